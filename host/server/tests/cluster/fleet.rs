@@ -1,25 +1,25 @@
-//! Three nodes, their NATS and database, and a client that tries the next node when one does not answer.
+//! Three nodes, their NATS and database.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hub::http_client;
-use reqwest::{Method, RequestBuilder};
-use serde_json::{Value, json};
+use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
+pub use crate::client::{Answer, Client, uuid};
 use crate::isolation::{Link, NetworkNamespace, Postgres};
 
 /// How long a client retries. Nothing takes this long when all is well.
-const TIMEOUT: Duration = Duration::from_secs(40);
+pub const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// The binary under test.
 pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
@@ -261,11 +261,11 @@ impl Fleet {
         command
     }
 
-    /// Waits until every running node is ready.
+    /// Waits until every running node is ready, and nothing is wrong with it.
     pub async fn wait_until_ready(&self) {
         for node in 0..3 {
             if self.nodes[node].process.is_some() {
-                wait_until(async || self.readiness(node).await == Some(json!([]))).await;
+                wait_until(async || self.faults(node).await == Some(vec![])).await;
             }
         }
     }
@@ -273,6 +273,13 @@ impl Fleet {
     /// What a node lacks by its own account; `None` where it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
         Some(self.health(node).await?["lacks"].clone())
+    }
+
+    /// The names of all that is wrong with a node by its own account; `None` where it does not answer.
+    pub async fn faults(&self, node: usize) -> Option<Vec<String>> {
+        let health = self.health(node).await?;
+        let faults = health["faults"].as_array()?.iter();
+        Some(faults.map(|fault| fault["name"].as_str().unwrap().to_owned()).collect())
     }
 
     /// All that a node answers at `/readyz`; `None` where it does not.
@@ -497,151 +504,4 @@ pub async fn wait_until(holds: impl AsyncFn() -> bool) {
         assert!(began.elapsed() < TIMEOUT, "the condition does not come true");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-}
-
-/// A response.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub body: Value,
-    pub has_retry_after: bool,
-}
-
-impl Answer {
-    pub fn expect(&self, status: u16) -> &Value {
-        assert_eq!(self.status, status, "{}", self.body);
-        &self.body
-    }
-}
-
-/// A caller that knows all nodes.
-#[derive(Clone)]
-pub struct Client {
-    http: reqwest::Client,
-    urls: Arc<Mutex<Vec<Option<String>>>>,
-    pub key: String,
-    next: Arc<AtomicUsize>,
-}
-
-impl Client {
-    /// The same caller without one of the nodes.
-    pub fn without(&self, node: usize) -> Self {
-        let mut urls = self.urls.lock().unwrap().clone();
-        urls[node] = None;
-        Self { urls: Arc::new(Mutex::new(urls)), ..self.clone() }
-    }
-
-    /// Sends a request to one node, once; `None` where no answer came.
-    pub async fn send(
-        &self,
-        node: usize,
-        method: &Method,
-        path: &str,
-        body: Option<&Value>,
-        key: Option<&str>,
-    ) -> Option<Answer> {
-        let mut request = self.request(node, method, path)?;
-        if let Some(body) = body {
-            request = request.json(body);
-        }
-        if let Some(key) = key {
-            request = request.header("Idempotency-Key", key);
-        }
-        let response = request.timeout(Duration::from_secs(10)).send().await.ok()?;
-        let status = response.status().as_u16();
-        let has_retry_after = response.headers().contains_key("retry-after");
-        let bytes = response.bytes().await.ok()?;
-        Some(Answer { status, body: serde_json::from_slice(&bytes).unwrap_or_default(), has_retry_after })
-    }
-
-    /// Sends a request to the next node, once.
-    pub async fn send_once(&self, method: &Method, path: &str, body: Option<&Value>) -> Option<Answer> {
-        self.send(self.next_node(), method, path, body, None).await
-    }
-
-    fn next_node(&self) -> usize {
-        self.next.fetch_add(1, Ordering::Relaxed)
-    }
-
-    /// Tries one node after the other until one answers. The idempotency `key` makes it one effect.
-    pub async fn send_retrying(&self, method: Method, path: &str, body: Option<Value>, key: Option<&str>) -> Answer {
-        let began = Instant::now();
-        loop {
-            match self.send(self.next_node(), &method, path, body.as_ref(), key).await {
-                Some(answer) if answer.status != 503 => return answer,
-                other => assert!(began.elapsed() < TIMEOUT, "no node answers {path}: {other:?}"),
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
-
-    pub async fn get(&self, path: &str) -> Answer {
-        self.send_retrying(Method::GET, path, None, None).await
-    }
-
-    pub async fn post(&self, path: &str, body: Value) -> Answer {
-        self.send_retrying(Method::POST, path, Some(body), None).await
-    }
-
-    pub async fn put(&self, path: &str, body: Value) -> Answer {
-        self.send_retrying(Method::PUT, path, Some(body), None).await
-    }
-
-    /// A request to a node; `None` where it is known to be down.
-    pub fn request(&self, node: usize, method: &Method, path: &str) -> Option<RequestBuilder> {
-        let url = self.urls.lock().unwrap()[node % 3].clone()?;
-        Some(self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key))
-    }
-
-    /// Tries the next node where one refuses the connection; any other failure fails the test.
-    pub async fn expect_success(&self, method: Method, path: &str, body: Value, key: Option<&str>) -> Value {
-        let with = |request: RequestBuilder| match key {
-            Some(key) => request.json(&body).header("Idempotency-Key", key),
-            None => request.json(&body),
-        };
-        self.expect_success_with(&method, path, with).await
-    }
-
-    /// As [`Self::expect_success`], with any request.
-    pub async fn expect_success_with(
-        &self,
-        method: &Method,
-        path: &str,
-        with: impl Fn(RequestBuilder) -> RequestBuilder,
-    ) -> Value {
-        for _ in 0..100 {
-            let request = with(self.request(self.next_node(), method, path).unwrap());
-            match request.timeout(Duration::from_secs(10)).send().await {
-                Ok(answer) => {
-                    let status = answer.status();
-                    let body = answer.bytes().await.unwrap();
-                    assert!(status.is_success(), "{method} {path}: {status} {}", String::from_utf8_lossy(&body));
-                    return serde_json::from_slice(&body).unwrap_or_default();
-                }
-                Err(error) => assert!(error.is_connect(), "{method} {path}: {error:?}"),
-            }
-        }
-        panic!("no node takes a connection");
-    }
-
-    /// A stream's request, at a node.
-    pub fn stream(&self, node: usize, server: &str, last: Option<&str>) -> Option<RequestBuilder> {
-        let request = self.request(node, &Method::GET, &format!("/api/plugin/events?serverId={server}"))?;
-        Some(match last {
-            Some(last) => request.header("Last-Event-ID", last),
-            None => request,
-        })
-    }
-
-    pub async fn register(&self, server: &str, more: Value) {
-        let mut body = json!({"serverId": server, "serverType": "lobby", "gameType": "MINECRAFT", "role": "GAME",
-            "maxPlayers": 10, "host": "10.0.0.1", "port": 25565});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.post("/api/plugin/servers/register", body).await.expect(201);
-    }
-}
-
-/// A test player's UUID.
-pub fn uuid(player: usize) -> String {
-    format!("00000000-0000-4000-8000-{player:012}")
 }

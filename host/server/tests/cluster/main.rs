@@ -7,6 +7,7 @@ mod bus_losses;
 #[path = "../../../bus/tests/bus/proxy.rs"]
 mod bus_proxy;
 mod chaos;
+mod client;
 mod clocks;
 mod compare_and_set;
 mod control;
