@@ -92,24 +92,27 @@ async fn an_older_store_of_nats_is_announced_and_no_later_line_is_lost() {
 /// All nodes name the bus, and go on: a load balancer that asks for their readiness always has one.
 async fn expect_service_without_bus(fleet: &Fleet, owner: &Client) {
     let began = Instant::now();
-    let mut all_named_since = None;
-    while began.elapsed() < Duration::from_secs(12) {
-        let health = join_all((0..3).map(async |node| fleet.health(node).await.unwrap())).await;
-        assert!(health.iter().any(|health| health["lacks"] == json!([])), "no node is ready: {health:?}");
-        let named = |health: &Value| health["lacks"] == json!([]) && health["faults"][0]["name"] == "bus";
-        if health.iter().all(named) {
-            let since: Vec<_> = health.iter().map(|health| health["faults"][0]["since"].clone()).collect();
-            assert_eq!(*all_named_since.get_or_insert_with(|| since.clone()), since);
-        } else {
-            assert!(all_named_since.is_none(), "{health:?}");
-        }
+    // Since when all nodes are ready and name it: by the test's clock, and by theirs.
+    let mut named = None::<(Instant, Vec<Value>)>;
+    while named.as_ref().is_none_or(|(at, _)| at.elapsed() < Duration::from_secs(4)) {
+        assert!(began.elapsed() < Duration::from_secs(40), "not all nodes name the bus");
         for node in 0..3 {
             let path = "/api/plugin/economy/team/red/currencies/modify";
             let payment = json!({"currency": "coins", "amount": 1});
             owner.send(node, &Method::POST, path, Some(&payment), None).await.unwrap().expect(200);
         }
+        let health = join_all((0..3).map(|node| fleet.health(node))).await;
+        // A node of a busy machine may not answer in time.
+        let Some(health) = health.into_iter().collect::<Option<Vec<_>>>() else { continue };
+        assert!(health.iter().any(|health| health["lacks"] == json!([])), "no node is ready: {health:?}");
+        if health.iter().all(|health| health["lacks"] == json!([]) && health["faults"][0]["name"] == "bus") {
+            let since: Vec<_> = health.iter().map(|health| health["faults"][0]["since"].clone()).collect();
+            assert_eq!(named.get_or_insert_with(|| (Instant::now(), since.clone())).1, since);
+        } else {
+            // The first that tells the others what it lost is not ready until they tell it, too.
+            named = None;
+        }
     }
-    assert!(all_named_since.is_some());
     let line = json!({"playerUuid": uuid(1), "playerName": "p", "message": "hello", "serverId": "s-0"});
     let refused = owner.send_once(&Method::POST, "/api/plugin/chat", Some(&line)).await.unwrap();
     assert_eq!(refused.expect(503)["code"], "bus_unreachable");
