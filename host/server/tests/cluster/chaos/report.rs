@@ -46,6 +46,8 @@ pub struct Injected {
     pub healed: At,
     /// The longest time in which a network's payments were not served, while this fault or those beside it lasted.
     pub outage: Duration,
+    /// There was no other in its round.
+    pub is_alone: bool,
     /// From the end of the last fault until all networks were served again.
     pub recovery: Duration,
 }
@@ -80,16 +82,19 @@ impl Report {
     pub fn text(&self, records: &[Record]) -> String {
         let mut text = format!("# Chaos, {} s, seed {}\n\n", self.seconds, self.seed);
         let _ = writeln!(text, "{} faults in {} rounds.\n", self.faults.len(), self.rounds);
-        text += "| fault | times | longest outage | longest recovery |\n|---|---:|---:|---:|\n";
-        let mut kinds = BTreeMap::<_, (usize, Duration, Duration)>::new();
+        text += "| fault | times | longest outage | of one alone | longest recovery |\n|---|---:|---:|---:|---:|\n";
+        let mut kinds = BTreeMap::<_, Vec<&Injected>>::new();
         for fault in &self.faults {
-            let (count, outage, recovery) = kinds.entry(fault.kind).or_default();
-            *count += 1;
-            *outage = (*outage).max(fault.outage);
-            *recovery = (*recovery).max(fault.recovery);
+            kinds.entry(fault.kind).or_default().push(fault);
         }
-        for (kind, (count, outage, recovery)) in kinds {
-            let _ = writeln!(text, "| {kind} | {count} | {:.1} s | {:.1} s |", secs(outage), secs(recovery));
+        for (kind, faults) in kinds {
+            let longest = |times: &mut dyn Iterator<Item = Duration>| {
+                times.max().map_or_else(|| "–".to_owned(), |time| format!("{:.1} s", secs(time)))
+            };
+            let outage = longest(&mut faults.iter().map(|fault| fault.outage));
+            let alone = longest(&mut faults.iter().filter(|fault| fault.is_alone).map(|fault| fault.outage));
+            let recovery = longest(&mut faults.iter().map(|fault| fault.recovery));
+            let _ = writeln!(text, "| {kind} | {} | {outage} | {alone} | {recovery} |", faults.len());
         }
         text += "\n| history | size | acknowledged | longest pause | violations |\n|---|---:|---:|---:|---:|\n";
         for (name, checked) in &self.histories {

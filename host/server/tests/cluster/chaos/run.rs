@@ -110,12 +110,13 @@ async fn round(
             secs(draw.start)
         );
     }
+    let is_alone = draws.len() == 1;
     let faults = join_all(draws.into_iter().map(async |draw| {
         tokio::time::sleep(draw.start).await;
         let at = site.recorder.now();
         draw.fault.inject(site).await;
         let (what, healed) = (format!("{:?}", draw.fault), site.recorder.now());
-        Injected { kind: draw.kind, what, at, healed, outage: Duration::ZERO, recovery: Duration::ZERO }
+        Injected { kind: draw.kind, what, at, healed, outage: Duration::ZERO, is_alone, recovery: Duration::ZERO }
     }));
     let mut faults = faults.await;
     let healed = site.recorder.now();
