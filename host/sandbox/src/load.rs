@@ -81,7 +81,7 @@ impl Sandbox {
         self.run_background(move || inner.open_compiled(module, compiled)).await?
     }
 
-    /// Keeps a network's compiled module, on disk and in memory.
+    /// Keeps a network's compiled module, on disk and in memory. Without room on the disk, in memory alone.
     pub(crate) async fn keep(
         &self,
         network: &str,
@@ -90,13 +90,13 @@ impl Sandbox {
         let (inner, network) = (Arc::clone(&self.0), network.to_owned());
         let CompiledModule { prepared, loaded, artifact } = compiled;
         let kept = self.run_background(move || {
-            inner.artifacts.store(&network, prepared.id, &artifact)?;
+            if let Err(error) = inner.artifacts.store(&network, prepared.id, &artifact) {
+                tracing::warn!(%error, "compiled code could not be kept on disk, and will be compiled again");
+            }
             inner.loaded.insert(prepared.id, Arc::clone(&loaded));
-            Ok((prepared, loaded))
+            (prepared, loaded)
         });
-        kept.await?.map_err(|error: std::io::Error| {
-            PrepareError::Internal(format!("compiled code could not be kept: {error}"))
-        })
+        Ok(kept.await?)
     }
 
     /// Notes now and then that a module is in use, so that its code stays on disk.

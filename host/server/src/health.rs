@@ -106,7 +106,9 @@ async fn find_faults(app: &App) -> Vec<Fault> {
         faults.push(Fault::disabling(FaultKind::Disk, "The disk of the data folder is full."));
     }
     if !app.bus.is_reachable() {
-        faults.push(Fault::disabling(FaultKind::Bus, "The bus is unreachable."));
+        // Where no node reaches it, this one serves as well as any other.
+        let fault = if app.shards.others_reach_bus() { Fault::disabling } else { Fault::tolerable };
+        faults.push(fault(FaultKind::Bus, "The bus is unreachable."));
     }
     faults.extend(app.shards.faults());
     if app.stopping().is_cancelled() || app.shards.is_draining() {

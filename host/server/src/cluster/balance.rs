@@ -149,8 +149,8 @@ fn follow_requests(
     (moves, [quiet, mixed, unknown].concat())
 }
 
-/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links or its
-/// clock.
+/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links, its clock
+/// or the bus.
 async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
     let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
@@ -160,6 +160,8 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     let is_candidate = fit.iter().any(|live| live.name == node.name);
     let is_outvoted = node.clock_watch.is_off() && fit.iter().any(|live| live.fitness.is_clock_right);
     node.clock_watch.is_outvoted.store(is_outvoted, Ordering::Relaxed);
+    let is_without_bus = node.bus_health.is_reported_lost() && fit.iter().any(|live| live.fitness.reaches_bus);
+    node.bus_health.is_outvoted.store(is_without_bus, Ordering::Relaxed);
     let others = node.locations.remote_counts();
     let shards = |name: &str| {
         if name == node.name { node.locations.local_leases().len() } else { others.get(name).copied().unwrap_or(0) }

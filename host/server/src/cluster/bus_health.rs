@@ -2,6 +2,7 @@
 //!
 //! Slow on purpose: when the bus restarts, all nodes lose it at about the same time, and no shard should move.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -15,7 +16,11 @@ const EVACUATE_AFTER: Duration = Duration::from_secs(6);
 const REPORT_BACK_AFTER: Duration = Duration::from_secs(5);
 
 /// The debounced state of this node's connection to the bus.
-pub(super) struct BusHealth(Mutex<Observed>);
+pub(super) struct BusHealth {
+    observed: Mutex<Observed>,
+    /// It is reported as lost, and other nodes reach it: callers are better served there.
+    pub(super) is_outvoted: AtomicBool,
+}
 
 struct Observed {
     reachable: bool,
@@ -26,12 +31,13 @@ struct Observed {
 impl BusHealth {
     /// Of a node that has just connected.
     pub(super) fn new() -> Self {
-        Self(Mutex::new(Observed { reachable: true, since: Instant::now(), reported: true }))
+        let observed = Observed { reachable: true, since: Instant::now(), reported: true };
+        Self { observed: Mutex::new(observed), is_outvoted: AtomicBool::new(false) }
     }
 
     /// Notes whether the bus is reachable now; returns what to report to the other nodes.
     pub(super) fn observe(&self, reachable: bool, now: Instant) -> bool {
-        let mut seen = self.0.lock();
+        let mut seen = self.observed.lock();
         if seen.reachable != reachable {
             (seen.reachable, seen.since) = (reachable, now);
         }
@@ -44,9 +50,14 @@ impl BusHealth {
         seen.reported
     }
 
+    /// Whether the other nodes are told that the bus is lost.
+    pub(super) fn is_reported_lost(&self) -> bool {
+        !self.observed.lock().reported
+    }
+
     /// Whether the bus has been lost for so long that other nodes should own this node's shards.
     pub(super) fn should_evacuate(&self, now: Instant) -> bool {
-        let seen = self.0.lock();
+        let seen = self.observed.lock();
         !seen.reachable && now - seen.since >= EVACUATE_AFTER
     }
 }

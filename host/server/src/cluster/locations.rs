@@ -60,6 +60,16 @@ impl ShardLocations {
         unowned.map(|(shard, _)| shard).collect()
     }
 
+    /// How many shards have no known owner, those whose leases ran out here included.
+    pub(super) fn without_owner(&self) -> usize {
+        let is_unowned = |location: &&ShardLocation| match location {
+            ShardLocation::Unowned => true,
+            ShardLocation::Local(lease) => lease.has_expired(),
+            ShardLocation::Remote { .. } => false,
+        };
+        self.locations.read().iter().filter(is_unowned).count()
+    }
+
     /// How many shards each other node owns.
     pub(super) fn remote_counts(&self) -> HashMap<Arc<str>, usize> {
         let mut counts = HashMap::new();

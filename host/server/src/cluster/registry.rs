@@ -189,6 +189,11 @@ impl ShardRegistry {
         }
     }
 
+    /// Whether other nodes reach the bus, and know that this one does not.
+    pub(crate) fn others_reach_bus(&self) -> bool {
+        self.0.as_ref().is_some_and(|node| node.bus_health.is_outvoted.load(Ordering::Relaxed))
+    }
+
     /// What is wrong with this node's part in the cluster.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let Some(node) = &self.0 else { return vec![] };
@@ -200,10 +205,12 @@ impl ShardRegistry {
             let fault = if is_outvoted { Fault::disabling } else { Fault::tolerable };
             faults.push(fault(FaultKind::Clock, message));
         }
-        let unowned = node.locations.unowned().len();
+        let unowned = node.locations.without_owner();
         if unowned > 0 {
-            let message = format!("{unowned} of {SHARDS} shards have no known owner.");
-            faults.push(Fault::disabling(FaultKind::Homes, message));
+            let verb = if unowned == 1 { "has" } else { "have" };
+            let message = format!("{unowned} of {SHARDS} shards {verb} no known owner.");
+            // No other node knows one either.
+            faults.push(Fault::tolerable(FaultKind::Homes, message));
         }
         let (unreached, others) = node.peers.unreached();
         if node.is_cut_off() {

@@ -96,7 +96,6 @@ impl Imports {
 
     fn leave(&self, network: NetworkId) {
         self.running.lock().remove(&network);
-        self.wake();
     }
 }
 
@@ -121,8 +120,12 @@ async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
         let task = app.clone();
         app.spawn(async move {
             let running = RunningGuard { app: task.clone(), network };
-            with_tenant(network.0, run(&task, import)).await;
+            let has_ended = with_tenant(network.0, run(&task, import)).await;
             drop(running);
+            // One that was interrupted is tried again after a pause.
+            if has_ended {
+                task.imports.wake();
+            }
         });
     }
     Ok(None)
@@ -176,8 +179,8 @@ impl From<ParseError> for RunError {
     }
 }
 
-/// Runs an import to its end, or until it is interrupted.
-async fn run(app: &App, import: Import) {
+/// Runs an import to its end, or until it is interrupted; whether another may have its place at once.
+async fn run(app: &App, import: Import) -> bool {
     let (network, id) = (import.network, import.id.clone());
     let result = match store::begin(&app.db, network, &id, app.clock.now()).await {
         Ok(true) => import_file(app, &import).await,
@@ -187,7 +190,7 @@ async fn run(app: &App, import: Import) {
     let origin = Origin::system(app, "imports");
     let ended = match result {
         Ok(()) => end(app, &import, (ImportState::Done, None), &origin).await,
-        Err(RunError::Gone) => return,
+        Err(RunError::Gone) => return true,
         Err(RunError::Failed(failure)) => end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await,
         Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
             let failure = ImportFailure { line: None, message: exceeded.to_string() };
@@ -195,12 +198,13 @@ async fn run(app: &App, import: Import) {
         }
         Err(error) => {
             tracing::warn!(%network, import = id, %error, "an import was interrupted and will go on");
-            return;
+            return false;
         }
     };
-    if let Err(error) = ended {
+    if let Err(error) = &ended {
         tracing::warn!(%network, import = id, %error, "could not note that an import ended");
     }
+    ended.is_ok()
 }
 
 /// Ends an import and deletes its file; false where it has ended. Every end, a cancellation too, passes through here.

@@ -222,7 +222,6 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
         Verdict::Retry(asked) => Some(schedule::pause(webhook.failures + 1, asked, app.ids.seed())),
         _ => attempt.quiet.map(|quiet| millis(quiet.min(schedule::LONGEST_PAUSE))),
     };
-    // One refused message says nothing about the next one.
     let has_failed = matches!(attempt.verdict, Verdict::Retry(_) | Verdict::Gone);
     let next_attempt_at = pause.map_or(claimed, |pause| now.saturating_add(pause));
     let (next, disabled) = app

@@ -261,11 +261,11 @@ impl Fleet {
         command
     }
 
-    /// Waits until every running node is ready.
+    /// Waits until every running node is ready, and nothing is wrong with it.
     pub async fn wait_until_ready(&self) {
         for node in 0..3 {
             if self.nodes[node].process.is_some() {
-                wait_until(async || self.readiness(node).await == Some(json!([]))).await;
+                wait_until(async || self.faults(node).await == Some(vec![])).await;
             }
         }
     }
@@ -273,6 +273,13 @@ impl Fleet {
     /// What a node lacks by its own account; `None` where it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
         Some(self.health(node).await?["lacks"].clone())
+    }
+
+    /// The names of all that is wrong with a node by its own account; `None` where it does not answer.
+    pub async fn faults(&self, node: usize) -> Option<Vec<String>> {
+        let health = self.health(node).await?;
+        let faults = health["faults"].as_array()?.iter();
+        Some(faults.map(|fault| fault["name"].as_str().unwrap().to_owned()).collect())
     }
 
     /// All that a node answers at `/readyz`; `None` where it does not.

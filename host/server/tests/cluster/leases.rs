@@ -140,6 +140,48 @@ async fn a_locked_balance_costs_no_shard_and_is_not_noticed_by_others() {
     }
 }
 
+/// Somebody has locked the row of a lease by hand. The networks of that shard wait, and nobody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
+    let fleet = Fleet::start().await;
+    let owners = networks(&fleet, 9);
+    fleet.wait_until_balanced().await;
+    let shards = "SELECT get_byte(uuid_send(id), 15)::BIGINT FROM networks WHERE name LIKE 'leases-%' ORDER BY name";
+    let shards = fleet.numbers(shards).await;
+    let locked = shards[0];
+    let before = fleet.leases().await;
+    let lock = fleet.lock_rows(format!("SELECT shard FROM network_homes WHERE shard = {locked} FOR UPDATE")).await;
+    let mut since = [None, None, None];
+    let began = Instant::now();
+    while began.elapsed() < 3 * LEASE {
+        for (node, since) in since.iter_mut().enumerate() {
+            let Some(health) = fleet.health(node).await else { continue };
+            assert_eq!(health["lacks"], json!([]), "{health}");
+            let fault = &health["faults"][0];
+            if fault.is_null() {
+                assert!(since.is_none(), "{health}");
+                continue;
+            }
+            assert_eq!(*since.get_or_insert_with(|| fault["since"].clone()), fault["since"]);
+            assert_eq!(fault["name"], "homes");
+            assert_eq!(fault["message"], "1 of 256 shards has no known owner.");
+        }
+        for (owner, _) in owners.iter().zip(&shards).filter(|(_, shard)| **shard != locked) {
+            owner.send_once(&Method::POST, PAY, Some(&payment())).await.unwrap().expect(200);
+        }
+    }
+    assert!(since.iter().all(Option::is_some), "{since:?}");
+    for node in 0..3 {
+        let refused = owners[0].send(node, &Method::POST, PAY, Some(&payment()), None).await.unwrap();
+        assert_eq!(refused.expect(503)["code"], "no_home");
+    }
+    let others: HashMap<_, _> = before.into_iter().filter(|(shard, _)| i64::from(*shard) != locked).collect();
+    assert_kept(&others, &fleet.leases().await);
+    lock.release().await;
+    fleet.wait_until_ready().await;
+    assert_eq!(owners[0].post(PAY, payment()).await.expect(200)["balance"], 1);
+}
+
 /// A standby whose clock is behind took over: all leases seem to last for 40 s more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_clock_that_goes_back_keeps_no_shard_from_being_taken() {

@@ -13,7 +13,7 @@ use sqlx::Executor as _;
 
 use crate::blobs::boot;
 use crate::modules::wasm;
-use crate::servers::register;
+use crate::servers::{register, uuid};
 use crate::support::{Answer, Backend, Client, Hub, NOW};
 
 const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
@@ -153,6 +153,37 @@ async fn an_upload_that_does_not_fit_on_the_blobs_disk_is_503() {
     disk.empty();
     upload("4", 100_000).await.expect(201);
     assert_eq!(snapshot().await.status(), 200);
+}
+
+/// One of several nodes keeps nothing on its own disk that it can't do without.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_data_folder_beside_postgresql_keeps_no_module_from_running() {
+    let backend = Backend::postgres().await;
+    let Some(disk) = SmallDisk::mount(backend.data(), "8m") else { return };
+    let folder = tempfile::TempDir::new().unwrap();
+    let blobs = folder.path().join("blobs").to_str().unwrap().to_owned();
+    let hub = Hub::start_with(backend, |settings| settings.blobs = Some(blobs)).await;
+    let owner = hub.network().await;
+    disk.fill();
+    let upload = owner.request(Method::POST, "/api/manage/modules?name=moody").body(wasm::moody(1));
+    assert_eq!(owner.send(upload).await.expect(201)["state"], "READY");
+    let modules = json!({"modules": [{"name": "moody", "version": 1, "onFailure": "REFUSE"}]});
+    owner.put("/api/manage/extension-points/chat", modules).await.expect(200);
+    let line = |message: &str| json!({"playerUuid": uuid(1), "playerName": "p", "message": message, "serverId": "s"});
+    owner.post("/api/plugin/chat", line("Rude")).await.expect_error(400, "chat_rejected");
+    owner.post("/api/plugin/chat", line("hello")).await.expect(204);
+    // A file that is imported waits for room, and is not looked for all the time.
+    let import = owner.request(Method::POST, "/api/manage/imports?kind=balances&currency=coins");
+    let file = format!("uuid,balance\n{},5\n", uuid(1));
+    let import = owner.send(import.body(file)).await.expect(201)["importId"].as_str().unwrap().to_owned();
+    let state = async || owner.get(&format!("/api/manage/imports/{import}")).await.expect(200)["state"].clone();
+    Hub::eventually("the import is tried", async || state().await == "RUNNING").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    disk.empty();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(state().await, "RUNNING");
+    hub.advance_ms(2_000);
+    Hub::eventually("the import is done", async || state().await == "DONE").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

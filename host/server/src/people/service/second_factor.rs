@@ -124,11 +124,7 @@ pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password
 }
 
 /// The same; the attempt counts as failed until the caller takes that back.
-async fn try_password(
-    app: &App,
-    who: &SignedIn,
-    password: &Password,
-) -> Result<(PersonRow, Failures), PeopleError> {
+async fn try_password(app: &App, who: &SignedIn, password: &Password) -> Result<(PersonRow, Failures), PeopleError> {
     let person = account::person(app, who).await?;
     if person.password_hash.is_none() {
         return Err(PeopleError::NoPassword);

@@ -38,7 +38,9 @@ pub async fn run(client: Client, connector: Reader, stop: Stop) -> Check {
         let runs = connector.seen();
         let runs = runs.iter().filter(|seen| seen.name == "EXECUTE_COMMAND" || seen.name == "RESYNC");
         let runs: Vec<_> = runs.map(|seen| seen.data["command"].as_str().map(str::to_owned)).collect();
-        Checked { size: commands.len() + runs.len(), violations: check(client.network, &commands, &runs) }
+        let done = commands.iter().filter(|command| command.effect == Effect::Done).map(|command| command.sent);
+        let (size, violations) = (commands.len() + runs.len(), check(client.network, &commands, &runs));
+        Checked { size, done: done.collect(), violations, ..Checked::default() }
     })
 }
 

@@ -42,7 +42,9 @@ pub async fn run(client: Client, stop: Stop) -> Check {
     }
     Box::pin(async move {
         history.seen.extend(read(&client, &path).await);
-        Checked { size: history.seen.len() + history.refused.len(), violations: check(client.network, &history) }
+        let size = history.seen.len() + history.refused.len();
+        let done = history.seen.iter().filter(|seen| seen.is_write).map(|seen| seen.answered).collect();
+        Checked { size, done, violations: check(client.network, &history), ..Checked::default() }
     })
 }
 

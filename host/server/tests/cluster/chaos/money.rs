@@ -42,6 +42,8 @@ pub async fn run(client: Client, stop: Stop) -> Check {
         for (account, payments) in [(KEYED, keyed), (PLAIN, plain)] {
             let (rows, balance) = (ledger(&client, account).await, balance(&client, account).await);
             checked.size += payments.len();
+            let done = payments.iter().filter(|payment| payment.effect == Effect::Done);
+            checked.done.extend(done.map(|payment| payment.sent));
             checked.violations.extend(check(client.network, &payments, &rows, balance));
         }
         checked

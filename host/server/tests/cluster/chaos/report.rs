@@ -27,6 +27,10 @@ pub struct Violation {
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     pub size: usize,
+    /// When something of it was acknowledged.
+    pub done: Vec<At>,
+    /// The longest time in which nothing was: what is never done is not checked.
+    pub idle: Duration,
     pub violations: Vec<Violation>,
 }
 
@@ -42,6 +46,8 @@ pub struct Injected {
     pub healed: At,
     /// The longest time in which a network's payments were not served, while this fault or those beside it lasted.
     pub outage: Duration,
+    /// There was no other in its round.
+    pub is_alone: bool,
     /// From the end of the last fault until all networks were served again.
     pub recovery: Duration,
 }
@@ -49,7 +55,9 @@ pub struct Injected {
 /// All of a run.
 #[derive(Default)]
 pub struct Report {
+    pub seconds: u64,
     pub seed: u64,
+    pub rounds: usize,
     pub faults: Vec<Injected>,
     pub histories: BTreeMap<&'static str, Checked>,
     pub left_out: Vec<String>,
@@ -61,6 +69,8 @@ impl Report {
     pub fn add(&mut self, name: &'static str, checked: Checked) {
         let all = self.histories.entry(name).or_default();
         all.size += checked.size;
+        all.done.extend(checked.done);
+        all.idle = all.idle.max(checked.idle);
         all.violations.extend(checked.violations);
     }
 
@@ -70,21 +80,28 @@ impl Report {
 
     /// The report as Markdown, violations last.
     pub fn text(&self, records: &[Record]) -> String {
-        let mut text = format!("# Chaos, seed {}\n\n", self.seed);
-        text += "| fault | times | longest outage | longest recovery |\n|---|---:|---:|---:|\n";
-        let mut kinds = BTreeMap::<_, (usize, Duration, Duration)>::new();
+        let mut text = format!("# Chaos, {} s, seed {}\n\n", self.seconds, self.seed);
+        let _ = writeln!(text, "{} faults in {} rounds.\n", self.faults.len(), self.rounds);
+        text += "| fault | times | longest outage | of one alone | longest recovery |\n|---|---:|---:|---:|---:|\n";
+        let mut kinds = BTreeMap::<_, Vec<&Injected>>::new();
         for fault in &self.faults {
-            let (count, outage, recovery) = kinds.entry(fault.kind).or_default();
-            *count += 1;
-            *outage = (*outage).max(fault.outage);
-            *recovery = (*recovery).max(fault.recovery);
+            kinds.entry(fault.kind).or_default().push(fault);
         }
-        for (kind, (count, outage, recovery)) in kinds {
-            let _ = writeln!(text, "| {kind} | {count} | {:.1} s | {:.1} s |", secs(outage), secs(recovery));
+        for (kind, faults) in kinds {
+            let longest = |times: &mut dyn Iterator<Item = Duration>| {
+                times.max().map_or_else(|| "–".to_owned(), |time| format!("{:.1} s", secs(time)))
+            };
+            let outage = longest(&mut faults.iter().map(|fault| fault.outage));
+            let alone = longest(&mut faults.iter().filter(|fault| fault.is_alone).map(|fault| fault.outage));
+            let recovery = longest(&mut faults.iter().map(|fault| fault.recovery));
+            let _ = writeln!(text, "| {kind} | {} | {outage} | {alone} | {recovery} |", faults.len());
         }
-        text += "\n| history | size | violations |\n|---|---:|---:|\n";
+        text += "\n| history | size | acknowledged | longest pause | violations |\n|---|---:|---:|---:|---:|\n";
         for (name, checked) in &self.histories {
-            let _ = writeln!(text, "| {name} | {} | {} |", checked.size, checked.violations.len());
+            let (size, done) = (checked.size, checked.done.len());
+            // Of what is no load there are no times.
+            let pause = if done == 0 { "–".to_owned() } else { format!("{:.1} s", secs(checked.idle)) };
+            let _ = writeln!(text, "| {name} | {size} | {done} | {pause} | {} |", checked.violations.len());
         }
         let _ = write!(text, "\nThe machine kept processes waiting for up to {:.1} s within ", secs(self.stalls));
         let _ = writeln!(text, "{:.0} s; that does not count as the hub's delay.", secs(answer_limit()));

@@ -20,6 +20,8 @@ use super::{commands, data, money, served, slots, told, worlds};
 const NETWORKS: usize = 3;
 /// Between two rounds.
 const CALM: Duration = Duration::from_secs(2);
+/// In each network something of each load succeeds at least this often.
+const IDLE_LIMIT: Duration = Duration::from_mins(3);
 
 /// Tells the load to end.
 #[derive(Clone, Default)]
@@ -108,12 +110,13 @@ async fn round(
             secs(draw.start)
         );
     }
+    let is_alone = draws.len() == 1;
     let faults = join_all(draws.into_iter().map(async |draw| {
         tokio::time::sleep(draw.start).await;
         let at = site.recorder.now();
         draw.fault.inject(site).await;
         let (what, healed) = (format!("{:?}", draw.fault), site.recorder.now());
-        Injected { kind: draw.kind, what, at, healed, outage: Duration::ZERO, recovery: Duration::ZERO }
+        Injected { kind: draw.kind, what, at, healed, outage: Duration::ZERO, is_alone, recovery: Duration::ZERO }
     }));
     let mut faults = faults.await;
     let healed = site.recorder.now();
@@ -128,8 +131,9 @@ async fn round(
 }
 
 /// Waits for loads to end; one that hangs is a violation.
-async fn finish(loads: Vec<Load>, report: &mut Report, site: &Site) {
+async fn finish(loads: Vec<Load>, report: &mut Report, site: &Site, began: At) {
     let (limit, recorder) = (6 * answer_limit(), &site.recorder);
+    let lasting = (began, recorder.now());
     let mut checks = vec![];
     for load in loads {
         for (name, running) in load.running {
@@ -141,14 +145,38 @@ async fn finish(loads: Vec<Load>, report: &mut Report, site: &Site) {
     }
     for (name, network, check) in checks {
         match site.stalls.at_most(limit, recorder, check).await {
-            Some(checked) => report.add(name, checked),
+            Some(mut checked) => {
+                note_pause(&mut checked, name, network, lasting);
+                report.add(name, checked);
+            }
             None => report.add(name, hanging(name, network, recorder.now())),
         }
     }
 }
 
 fn hanging(load: &'static str, network: usize, at: At) -> Checked {
-    Checked { size: 0, violations: vec![Violation { network, load, at, what: "It does not end".to_owned() }] }
+    let violations = vec![Violation { network, load, at, what: "It does not end".to_owned() }];
+    Checked { violations, ..Checked::default() }
+}
+
+/// The longest time in which nothing was acknowledged, between the begin and the end of the faults, and when it began.
+fn longest_pause(mut done: Vec<At>, began: At, ended: At) -> (Duration, At) {
+    done.retain(|at| (began..ended).contains(at));
+    done.extend([began, ended]);
+    done.sort_unstable();
+    let pauses = done.windows(2).map(|pair| (pair[1] - pair[0], pair[0]));
+    pauses.max().unwrap_or_default()
+}
+
+/// Notes how long a load had nothing to check, and counts too long as a violation.
+fn note_pause(checked: &mut Checked, load: &'static str, network: usize, (began, ended): (At, At)) {
+    let (idle, at) = longest_pause(checked.done.clone(), began, ended);
+    checked.idle = idle;
+    // A short run may have none of what takes long.
+    if idle >= IDLE_LIMIT.min(ended - began) && ended - began >= IDLE_LIMIT / 3 {
+        let what = format!("Nothing was acknowledged: for {:.1} s", secs(idle));
+        checked.violations.push(Violation { network, load, at, what });
+    }
 }
 
 /// How long a request of the longest allowed duration could have been kept waiting by the machine.
@@ -164,7 +192,7 @@ async fn chaos() {
     let recorder = Recorder::new();
     let site = Site::start(&order.folder, recorder.clone()).await;
     let stalls = site.stalls.clone();
-    let mut report = Report { seed: order.seed, ..Report::default() };
+    let mut report = Report { seconds: order.seconds, seed: order.seed, ..Report::default() };
     let (there, lacking): (Vec<_>, Vec<_>) = order.kinds.into_iter().partition(|kind| lacks(kind, &site).is_none());
     report.left_out.extend(lacking.into_iter().map(|kind| format!("{kind}, because {}", lacks(kind, &site).unwrap())));
     let http = http_client::builder().unwrap().pool_idle_timeout(Duration::from_secs(1)).build().unwrap();
@@ -190,8 +218,9 @@ async fn chaos() {
         tokio::time::sleep(CALM).await;
     }
     stop.set();
-    report.add(served::LOAD, Checked { size: number, violations: not_served });
-    finish(loads, &mut report, &site).await;
+    report.rounds = number;
+    report.add(served::LOAD, Checked { size: number, violations: not_served, ..Checked::default() });
+    finish(loads, &mut report, &site, began).await;
     stop_reading.set();
     let records = recorder.records();
     report.add(
@@ -206,4 +235,24 @@ async fn chaos() {
     std::fs::write(order.folder.join("report.md"), &text).unwrap();
     println!("{text}");
     assert_eq!(report.violations(), 0, "violations; logs are in {}", order.folder.display());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_does_nothing_is_noticed() {
+        let at = At::from_secs;
+        let found = |done: &[u64], ended| {
+            let mut checked = Checked { done: done.iter().map(|second| at(*second)).collect(), ..Checked::default() };
+            note_pause(&mut checked, money::LOAD, 0, (at(10), at(ended)));
+            let at = checked.violations.first().map(|violation| violation.at.as_secs());
+            (checked.idle.as_secs(), at)
+        };
+        assert_eq!(found(&[], 60), (50, None), "too short to tell");
+        assert_eq!(found(&[5], 100), (90, Some(10)));
+        assert_eq!(found(&[20, 180, 190], 300), (160, None));
+        assert_eq!(found(&[190, 20], 500), (310, Some(190)));
+    }
 }

@@ -11,7 +11,7 @@ use super::report::{Checked, Violation, secs};
 use super::run::Stop;
 use super::stalls::Stalls;
 use super::stream::Reader;
-use super::told;
+use super::{told, worlds};
 
 pub const LOAD: &str = "served";
 /// After a node's process was disturbed, connections to it may still break.
@@ -41,10 +41,12 @@ pub async fn keep_online(client: &Client, server: &str, kind: &str, slots: usize
     let mut offline = vec![];
     let (mut is_known, mut last) = (false, At::ZERO);
     while !stop.is_set() {
+        let mut is_alive = true;
         if is_known {
             let beat = client.post("/api/plugin/servers/heartbeat", &json!({"serverId": server})).await;
             is_known = beat.code() != "unknown_server";
-            if beat.is_success() {
+            is_alive = beat.is_success();
+            if is_alive {
                 last = beat.sent;
             }
         } else {
@@ -55,7 +57,7 @@ pub async fn keep_online(client: &Client, server: &str, kind: &str, slots: usize
                 last = registered.sent;
             }
         }
-        tokio::time::sleep(Duration::from_millis(if is_known { 3_000 } else { 300 })).await;
+        tokio::time::sleep(Duration::from_millis(if is_known && is_alive { 3_000 } else { 300 })).await;
     }
     offline
 }
@@ -68,7 +70,7 @@ pub async fn wait(clients: &[(Client, Vec<Reader>)], stalls: &Stalls, round: usi
         let began = client.recorder.now();
         let nodes = client.urls.lock().unwrap().clone();
         let nodes = nodes.into_iter().enumerate().filter_map(|(node, url)| Some((node, url?)));
-        let pays = nodes.map(|node| pay_once(&client, node, round));
+        let pays = nodes.map(|node| is_served(&client, node, round));
         let hears = told::is_told(&client, readers, format!("after-{round}"), 6 * answer_limit());
         let (paid, is_heard) = tokio::join!(futures_util::future::join_all(pays), hears);
         let now = client.recorder.now();
@@ -77,7 +79,7 @@ pub async fn wait(clients: &[(Client, Vec<Reader>)], stalls: &Stalls, round: usi
             return None;
         }
         let (paid, is_heard) = (
-            if paid.iter().all(|paid| *paid) { "" } else { ", no payment" },
+            if paid.iter().all(|paid| *paid) { "" } else { ", no payment or no server online" },
             if is_heard { "" } else { ", streams are silent" },
         );
         let what = format!(
@@ -90,14 +92,22 @@ pub async fn wait(clients: &[(Client, Vec<Reader>)], stalls: &Stalls, round: usi
     futures_util::future::join_all(checks).await.into_iter().flatten().collect()
 }
 
-/// Pays at one node, repeatedly until that succeeds.
-async fn pay_once(client: &Client, node: (usize, String), round: usize) -> bool {
+/// Pays at one node and looks for a server that is online, repeatedly until both succeed.
+async fn is_served(client: &Client, node: (usize, String), round: usize) -> bool {
     let began = client.recorder.now();
     let key = format!("probe-{round}-{}", node.0);
     let path = "/api/plugin/economy/team/probe/currencies/modify";
     let body = json!({"currency": "coins", "amount": 1});
+    let mut is_paid = false;
     while client.recorder.now() < began + 6 * answer_limit() {
-        if client.send_to(node.clone(), Method::POST, path, Some(&body), Some(&key)).await.is_success() {
+        if !is_paid {
+            is_paid = client.send_to(node.clone(), Method::POST, path, Some(&body), Some(&key)).await.is_success();
+        }
+        let server = async || {
+            let path = format!("/api/manage/servers/{}", worlds::NODE);
+            client.send_to(node.clone(), Method::GET, &path, None, None).await.body["online"] == true
+        };
+        if is_paid && server().await {
             return true;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -146,7 +156,7 @@ pub fn check(records: &[Record], disturbances: &[Disturbance], stalled: impl Fn(
         let what = format!("{what}: {} after {:.1} s: {} {}", record.load, secs(took), record.what, record.code);
         Some(Violation { network: record.network, load: record.load, at: record.sent, what })
     });
-    Checked { size: requests.len(), violations: violations.collect() }
+    Checked { size: requests.len(), violations: violations.collect(), ..Checked::default() }
 }
 
 #[cfg(test)]

@@ -61,7 +61,9 @@ pub async fn run(client: Client, site: Arc<Site>, stop: Stop) -> Check {
     let offline = offline.concat();
     Box::pin(async move {
         let lateness = |from, to| site.lateness(from, to);
-        Checked { size: finds.len(), violations: check(client.network, &finds, &offline, lateness) }
+        let done = finds.iter().filter(|find| matches!(find.found, Found::Server(_))).map(|find| find.answered);
+        let violations = check(client.network, &finds, &offline, lateness);
+        Checked { size: finds.len(), done: done.collect(), violations, ..Checked::default() }
     })
 }
 

@@ -57,6 +57,8 @@ pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
             checked.violations.extend(check_order(client.network, reader, &sent, &seen));
         }
         checked.size += sent.len();
+        let done = sent.iter().filter(|sent| sent.effect == Effect::Done);
+        checked.done = done.map(|sent| sent.answered).collect();
         checked
     })
 }

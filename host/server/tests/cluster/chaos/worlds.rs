@@ -13,7 +13,8 @@ use super::run::Stop;
 use super::stream::{Reader, Seen};
 
 pub const LOAD: &str = "worlds";
-const NODE: &str = "isle";
+/// The game server, which is always kept online.
+pub const NODE: &str = "isle";
 /// How long a lease lasts after each heartbeat.
 const LEASE: Duration = Duration::from_secs(60);
 
@@ -62,7 +63,8 @@ pub async fn run(client: Client, node: Reader, stop: Stop) -> Check {
     Box::pin(async move {
         let mut violations = driver.violations;
         violations.extend(check(client.network, &driver.leases));
-        Checked { size: driver.leases.len(), violations }
+        let done = driver.leases.iter().filter(|lease| lease.is_over).map(|lease| lease.renewed).collect();
+        Checked { size: driver.leases.len(), done, violations, ..Checked::default() }
     })
 }
 
