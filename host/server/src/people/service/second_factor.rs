@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
-use crate::people::service::sign_in::{begin_attempt_in_session, check_password};
+use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password};
 use crate::people::service::{PeopleError, account, origin_of};
 use crate::people::store;
 use crate::secret_text::SecretText;
