@@ -163,12 +163,8 @@ impl ScalarSchemas {
 
     fn complete_parameters(&self, operation: &mut Operation) {
         for parameter in operation.parameters.iter_mut().flatten() {
-            if let RefOr::T(Parameter { name, parameter_in, required, example, schema: Some(schema), .. }) = parameter {
+            if let RefOr::T(Parameter { name, parameter_in, required, schema: Some(schema), .. }) = parameter {
                 self.complete(name, schema);
-                if let (Some(_), RefOr::T(Schema::Object(object))) = (example, &mut *schema) {
-                    // The parameter's own stands.
-                    object.examples.clear();
-                }
                 if let (ParameterIn::Query, Required::False, RefOr::T(Schema::Object(object))) =
                     (parameter_in, required, schema)
                 {

@@ -3,6 +3,20 @@
 
 use serde_json::{Value, json};
 
+use crate::http::publication::operations_mut;
+
+/// Leaves a parameter that has an example of its own without a second one in its schema.
+pub(super) fn keep_one_example(document: &mut Value) {
+    for operation in operations_mut(document) {
+        let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
+        for parameter in parameters.into_iter().flatten().filter(|parameter| parameter.get("example").is_some()) {
+            if let Some(schema) = parameter.get_mut("schema").and_then(Value::as_object_mut) {
+                schema.remove("examples");
+            }
+        }
+    }
+}
+
 /// Sets the examples of fields that have none that fits.
 pub(super) fn set_field_examples(document: &mut Value) {
     for (schema, field, example) in field_examples() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::OpenApi;
 
-use crate::http::field_examples::set_field_examples;
+use crate::http::field_examples::{keep_one_example, set_field_examples};
 use crate::http::parameters::describe_parameters;
 use crate::http::sent_fields::require_sent_fields;
 
@@ -24,6 +24,7 @@ pub(crate) fn publish(document: &OpenApi) -> Value {
     require_sent_fields(&mut document);
     remove_unused_schemas(&mut document);
     set_field_examples(&mut document);
+    keep_one_example(&mut document);
     add_body_examples(&mut document);
     document
 }
