@@ -13,6 +13,7 @@ use crate::cli::module::{Remote, format, recorded};
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Calls {
     /// The extension point: matchmaking, chat or punishment
+    #[arg(long)]
     point: String,
     /// Only calls in which a module failed; with --module, in which that one failed
     #[arg(long)]

@@ -125,14 +125,14 @@ on_both! {
         say(&hub, &owner, "T").await;
         say(&hub, &owner, "hello").await;
         let cases = folder.path().join("cases.json");
-        let save = ["calls", "chat", "--failed", "--save", cases.to_str().unwrap(), "--module"];
+        let save = ["calls", "--point", "chat", "--failed", "--save", cases.to_str().unwrap(), "--module"];
         assert!(succeed(&hub, &owner, &[&save[..], &["fine"]].concat()).await.ends_with(": 0 cases added\n"));
         assert!(succeed(&hub, &owner, &[&save[..], &["second"]].concat()).await.ends_with(": 1 case added\n"));
         let saved: Value = serde_json::from_str(&std::fs::read_to_string(&cases).unwrap()).unwrap();
         assert_eq!(saved.as_array().unwrap().len(), 1);
         assert!(saved[0]["name"].as_str().unwrap().starts_with("second 1, call "), "{saved}");
         assert_eq!(saved[0]["expect"], json!({"failure": "trap"}));
-        assert!(succeed(&hub, &owner, &save[..5]).await.ends_with(": 1 case added\n"), "that of the first");
+        assert!(succeed(&hub, &owner, &save[..6]).await.ends_with(": 1 case added\n"), "that of the first");
     }
 
     async fn errors_are_printed(hub: Hub) {

@@ -21,7 +21,7 @@ on_both! {
         let (module, cases) = (path("guard.wasm"), path("cases.json"));
         std::fs::write(&module, wasm::moody(1)).unwrap();
 
-        let listed = succeed(&hub, &owner, &["calls", "chat"]).await;
+        let listed = succeed(&hub, &owner, &["calls", "--point", "chat"]).await;
         assert!(listed.contains("guard 1: trap") && listed.ends_with("3 of 3\n"), "{listed}");
         let failed = succeed(&hub, &owner, &["calls", "chat", "--failed", "--module", "guard", "--json"]).await;
         let failed: Value = serde_json::from_str(&failed).unwrap();
@@ -30,7 +30,7 @@ on_both! {
 
         // Recorded calls become test cases, each once.
         for added in ["3 cases added", "0 cases added"] {
-            let saved = succeed(&hub, &owner, &["calls", "chat", "--save", &cases]).await;
+            let saved = succeed(&hub, &owner, &["calls", "--point", "chat", "--save", &cases]).await;
             assert!(saved.contains(added), "{saved}");
         }
         let tested = succeed_alone(&["test", &module, &cases, "--time-limit", "5000"]).await;
@@ -61,7 +61,7 @@ on_both! {
             (&["replay", "--point", "chat"], "NAME"),
             (&["replay", "guard", "9", "--point", "chat"], "guard version 9"),
             (&["replay", "--call", &id, "--local", "/does/not/exist.wasm"], "can't be read"),
-            (&["calls", "weather"], "weather"),
+            (&["calls", "--point", "weather"], "weather"),
         ] {
             let printed = fail(&hub, &owner, arguments).await;
             assert!(printed.contains(hint), "{arguments:?}: {printed}");
