@@ -145,7 +145,8 @@ async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
     let fleet = Fleet::start().await;
     let owners = networks(&fleet, 9);
     fleet.wait_until_balanced().await;
-    let shards = "SELECT get_byte(uuid_send(id), 15)::BIGINT FROM networks WHERE name LIKE 'leases-%' ORDER BY name";
+    let shards = "SELECT get_byte(uuid_send(network_id), 15)::BIGINT FROM networks
+                  WHERE name LIKE 'leases-%' ORDER BY name";
     let shards = fleet.numbers(shards).await;
     let locked = shards[0];
     let before = fleet.leases().await;
