@@ -146,7 +146,8 @@ async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
     let fleet = Fleet::start().await;
     let owners = networks(&fleet, 9);
     fleet.wait_until_balanced().await;
-    let shards = "SELECT get_byte(uuid_send(id), 15)::BIGINT FROM networks WHERE name LIKE 'leases-%' ORDER BY name";
+    let shards = "SELECT get_byte(uuid_send(network_id), 15)::BIGINT FROM networks
+                  WHERE name LIKE 'leases-%' ORDER BY name";
     let shards = fleet.numbers(shards).await;
     let locked = shards[0];
     let before = fleet.leases().await;
@@ -174,6 +175,9 @@ async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
     for node in 0..3 {
         let refused = owners[0].send(node, &Method::POST, PAY, Some(&payment()), None).await.unwrap();
         assert_eq!(refused.expect(503)["code"], "no_home");
+        // The key that comes along asks for no owner.
+        let health = owners[0].send(node, &Method::GET, "/readyz", None, None).await.unwrap();
+        assert_eq!(health.expect(200)["faults"][0]["since"], *since[node].as_ref().unwrap());
     }
     let others: HashMap<_, _> = before.into_iter().filter(|(shard, _)| i64::from(*shard) != locked).collect();
     assert_kept(&others, &fleet.leases().await);
