@@ -96,7 +96,7 @@ impl Sandbox {
             inner.loaded.insert(prepared.id, Arc::clone(&loaded));
             (prepared, loaded)
         });
-        Ok(kept.await?)
+        kept.await
     }
 
     /// Notes now and then that a module is in use, so that its code stays on disk.

@@ -36,6 +36,29 @@ fn until(node: Value, at: i64) -> Value {
     node
 }
 
+fn groups() -> Value {
+    let lobby = || json!({"server": "lobby"});
+    json!({
+        "admin": {"nodes": [node("weight.100", true), node("*", true), node("danger.*", false), node("danger.safe", true)]},
+        "mod": {"nodes": [node("weight.20", true), node("group.member", true), node("fly", false), node("mod.*", true)]},
+        "vip": {"nodes": [node("weight.5", true), node("weight.20", true), node("group.member", true),
+            within(node("fly", true), lobby()), node("kit.admin", false), node("perk.{a,b}", true),
+            {"type": "prefix", "key": "prefix.10.&6[VIP\\.]", "value": true},
+            {"type": "display_name", "key": "displayname.VIP", "value": true}, node("r=secret\\..*", true)]},
+        "member": {"nodes": [node("weight.10", true), node("group.default", true), node("build", true),
+            node("kit.*", true), within(node("sleep", true), json!({"world": "overworld"}))]},
+        "default": {"nodes": [node("spawn", true), node("build", false), node("chat.use", true)]},
+        // The tree of LuckPerms' own InheritanceTest.
+        "owner": {"nodes": [node("weight.13", true), node("group.admin2", true)]},
+        "admin2": {"nodes": [node("weight.12", true), node("group.mod2", true)]},
+        "mod2": {"nodes": [node("weight.11", true), node("group.helper", true)]},
+        "helper": {"nodes": [node("weight.10", true), node("group.newbie", true)]},
+        "newbie": {"nodes": []},
+        "vip+": {"nodes": [node("weight.6", true), node("group.vip2", true)]},
+        "vip2": {"nodes": [node("weight.5", true), node("group.newbie", true)]},
+    })
+}
+
 fn export() -> Value {
     let lobby = || json!({"server": "lobby"});
     let crafted = || json!({"difficulty": "hard", "gamemode": "creative"});
@@ -122,25 +145,7 @@ fn export() -> Value {
         users.into_iter().map(|(name, nodes)| (uuid(name), json!({"username": name, "nodes": nodes}))).collect();
     json!({
         "metadata": {"generatedBy": "console@lobby", "generatedAt": "2027-03-10 12:00:00 UTC"},
-        "groups": {
-            "admin": {"nodes": [node("weight.100", true), node("*", true), node("danger.*", false), node("danger.safe", true)]},
-            "mod": {"nodes": [node("weight.20", true), node("group.member", true), node("fly", false), node("mod.*", true)]},
-            "vip": {"nodes": [node("weight.5", true), node("weight.20", true), node("group.member", true),
-                within(node("fly", true), lobby()), node("kit.admin", false), node("perk.{a,b}", true),
-                {"type": "prefix", "key": "prefix.10.&6[VIP\\.]", "value": true},
-                {"type": "display_name", "key": "displayname.VIP", "value": true}, node("r=secret\\..*", true)]},
-            "member": {"nodes": [node("weight.10", true), node("group.default", true), node("build", true),
-                node("kit.*", true), within(node("sleep", true), json!({"world": "overworld"}))]},
-            "default": {"nodes": [node("spawn", true), node("build", false), node("chat.use", true)]},
-            // The tree of LuckPerms' own InheritanceTest.
-            "owner": {"nodes": [node("weight.13", true), node("group.admin2", true)]},
-            "admin2": {"nodes": [node("weight.12", true), node("group.mod2", true)]},
-            "mod2": {"nodes": [node("weight.11", true), node("group.helper", true)]},
-            "helper": {"nodes": [node("weight.10", true), node("group.newbie", true)]},
-            "newbie": {"nodes": []},
-            "vip+": {"nodes": [node("weight.6", true), node("group.vip2", true)]},
-            "vip2": {"nodes": [node("weight.5", true), node("group.newbie", true)]},
-        },
+        "groups": groups(),
         "tracks": {"ranks": {"groups": ["default", "member", "vip"]}},
         "users": users,
     })
