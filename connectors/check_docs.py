@@ -129,20 +129,33 @@ def check_event_table(page):
     rows = dict(re.findall(r"^\| `([A-Z_]+)` \|[^|]*\|([^|]*)\|[^|]*\|$", page.read_text(), re.MULTILINE))
     if not rows:
         return
-    events = read_events()
+    components = read_document()["components"]
+    events = {it["name"]: field_names(components["schemas"], it["payload"]) for it in components["messages"].values()}
     yield from (f"{name_of(page)}: `{name}` is missing" for name in events.keys() - rows.keys())
     for name, cell in rows.items():
         fields = set(re.findall(r"`(\w+)`", cell))
-        if fields != set(events.get(name, {})) - {"type", "at"}:
-            yield f"{name_of(page)}: `{name}` has {sorted(events.get(name, {}))}"
+        if fields != events.get(name, set()) - {"type", "at"}:
+            yield f"{name_of(page)}: `{name}` has {sorted(events.get(name, set()))}"
+
+
+def field_names(schemas, schema):
+    """The names of all fields that a schema may have."""
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
+    parts = (field_names(schemas, part) for part in schema.get("allOf", []))
+    return set(schema.get("properties", {})).union(*parts)
+
+
+def read_events():
+    """An example of each event, by its name."""
+    messages = read_document()["components"]["messages"].values()
+    return {message["name"]: message["examples"][0]["payload"] for message in messages}
 
 
 @functools.cache
-def read_events():
-    """An example of each event, by its name."""
+def read_document():
     with urllib.request.urlopen(os.environ["HUB_URL"] + "/api/asyncapi.json") as answer:
-        messages = json.load(answer)["components"]["messages"].values()
-    return {message["name"]: message["examples"][0]["payload"] for message in messages}
+        return json.load(answer)
 
 
 def check(page, arguments):
