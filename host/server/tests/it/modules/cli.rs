@@ -106,7 +106,7 @@ on_both! {
         assert_eq!(json(&["rollback", "--point", "chat"]).await["modules"][0]["version"], 2);
         assert_eq!(json(&["deactivate", "moody", "--point", "chat"]).await["modules"], json!([]));
         let cases = folder.path().join("cases.json");
-        let saved = json(&["calls", "chat", "--save", cases.to_str().unwrap()]).await;
+        let saved = json(&["calls", "--point", "chat", "--save", cases.to_str().unwrap()]).await;
         assert_eq!((&saved["added"], &saved["leftOut"]), (&json!(1), &json!(0)));
     }
 

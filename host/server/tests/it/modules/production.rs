@@ -23,7 +23,7 @@ on_both! {
 
         let listed = succeed(&hub, &owner, &["calls", "--point", "chat"]).await;
         assert!(listed.contains("guard 1: trap") && listed.ends_with("3 of 3\n"), "{listed}");
-        let failed = succeed(&hub, &owner, &["calls", "chat", "--failed", "--module", "guard", "--json"]).await;
+        let failed = succeed(&hub, &owner, &["calls", "--point", "chat", "--failed", "--module", "guard", "--json"]).await;
         let failed: Value = serde_json::from_str(&failed).unwrap();
         assert_eq!(failed["total"], 1);
         let id = failed["items"][0]["callId"].as_str().unwrap().to_owned();
