@@ -5,10 +5,12 @@ use super::settings::ClusterError;
 use super::watch::StreamWatch;
 use crate::event::{EventRef, NumberedEvent, PublishError};
 use async_nats::HeaderMap;
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::publish::PublishAck;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use std::error::Error as _;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -83,6 +85,11 @@ impl StreamWatch {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "an event was not acknowledged; retrying");
+                    if is_store_failure(&error)
+                        && let Err(error) = self.cluster.replace_unusable(epoch).await
+                    {
+                        tracing::debug!(%error, "the stream that stores nothing was not replaced");
+                    }
                     // It may be gone.
                     let _ = self.check(Instant::now(), None).await;
                 }
@@ -119,6 +126,12 @@ impl Cluster {
         let purging = stream.purge().filter(self.subject_in(network)).sequence(up_to + 1).await;
         purging.map(drop).map_err(|error| ClusterError::Stream(error.to_string()))
     }
+}
+
+/// Whether the stream answered that its store takes nothing.
+fn is_store_failure(error: &async_nats::jetstream::context::PublishError) -> bool {
+    let source = error.source().and_then(|source| source.downcast_ref::<async_nats::jetstream::Error>());
+    source.is_some_and(|source| source.error_code() == ErrorCode::STREAM_STORE_FAILED)
 }
 
 /// The number up to which a network's events were dropped early, in a message that says so.

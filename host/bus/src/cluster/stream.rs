@@ -2,7 +2,13 @@
 
 use super::connection::Cluster;
 use super::settings::ClusterError;
+use async_nats::jetstream::ErrorCode;
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, StorageType, Stream};
+use std::time::Duration;
+
+/// How long NATS may take to delete a stream's files after it answered that there is none of that name.
+const DELETION_TIME: Duration = Duration::from_millis(300);
 
 /// Which sequence the events' numbers belong to. Every node finds it in the stream's description, or, of a stream that was
 /// made and never replaced, it is the time of its creation.
@@ -33,6 +39,10 @@ impl Epoch {
     }
 }
 
+fn is_missing(error: &GetStreamError) -> bool {
+    matches!(error.kind(), GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND)
+}
+
 impl Cluster {
     /// The stream of events, created where it is missing.
     pub(crate) async fn event_stream(&self) -> Result<Stream, ClusterError> {
@@ -56,8 +66,27 @@ impl Cluster {
     }
 
     async fn get_or_create_stream(&self, config: &Config) -> Result<Stream, ClusterError> {
+        match self.jetstream().get_stream(&config.name).await {
+            Ok(stream) => return Ok(stream),
+            // It was deleted, perhaps just now: NATS may still be deleting its files, and with them those of a new one.
+            Err(error) if is_missing(&error) => tokio::time::sleep(DELETION_TIME).await,
+            Err(error) => return Err(ClusterError::Stream(error.to_string())),
+        }
         let stream = self.jetstream().get_or_create_stream(config.clone()).await;
         stream.map_err(|error| ClusterError::Stream(error.to_string()))
+    }
+
+    /// Replaces the stream of this epoch where it cannot store events and never did, as when its files are deleted.
+    pub(crate) async fn replace_unusable(&self, epoch: Epoch) -> Result<(), ClusterError> {
+        let stream = self.event_stream().await?;
+        let info = stream.cached_info();
+        if Epoch::of(info) == epoch && info.state.last_sequence == 0 {
+            tracing::warn!("the stream of events cannot store any; it is replaced");
+            let deleted = self.jetstream().delete_stream(&info.config.name).await;
+            deleted.map_err(|error| ClusterError::Stream(error.to_string()))?;
+            self.event_stream().await?;
+        }
+        Ok(())
     }
 
     /// The stream's epoch and newest number.

@@ -6,7 +6,7 @@ use crate::nats::{Nats, free_port};
 use crate::proxy::Proxy;
 use async_nats::jetstream;
 use futures_util::future::join_all;
-use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, Event, Subscription};
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig, Event, PublishError, Subscription};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -457,6 +457,40 @@ async fn a_deleted_stream_is_made_anew() {
     reader.read_until(4).await;
     jetstream_of(&nats).await.delete_stream("hub-events").await.unwrap();
     expect_new_sequence(&one, &mut reader, 5).await;
+}
+
+/// Has the stream refuse what exceeds this many bytes; returns its configuration from before.
+async fn bound_stream(jetstream: &jetstream::Context, max_bytes: i64) -> jetstream::stream::Config {
+    let config = jetstream.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    let discard = jetstream::stream::DiscardPolicy::New;
+    let full = jetstream::stream::Config { max_bytes, discard, ..config.clone() };
+    jetstream.update_stream(full).await.unwrap();
+    config
+}
+
+#[tokio::test]
+async fn an_empty_stream_that_stores_nothing_is_made_anew() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut reader = Reader::start(&two).await;
+    // As NATS 2.9 leaves one whose files it deletes with those of the one before.
+    bound_stream(&jetstream_of(&nats).await, 1).await;
+    expect_new_sequence(&one, &mut reader, 0).await;
+}
+
+#[tokio::test]
+async fn a_stream_with_events_that_stores_nothing_more_is_kept() {
+    let nats = Nats::start().await;
+    let (one, _) = node(&nats, "one").await;
+    let mut reader = Reader::start(&one).await;
+    one.publish(NETWORK, numbered(0, None), 1).await.unwrap();
+    let jetstream = jetstream_of(&nats).await;
+    let config = bound_stream(&jetstream, 300).await;
+    assert_eq!(one.publish(NETWORK, large(1), 1).await, Err(PublishError::Unreachable));
+    jetstream.update_stream(config).await.unwrap();
+    one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
+    reader.read_until(1).await;
+    assert_eq!((reader.resyncs, &reader.seen), (0, &vec![0, 1]));
 }
 
 #[tokio::test]
