@@ -120,12 +120,17 @@ impl Sandbox {
             None => self.0.networks.get(&format!("{} beside", context.network_id)),
         };
         let priority = if network.is_busy() { Priority::Background } else { options.priority };
-        let Some(cpu_permit) = CpuPermit::acquire(network, clock, deadline).await else {
-            return CallReport::late(&time);
+        let is_inline = options.inline.is_some_and(InlineGate::is_open);
+        let cpu_permit = if is_inline {
+            CpuPermit::not_yet(network)
+        } else {
+            match CpuPermit::acquire(network, clock, deadline).await {
+                Some(acquired) => acquired,
+                None => return CallReport::late(&time),
+            }
         };
         limits.memory_bytes = limits.memory_bytes.min(self.0.max_memory_bytes);
         let (runtime, pool_key) = (tokio::runtime::Handle::current(), options.pool_key);
-        let is_inline = options.inline.is_some_and(InlineGate::is_open);
         let time_of_job = time.clone();
         let job = CallJob::<O> {
             module,

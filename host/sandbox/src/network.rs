@@ -1,5 +1,5 @@
-//! How networks share the CPU. Each may compute so many calls at once; and the next calls of one that has lately computed
-//! a lot start at background priority, so that those who compute little hardly notice it.
+//! How networks share the CPU. Each may compute so many calls at once, short ones aside; and the next calls of one that has
+//! lately computed a lot start at background priority, so that those who compute little hardly notice it.
 
 use crate::clock::{CallClock, monotonic};
 use crate::inline::SHORT;
@@ -114,7 +114,8 @@ impl UploadPermit {
     }
 }
 
-/// Lets a call compute; given back while it waits for the hub.
+/// Lets a call compute; given back while it waits for the hub. A short call needs none: it is bounded like anything else that
+/// its caller does.
 pub(crate) struct CpuPermit {
     network: Arc<Network>,
     held: Option<OwnedSemaphorePermit>,
@@ -127,6 +128,23 @@ impl CpuPermit {
         Some(Self { network, held: Some(held) })
     }
 
+    /// For a call that is expected to be short: it holds none until it [claims](Self::claim) one.
+    pub(crate) fn not_yet(network: Arc<Network>) -> Self {
+        Self { network, held: None }
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Waits for a permit where it holds none.
+    pub(crate) async fn claim(&mut self) {
+        if self.held.is_none() {
+            // The semaphore is never closed.
+            self.held = Arc::clone(&self.network.cpu).acquire_owned().await.ok();
+        }
+    }
+
     /// Gives the permit back, with the time that was computed. Short calls make nobody busy.
     pub(crate) fn release(&mut self, computed: Duration) {
         self.held = None;
@@ -135,12 +153,13 @@ impl CpuPermit {
         }
     }
 
-    /// Gives the permit back while a future runs.
+    /// Gives a held permit back while a future runs.
     pub(crate) async fn release_during<T>(&mut self, future: impl Future<Output = T>) -> T {
-        self.held = None;
+        let was_held = self.held.take().is_some();
         let output = future.await;
-        // The semaphore is never closed.
-        self.held = Arc::clone(&self.network.cpu).acquire_owned().await.ok();
+        if was_held {
+            self.claim().await;
+        }
         output
     }
 }

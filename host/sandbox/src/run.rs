@@ -102,13 +102,13 @@ fn fresh(module: Arc<LoadedModule>, state: CallState) -> PooledInstance {
     instance.store.limiter(|state| &mut state.memory);
     instance.store.set_hostcall_fuel(HOSTCALL_BYTES);
     instance.store.set_max_component_handles(COMPONENT_HANDLES);
-    instance.store.epoch_deadline_callback(|cx| tick(&cx));
+    instance.store.epoch_deadline_callback(tick);
     instance
 }
 
 /// What happens at each tick while a module computes. Ticks follow the machine's clock, limits the thread's processor
 /// time: waiting for the hub or for a processor is not the module's doing.
-fn tick(cx: &StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline> {
+fn tick(mut cx: StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline> {
     let time = &cx.data().time;
     time.clock.tick();
     let computed = time.count();
@@ -119,7 +119,11 @@ fn tick(cx: &StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline>
         return Err(wasmtime::Error::new(HostAbort::Late));
     }
     if cx.data().is_inline {
-        inline::give_tasks_away();
+        // Ticks come at any time: one that finds a short call leaves it alone.
+        if computed > inline::SHORT {
+            inline::give_tasks_away();
+            cx.data_mut().claim_cpu()?;
+        }
     } else if computed >= MAX_NORMAL_TIME {
         priority::lower();
     }

@@ -88,6 +88,16 @@ impl CallState {
         })
     }
 
+    /// Waits until the caller leaves for the permit of a call that runs on its caller's thread and is not short.
+    pub(crate) fn claim_cpu(&mut self) -> Result<()> {
+        if self.cpu_permit.is_held() {
+            return Ok(());
+        }
+        let claiming = self.time.clock.timeout_at(self.time.ends_at(), self.cpu_permit.claim());
+        let claimed = tokio::task::block_in_place(|| self.runtime.block_on(claiming));
+        claimed.ok_or_else(|| Error::new(HostAbort::Late))
+    }
+
     /// A text of a candidate of this call.
     pub(crate) fn text(&self, candidate: u32, text: CandidateText) -> Result<String> {
         let found = self.texts()?.text(candidate as usize, text);

@@ -38,8 +38,12 @@ impl Host for BlockingHost {
 type Filtered = Outcome<chat::Verdict, chat::Verdict>;
 
 fn filter(sandbox: &Sandbox, chain: &Arc<Chain>) -> JoinHandle<Filtered> {
+    filter_line(sandbox, chain, "hi")
+}
+
+fn filter_line(sandbox: &Sandbox, chain: &Arc<Chain>, message: &'static str) -> JoinHandle<Filtered> {
     let (sandbox, chain) = (sandbox.clone(), Arc::clone(chain));
-    tokio::spawn(async move { sandbox.run_chain::<FilterChat>(&chain, &call(NOW), line("hi")).await })
+    tokio::spawn(async move { sandbox.run_chain::<FilterChat>(&chain, &call(NOW), line(message)).await })
 }
 
 fn failures(outcome: &Filtered) -> Vec<Option<CallFailure>> {
@@ -176,6 +180,34 @@ async fn a_call_that_waits_for_the_host_releases_its_cpu_permit() {
     assert_eq!(failures(&filter(&test.sandbox, &quick).await.unwrap()), [None]);
     host.released.add_permits(1);
     assert_eq!(failures(&waiting.await.unwrap()), [None]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn short_calls_wait_for_no_cpu_permit_and_those_that_turn_out_to_be_long_do() {
+    let test = TestSandbox::with(|config| config.cpus_per_network = 1);
+    // It computes on lines of more than ten bytes until it is stopped: their length is at 20.
+    let body = "(if (i32.gt_u (i32.load offset=20 (local.get 0)) (i32.const 10)) (then (loop $on (br $on))))";
+    let module = test.module(chat_module(body, "")).await;
+    let (compute, wait) = (Duration::from_secs(1), Duration::from_mins(1));
+    let limits = Limits { compute, wait, fuel: u64::MAX / 2, ..Limits::of(Point::Chat) };
+    let link = link_with(module, "long lines", "{}", OnFailure::Skip, limits, Arc::new(EmptyHost));
+    let chain = Arc::new(Chain::new(vec![link], 8));
+    for _ in 0..40 {
+        assert_eq!(failures(&filter(&test.sandbox, &chain).await.unwrap()), [None]);
+    }
+    let long = [(); 2].map(|()| filter_line(&test.sandbox, &chain, "a line that takes long"));
+    while test.sandbox.running() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(failures(&filter(&test.sandbox, &chain).await.unwrap()), [None]);
+    assert_eq!(test.sandbox.running(), 2);
+    let mut longest_wait = 0;
+    for long in long {
+        let outcome = long.await.unwrap();
+        assert!(matches!(failures(&outcome)[..], [Some(CallFailure::TimedOut(_))]), "{outcome:?}");
+        longest_wait = longest_wait.max(outcome.steps[0].report.as_ref().unwrap().waited_micros);
+    }
+    assert!(longest_wait > 800_000, "the second waits for the first: {longest_wait}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
