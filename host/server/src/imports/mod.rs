@@ -12,6 +12,7 @@
 
 mod apply;
 mod balances;
+mod batch;
 mod file;
 mod json_guard;
 mod litebans;

@@ -1,12 +1,10 @@
 //! Runs imports in the background, at the owners of their networks.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hub_db::{Backend, with_tenant};
+use hub_db::with_tenant;
 use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::NamedTempFile;
@@ -21,6 +19,7 @@ use crate::background::when_due;
 use crate::blobs::{self, BlobError, BlobKey};
 use crate::clock::Millis;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
+use crate::imports::batch::BatchSize;
 use crate::imports::litebans::Names;
 use crate::imports::model::{Import, ImportFailure, ImportState};
 use crate::imports::record::{Item, ParseError};
@@ -34,15 +33,6 @@ const MOST_AT_ONCE: usize = 2;
 const MOST_WAITING: i64 = 1_000;
 /// How often imports without a running node are searched for, as after a kill.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Records of the first batch, and the fewest and the most of any.
-const FIRST_BATCH: usize = 32;
-const SMALLEST_BATCH: usize = 8;
-const LARGEST_BATCH: usize = 512;
-/// Rows from which on a batch is full: those of one holder's nodes come together.
-const MOST_ROWS: usize = 1_000;
-/// The target time of a batch's statements, from and to: on SQLite all writers wait for them.
-const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(4), Duration::from_millis(10));
-const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
 /// Records after which the database looks at what was written, for the first time; then after four times as many, and so on.
 const FIRST_ANALYSIS: i64 = 1_000;
 /// Records that the reader may be ahead of the writer.
@@ -53,39 +43,16 @@ const LONGEST_MESSAGE: usize = 1_000;
 const CHECK_EVERY: i64 = 50_000;
 
 /// What runs at this node.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Imports {
     wake: Notify,
     running: Mutex<HashSet<NetworkId>>,
-    batch: AtomicUsize,
-}
-
-impl Default for Imports {
-    fn default() -> Self {
-        Self { wake: Notify::new(), running: Mutex::default(), batch: AtomicUsize::new(FIRST_BATCH) }
-    }
 }
 
 impl Imports {
     /// Wakes the background work: there is an import to run.
     pub(super) fn wake(&self) {
         self.wake.notify_one();
-    }
-
-    fn batch(&self) -> usize {
-        self.batch.load(Ordering::Relaxed)
-    }
-
-    /// Adapts the size of batches to how long a full one took.
-    fn adapt(&self, backend: Backend, took: Duration) {
-        let (short, long) = if backend == Backend::Sqlite { SQLITE_TIME } else { POSTGRES_TIME };
-        let batch = self.batch();
-        let adapted = match took {
-            took if took < short => batch * 2,
-            took if took > long => batch / 2,
-            _ => batch,
-        };
-        self.batch.store(adapted.clamp(SMALLEST_BATCH, LARGEST_BATCH), Ordering::Relaxed);
     }
 
     /// Counts a network as running; false where it already is, or too many are.
@@ -293,10 +260,10 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
     });
     let mut import = import.clone();
     let (mut items, mut targets, mut analyze_at) = (vec![], TargetCounts::default(), FIRST_ANALYSIS);
-    let mut is_read = false;
+    let (mut size, mut is_read) = (BatchSize::new(app.db.backend()), false);
     while !is_read {
-        let (most, mut rows) = (app.imports.batch(), 0);
-        while items.len() < most && rows < MOST_ROWS {
+        let mut rows = 0;
+        while !size.is_full(rows) {
             let Some(item) = read.recv().await else {
                 is_read = true;
                 break;
@@ -304,8 +271,11 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
             rows += item.record.rows();
             items.push(item);
         }
-        if !items.is_empty() && write_batch(app, &mut import, &items, &mut targets).await?.is_break() {
-            return Err(RunError::Gone);
+        if !items.is_empty() {
+            let Some(took) = write_batch(app, &mut import, &items, &mut targets).await? else {
+                return Err(RunError::Gone);
+            };
+            size.adapt(rows, took);
         }
         items.clear();
         if import.done >= analyze_at && !import.dry_run {
@@ -319,13 +289,13 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
     Ok(reader.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)
 }
 
-/// Writes a batch; breaks where the import does not run here any more.
+/// Writes a batch and tells how long its statements took; none where the import does not run here any more.
 async fn write_batch(
     app: &App,
     import: &mut Import,
     items: &[Item],
     targets: &mut TargetCounts,
-) -> Result<ControlFlow<()>, RunError> {
+) -> Result<Option<Duration>, RunError> {
     let plan = apply::plan(app, import, items, targets).await?;
     if !import.dry_run {
         plan.check(app, import).await?;
@@ -357,13 +327,10 @@ async fn write_batch(
         })
         .await;
     let took = match took {
-        Err(RunError::Gone) => return Ok(ControlFlow::Break(())),
+        Err(RunError::Gone) => return Ok(None),
         took => took?,
     };
-    if items.len() == app.imports.batch() {
-        app.imports.adapt(app.db.backend(), took);
-    }
     import.report = report;
     import.done = done;
-    Ok(ControlFlow::Continue(()))
+    Ok(Some(took))
 }
