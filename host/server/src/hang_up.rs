@@ -20,6 +20,7 @@ use tracing::Instrument as _;
 use crate::app::App;
 use crate::endpoints::RouteFacts;
 use crate::http::layers::Next;
+use crate::http::request_id::in_current_request;
 
 /// Of one API key at a time, so that nobody gathers work by hanging up. More are cut off, which leaves every transaction
 /// whole or undone.
@@ -72,8 +73,9 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
     let headers = request.headers();
     let sent = ["x-service-api-key", "authorization", "cookie"].into_iter().find_map(|name| headers.get(name));
     let key = sent.cloned();
-    // As the same network's work, in the same span, also when it goes on by itself.
-    let response = hub_db::in_current_tenant(next.run(request)).in_current_span().boxed();
+    // As the same network's and request's work, in the same span, also when it goes on by itself.
+    let work = hub_db::in_current_tenant(in_current_request(next.run(request)));
+    let response = work.in_current_span().boxed();
     Serving { app, key, response: Some(response) }.await
 }
 

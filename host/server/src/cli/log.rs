@@ -1,7 +1,8 @@
 //! The log, on standard error.
 
 use std::fmt;
-use std::io::{BufWriter, IsTerminal as _, stderr};
+use std::io::{self, BufWriter, IsTerminal as _, Stderr, Write, stderr};
+use std::time::Duration;
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -14,11 +15,13 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use crate::http::request_id::REQUEST_LINES;
+use crate::http::request_id::{REQUEST_LINES, RequestId};
 use crate::traces::Traces;
 
 /// Lines of the log that wait to be written: some megabytes.
 const MOST_WAITING_LINES: usize = 10_000;
+/// From one write to the next. Without it the thread that writes would be woken up for each line.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// Logs to standard error until the guard is dropped: JSON unless that is a terminal. `HUB_LOG` filters, such as
 /// `info,hub=debug`. Spans go to the receiver of traces, if there is one.
@@ -26,21 +29,59 @@ pub(super) fn log_to_stderr(default: &str, traces: Option<&Traces>) -> WorkerGua
     let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     // Each request is a line. None waits for whoever reads them: what they do not take is dropped.
     let log = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(MOST_WAITING_LINES);
-    let (log, guard) = log.finish(BufWriter::with_capacity(1 << 16, stderr()));
+    let (log, guard) = log.finish(Paced(BufWriter::with_capacity(1 << 16, stderr())));
     let lines = tracing_subscriber::fmt::layer().with_writer(log);
     let lines = if stderr().is_terminal() {
-        lines.boxed()
+        lines.event_format(WithRequest(tracing_subscriber::fmt::format())).boxed()
     } else {
-        let format = JsonLines(tracing_subscriber::fmt::format().json().flatten_event(true));
+        let format = JsonLines(WithRequest(tracing_subscriber::fmt::format().json().flatten_event(true)));
         lines.fmt_fields(JsonFields::new()).event_format(format).boxed()
     };
     tracing_subscriber::registry().with(traces.map(Traces::layer)).with(lines.with_filter(filter)).init();
     guard
 }
 
+/// Pauses after each write, while lines gather in front of it.
+struct Paced(BufWriter<Stderr>);
+
+impl Write for Paced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    /// Called by the log's thread where no line waits.
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        std::thread::sleep(PAUSE);
+        Ok(())
+    }
+}
+
+/// Lines that name the request which they were written for.
+struct WithRequest<F>(Format<F>);
+
+impl<S, N, F: Clone> FormatEvent<S, N> for WithRequest<F>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+    Format<F>: FormatEvent<S, N>,
+{
+    fn format_event(&self, ctx: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let Some(id) = RequestId::current() else { return self.0.format_event(ctx, writer, event) };
+        let mut line = String::new();
+        let format = self.0.clone().with_ansi(writer.has_ansi_escapes());
+        format.format_event(ctx, Writer::new(&mut line), event)?;
+        // A valid id needs no escapes.
+        match line.strip_suffix("}\n").filter(|object| object.starts_with('{')) {
+            Some(object) => writeln!(writer, "{object},\"request\":\"{}\"}}", id.as_str()),
+            None => writeln!(writer, "{} request={}", line.trim_end_matches('\n'), id.as_str()),
+        }
+    }
+}
+
 /// Lines of JSON. Those of requests are written field by field: to build a document of each costs a fifth of what a short
 /// request does.
-struct JsonLines(Format<Json>);
+struct JsonLines(WithRequest<Json>);
 
 impl<S, N> FormatEvent<S, N> for JsonLines
 where

@@ -3,8 +3,8 @@
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header::HeaderName};
 use axum::response::{IntoResponse as _, Response};
-use tracing::Instrument as _;
 use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -15,6 +15,11 @@ use crate::traces;
 
 /// The target of the log's line for each request.
 pub(crate) const REQUEST_LINES: &str = "hub::request";
+
+tokio::task_local! {
+    /// The id of the request that the task serves. A span for each request would cost ten times as much.
+    static CURRENT: RequestId;
+}
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -33,6 +38,11 @@ impl RequestId {
         Self(HeaderValue::try_from(app.ids.token(16)).unwrap_or_else(|_| HeaderValue::from_static("-")))
     }
 
+    /// That of the request which this task serves.
+    pub(crate) fn current() -> Option<Self> {
+        CURRENT.try_with(Clone::clone).ok()
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         self.0.to_str().unwrap_or("-")
@@ -44,15 +54,27 @@ fn is_valid(id: &[u8]) -> bool {
     (1..=128).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
 }
 
+/// Does work that may outlive this task as work of its request.
+pub(crate) fn in_current_request<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    let id = RequestId::current();
+    async move {
+        match id {
+            Some(id) => CURRENT.scope(id, work).await,
+            None => work.await,
+        }
+    }
+}
+
 /// Serves a request with an id.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(&request, &app);
     let method = request.method().clone();
     // The matched pattern, not the path: paths carry players' names and signed tokens.
     let route = request.extensions().get::<MatchedPath>().map_or("-".to_owned(), |path| path.as_str().to_owned());
-    let span = tracing::info_span!("request", id = id.as_str(), %method, route, otel.name = Empty, otel.kind = Empty);
     let is_traced = app.settings.otlp.is_some();
+    let mut span = Span::none();
     if is_traced {
+        span = tracing::info_span!("request", id = id.as_str(), %method, route, otel.name = Empty, otel.kind = Empty);
         traces::begin_request(&span, &method, &route, request.headers());
     }
     let record = RequestRecord::default();
@@ -60,8 +82,8 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     request.extensions_mut().insert(record.clone());
     let started = tokio::time::Instant::now();
     let (request, body) = request_body::watch(request, app.settings.connections.body);
-    let work = next.run(request).instrument(span.clone());
-    let mut response = hub_db::count_statements(record.statements(), work).await;
+    let work = hub_db::count_statements(record.statements(), next.run(request).instrument(span.clone()));
+    let mut response = CURRENT.scope(id.clone(), work).await;
     if let Some(body) = body {
         // Whoever read it saw only that it broke off.
         if body.has_timed_out() && !response.status().is_success() {
@@ -72,7 +94,8 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     let _entered = span.enter();
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         if let Some(cause) = error.cause() {
-            tracing::error!(code = error.code(), error = %Chain(cause), "request failed");
+            let log = || tracing::error!(code = error.code(), error = %Chain(cause), "request failed");
+            CURRENT.sync_scope(id.clone(), log);
         }
         let headers = std::mem::take(response.headers_mut());
         response = error.render(id.as_str());
@@ -88,7 +111,6 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     if is_traced {
         traces::end_request(&span, status, record.network());
     }
-    // Formatting what its span says, too, would cost more than the line.
     tracing::info!(
         target: REQUEST_LINES,
         parent: None,

@@ -33,4 +33,27 @@ async fn each_request_is_one_line(backend: Backend) {
     assert_eq!((&last["status"], &last["network"], &last["key"]), (&json!(401), &Value::Null, &Value::Null));
 }
 
-on_each! { each_request_is_one_line }
+async fn lines_name_the_request_that_they_are_of(backend: Backend) {
+    let installation = Installation::new(backend);
+    let created = installation.json(&["network", "create", "logged", "--json"]);
+    let mut hub = installation.serve_logged(&[], &[]);
+    let db = hub_db::Db::connect(&installation.settings.database()).await.unwrap();
+    db.write("ALTER TABLE currencies RENAME TO currencies_away").execute().await.unwrap();
+    let owner = hub.client(created["apiKey"].as_str().unwrap());
+    // A change goes on where its caller hangs up, and is of its request all the same.
+    for (method, path) in [(reqwest::Method::GET, "currencies"), (reqwest::Method::PUT, "currencies/coins")] {
+        let request = owner.request(method.clone(), &format!("/api/manage/economy/{path}"));
+        let request = request.header("X-Request-Id", format!("mine-{method}")).json(&json!({"minimum": 0}));
+        assert!(owner.send(request).await.status.is_server_error());
+    }
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+    let text = installation.log();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let failed: Vec<_> = lines.filter(|line| line["message"] == "request failed").collect();
+    let requests: Vec<_> = failed.iter().map(|line| line["request"].clone()).collect();
+    assert_eq!(requests, ["mine-GET", "mine-PUT"], "{text}");
+    assert_eq!(failed[0]["level"], "ERROR");
+}
+
+on_each! { each_request_is_one_line, lines_name_the_request_that_they_are_of }
