@@ -29,6 +29,9 @@ pub(super) struct Reservations(VecDeque<Reservation>);
 impl Reservations {
     pub(super) fn add(&mut self, new: Reservation) {
         // At the end, unless lifetimes differ or the clock was set back.
+        if self.0.back().is_none_or(|last| last.expires_at <= new.expires_at) {
+            return self.0.push_back(new);
+        }
         let position = self.0.partition_point(|it| it.expires_at <= new.expires_at);
         self.0.insert(position, new);
     }
@@ -85,7 +88,11 @@ impl Reservations {
         self.0.iter()
     }
 
+    /// How many have expired. Asked of each candidate of a match, and nearly always none.
     fn expired(&self, now: Millis) -> usize {
+        if self.first_expiry().is_none_or(|first| first > now) {
+            return 0;
+        }
         self.0.partition_point(|it| it.expires_at <= now)
     }
 
