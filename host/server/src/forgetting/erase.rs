@@ -15,8 +15,8 @@ use crate::forgetting::subject::Subject;
 use crate::values::NetworkId;
 use crate::{modules, worlds};
 
-/// Rows that are read at a time: a document has up to 256 KiB.
-pub(super) const BATCH: usize = 100;
+/// Rows that are read at a time: a document has up to 256 KiB, and several players of a network are forgotten at once.
+pub(super) const BATCH: usize = 32;
 /// How long a claim lasts unless it is renewed.
 pub(super) const CLAIM: Millis = 60_000;
 const RENEW_EVERY: Duration = Duration::from_secs(15);

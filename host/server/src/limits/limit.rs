@@ -93,7 +93,7 @@ limits! {
     /// Players whose data was, or is being, deleted for good.
     ForgottenPlayers = "forgottenPlayers", 1_000_000;
     /// Players whose data one node of the hub deletes at once.
-    PlayersForgottenAtOnce = "playersForgottenAtOnce", 20;
+    PlayersForgottenAtOnce = "playersForgottenAtOnce", 8;
     /// Data namespaces of all players.
     DataEntries = "dataEntries", 50_000_000;
     /// Data namespaces of one player in one game mode.
