@@ -1,12 +1,12 @@
 //! Permits to run: bounded per network and point, and not shared between networks.
 
 use crate::hostile_set::{FOREVER, LINE, chatting};
-use crate::support::{NOW, TestSandbox, call, context, line, link_with, relaxed_limits};
+use crate::support::{NOW, TestSandbox, call, context, line, link_as, link_with, relaxed_limits};
 use crate::wat::{allowing, chat_module};
 use hub_sandbox::contract::{HostError, Point, chat};
 use hub_sandbox::{
-    BoxFuture, CallFailure, Chain, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Limits, Link, OnFailure, Outcome,
-    Sandbox,
+    BoxFuture, CallFailure, Chain, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Instances, Limits, Link, Mode,
+    OnFailure, Outcome, Sandbox,
 };
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -182,23 +182,52 @@ async fn a_call_that_waits_for_the_host_releases_its_cpu_permit() {
     assert_eq!(failures(&waiting.await.unwrap()), [None]);
 }
 
+const LONG: &str = "a line that takes long";
+
+/// Two calls that take long, of a link whose calls were short; none where they do not run at once, since on a busy machine
+/// one of the others took long, too.
+async fn start_two_long_calls(test: &TestSandbox, chain: &Arc<Chain>) -> Option<[JoinHandle<Filtered>; 2]> {
+    for _ in 0..40 {
+        assert_eq!(failures(&filter(&test.sandbox, chain).await.unwrap()), [None]);
+    }
+    let long = [(); 2].map(|()| filter_line(&test.sandbox, chain, LONG));
+    let both_run = async {
+        while test.sandbox.running() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    if tokio::time::timeout(Duration::from_millis(500), both_run).await.is_ok() {
+        return Some(long);
+    }
+    for long in long {
+        long.await.unwrap();
+    }
+    None
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn short_calls_wait_for_no_cpu_permit_and_those_that_turn_out_to_be_long_do() {
     let test = TestSandbox::with(|config| config.cpus_per_network = 1);
-    // It computes on lines of more than ten bytes until it is stopped: their length is at 20.
-    let body = "(if (i32.gt_u (i32.load offset=20 (local.get 0)) (i32.const 10)) (then (loop $on (br $on))))";
-    let module = test.module(chat_module(body, "")).await;
+    // It computes on lines of this length, which is at 60, until it is stopped; and the next call has its memory again.
+    let length = LONG.len();
+    let body = format!(
+        "(global.set $next (i32.const 4096))
+        (if (i32.eq (i32.load offset=60 (local.get 0)) (i32.const {length})) (then (loop $on (br $on))))"
+    );
+    let module = test.module(chat_module(&body, "")).await;
     let (compute, wait) = (Duration::from_secs(1), Duration::from_mins(1));
     let limits = Limits { compute, wait, fuel: u64::MAX / 2, ..Limits::of(Point::Chat) };
-    let link = link_with(module, "long lines", "{}", OnFailure::Skip, limits, Arc::new(EmptyHost));
+    let link = link_as(Mode::Active, Instances::Reused, module, "long lines", "{}");
+    link.set_limits(limits);
     let chain = Arc::new(Chain::new(vec![link], 8));
-    for _ in 0..40 {
-        assert_eq!(failures(&filter(&test.sandbox, &chain).await.unwrap()), [None]);
+    let mut started = None;
+    for _ in 0..10 {
+        started = start_two_long_calls(&test, &chain).await;
+        if started.is_some() {
+            break;
+        }
     }
-    let long = [(); 2].map(|()| filter_line(&test.sandbox, &chain, "a line that takes long"));
-    while test.sandbox.running() < 2 {
-        tokio::task::yield_now().await;
-    }
+    let long = started.expect("short calls run at once");
     assert_eq!(failures(&filter(&test.sandbox, &chain).await.unwrap()), [None]);
     assert_eq!(test.sandbox.running(), 2);
     let mut longest_wait = 0;

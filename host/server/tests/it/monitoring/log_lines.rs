@@ -56,4 +56,7 @@ async fn lines_name_the_request_that_they_are_of(backend: Backend) {
     assert_eq!(failed[0]["level"], "ERROR");
 }
 
-on_each! { each_request_is_one_line, lines_name_the_request_that_they_are_of }
+on_each! {
+    each_request_is_one_line
+    lines_name_the_request_that_they_are_of
+}
