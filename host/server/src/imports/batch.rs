@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     fn full_at(size: &BatchSize) -> usize {
-        (1..).find(|rows| size.is_full(*rows)).unwrap()
+        (1..=MOST).find(|rows| size.is_full(*rows)).unwrap()
     }
 
     #[test]
