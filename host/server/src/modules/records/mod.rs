@@ -1,7 +1,8 @@
 //! The latest calls of the extension points, kept in this node's memory: to be listed, and to be replayed.
 //!
 //! Of each point of each network the latest calls are kept, and apart from them the latest that failed, so that a busy
-//! point does not evict them. Bounded for each point, and over all: the points that were idle longest are evicted first.
+//! point does not evict them. Of calls that are many only some are, which then show more than the last moment. Bounded for
+//! each point, and over all: the points that were idle longest are evicted first.
 //! Calls become JSON only when they are read.
 
 mod record;
@@ -68,7 +69,7 @@ impl Records {
         }
     }
 
-    /// Whether to record a call whose input has to be made for that: all while they are few, else some of them.
+    /// Whether to record a call that did not fail: all while they are few, else some of them.
     pub(super) fn take_sample(&self, network: NetworkId, point: Point, now: Millis) -> bool {
         self.max_bytes > 0 && self.entry((network, point)).records.lock().take_sample(now)
     }
@@ -198,10 +199,10 @@ mod tests {
     #[test]
     fn few_calls_are_all_sampled_and_some_of_many() {
         let records = Records::new(1 << 20);
-        let sampled = |now| (0..1000).filter(|_| records.take_sample(network(1), Point::Matchmaking, now)).count();
-        assert_eq!(sampled(0), 100);
-        assert_eq!(sampled(50), 1);
-        assert_eq!(sampled(1_050), 20);
-        assert_eq!(sampled(i64::MAX), 100);
+        let sampled = |now| (0..2000).filter(|_| records.take_sample(network(1), Point::Matchmaking, now)).count();
+        assert_eq!(sampled(0), 1000);
+        assert_eq!(sampled(20), 1);
+        assert_eq!(sampled(1_020), 50);
+        assert_eq!(sampled(i64::MAX), 1000);
     }
 }

@@ -12,9 +12,9 @@ const MAX_CALLS_BYTES: usize = 3 << 20;
 /// Failed calls kept besides.
 const MAX_FAILED: usize = 100;
 const MAX_FAILED_BYTES: usize = 1 << 20;
-/// Calls that are sampled at once before it is one per interval.
-const SAMPLE_BURST: i64 = 100;
-const SAMPLE_INTERVAL: Millis = 50;
+/// Calls that are sampled at once before it is one per interval: as many as are kept, and then those of 20 s.
+const SAMPLE_BURST: i64 = MAX_CALLS as i64;
+const SAMPLE_INTERVAL: Millis = 20;
 
 /// The latest calls, and apart from them the latest failed ones.
 #[derive(Default)]

@@ -21,8 +21,8 @@ pub fn has_chain(app: &App, network: NetworkId, point: Point) -> bool {
     app.modules.may_have_chain(network, point)
 }
 
-/// Whether a call without modules shall be recorded with [`record_built_in`]: all while they are few, else some of them.
-/// For calls whose input is made only for that.
+/// Whether a call shall be recorded: all while they are few, else some of them. One without modules is recorded with
+/// [`record_built_in`], for calls whose input is made only for that.
 pub fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
     app.modules.records.take_sample(network, point, app.clock.now())
 }
@@ -54,7 +54,9 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
         ChainLookup::Empty => {
-            record(app, network, Record::new(new_call(app, network), O::any_input(&input), None, vec![]));
+            if take_sample(app, network, O::POINT) {
+                record(app, network, Record::new(new_call(app, network), O::any_input(&input), None, vec![]));
+            }
             O::Ruling::default()
         }
         ChainLookup::Unavailable => O::unavailable().into(),
@@ -106,13 +108,16 @@ fn finish<O: Operation>(
             }
         });
     }
-    let steps = steps.into_iter().map(|step| RecordedStep {
-        link: Arc::clone(step.link.config()),
-        input: step.input,
-        limits: step.limits,
-        report: step.report.map(|report| report.map(Into::into)),
-    });
-    record(app, network, Record::new(call, input, O::ruling_answer(&ruling), steps.collect()));
+    let mut reports = steps.iter().filter_map(|step| step.report.as_ref());
+    if reports.any(|report| report.result.is_err()) || take_sample(app, network, chain.point) {
+        let steps = steps.into_iter().map(|step| RecordedStep {
+            link: Arc::clone(step.link.config()),
+            input: step.input,
+            limits: step.limits,
+            report: step.report.map(|report| report.map(Into::into)),
+        });
+        record(app, network, Record::new(call, input, O::ruling_answer(&ruling), steps.collect()));
+    }
     ruling
 }
 
