@@ -18,6 +18,7 @@ pub(crate) use amount::Amount;
 pub(crate) use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balance, write_balance};
 pub(crate) use model::Balance;
 pub(crate) use routes::router;
+pub(crate) use store::{player_balances, select_balances};
 
 /// The events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {

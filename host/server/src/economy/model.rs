@@ -22,6 +22,19 @@ pub(crate) struct Balance {
     pub(crate) balance: Amount,
 }
 
+impl Balance {
+    /// Reads the column `player_balances`; by currency.
+    pub(crate) fn list_from_json(json: &str) -> Result<Vec<Self>, hub_db::Error> {
+        let rows: Vec<(String, i64)> = serde_json::from_str(json).map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let of_row =
+            |(currency_name, balance)| Some(Self { currency_name, balance: Amount::of_ten_thousandths(balance)? });
+        let balances: Option<Vec<_>> = rows.into_iter().map(of_row).collect();
+        let mut balances = balances.ok_or_else(|| sqlx::Error::Decode("a balance is out of range".into()))?;
+        balances.sort_by(|a, b| a.currency_name.cmp(&b.currency_name));
+        Ok(balances)
+    }
+}
+
 /// A currency's limits; none is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct Bounds {

@@ -346,14 +346,49 @@ pub(super) async fn list_currencies(
     .await
 }
 
-/// The balances of an owner, and the starting balances of currencies they have none of.
-const BALANCES: &str = "SELECT currency AS currency_name, balance FROM balances
-         WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3
-     UNION ALL
-     SELECT c.name, c.begins_at FROM currencies c
-         WHERE c.network_id = $1 AND c.begins_at <> 0 AND NOT EXISTS (
-             SELECT b.balance FROM balances b
-             WHERE b.network_id = $1 AND b.owner_type = $2 AND b.owner_key = $3 AND b.currency = c.name)";
+/// The balances of an owner of the network `$1`, and the starting balances of currencies they have none of.
+macro_rules! select_balances {
+    ($owner_type:literal, $owner_key:literal) => {
+        concat!(
+            "SELECT currency AS currency_name, balance FROM balances
+                 WHERE network_id = $1 AND owner_type = ",
+            $owner_type,
+            " AND owner_key = ",
+            $owner_key,
+            " UNION ALL
+             SELECT c.name, c.begins_at FROM currencies c
+                 WHERE c.network_id = $1 AND c.begins_at <> 0 AND NOT EXISTS (
+                     SELECT b.balance FROM balances b
+                     WHERE b.network_id = $1 AND b.currency = c.name AND b.owner_type = ",
+            $owner_type,
+            " AND b.owner_key = ",
+            $owner_key,
+            ")"
+        )
+    };
+}
+
+const BALANCES: &str = select_balances!("$2", "$3");
+
+/// The same for a player, as a column of another component's statement. [`Balance::list_from_json`] reads it.
+macro_rules! player_balances {
+    (sqlite, $owner_key:literal) => {
+        concat!(
+            "(SELECT json_group_array(json_array(currency_name, balance)) FROM (",
+            $crate::economy::select_balances!("'player'", $owner_key),
+            "))"
+        )
+    };
+    (postgres, $owner_key:literal) => {
+        concat!(
+            "(SELECT CAST(COALESCE(json_agg(json_build_array(currency_name, balance)), '[]') AS TEXT) FROM (",
+            $crate::economy::select_balances!("'player'", $owner_key),
+            ") AS of_player)"
+        )
+    };
+}
+
+pub(crate) use {player_balances, select_balances};
 
 /// An owner's balances by currency.
 pub(super) async fn balances(db: &Db, network: NetworkId, owner: &Owner) -> Result<Vec<Balance>, Error> {

@@ -128,13 +128,7 @@ pub(crate) async fn profile(
     id: PlayerId,
     game_mode: &Label,
 ) -> Result<Profile, PlayersError> {
-    let owner = Owner::player(id);
-    let (found, currencies) = tokio::try_join!(
-        store::find_with_data(&app.db, network, id, game_mode),
-        economy::service::balances(app, network, &owner),
-    )?;
-    let (player, namespaces) = found.ok_or(PlayersError::Unknown(id))?;
-    Ok(Profile { player, currencies, namespaces })
+    store::find_profile(&app.db, network, id, game_mode).await?.ok_or(PlayersError::Unknown(id))
 }
 
 /// One page of the players that match, most recently seen first, and how many there are.

@@ -3,12 +3,14 @@
 pub(super) mod data;
 pub(super) mod search;
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Sql};
 
-use super::model::{NamespaceData, Player, PlayerUpdate, fold_case};
+use super::model::{NamespaceData, Player, PlayerUpdate, Profile, fold_case};
 use crate::clock::Millis;
+use crate::economy::{Balance, player_balances};
 use crate::geo::Region;
 use crate::limits::{Limit, Rows};
+use crate::owner::Owner;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
 /// All players of a network who were ever seen.
@@ -100,35 +102,49 @@ pub(super) async fn find(db: &Db, network: NetworkId, player: PlayerId) -> Resul
     .await
 }
 
-const FIND_WITH_DATA: &str =
-    "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen, d.namespace, d.data,
-         d.version
-     FROM players p
-     LEFT JOIN player_data d ON d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3
-     WHERE p.network_id = $1 AND p.player_uuid = $2";
+macro_rules! select_profile {
+    ($database:ident) => {
+        concat!(
+            "SELECT p.player_uuid, p.username, p.game_type, p.region, p.country, p.first_seen, p.last_seen,
+                 d.namespace, d.data, d.version, ",
+            player_balances!($database, "$4"),
+            " AS balances
+             FROM players p
+             LEFT JOIN player_data d ON d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3
+             WHERE p.network_id = $1 AND p.player_uuid = $2"
+        )
+    };
+}
 
-/// A player and all of their namespaces in a game mode, by name: at one look, since profiles are read for every join.
-pub(super) async fn find_with_data(
+const FIND_PROFILE: Sql = Sql { sqlite: select_profile!(sqlite), postgres: select_profile!(postgres) };
+
+/// A player with their balances and all of their namespaces in a game mode, by name: at one look, since profiles are read
+/// for every join.
+pub(super) async fn find_profile(
     db: &Db,
     network: NetworkId,
     player: PlayerId,
     game_mode: &Label,
-) -> Result<Option<(Player, Vec<NamespaceData>)>, Error> {
-    /// The player's columns are the same in all rows.
+) -> Result<Option<Profile>, Error> {
+    /// The player's columns and balances are the same in all rows.
     #[derive(sqlx::FromRow)]
     struct Row {
         #[sqlx(flatten)]
         player: Player,
+        balances: String,
         namespace: Option<String>,
         data: Option<String>,
         version: Option<i64>,
     }
-    let rows: Vec<Row> = db.query(FIND_WITH_DATA).bind(network).bind(player).bind(game_mode).all().await?;
-    let Some(player) = rows.first().map(|row| row.player.clone()) else { return Ok(None) };
+    let owner = Owner::player(player);
+    let query = db.query(FIND_PROFILE).bind(network).bind(player).bind(game_mode).bind(owner.key());
+    let rows: Vec<Row> = query.all().await?;
+    let Some(first) = rows.first() else { return Ok(None) };
+    let (player, currencies) = (first.player.clone(), Balance::list_from_json(&first.balances)?);
     let of_row = |row: Row| Some(NamespaceData { namespace: row.namespace?, data: row.data?, version: row.version? });
     let mut namespaces: Vec<_> = rows.into_iter().filter_map(of_row).collect();
     namespaces.sort_by(|a, b| a.namespace.cmp(&b.namespace));
-    Ok(Some((player, namespaces)))
+    Ok(Some(Profile { player, currencies, namespaces }))
 }
 
 #[cfg(test)]
@@ -138,7 +154,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_profile_is_read_by_keys() {
-        let plans = query_plans(&[FIND_WITH_DATA]).await;
-        assert!(plans.iter().flatten().all(|step| step.starts_with("SEARCH")), "{plans:#?}");
+        let plans = query_plans(&[FIND_PROFILE.sqlite]).await;
+        // What is scanned is what the search of the balances found.
+        let is_scan = |step: &String| step.starts_with("SCAN") && !step.starts_with("SCAN (");
+        assert!(!plans.iter().flatten().any(is_scan), "{plans:#?}");
     }
 }
