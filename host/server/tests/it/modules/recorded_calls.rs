@@ -124,6 +124,27 @@ on_both! {
         assert_eq!(call(&owner, "chat", &failed["items"][0]).await["input"]["message"], "T");
         assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
     }
+
+    async fn of_many_calls_some_are_recorded_and_all_that_fail(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "moody", wasm::moody(1)).await.expect(201);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
+        let newest = async || {
+            let listed = calls(&owner, "chat", "?limit=1").await;
+            call(&owner, "chat", &listed["items"][0]).await["input"]["message"].clone()
+        };
+        for _ in 0..1000 {
+            say(&hub, &owner, "first").await;
+        }
+        say(&hub, &owner, "one too many").await;
+        assert_eq!(newest().await, "first");
+        say(&hub, &owner, "T").await;
+        assert_eq!(newest().await, "T");
+        hub.advance_ms(20);
+        say(&hub, &owner, "later").await;
+        say(&hub, &owner, "at the same time").await;
+        assert_eq!(newest().await, "later");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
