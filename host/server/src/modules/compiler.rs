@@ -62,7 +62,7 @@ fn node_key(folder: &Path, ids: &Ids) -> anyhow::Result<[u8; 32]> {
     }
     let key = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
     key.try_into().map_err(|_| {
-        anyhow::anyhow!("{} does not hold 32 bytes; remove it, and the hub creates a new one", file.display())
+        anyhow::anyhow!("{} does not hold 32 bytes; remove it to get a new one", file.display())
     })
 }
 

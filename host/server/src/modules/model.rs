@@ -215,7 +215,7 @@ impl LinkSpec {
     }
 }
 
-/// Null is the same as absent.
+/// Treats null as absent.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

@@ -60,7 +60,7 @@ struct ActiveModule {
     failures: u64,
     /// Calls whose caller timed out: the built-in behaviour decided, and the module has not failed.
     late: u64,
-    /// The median duration of recent calls.
+    /// Median duration of recent calls.
     p50_micros: u64,
     p99_micros: u64,
     /// Median fuel of recent calls.

@@ -23,7 +23,7 @@ pub enum ModulesError {
     #[error("This network has no version {1} of a module `{0}`.")]
     UnknownVersion(String, i64),
     /// A chain names a module that is not READY.
-    #[error("Version {1} of `{0}` is not READY and can't be put into a chain.")]
+    #[error("Version {1} of `{0}` is not READY and cannot be used in a chain.")]
     NotReady(String, i64),
     /// A chain names a module that does not serve the point.
     #[error("Version {1} of `{0}` does not serve the extension point `{2}`.")]
