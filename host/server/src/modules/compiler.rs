@@ -61,9 +61,7 @@ fn node_key(folder: &Path, ids: &Ids) -> anyhow::Result<[u8; 32]> {
         create_node_key(folder, &file, ids).with_context(|| format!("cannot write {}", file.display()))?;
     }
     let key = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    key.try_into().map_err(|_| {
-        anyhow::anyhow!("{} does not hold 32 bytes; remove it to get a new one", file.display())
-    })
+    key.try_into().map_err(|_| anyhow::anyhow!("{} does not hold 32 bytes; remove it to get a new one", file.display()))
 }
 
 /// Writes a temporary file and links it, so that the key is never read half-written and never overwritten.
