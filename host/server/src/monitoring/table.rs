@@ -1,29 +1,29 @@
-//! All metrics; the table in `docs/metrics.md` is made from this one.
+//! All metrics; the table in `docs/metrics.md` is generated from this one.
 
 use std::fmt::Write as _;
 
-/// How a metric's value behaves.
+/// Kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
-    /// It only rises, until the process ends.
+    /// Only rises, until the process ends.
     Counter,
-    /// It rises and falls.
+    /// Rises and falls.
     Gauge,
     /// Seconds, in buckets.
     Histogram,
 }
 
-/// A metric.
+/// A metric of the hub.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// As Prometheus reads it.
+    /// Name in Prometheus.
     pub name: &'static str,
-    /// How it behaves.
+    /// Kind of the metric.
     pub kind: Kind,
-    /// The names of its labels.
+    /// Names of its labels.
     pub labels: &'static [&'static str],
-    /// What it tells.
+    /// Meaning of the metric.
     pub help: &'static str,
 }
 
@@ -36,7 +36,7 @@ macro_rules! metrics {
             help: concat!($($help),+).trim_ascii(),
         };)+
 
-        /// All of them, in the order of the documentation.
+        /// All metrics, in the order of the documentation.
         pub const METRICS: &[Metric] = &[$($constant),+];
     };
 }
@@ -86,7 +86,7 @@ metrics! {
     BUS_TOO_SLOW = Counter "hub_bus_too_slow_total";
     /// Events of committed changes that are not published yet, 10,000 at most.
     OUTBOX = Gauge "hub_outbox_events";
-    /// Calls of modules, by extension point, by how they ended (`ok`, or the code of the failure), and by whether they decide (`active`) or only watch (`shadow`).
+    /// Module calls, by extension point, outcome (`ok` or the failure's code) and mode (`active` or `shadow`).
     MODULE_CALLS = Counter "hub_module_calls_total" ["point", "outcome", "mode"];
     /// Seconds that a call of a module took in the sandbox.
     MODULE_SECONDS = Histogram "hub_module_call_seconds" ["point"];
@@ -98,7 +98,7 @@ metrics! {
     SHARDS_GAINED = Counter "hub_shards_gained_total";
     /// Shards that this node gave away, or lost.
     SHARDS_LOST = Counter "hub_shards_lost_total";
-    /// 1 while something is wrong, by what `/readyz` calls it.
+    /// 1 while a fault is active, by its name in `/readyz`.
     FAULTS = Gauge "hub_fault" ["name"];
     /// Seconds since the end of the oldest hour of usage that is closed and not reported; 0 without `--usage-sink`.
     USAGE_LAG = Gauge "hub_usage_report_lag_seconds";
@@ -120,7 +120,7 @@ metrics! {
 
 /// The table as Markdown.
 pub fn document() -> String {
-    let mut text = "| metric | kind | labels | what it tells |\n|---|---|---|---|\n".to_owned();
+    let mut text = "| metric | kind | labels | meaning |\n|---|---|---|---|\n".to_owned();
     for Metric { name, kind, labels, help } in METRICS {
         let labels: Vec<_> = labels.iter().map(|label| format!("`{label}`")).collect();
         // Writing to a string cannot fail.

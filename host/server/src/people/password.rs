@@ -1,4 +1,4 @@
-//! Hashing passwords: with argon2id, on threads of their own, few at a time.
+//! Hashes passwords with argon2id, on separate threads, few at a time.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,13 +12,13 @@ use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::people::model::Password;
 
-/// Hashes that are computed at once: each takes some 30 ms of a processor, and 19 MiB.
+/// Concurrent hashes: each takes some 30 ms of a processor, and 19 MiB.
 const AT_ONCE: usize = 2;
-/// Hashes that may wait: about a second's work. Further callers are told to retry.
+/// Maximum number of waiting hashes: about a second's work. Further callers have to retry.
 const WAITING: usize = 60;
 const SALT_LENGTH: usize = 22;
 
-/// What is hashed at the moment.
+/// Hashing in progress.
 #[derive(Debug)]
 pub(super) struct Hashing {
     permits: Semaphore,
@@ -31,7 +31,7 @@ impl Default for Hashing {
     }
 }
 
-/// A password that waits or is hashed, counted until this is dropped.
+/// A password that is waiting or being hashed, counted until this is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -44,7 +44,7 @@ impl Hashing {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
         let waiting = Waiting(&self.waiting);
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
-            let message = "Too many people sign in at this moment; try again.";
+            let message = "Too many people are signing in; try again.";
             return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(1));
         }
         let _permit = self.permits.acquire().await.map_err(ApiError::internal)?;
@@ -54,23 +54,23 @@ impl Hashing {
     }
 }
 
-/// What is stored of a password: a PHC string, with the parameters that OWASP recommends (19 MiB, two passes).
+/// Stored form of a password: a PHC string, with the parameters that OWASP recommends (19 MiB, two passes).
 pub(super) fn hash_now(ids: &Ids, password: &str) -> Result<String, argon2::password_hash::Error> {
     let salt = ids.token(SALT_LENGTH);
     let hash: PasswordHash = Argon2::default().hash_password_with_salt(password.as_bytes(), salt.as_bytes())?;
     Ok(hash.to_string())
 }
 
-/// [`hash_now`] on a thread of its own.
+/// Runs [`hash_now`] on a separate thread.
 pub(super) async fn hash(app: &App, password: &Password) -> Result<String, ApiError> {
     let (ids, password) = (app.ids.clone(), password.clone());
     let hashed = app.people.hashing.run(move || hash_now(&ids, password.expose())).await?;
     hashed.map_err(|error| ApiError::internal(std::io::Error::other(error.to_string())))
 }
 
-/// Whether a password has this hash. Without a hash it is false, after as much time.
+/// True if a password has this hash. Without a hash it is false, after the same time.
 pub(super) async fn verify(app: &App, hash: Option<String>, password: &Password) -> Result<bool, ApiError> {
-    /// Compared with where there is no account: the hash of the empty password, which nobody can send.
+    /// Dummy for missing accounts: the hash of the empty password, which cannot be sent.
     static NOBODYS: LazyLock<String> = LazyLock::new(|| hash_now(&Ids::System, "").unwrap_or_default());
     let password = password.clone();
     app.people

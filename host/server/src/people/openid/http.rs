@@ -1,4 +1,4 @@
-//! How the provider is called.
+//! HTTP client for the provider.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 const LARGEST_ANSWER: usize = 1024 * 1024;
 
-/// Why the provider was not reached.
+/// Reason for which the provider was not reached.
 #[derive(Debug, Error)]
 pub(super) enum HttpError {
-    /// No answer.
+    /// The provider did not answer.
     #[error(transparent)]
     Http(#[from] reqwest::Error),
-    /// An answer without end.
+    /// The answer exceeds the limit.
     #[error("the answer is larger than {LARGEST_ANSWER} bytes")]
     TooLarge,
-    /// An answer that cannot be passed on.
+    /// The answer cannot be passed on.
     #[error(transparent)]
     Unreadable(#[from] axum::http::Error),
 }
 
-/// Follows no redirect, which could lead into the hub's own network, and waits for no answer without end.
+/// Follows no redirect, which could lead into the hub's own network, and bounds the answer's time and size.
 pub(super) struct HttpClient(reqwest::Client);
 
 impl HttpClient {
