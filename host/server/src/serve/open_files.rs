@@ -1,6 +1,6 @@
-//! The limit of open files: every connection is one.
+//! Limit of open files: every connection is one.
 
-/// More are of no use, and some systems allow a thousand times as many.
+/// A higher limit has no use, and some systems allow a thousand times as many.
 const MOST: u64 = 1 << 20;
 
 /// Raises the process's limit to the highest that it may set itself.
