@@ -1,4 +1,4 @@
-//! What a webhook's URL may be.
+//! Rules of webhooks' URLs.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ const HTTP: u16 = 80;
 /// Lower ports belong to services that do not speak HTTP.
 const FIRST_FREE_PORT: u16 = 1_024;
 
-/// Reads a URL; says what is wrong with one that webhooks may not have. Names are looked up when something is sent.
+/// Parses a URL, or returns the reason against it. Names are looked up when something is sent.
 pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> Result<Url, String> {
     let wrong = |why: &str| Err(why.to_owned());
     if text.len() > LONGEST {
@@ -40,7 +40,7 @@ pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> R
     }
 }
 
-/// The address that a URL names itself, without a look-up.
+/// Address in the URL itself, without a look-up.
 pub(super) fn literal_address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()

@@ -1,4 +1,4 @@
-//! Background work: leases that ran out, worlds without players, and leases that wait for a node.
+//! Background work: expired leases, worlds without players, and leases that wait for a node.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::clock::millis;
 use crate::worlds::{service, store};
 
 const MAINTAIN_EVERY: Duration = Duration::from_secs(1);
-/// How long a world may be without players before it is unloaded.
+/// Time without players after which a world is unloaded.
 const IDLE_AFTER: Duration = Duration::from_mins(5);
-/// How long a lease that has ended is known as one.
+/// Retention of ended leases.
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 const PURGE_EVERY: Duration = Duration::from_mins(10);
-/// Rows of one run.
+/// Maximum number of rows of one run.
 const BATCH: i64 = 200;
 
 pub(crate) fn start(app: &App) {
@@ -23,18 +23,18 @@ pub(crate) fn start(app: &App) {
     every(app, PURGE_EVERY, "delete old leases", purge);
 }
 
-/// Does now what is due.
+/// Runs the due work now.
 pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
     let now = app.clock.now();
-    // Looked at first: a write per second for nothing would keep the disk awake.
+    // Checked first: a write per second without a change would keep the disk awake.
     if store::sweep::is_any_lost(&app.db, now).await? {
         while let lost @ 1.. = service::mark_lost(app, now, BATCH).await? {
-            tracing::info!(lost, "leases of worlds ran out");
+            tracing::info!(lost, "leases of worlds expired");
         }
     }
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
     for (network, id) in store::sweep::idle(&app.db, idle_since, now, BATCH).await? {
-        // Who is online is known at the network's shard owner.
+        // Presence is known at the network's shard owner.
         if !app.shards.owns(network) {
             continue;
         }
@@ -45,7 +45,7 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
             continue;
         }
         if let Err(error) = with_tenant(network.0, service::boot_waiting(app, network, world)).await {
-            tracing::warn!(%error, %network, world, "could not boot a world that waited");
+            tracing::warn!(%error, %network, world, "could not boot a waiting world");
         }
     }
     Ok(())

@@ -119,7 +119,7 @@ impl From<AgentReport> for Control {
     }
 }
 
-/// The build of a server's connector.
+/// Build of a server's connector.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ServerBuild)]
@@ -130,7 +130,7 @@ pub(super) struct BuildInfo {
     commit: Option<String>,
 }
 
-/// The software a server runs on.
+/// Platform of a server.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ServerPlatform)]
@@ -150,7 +150,7 @@ pub(super) struct Port {
     port: u16,
     #[schema(example = "tcp")]
     protocol: String,
-    /// It was found in use rather than given by the hub.
+    /// True if it was detected in use rather than assigned by the hub.
     adopted: bool,
 }
 
@@ -164,7 +164,7 @@ impl ServerRecord {
         let build_info = BuildInfo { version: software.version, build: software.build, commit: software.commit };
         let platformed = software.platform_name.is_some() || software.platform_version.is_some();
         let platform = Platform { name: software.platform_name, version: software.platform_version };
-        // Hytale's clients speak QUIC, everybody else's TCP.
+        // Hytale's clients speak QUIC, all others TCP.
         let protocol = if info.game_type.as_deref() == Some("HYTALE") { "udp" } else { "tcp" };
         Self {
             server_id: info.server_id,
