@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(first.await, Ok(1));
         gate.add_permits(1);
         assert_eq!(later.await, vec![Ok(2); 5]);
-        assert!(reads.0.lock().is_empty(), "nobody waits, so nothing is kept");
+        assert!(reads.0.lock().is_empty(), "without waiting callers nothing is kept");
         gate.add_permits(1);
         assert_eq!(read().await, Ok(3));
     }

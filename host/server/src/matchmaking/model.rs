@@ -90,13 +90,13 @@ pub(super) enum MatchResult {
     ServerOffline,
     /// The server has no free slot.
     ServerFull,
-    /// The server takes no players now: its game runs, or it is a proxy.
+    /// The server accepts no players now: its game runs, or it is a proxy.
     ServerNotJoinable,
     /// The server has no such world.
     WorldNotFound,
     /// The world has no free slot.
     WorldFull,
-    /// The world takes no players now: its game runs.
+    /// The world accepts no players now: its game runs.
     WorldNotJoinable,
     /// The player is on that server.
     AlreadyOnServer,

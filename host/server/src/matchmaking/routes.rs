@@ -47,7 +47,7 @@ struct FindRequest {
     server_id: Option<Identifier>,
     /// With `serverId`: direct join of this world on it.
     world_id: Option<Identifier>,
-    /// The player's region. Default: the region of the address they last joined from.
+    /// The player's region. Default: the region of the address they last loaded with.
     #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
     /// With the other two `affinity` fields: owner of the preferred live world.

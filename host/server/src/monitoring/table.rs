@@ -42,7 +42,7 @@ macro_rules! metrics {
 }
 
 metrics! {
-    /// Requests that were answered, by their route's template and the status of the answer.
+    /// Answered requests, by the template of their route and the status of the answer.
     REQUESTS = Counter "hub_requests_total" ["method", "route", "status"];
     /// Seconds from a request to the head of its answer.
     REQUEST_SECONDS = Histogram "hub_request_seconds" ["method", "route"];
@@ -80,7 +80,7 @@ metrics! {
     BUS_LAG = Gauge "hub_bus_lag_events";
     /// Events that this node published.
     BUS_PUBLISHED = Counter "hub_bus_published_total";
-    /// Streams that could not resume where they asked to.
+    /// Streams that could not resume at the requested position.
     BUS_RESYNCS = Counter "hub_bus_resyncs_total";
     /// Streams that were disconnected because they read too slowly.
     BUS_TOO_SLOW = Counter "hub_bus_too_slow_total";
@@ -92,11 +92,11 @@ metrics! {
     MODULE_SECONDS = Histogram "hub_module_call_seconds" ["point"];
     /// Modules in chains, by the state of their breaker.
     BREAKERS = Gauge "hub_module_breakers" ["point", "state"];
-    /// Shards that this node owns; all where there is one node.
+    /// Shards that this node owns; all if it is the only node.
     SHARDS = Gauge "hub_shards_owned";
-    /// Shards that this node was given.
+    /// Shards that this node gained.
     SHARDS_GAINED = Counter "hub_shards_gained_total";
-    /// Shards that this node gave away, or lost.
+    /// Shards that this node lost or handed over.
     SHARDS_LOST = Counter "hub_shards_lost_total";
     /// 1 while a fault is active, by its name in `/readyz`.
     FAULTS = Gauge "hub_fault" ["name"];

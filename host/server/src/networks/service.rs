@@ -97,7 +97,7 @@ pub struct NewKey {
     pub name: String,
     /// Scopes it grants.
     pub scopes: Scopes,
-    /// When it expires.
+    /// Expiry of the key.
     pub expires_at: Option<Millis>,
     /// Servers and addresses it is bound to.
     pub bindings: Bindings,
@@ -121,7 +121,7 @@ pub struct MintedKey {
     pub name: String,
     /// Scopes it grants.
     pub scopes: Scopes,
-    /// When it expires.
+    /// Expiry of the key.
     pub expires_at: Option<Millis>,
     /// Servers and addresses it is bound to.
     pub bindings: Bindings,

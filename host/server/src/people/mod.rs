@@ -2,7 +2,7 @@
 //!
 //! Invariants: of a password only its argon2id hash is stored, of tokens and recovery codes only their SHA-256;
 //! passwords are hashed on separate threads, few at a time; wrong ones are counted by account, known or not, and by
-//! address; answers do not reveal the existence of accounts; nobody grants a role above their own; a password reset
+//! address; answers do not reveal the existence of accounts; no one grants a role above their own; a password reset
 //! ends all sessions.
 //! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which
 //! belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify

@@ -10,7 +10,7 @@ use crate::auth::Role;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Validity of an invitation and of a password reset by the operator.
+/// Validity of an invitation, and of a password reset.
 pub(super) const INVITATION_TTL: Millis = 7 * 24 * 60 * 60 * 1000;
 pub(super) const RESET_TTL: Millis = 60 * 60 * 1000;
 /// Length of a session, and time after it for which its address stays known.

@@ -87,8 +87,8 @@ pub(crate) async fn write_group(
     group_changed(app, tx, network, &merged.id).await
 }
 
-/// Plan for a player's nodes: new and changed ones, the number of new ones, and the label of the result. Refused if it
-/// exceeds the player's limits.
+/// Plan for a player's nodes: its outcome, the new and changed nodes, and the number of new ones. Refused if it exceeds
+/// the player's limits.
 pub(crate) async fn plan_nodes(
     app: &App,
     network: NetworkId,

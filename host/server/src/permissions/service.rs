@@ -198,7 +198,7 @@ pub(super) struct EffectivePermissions {
 /// Decision on one node.
 #[derive(Clone, Debug)]
 pub(super) struct NodeResult {
-    /// As requested, or in lower case if none was requested.
+    /// Spelled like the request, or in lower case if none was requested.
     pub(super) node: String,
     /// Deciding node; none if undecided.
     pub(super) source: Option<Source>,

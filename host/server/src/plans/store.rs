@@ -82,7 +82,7 @@ pub(super) async fn lock(tx: &mut Tx, name: &str) -> Result<bool, Error> {
 
 /// One network on the plan.
 pub(super) async fn user(tx: &mut Tx, name: &str) -> Result<Option<String>, Error> {
-    // Crosses networks: a plan may be anybody's.
+    // Crosses networks: a plan may be used by any network.
     let row: Option<(String,)> =
         tx.query("SELECT name FROM networks WHERE plan = $1 LIMIT 1").bind(name).optional().await?;
     Ok(row.map(|(name,)| name))
@@ -90,7 +90,7 @@ pub(super) async fn user(tx: &mut Tx, name: &str) -> Result<Option<String>, Erro
 
 /// Networks on the plan.
 pub(super) async fn users(tx: &mut Tx, name: &str) -> Result<Vec<NetworkId>, Error> {
-    // Crosses networks: a plan may be anybody's.
+    // Crosses networks: a plan may be used by any network.
     let rows: Vec<(NetworkId,)> =
         tx.query("SELECT network_id FROM networks WHERE plan = $1 ORDER BY network_id").bind(name).all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())

@@ -37,7 +37,7 @@ pub(crate) enum PlayersError {
     #[error("The data is larger than the {} bytes a namespace may have.", JsonText::LIMIT)]
     TooLarge,
     /// The hub has no such engine.
-    #[error("In the query, `gameType`: `{sent}` is none of {}.", .known.join(", "))]
+    #[error("In the query, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
     UnknownEngine { sent: String, known: Vec<String> },
     /// The network's quota is used up.
     #[error(transparent)]

@@ -40,7 +40,7 @@ impl Includes {
                 _ => {
                     let namespace = name.strip_prefix("data:").ok_or_else(|| {
                         format!(
-                            "`{name}` is none of permissions, punishments, language, balances, statistics and \
+                            "`{name}` is not one of permissions, punishments, language, balances, statistics and \
                              data:NAMESPACE"
                         )
                     })?;
@@ -125,7 +125,7 @@ mod tests {
         assert!(some.permissions && !some.punishments && !some.statistics);
         assert_eq!(some.data.unwrap().iter().map(Label::as_str).collect::<Vec<_>>(), ["inventory", "kit:1"]);
         assert!(Includes::parse("").unwrap().data.is_none());
-        assert!(Includes::parse("permissions,money").unwrap_err().contains("`money` is none of"));
+        assert!(Includes::parse("permissions,money").unwrap_err().contains("`money` is not one of"));
         assert!(Includes::parse("data:").is_err());
     }
 }

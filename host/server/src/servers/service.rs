@@ -19,7 +19,7 @@ pub use crate::servers::saving::save_all;
 
 /// Number of servers deleted at once, so that it is not done for each new one.
 const FORGOTTEN_AT_ONCE: i64 = 100;
-/// Number of servers up to which answers are built without a compute permit.
+/// Number of servers up to which an answer is built on the spot.
 const FEW_SERVERS: usize = 8;
 
 fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: bool) -> RegisteredServer {

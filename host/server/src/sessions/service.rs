@@ -32,7 +32,7 @@ pub(super) enum SessionsError {
     #[error("The player {0} is not on the server `{1}`.")]
     NotOnServer(PlayerId, Identifier),
     /// The engine is not configured at the hub.
-    #[error("In the body, `gameType`: `{sent}` is none of {}.", .known.join(", "))]
+    #[error("In the body, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
     UnknownEngine {
         /// The engine in the request.
         sent: String,

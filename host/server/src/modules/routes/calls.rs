@@ -70,7 +70,7 @@ struct CallItem {
 struct ModuleOutcome {
     name: String,
     version: u64,
-    /// `ok`, the code of its failure, `late`, or `skipped` where its breaker was open.
+    /// `ok`, the code of its failure, `late`, or `skipped` if its breaker was open.
     #[schema(value_type = String, example = "ok")]
     outcome: &'static str,
 }

@@ -59,7 +59,7 @@ pub(super) struct WebhookBody {
     failing_since: Option<Millis>,
     last_success_at: Option<Millis>,
     last_failure_at: Option<Millis>,
-    /// Time of the next attempt, or a little earlier; null if nothing waits.
+    /// Time of the next attempt, or slightly later; null if nothing waits.
     next_attempt_at: Option<Millis>,
     /// Time until which messages are also signed with the previous secret.
     previous_secret_until: Option<Millis>,
