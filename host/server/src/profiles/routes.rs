@@ -94,7 +94,7 @@ struct ProfileQuery {
 /// Fails with 404 if the UUID was never loaded and never joined a server. Reading does not create a player.
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ProfileQuery), responses((status = 200, body = PlayerProfileNow),
-        (status = 404, body = ErrorBody, description = "Never seen")))]
+        (status = 404, body = ErrorBody, description = "Unknown player")))]
 async fn get_player(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,

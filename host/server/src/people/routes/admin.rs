@@ -96,7 +96,7 @@ async fn invitations(app: &App, network: NetworkId, query: PageQuery) -> Result<
 /// Revoke an operator invitation
 #[utoipa::path(delete, path = "/api/admin/people/invitations/{invitationId}", operation_id = "delete_operator_invitation",
     tag = "People", security(("apiKey" = ["operator"])), params(("invitationId" = String, Path)),
-    responses((status = 204, description = "Taken back"),
+    responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such invitation")))]
 pub(super) async fn delete_invitation(
     Operator(caller): Operator,
@@ -165,7 +165,7 @@ pub(super) async fn list_invitations_of_network(
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/people/invitations/{invitationId}",
     operation_id = "delete_invitation_of_network", tag = "People", security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("invitationId" = String, Path)),
-    responses((status = 204, description = "Taken back"),
+    responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such network, or no such invitation")))]
 pub(super) async fn delete_invitation_of_network(
     Operator(caller): Operator,

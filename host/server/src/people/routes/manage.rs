@@ -158,7 +158,7 @@ pub(super) async fn list_invitations(
 /// Revoke an invitation
 #[utoipa::path(delete, path = "/api/manage/people/invitations/{invitationId}", operation_id = "delete_invitation",
     tag = "People", security(("apiKey" = ["network:manage"])), params(("invitationId" = String, Path)),
-    responses((status = 204, description = "Taken back"),
+    responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such invitation")))]
 pub(super) async fn delete_invitation(
     NetworkManage(caller): NetworkManage,

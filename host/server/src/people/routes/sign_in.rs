@@ -245,7 +245,7 @@ pub(super) struct ResetPassword {
 ///
 /// Ends all sessions. A second factor remains.
 #[utoipa::path(post, path = "/api/people/password/reset", operation_id = "reset_password", tag = "People",
-    responses((status = 204, description = "Set"),
+    responses((status = 204, description = "Password set"),
         (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
 pub(super) async fn reset_password(
     State(app): State<App>,

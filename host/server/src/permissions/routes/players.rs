@@ -40,7 +40,7 @@ async fn list_player_permissions(
 /// member of the group `vip`. A player's nodes and their bytes are limited (`nodesPerPlayer`, `nodeBytesPerPlayer`).
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 204, description = "Given")))]
+    responses((status = 204, description = "Added")))]
 async fn add_player_permission(
     PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
@@ -56,7 +56,7 @@ async fn add_player_permission(
 /// Removes the node with this name, context and world, whatever its value and expiry. A missing node is not an error.
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions/remove", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 204, description = "Taken")))]
+    responses((status = 204, description = "Removed")))]
 async fn remove_player_permission(
     PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,

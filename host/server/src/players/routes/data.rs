@@ -44,7 +44,7 @@ fn data_key(Path((player, game_mode, namespace)): DataPath) -> DataKey {
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
     security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
-    responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "Never written")))]
+    responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "No data")))]
 async fn get_player_data(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,

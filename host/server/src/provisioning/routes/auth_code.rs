@@ -48,7 +48,7 @@ struct AuthCodeNoted {
 /// An unknown server appears in the registry with the status PROVISIONING.
 #[utoipa::path(post, path = "/api/plugin/provisioning/auth-code", operation_id = "report_auth_code",
     tag = "Provisioning", security(("apiKey" = ["agent", "plugin"])),
-    responses((status = 201, body = AuthCodeNoted, description = "Noted")))]
+    responses((status = 201, body = AuthCodeNoted, description = "Recorded")))]
 async fn auth_code(
     Agent(caller): Agent,
     State(app): State<App>,

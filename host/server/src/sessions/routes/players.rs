@@ -122,7 +122,7 @@ struct JoinRequest {
 ///
 /// A player is on at most one server: a join elsewhere moves them. It uses the slot reserved for them.
 #[utoipa::path(post, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
-    operation_id = "join_server", responses((status = 204, description = "Present")))]
+    operation_id = "join_server", responses((status = 204, description = "Recorded")))]
 async fn join(
     Plugin(caller): Plugin,
     State(app): State<App>,
@@ -177,7 +177,7 @@ struct LeaveQuery {
 /// No effect if the player is on another server by now.
 #[utoipa::path(delete, path = "/api/plugin/servers/players/{playerUuid}", tag = "Servers",
     security(("apiKey" = ["plugin"])), params(("playerUuid" = PlayerId, Path), LeaveQuery),
-    operation_id = "leave_server", responses((status = 204, description = "Not on that server")))]
+    operation_id = "leave_server", responses((status = 204, description = "Recorded")))]
 async fn leave(
     Plugin(caller): Plugin,
     State(app): State<App>,
