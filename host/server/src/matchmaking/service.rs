@@ -27,7 +27,7 @@ use crate::worlds;
 /// Maximum number of rankings by modules when others took all ranked slots.
 const MAX_ATTEMPTS: usize = 4;
 /// Number of best candidates that are tried before a new survey.
-const MOST_TRIED: usize = 32;
+const MAX_TRIED: usize = 32;
 
 /// Adds the player's region to a request without one.
 pub(super) async fn with_region(app: &App, network: NetworkId, mut request: MatchRequest) -> MatchRequest {
@@ -129,7 +129,7 @@ async fn find_among_many(
 ) -> Match {
     for attempt in 0..MAX_ATTEMPTS {
         player.now = app.clock.now();
-        let survey = survey::best_of_many(app, network, &request.mode, &player, MOST_TRIED).await;
+        let survey = survey::best_of_many(app, network, &request.mode, &player, MAX_TRIED).await;
         if survey.best.is_empty() {
             return Match::none(request.mode.none_open(survey.any_full));
         }

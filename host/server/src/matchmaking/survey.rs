@@ -12,7 +12,7 @@ use crate::servers::NetworkPresence;
 use crate::values::{Identifier, NetworkId};
 
 /// Candidates evaluated at once, under one lock: half a millisecond.
-const FEW: usize = 512;
+const BATCH: usize = 512;
 /// Maximum number of candidates for modules and explanations.
 pub(super) const MOST_OFFERED: usize = 1_000;
 
@@ -25,9 +25,9 @@ pub(super) struct Survey {
     pub(super) any_full: bool,
 }
 
-/// True if there are more candidates than [`FEW`].
+/// True if there are more candidates than [`BATCH`].
 pub(super) fn is_needed(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext) -> bool {
-    Candidate::are_many(presence, mode, player, FEW)
+    Candidate::are_many(presence, mode, player, BATCH)
 }
 
 /// The best `wanted` worlds.
@@ -51,7 +51,7 @@ fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wa
     while servers.peek().is_some() {
         app.presence.with(network, |presence| {
             let mut evaluated = 0;
-            while evaluated < FEW
+            while evaluated < BATCH
                 && let Some(id) = servers.next()
             {
                 // The server may have gone offline since.

@@ -19,8 +19,8 @@ const DAY: Millis = 24 * 60 * 60 * 1000;
 /// Hours deleted by one statement.
 const BATCH: i64 = 500;
 /// A process suspended for longer than this, with its last batch stored, would count that batch twice.
-const NODES_STAY: Millis = 30 * DAY;
-const STREAMS_STAY: Millis = 60_000;
+const NODE_RETENTION: Millis = 30 * DAY;
+const STREAM_RETENTION: Millis = 60_000;
 
 /// Deletes hours older than each network's plan keeps, and the rows of dead nodes.
 pub(super) fn start(app: &App) {
@@ -29,7 +29,7 @@ pub(super) fn start(app: &App) {
 
 async fn run(app: &App) -> Result<(), Error> {
     let now = app.clock.now();
-    store::remove_old_nodes(&app.db, now.saturating_sub(NODES_STAY), now.saturating_sub(STREAMS_STAY)).await?;
+    store::remove_old_nodes(&app.db, now.saturating_sub(NODE_RETENTION), now.saturating_sub(STREAM_RETENTION)).await?;
     // Hours stay until they are reported.
     let reported = match app.settings.usage_sink {
         Some(_) => progress::reached(&app.db, Work::Report).await?.hour,

@@ -32,7 +32,7 @@ const CLAIM: Millis = 60_000;
 const LATE_WRITES: Millis = 20 * 60 * 1000;
 /// Initial and maximum number of rows deleted in one transaction.
 const FIRST_BATCH: usize = 100;
-const LARGEST_BATCH: usize = 2_000;
+const MAX_BATCH: usize = 2_000;
 /// Target duration of a transaction.
 const BATCH_TIME: Duration = Duration::from_millis(20);
 
@@ -166,7 +166,7 @@ impl Deletion<'_> {
                 return Ok(true);
             }
             let took = began.elapsed();
-            batch = if took > BATCH_TIME { (batch / 2).max(1) } else { (batch * 2).min(LARGEST_BATCH) };
+            batch = if took > BATCH_TIME { (batch / 2).max(1) } else { (batch * 2).min(MAX_BATCH) };
             tokio::time::sleep(took).await;
         }
     }

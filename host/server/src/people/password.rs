@@ -13,9 +13,9 @@ use crate::ids::Ids;
 use crate::people::model::Password;
 
 /// Concurrent hashes: each takes some 30 ms of a processor, and 19 MiB.
-const AT_ONCE: usize = 2;
+const MAX_CONCURRENT: usize = 2;
 /// Maximum number of waiting hashes: about a second's work. Further callers have to retry.
-const WAITING: usize = 60;
+const MAX_WAITING: usize = 60;
 const SALT_LENGTH: usize = 22;
 
 /// Hashing in progress.
@@ -27,7 +27,7 @@ pub(super) struct Hashing {
 
 impl Default for Hashing {
     fn default() -> Self {
-        Self { permits: Semaphore::new(AT_ONCE), waiting: AtomicUsize::new(0) }
+        Self { permits: Semaphore::new(MAX_CONCURRENT), waiting: AtomicUsize::new(0) }
     }
 }
 
@@ -43,7 +43,7 @@ impl Drop for Waiting<'_> {
 impl Hashing {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
         let waiting = Waiting(&self.waiting);
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
             let message = "Too many people are signing in; try again.";
             return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(1));
         }

@@ -20,7 +20,7 @@ use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, Puni
 use crate::values::{NetworkId, PlayerId};
 
 /// Maximum number of punishments in one answer.
-const MOST_ANSWERED: usize = Limit::PunishmentsPerAnswer.bound() as usize;
+const MAX_PER_ANSWER: usize = Limit::PunishmentsPerAnswer.bound() as usize;
 
 /// Reason for the failure of a request about punishments.
 #[derive(Debug, Error)]
@@ -179,7 +179,7 @@ pub(crate) async fn unban_name(
             revoke_bans(app, tx, network, &identity, revocation).await
         })
         .await?;
-    revoked.truncate(MOST_ANSWERED);
+    revoked.truncate(MAX_PER_ANSWER);
     Ok(revoked)
 }
 
@@ -194,7 +194,7 @@ pub(crate) async fn unban_address(
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let identity = Identity { address: Some(address), ..Identity::default() };
     let mut revoked = app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await?;
-    revoked.truncate(MOST_ANSWERED);
+    revoked.truncate(MAX_PER_ANSWER);
     Ok(revoked)
 }
 

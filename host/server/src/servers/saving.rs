@@ -18,9 +18,9 @@ use crate::values::{Identifier, NetworkId};
 /// Interval of saving changes that no request waits for, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// Time a caller waits for others' saves before it saves itself.
-const PATIENCE: Duration = Duration::from_secs(3);
+const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Number of players saved again at once.
-const PLAYERS_AT_ONCE: usize = 500;
+const PLAYER_BATCH: usize = 500;
 
 /// Events of presence.
 const PRESENCE_EVENTS: [EventKind; 5] = [
@@ -99,7 +99,7 @@ async fn save_again_after_restart(app: &App) -> Result<(), Error> {
 async fn save_again(app: &App, network: NetworkId, shared: &SharedPresence) -> Result<(), Error> {
     let players = shared.with(NetworkPresence::mark_unsaved);
     save_shared(app, network, shared).await?;
-    for players in players.chunks(PLAYERS_AT_ONCE) {
+    for players in players.chunks(PLAYER_BATCH) {
         shared.with(|presence| presence.mark_players_unsaved(players));
         save_shared(app, network, shared).await?;
     }
@@ -141,7 +141,7 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
         // Another call took the caller's changes with its own and saved them.
         return Ok(());
     }
-    if began.elapsed() > PATIENCE {
+    if began.elapsed() > MAX_WAIT {
         // Others failed or were slow meanwhile. One after the other, callers would wait ever longer.
         return Err(Error::Busy);
     }

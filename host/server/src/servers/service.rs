@@ -18,7 +18,7 @@ use crate::servers::saving::save;
 pub use crate::servers::saving::save_all;
 
 /// Number of servers deleted at once, so that it is not done for each new one.
-const FORGOTTEN_AT_ONCE: i64 = 100;
+const DELETE_BATCH: i64 = 100;
 /// Number of servers up to which an answer is built on the spot.
 const FEW_SERVERS: usize = 8;
 
@@ -38,7 +38,7 @@ pub(crate) async fn make_room(app: &App, network: NetworkId, id: &Identifier) ->
     let is_there = store::exists(&app.db, network, id);
     match check_rows::<ServersError>(app, network, store::KNOWN_SERVERS, 1, is_there).await {
         Err(ServersError::Quota(_)) => {
-            let forgotten = store::forget_offline(&app.db, network, FORGOTTEN_AT_ONCE).await?;
+            let forgotten = store::forget_offline(&app.db, network, DELETE_BATCH).await?;
             app.usage.removed(network, Limit::KnownServers, i64::try_from(forgotten).unwrap_or(i64::MAX));
             Ok(())
         }

@@ -92,7 +92,7 @@ pub(super) async fn finish(
     Ok(row.map(|(server,)| server))
 }
 
-const UNDER_WAY: &str = "SELECT from_server, to_server, expires_at FROM transfers
+const FIND_PENDING: &str = "SELECT from_server, to_server, expires_at FROM transfers
      WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3";
 
 /// Source, target and deadline of each pending transfer of the player.
@@ -102,7 +102,7 @@ pub(super) async fn under_way(
     player: PlayerId,
     now: Millis,
 ) -> Result<Vec<(Option<Identifier>, Identifier, Millis)>, Error> {
-    db.query(UNDER_WAY).bind(network).bind(player).bind(now).all().await
+    db.query(FIND_PENDING).bind(network).bind(player).bind(now).all().await
 }
 
 /// Records that the player arrived at the target of a pending transfer.
@@ -175,7 +175,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();
-        let explain: &'static str = format!("EXPLAIN QUERY PLAN {UNDER_WAY}").leak();
+        let explain: &'static str = format!("EXPLAIN QUERY PLAN {FIND_PENDING}").leak();
         let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
         assert!(plan.iter().all(|step| step.3.contains("player_uuid=? AND ended_at=?")), "{plan:?}");
     }

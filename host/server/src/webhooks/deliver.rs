@@ -33,15 +33,15 @@ const CLAIM: Duration = Duration::from_secs(20);
 /// Deliveries read at once.
 const BATCH: i64 = 16;
 /// Number of deliveries after which a webhook queues behind the other due ones.
-const MOST_IN_TURN: usize = 64;
+const MAX_PER_TURN: usize = 64;
 /// Maximum number of webhooks served at once.
-const MOST_AT_ONCE: usize = 512;
+const MAX_CONCURRENT: usize = 512;
 
 /// Error of deliveries that waited behind one that was given up.
 const NOT_TRIED: &str = "not tried: the previous delivery failed until it expired";
 
 /// Retention of finished deliveries.
-const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
+const RETENTION: Duration = Duration::from_hours(7 * 24);
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 const SWEEP_BATCH: i64 = 1_000;
 
@@ -62,7 +62,7 @@ struct Running {
 
 impl Running {
     fn enter(&mut self, network: NetworkId, id: &str, is_failing: bool) -> bool {
-        let has_room = self.webhooks.len() < MOST_AT_ONCE && !(is_failing && self.failing >= MOST_AT_ONCE / 2);
+        let has_room = self.webhooks.len() < MAX_CONCURRENT && !(is_failing && self.failing >= MAX_CONCURRENT / 2);
         let is_entered = has_room && self.webhooks.insert((network, id.to_owned()));
         self.failing += usize::from(is_entered && is_failing);
         is_entered
@@ -93,7 +93,7 @@ pub(crate) fn start(app: &App) {
 }
 
 async fn forget_old(app: App) -> Result<(), Error> {
-    let before = app.clock.now() - millis(KEPT_FOR);
+    let before = app.clock.now() - millis(RETENTION);
     while queue::forget_before(&app.db, before, SWEEP_BATCH).await? == SWEEP_BATCH.unsigned_abs() {}
     Ok(())
 }
@@ -169,7 +169,7 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
     let mut until = now.saturating_add(millis(CLAIM));
     let Some(mut webhook) = store::claim(&app.db, network, id, (now, until)).await? else { return Ok(()) };
     let (mut sent, stopping) = (0, app.stopping());
-    'turn: while sent < MOST_IN_TURN {
+    'turn: while sent < MAX_PER_TURN {
         let batch = queue::waiting(&app.db, network, id, BATCH).await?;
         if batch.is_empty() {
             break;

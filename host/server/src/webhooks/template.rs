@@ -6,8 +6,8 @@ use utoipa::ToSchema;
 
 /// Maximum size of all templates of a webhook, in bytes of JSON.
 pub(super) const LONGEST_TEMPLATES: usize = 32 * 1_024;
-const MOST_EMBEDS: usize = 10;
-const MOST_FIELDS: usize = 25;
+const MAX_EMBEDS: usize = 10;
+const MAX_FIELDS: usize = 25;
 const MAX_COLOR: u32 = 0xff_ff_ff;
 /// Suffix of a placeholder whose number is shown as a time.
 const TIME: &str = ":time";
@@ -72,16 +72,16 @@ impl Template {
         if self.content.is_none() && self.embeds.is_empty() {
             return Err("needs `content` or `embeds`".to_owned());
         }
-        if self.embeds.len() > MOST_EMBEDS {
-            return Err(format!("has more than {MOST_EMBEDS} embeds"));
+        if self.embeds.len() > MAX_EMBEDS {
+            return Err(format!("has more than {MAX_EMBEDS} embeds"));
         }
         let mut texts: Vec<_> = self.content.iter().collect();
         for embed in &self.embeds {
             if embed.title.is_none() && embed.description.is_none() && embed.fields.is_empty() {
                 return Err("has an embed without title, description and fields".to_owned());
             }
-            if embed.fields.len() > MOST_FIELDS {
-                return Err(format!("has an embed with more than {MOST_FIELDS} fields"));
+            if embed.fields.len() > MAX_FIELDS {
+                return Err(format!("has an embed with more than {MAX_FIELDS} fields"));
             }
             if embed.color.is_some_and(|color| color > MAX_COLOR) {
                 return Err(format!("has a color above {MAX_COLOR}"));

@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use crate::webhooks::addresses::AddressPolicy;
 
-const LONGEST: usize = 2_048;
+const MAX_LENGTH: usize = 2_048;
 const HTTPS: u16 = 443;
 const HTTP: u16 = 80;
 /// Lower ports belong to services that do not speak HTTP.
@@ -15,8 +15,8 @@ const FIRST_FREE_PORT: u16 = 1_024;
 /// Parses a URL, or returns the reason against it. Names are looked up when something is sent.
 pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> Result<Url, String> {
     let wrong = |why: &str| Err(why.to_owned());
-    if text.len() > LONGEST {
-        return Err(format!("must have at most {LONGEST} characters"));
+    if text.len() > MAX_LENGTH {
+        return Err(format!("must have at most {MAX_LENGTH} characters"));
     }
     let Ok(url) = Url::parse(text) else { return wrong("must be a URL, such as https://example.org/hooks") };
     match url.scheme() {

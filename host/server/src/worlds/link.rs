@@ -12,7 +12,7 @@ use crate::values::NetworkId;
 /// it.
 pub(super) const PURPOSE: &str = "world-links";
 /// Longer than any token of the hub.
-const LONGEST: usize = 1024;
+const MAX_TOKEN_BYTES: usize = 1024;
 
 /// Purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString)]
@@ -40,7 +40,7 @@ pub(super) fn sign(key: &SigningKey, link: &SnapshotLink) -> String {
 
 /// Claims of a link that the hub signed, even an expired one.
 pub(super) fn read(key: &SigningKey, token: &str) -> Option<SnapshotLink> {
-    let (claims, signature) = token.split_once('.').filter(|_| token.len() <= LONGEST)?;
+    let (claims, signature) = token.split_once('.').filter(|_| token.len() <= MAX_TOKEN_BYTES)?;
     let (claims, signature) = (BASE64.decode(claims).ok()?, BASE64.decode(signature).ok()?);
     if !key.verify(&claims, &signature) {
         return None;
@@ -74,7 +74,7 @@ mod tests {
         let (claims, _) = forged.split_once('.').unwrap();
         let (_, mac) = token.split_once('.').unwrap();
         assert_eq!(read(&key("secret"), &format!("{claims}.{mac}")), None);
-        for malformed in ["", ".", "a.b", &token[..10], &format!("{token}!"), &"a".repeat(LONGEST + 1)] {
+        for malformed in ["", ".", "a.b", &token[..10], &format!("{token}!"), &"a".repeat(MAX_TOKEN_BYTES + 1)] {
             assert!(read(&key("secret"), malformed).is_none(), "{malformed}");
         }
     }

@@ -9,18 +9,18 @@ use crate::background::every;
 use crate::clock::millis;
 use crate::worlds::{service, store};
 
-const MAINTAIN_EVERY: Duration = Duration::from_secs(1);
+const MAINTAIN_INTERVAL: Duration = Duration::from_secs(1);
 /// Time without players after which a world is unloaded.
 const IDLE_AFTER: Duration = Duration::from_mins(5);
 /// Retention of ended leases.
-const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
-const PURGE_EVERY: Duration = Duration::from_mins(10);
+const RETENTION: Duration = Duration::from_hours(7 * 24);
+const PURGE_INTERVAL: Duration = Duration::from_mins(10);
 /// Maximum number of rows of one run.
 const BATCH: i64 = 200;
 
 pub(crate) fn start(app: &App) {
-    every(app, MAINTAIN_EVERY, "maintain the worlds' leases", async |app| maintain_leases(&app).await);
-    every(app, PURGE_EVERY, "delete old leases", purge);
+    every(app, MAINTAIN_INTERVAL, "maintain the worlds' leases", async |app| maintain_leases(&app).await);
+    every(app, PURGE_INTERVAL, "delete old leases", purge);
 }
 
 /// Runs the due work now.
@@ -52,7 +52,7 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
 }
 
 async fn purge(app: App) -> Result<(), hub_db::Error> {
-    let before = app.clock.now().saturating_sub(millis(KEPT_FOR));
+    let before = app.clock.now().saturating_sub(millis(RETENTION));
     while store::sweep::purge(&app.db, before, BATCH).await? == BATCH as u64 {}
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::text_type::text_type;
 pub(in crate::people) const FLOW_TTL: Millis = 10 * 60 * 1000;
 const SECRET_LENGTH: usize = 40;
 /// Longer than any cookie of the hub.
-const LONGEST: usize = 4096;
+const MAX_COOKIE_BYTES: usize = 4096;
 
 text_type! {
     /// A path on this hub for a redirect: it begins with one `/`, and leads nowhere else.
@@ -73,7 +73,7 @@ impl Flow {
 
     /// Reads a sign-in from a cookie, unless it has expired.
     pub(in crate::people) fn read(cookie: &str, now: Millis) -> Option<Self> {
-        let bytes = BASE64.decode(cookie).ok().filter(|_| cookie.len() <= LONGEST)?;
+        let bytes = BASE64.decode(cookie).ok().filter(|_| cookie.len() <= MAX_COOKIE_BYTES)?;
         let contents: Contents = serde_json::from_slice(&bytes).ok()?;
         (now < contents.expires_at).then(|| Self { contents, cookie: cookie.to_owned() })
     }

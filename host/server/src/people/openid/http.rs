@@ -10,9 +10,9 @@ use thiserror::Error;
 
 use crate::http_client;
 
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-const LARGEST_ANSWER: usize = 1024 * 1024;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
 /// Reason for which the provider was not reached.
 #[derive(Debug, Error)]
@@ -21,7 +21,7 @@ pub(super) enum HttpError {
     #[error(transparent)]
     Http(#[from] reqwest::Error),
     /// The answer exceeds the limit.
-    #[error("the answer is larger than {LARGEST_ANSWER} bytes")]
+    #[error("the answer is larger than {MAX_ANSWER_BYTES} bytes")]
     TooLarge,
     /// The answer cannot be passed on.
     #[error(transparent)]
@@ -34,14 +34,14 @@ pub(super) struct HttpClient(reqwest::Client);
 impl HttpClient {
     pub(super) fn new(is_https_only: bool) -> anyhow::Result<Self> {
         let builder = http_client::builder()?.redirect(Policy::none()).https_only(is_https_only);
-        Ok(Self(builder.connect_timeout(CONNECT_WITHIN).timeout(ANSWER_WITHIN).build()?))
+        Ok(Self(builder.connect_timeout(CONNECT_TIMEOUT).timeout(ANSWER_TIMEOUT).build()?))
     }
 
     async fn execute(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let mut response = self.0.execute(request.try_into()?).await?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
-            if body.len() + chunk.len() > LARGEST_ANSWER {
+            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
                 return Err(HttpError::TooLarge);
             }
             body.extend_from_slice(&chunk);

@@ -12,7 +12,7 @@ use crate::secrets::SigningKey;
 /// Time limit for a code.
 pub(in crate::people) const PENDING_TTL: Millis = 5 * 60 * 1000;
 /// Longer than any cookie of the hub.
-const LONGEST: usize = 4096;
+const MAX_COOKIE_BYTES: usize = 4096;
 
 /// A sign-in waiting for its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ impl Pending {
 
     /// Reads a cookie that the hub signed, unless it has expired.
     pub(in crate::people) fn read(key: &SigningKey, cookie: &str, now: Millis) -> Option<Self> {
-        let (bytes, signature) = cookie.split_once('.').filter(|_| cookie.len() <= LONGEST)?;
+        let (bytes, signature) = cookie.split_once('.').filter(|_| cookie.len() <= MAX_COOKIE_BYTES)?;
         let (bytes, signature) = (BASE64.decode(bytes).ok()?, BASE64.decode(signature).ok()?);
         let pending: Self = key.verify(&bytes, &signature).then(|| serde_json::from_slice(&bytes).ok())??;
         (now < pending.expires_at).then_some(pending)

@@ -15,7 +15,7 @@ use crate::people::store;
 /// Wrong passwords before an address has to wait.
 const FREE_FAILURES: i64 = 5;
 const FIRST_PAUSE: Millis = 15 * 1000;
-const LONGEST_PAUSE: Millis = 15 * 60 * 1000;
+const MAX_PAUSE: Millis = 15 * 60 * 1000;
 
 /// Input of a sign-in.
 pub(crate) struct Attempt<'a> {
@@ -68,7 +68,7 @@ fn pause(failures: i64) -> Millis {
     if failures < FREE_FAILURES {
         return 0;
     }
-    FIRST_PAUSE.saturating_mul(1 << (failures - FREE_FAILURES).min(20)).min(LONGEST_PAUSE)
+    FIRST_PAUSE.saturating_mul(1 << (failures - FREE_FAILURES).min(20)).min(MAX_PAUSE)
 }
 
 /// Counts an attempt as failed beforehand, so that concurrent attempts gain no more guesses than consecutive ones.
@@ -155,6 +155,6 @@ mod tests {
     #[test]
     fn guesses_cost_more_and_more_time() {
         assert_eq!((pause(0), pause(4), pause(5), pause(6)), (0, 0, 15_000, 30_000));
-        assert_eq!((pause(12), pause(i64::MAX)), (LONGEST_PAUSE, LONGEST_PAUSE));
+        assert_eq!((pause(12), pause(i64::MAX)), (MAX_PAUSE, MAX_PAUSE));
     }
 }

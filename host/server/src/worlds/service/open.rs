@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 3;
 /// Opening a world restarts its time without players, which is written at most this often.
 const EXPECT_AGAIN_AFTER: Millis = 60_000;
 /// Time a lease waits for the previous one.
-const WAIT_AT_MOST: Millis = 600_000;
+const MAX_WAIT: Millis = 600_000;
 
 const NODE_SILENT: &str = "The world's node does not answer; the world can be opened again once its lease has expired.";
 const BUSY: &str = "The world is being unloaded; open it again.";
@@ -112,7 +112,7 @@ async fn lease_new(
                 seed: seed.clone(),
                 hub_url,
                 opened_at: now,
-                expires_at: if draining { now.saturating_add(WAIT_AT_MOST) } else { expiry(app, now) },
+                expires_at: if draining { now.saturating_add(MAX_WAIT) } else { expiry(app, now) },
             };
             let lease = store::leases::insert(tx, network, new).await?;
             publish_state(app, tx, network, lease.id, LeaseState::Loading).await?;

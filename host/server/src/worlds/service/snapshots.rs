@@ -22,9 +22,9 @@ use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
 /// Validity of a link.
-const GOOD_FOR: Duration = Duration::from_mins(15);
+const LINK_TTL: Duration = Duration::from_mins(15);
 /// Number of snapshots kept per world: a node may still be reading the previous one.
-const KEPT: i64 = 2;
+const KEPT_PER_WORLD: i64 = 2;
 const SUFFIX_LENGTH: usize = 12;
 
 /// Destination of a snapshot.
@@ -51,7 +51,7 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
             if !lease.is_persistent() {
                 return Err(WorldsError::NotPersistent(id));
             }
-            let minted_after = now.saturating_sub(millis(GOOD_FOR));
+            let minted_after = now.saturating_sub(millis(LINK_TTL));
             let open = store::snapshots::count_open(&mut tx, network, &lease, minted_after).await?;
             limits::check(app, Limit::SnapshotUploads, open, 1)?;
             let prefix = key_prefix(network);
@@ -64,8 +64,8 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
         let known = store::leases::get(&app.db, network, id).await?;
         return Err(known.map_or(WorldsError::Unknown(id), |_| WorldsError::Ended(id)));
     };
-    let expires_at = now.saturating_add(millis(GOOD_FOR));
-    let presigned = app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await?;
+    let expires_at = now.saturating_add(millis(LINK_TTL));
+    let presigned = app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), LINK_TTL).await?;
     let url = if let Some(url) = presigned {
         url
     } else {
@@ -93,12 +93,12 @@ pub(super) async fn get_url(
     if snapshot.file.is_some() {
         return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, key)));
     }
-    Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), GOOD_FOR).await?)
+    Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), LINK_TTL).await?)
 }
 
 /// URL of a snapshot stored by the hub itself.
 fn own_url(app: &App, network: NetworkId, access: Access, blob_key: &str, hub_url: &str, key: &SigningKey) -> String {
-    let expires_at = app.clock.now().saturating_add(millis(GOOD_FOR));
+    let expires_at = app.clock.now().saturating_add(millis(LINK_TTL));
     let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
     format!("{hub_url}/api/worlds/blobs/{}", link::sign(key, &link))
 }
@@ -234,7 +234,7 @@ pub(super) async fn accept(
 
 /// Deletes a world's obsolete snapshots. A failed deletion stays listed for the next time.
 pub(super) async fn delete_superfluous(app: &App, network: NetworkId, world_no: i64, fence: i64) {
-    let superfluous = match store::snapshots::superfluous(&app.db, network, world_no, fence, KEPT).await {
+    let superfluous = match store::snapshots::superfluous(&app.db, network, world_no, fence, KEPT_PER_WORLD).await {
         Ok(snapshots) => snapshots,
         Err(error) => return tracing::warn!(%error, "could not read old snapshots"),
     };
