@@ -169,7 +169,7 @@ mod tests {
     use super::named_in_body;
 
     #[test]
-    fn every_name_in_a_body_counts() {
+    fn every_server_name_in_a_body_is_checked() {
         let named = |body: &str| named_in_body(body.as_bytes());
         assert_eq!(
             named(r#"{"x": {"serverId": "no"}, "serverId": "a", "preferNode": "b", "serverId": "c"}"#),

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_asked_before_a_read_began_shares_its_answer() {
+    async fn callers_before_a_read_share_its_answer() {
         let (reads, gate, begun) = (SharedReads::default(), Semaphore::new(0), AtomicU64::new(0));
         let read = || {
             reads.read("key", async {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_read_that_fails_or_is_given_up_is_not_shared() {
+    async fn failed_and_cancelled_reads_are_not_shared() {
         let reads = SharedReads::default();
         let gate = Semaphore::new(0);
         let mut given_up = Box::pin(reads.read("key", async {

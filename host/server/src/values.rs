@@ -205,7 +205,7 @@ mod tests {
     use super::like_pattern;
 
     #[test]
-    fn a_pattern_means_its_text_and_nothing_more() {
+    fn like_patterns_match_only_their_text() {
         assert_eq!(like_pattern(r"50%_\ö"), r"%50\%\_\\ö%");
     }
 }

@@ -130,7 +130,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn nothing_is_lost_while_networks_come_and_batches_go() {
+    fn concurrent_counts_are_exact() {
         let metering = Metering::new("n".to_owned());
         let networks: Vec<_> = (0..200).map(|n| NetworkId(Uuid::from_u128(n))).collect();
         let drained = std::thread::scope(|scope| {

@@ -86,7 +86,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn the_node_key_is_created_once_and_readable_by_its_owner_alone() {
+    fn node_key_is_created_once_and_private() {
         let folder = tempfile::tempdir().unwrap();
         let key = node_key(folder.path(), &Ids::System).unwrap();
         assert_eq!(node_key(folder.path(), &Ids::System).unwrap(), key);

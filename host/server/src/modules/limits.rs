@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_gets_what_it_asks_for_up_to_the_plans() {
+    fn link_limits_are_capped_by_the_plan() {
         let plan = ModuleLimits { calls: Point::ALL.map(Limits::of), max_calls: [8; Point::ALL.len()] };
         assert_eq!(plan.of_link(Point::Chat, None), Limits::of(Point::Chat));
         let less = LinkLimits { compute_millis: Some(2), fuel: Some(9), host_calls: Some(0), ..LinkLimits::default() };

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_follower_gets_what_there_is_and_what_comes() {
+    fn followers_get_existing_and_new_lines() {
         let logs = Logs::default();
         let network = NetworkId(uuid::Uuid::nil());
         logs.log(network, "m").add(line("before".to_owned()));

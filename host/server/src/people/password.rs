@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_argon2id_with_its_salt_and_its_parameters() {
+    fn hashes_are_argon2id_with_salt_and_parameters() {
         let ids = Ids::seeded(1);
         let (one, other) = (hash_now(&ids, "correct horse").unwrap(), hash_now(&ids, "correct horse").unwrap());
         assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");

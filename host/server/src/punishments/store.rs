@@ -554,7 +554,7 @@ mod tests {
     /// A look-up reads all punishments of its network unless SQLite is given its start, and one index covers each
     /// search.
     #[tokio::test]
-    async fn a_look_up_reads_little_more_than_it_finds() {
+    async fn look_ups_use_their_indexes() {
         let plans = query_plans(&[FIND, REVOKE_BANS, LAST_ADDRESS_OF_NAME]).await;
         for (plan, searches) in plans.iter().zip([14, 14, 2]) {
             let narrow = |step: &&String| step.starts_with("SEARCH") && step.matches("=?").count() >= 2;

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_is_neither_zero_nor_endless() {
+    fn durations_are_positive_and_bounded() {
         for wrong in [0, -1, Millis::MIN, Millis::MAX, PunishmentDuration::MAX_MS + 1] {
             assert!(PunishmentDuration::try_from(wrong).is_err(), "{wrong}");
         }

@@ -116,7 +116,7 @@ mod tests {
     const NEXT: Duration = Duration::from_secs(75);
 
     #[tokio::test(start_paused = true)]
-    async fn an_idle_connection_times_out_and_a_stream_does_not() {
+    async fn idle_connections_time_out_but_streams_do_not() {
         let began = Instant::now();
         Activity::new(FIRST, NEXT).timed_out().await;
         assert_eq!(began.elapsed(), FIRST);

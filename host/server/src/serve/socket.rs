@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_still_sends_reads_the_answer() {
+    async fn sending_client_still_reads_the_answer() {
         let tasks = TaskTracker::new();
         let (mut socket, mut client) = pair(LINGER, &tasks).await;
         client.write_all(&[7; 1000]).await.unwrap();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_given_up() {
+    async fn client_that_does_not_read_is_disconnected() {
         let (mut socket, _client) = pair(Duration::from_millis(50), &TaskTracker::new()).await;
         let error = loop {
             if let Err(error) = socket.write_all(&[7; 10_000]).await {

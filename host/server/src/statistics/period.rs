@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn periods_start_where_arithmetic_says(at in times()) {
+        fn period_starts_match_the_arithmetic(at in times()) {
             let days = at.div_euclid(DAY);
             prop_assert_eq!(start(at, Period::Daily), text(civil(days)));
             // The day 0 was a Thursday.

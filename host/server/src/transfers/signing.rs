@@ -54,7 +54,7 @@ mod tests {
 
     /// The values were computed by another implementation of `docs/connectors/transfers.md`.
     #[test]
-    fn a_known_command_has_its_known_signature() {
+    fn signatures_match_another_implementation() {
         let mut command = Command {
             transfer_id: TransferId(uuid!("0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")),
             player_uuid: PlayerId(uuid!("069a79f4-44e9-4726-a5be-fca90e38aaf5")),

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_backoff_doubles_and_the_last_attempt_is_within_two_days() {
+    fn backoff_doubles_within_two_days() {
         assert_eq!((backoff(0), backoff(1), backoff(100)), (60_000, 120_000, MAX_BACKOFF));
         let all: Millis = (0..MAX_ATTEMPTS).map(backoff).sum();
         assert!(all < LINK_TTL, "{all}");

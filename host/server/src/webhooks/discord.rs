@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_pings_nobody_and_fits() {
+    fn messages_fit_and_ping_no_one() {
         let event = json!({"playerName": "Alex", "serverId": "lobby", "message": "@everyone ".repeat(400)});
         let sent = message(&Templates::new(), "CHAT", &event);
         assert_eq!(sent["allowed_mentions"], json!({"parse": []}));

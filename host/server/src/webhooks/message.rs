@@ -66,7 +66,7 @@ mod tests {
 
     /// Example of the specification's reference libraries.
     #[test]
-    fn a_signature_is_that_of_the_standard() {
+    fn signatures_match_standard_webhooks() {
         let signature = sign(
             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             "msg_p5jXN8AQM9LWM0D4loKWxJek",

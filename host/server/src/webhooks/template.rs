@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_filled_and_what_players_write_stays_text() {
+    fn placeholders_are_filled_and_escaped() {
         let event = json!({"playerName": "_Al*ex_", "message": "@everyone <@1> [x](https://e.vil) discord.gg/x", "at": 1_804_680_000_999_i64,
             "punishment": {"reason": null, "id": 7, "active": true}});
         assert_eq!(fill("{playerName} {{x}}", &event), "\\_Al\\*ex\\_ {x}");

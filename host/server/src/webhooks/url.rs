@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_leads_to_a_public_place() {
+    fn urls_must_be_public() {
         let policy = AddressPolicy::PublicAnd(vec!["10.0.0.0/8".parse().unwrap()]);
         for good in [
             "https://example.org/h?a=b",

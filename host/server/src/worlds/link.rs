@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_signed_is_genuine() {
+    fn only_signed_links_are_accepted() {
         let network = NetworkId(Uuid::from_u128(7));
         let link = SnapshotLink { access: Access::Put, network, blob_key: "a/1/2-3".to_owned(), expires_at: 5 };
         let token = sign(&key("secret"), &link);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn few_calls_are_all_sampled_and_some_of_many() {
+    fn frequent_calls_are_sampled() {
         let records = Records::new(1 << 20);
         let sampled = |now| (0..2000).filter(|_| records.take_sample(network(1), Point::Matchmaking, now)).count();
         assert_eq!(sampled(0), 1000);

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_on_this_hub_are_returned_to() {
+    fn return_paths_stay_on_this_hub() {
         for good in ["/", "/console", "/console/people?x=1#/a//b", "/a//b", "/a\\b", "/%2F%2Fevil.example"] {
             assert!(good.parse::<ReturnPath>().is_ok(), "{good}");
         }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_of_the_cookie_can_be_changed_without_another_state() {
+    fn changed_cookies_have_another_state() {
         let ids = Ids::seeded(1);
         let flow = Flow::begin(&ids, 7, Some("/console".parse().unwrap()), Some("token".to_owned())).unwrap();
         let (state, cookie) = (flow.state(), flow.cookie().to_owned());

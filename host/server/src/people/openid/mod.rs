@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_options_is_refused_by_the_names_of_the_others() {
+    fn incomplete_options_are_refused_by_name() {
         let refused = |options| OpenIdSettings::of(&settings(options)).map(|_| ()).unwrap_err().to_string();
         let (issuer, hub) = (Some("https://id.example/"), Some("https://hub.example"));
         assert_eq!(refused([issuer, None, Some("s"), hub]), "OpenID Connect also needs --oidc-client-id");

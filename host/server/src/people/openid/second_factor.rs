@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_hub_signed_lately_counts() {
+    fn only_fresh_signed_cookies_are_accepted() {
         let key = |secret| SigningKey::new(Pending::PURPOSE, secret);
         let identity =
             Identity { subject: "7".to_owned(), email: "alex@example.org".to_owned(), name: "Alex".to_owned() };

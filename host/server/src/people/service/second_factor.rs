@@ -139,7 +139,7 @@ mod tests {
 
     /// From RFC 6238, appendix B, in six digits.
     #[test]
-    fn codes_are_those_of_the_standard() {
+    fn codes_match_rfc_6238() {
         let secret = b"12345678901234567890";
         assert_eq!(step_of(secret, "287082", 59), Some(1));
         assert_eq!(step_of(secret, "005924", 1_234_567_890), Some(41_152_263));

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guesses_cost_more_and_more_time() {
+    fn pauses_grow_with_failures() {
         assert_eq!((pause(0), pause(4), pause(5), pause(6)), (0, 0, 15_000, 30_000));
         assert_eq!((pause(12), pause(i64::MAX)), (MAX_PAUSE, MAX_PAUSE));
     }

@@ -247,7 +247,7 @@ mod tests {
     use crate::query_plan::query_plans;
 
     #[tokio::test]
-    async fn every_statement_reads_one_webhooks_deliveries_alone() {
+    async fn statements_read_only_one_webhooks_deliveries() {
         for plan in query_plans(&[WAITING, DROP_OLDEST, GIVE_UP, FORGET, FORGET_BEFORE.sqlite]).await {
             assert!(plan.iter().all(|step| !step.contains("SCAN")), "{plan:#?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");

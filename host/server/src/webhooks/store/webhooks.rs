@@ -320,7 +320,7 @@ mod tests {
     use crate::query_plan::query_plans;
 
     #[tokio::test]
-    async fn what_is_due_is_found_by_its_index() {
+    async fn due_webhooks_are_found_by_their_index() {
         for plan in query_plans(&[DUE_NETWORKS, DUE]).await {
             assert!(plan.iter().any(|step| step.contains("webhooks_due")), "{plan:#?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");
