@@ -17,7 +17,7 @@ use crate::values::{Identifier, NetworkId};
 
 /// Interval of saving changes that no request waits for, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
-/// Time a caller waits for others' saves before it saves itself.
+/// Maximum wait for others' saves; afterwards a caller fails as busy instead of saving itself.
 const MAX_WAIT: Duration = Duration::from_secs(3);
 /// Number of players saved again at once.
 const PLAYER_BATCH: usize = 500;
