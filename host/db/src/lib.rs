@@ -11,7 +11,7 @@
 //! [`Db::ambient_transaction`] makes one transaction of several of them. [`Db::snapshot`] reads whole tables as of one
 //! moment.
 //!
-//! What the last two acknowledge survives a kill and a power cut; with [`Db::connect_relaxed`] only a kill.
+//! The last two acknowledge writes that survive a kill and a power cut; with [`Db::connect_relaxed`] only a kill.
 //!
 //! # Fair shares
 //!

@@ -180,7 +180,7 @@ mod tests {
     const B: Uuid = Uuid::from_u128(2);
     const C: Uuid = Uuid::from_u128(3);
 
-    /// As many as the tenant gets at once.
+    /// All permits that the tenant can acquire at once.
     fn all_of(permits: &FairPermits, tenant: Uuid) -> Vec<FairPermit> {
         std::iter::from_fn(|| permits.try_acquire(tenant)).collect()
     }

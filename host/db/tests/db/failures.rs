@@ -170,7 +170,7 @@ async fn forward(
             Err(_) => continue,
         };
         if cut.load(Ordering::SeqCst) {
-            // What was sent meanwhile is lost and with it the connection.
+            // Packets sent meanwhile are lost and with them the connection.
             healed.notified().await;
             return;
         }
