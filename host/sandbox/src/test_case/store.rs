@@ -4,7 +4,8 @@ use crate::contract::HostError;
 use crate::host::{HostAnswer, HostCall};
 use std::collections::{BTreeMap, HashMap};
 
-/// What one module may store in one network, in bytes: a key's, its value's (a number counts as 20) and 64 for keeping it.
+/// Maximum size of a module's store in one network, in bytes: a key's, its value's (a number counts as 20) and 64 of
+/// overhead.
 const QUOTA: usize = 16 << 20;
 const ENTRY_BYTES: usize = 64;
 const NUMBER_BYTES: usize = 20;
@@ -64,7 +65,7 @@ impl TestStore {
             None => expiry(now_ms, ttl_ms),
         };
         let number = before.map_or(Ok(0), str::parse::<i64>);
-        let number = number.map_err(|_| invalid("what is stored under this key is no whole number"))?;
+        let number = number.map_err(|_| invalid("the value of this key is not a whole number"))?;
         let sum = number.checked_add(by).ok_or_else(|| invalid("the sum is too large"))?;
         self.put(key, Entry { value: sum.to_string(), expires_at_ms }, now_ms)?;
         Ok(sum)
