@@ -97,7 +97,7 @@ impl LoadedModule {
     pub(crate) fn new(linker: &Linker<CallState>, component: &Component) -> wasmtime::Result<Self> {
         let pre = linker.instantiate_pre(component)?;
         let version = version(component).ok_or_else(|| {
-            wasmtime::Error::msg(format!("its version of the contract is unsupported; supported: {}", versions::numbers()))
+            wasmtime::Error::msg(format!("unsupported version of the contract; supported: {}", versions::numbers()))
         })?;
         let exports = Point::ALL.into_iter().filter_map(|point| exports(component, point, version.number()));
         let exports = exports.flatten().collect();
