@@ -126,16 +126,16 @@ fn a_component_is_kept_until_its_sources_change() {
     std::fs::write(&source, text.replace("You said that already.", "Again?")).unwrap();
     let changed = build();
     assert!(changed.1 != first.1);
-    // What somebody else put there is not what the sources give.
+    // A file from elsewhere is not the sources' component.
     std::fs::write(&component, b"something else").unwrap();
     assert_eq!(build().1, changed.1);
-    // Packages elsewhere may change unseen.
+    // Packages elsewhere may change unnoticed.
     std::fs::write(module.join("package.json"), r#"{"dependencies": {"a": "file:../b"}}"#).unwrap();
     let before = build().0;
     assert!(build().0 > before);
 }
 
-/// Cargo's messages, and nothing of what it tells this program.
+/// Cargo's messages, without its JSON for this program.
 #[test]
 fn a_rust_source_that_does_not_compile_is_shown_without_json() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use hub_db::{ColumnType, Sql};
 
 use crate::support::{Backend, Hub};
 
-/// Tables that are not exported, and why.
+/// Tables that are not exported, with the reason.
 const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
     ("backup_holds", "backups under way"),

@@ -132,7 +132,7 @@ async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailSe
         .unwrap();
     assert_eq!(answer.status(), 200);
     let (server, mail) = server.next().await;
-    // Without --public-url the link leads to the address that the hub listens on.
+    // Without --public-url the link uses the address that the hub listens on.
     assert!(mail["mail"].as_str().unwrap().replace("=\r\n", "").contains(&url), "{mail}");
     hub.kill().unwrap();
     hub.wait().unwrap();
