@@ -212,7 +212,7 @@ def filters(sitting):
                     subprocess.run(new, check=True, stdout=subprocess.DEVNULL)
                     subprocess.run([sitting.given.hub, "module", "build"], cwd=path, check=True, stdout=subprocess.DEVNULL)
                     wasm = path / f"{name}.wasm"
-                # Without what the template stores of each line: a filter alone.
+                # Without the store of the template for each line: a filter alone.
                 link = {} if language == "rust" else {"instances": "REUSED", "config": {"repeatMs": 0}}
                 rows.activate(hub, key, name, wasm, "chat", **link)
             kind = "" if language == "rust" else ", REUSED"

@@ -39,7 +39,7 @@ def unit_tests(messages):
 def count(executable, test):
     """The instructions that a test measures."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*::counts::measured*"]
-    # Nothing of the environment, which would move the stack.
+    # An empty environment, which would move the stack.
     run = subprocess.run([*command, executable, "--exact", test, "--test-threads=1"], env={}, capture_output=True, text=True)
     collected = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode or not collected or collected[1] == "0":

@@ -56,7 +56,7 @@ def find(port, key, connections, seconds, results):
 
 
 def measure(hub, key, link, connections, seconds):
-    # Put in place anew, so that the counts begin at 0.
+    # Activated again, so that the counts begin at 0.
     hub.expect(key, "PUT", POINT, {"modules": []})
     hub.expect(key, "PUT", POINT, {"modules": [link]})
     results, processes = multiprocessing.Queue(), min(PROCESSES, connections)

@@ -24,7 +24,7 @@ from flood import flood, hold_open
 from hub import LINE, ROOT, Hub, chat_request, p99_ms, request, run_caller
 
 SECONDS, CONNECTIONS, FILL_SECONDS = 6, 64, 20
-# As many as a server may have, with room for the bytes of their names.
+# The maximum number of worlds of one server, with room for the bytes of their names.
 WORLDS = 40
 PLAYER = LINE["playerUuid"]
 READS, WRITES, CHATS = 200, 50, 100
@@ -324,7 +324,7 @@ def _(hub, key):
 
 @attack("players forgotten, large documents")
 def _(hub, key):
-    # Each is gone through for each player, so that few are done in time.
+    # Each is evaluated for each player, so that few are done in time.
     collection(hub, key, 100, 250_000)
     return [request(key, "DELETE", f"/api/manage/players/{player(n)}") for n in range(2_000)]
 

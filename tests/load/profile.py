@@ -18,7 +18,7 @@ import tempfile
 import rows
 from hub import Hub
 
-# Where a function belongs, by its name: the first that matches.
+# Component of a function, by its name: the first match.
 PARTS = [
     ("kernel: sockets, threads", r"^\[k\]"),
     ("module's own code", r"\[JIT\]|0x0000"),

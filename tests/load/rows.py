@@ -118,7 +118,7 @@ def update(hub, key, job, seconds):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-# The job in mix.lua, what prepares it, and the job that changes what is read.
+# The job in mix.lua, its preparation, and the job that changes the data read.
 ROWS = {
     "data-get": ("data-get", documents, None),
     "data-put": ("data-put", documents, None),
@@ -162,7 +162,7 @@ def measure(hub, key, row, seconds, connections):
     job, prepare, changing = ROWS[row]
     if prepare:
         prepare(hub, key)
-    # What is written is there already when it is measured.
+    # The data written is there already when it is measured.
     run_wrk(hub, key, job, WARM_UP, connections)
     updater = update(hub, key, changing, seconds + 1) if changing else None
     rate, p50, p99, errors, used = run_wrk(hub, key, job, seconds, connections)

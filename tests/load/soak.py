@@ -26,7 +26,7 @@ from hub import LINE, ROOT, Hub
 
 KILL_EVERY, SAMPLE_EVERY = 180, 15
 PLAYERS, SERVERS, STREAMS = 200, 8, 6
-# What a series may grow in an hour, and by how much it goes up and down anyway.
+# Allowed growth of a series in an hour, and its normal fluctuation.
 ALLOWED = {"memory MiB": (20, 4), "files": (6, 2), "threads": (6, 2), "outbox rows": (6, 2), "temporary files": (6, 2)}
 
 
@@ -219,7 +219,7 @@ def run(hub, soak, seconds, kills_for):
     for thread in threads:
         thread.join()
     print(f"{kills} kills; answers: {dict(soak.statuses)}")
-    # The caches fill up, and the allocator takes what it needs, in the first quarter.
+    # The caches fill up, and the allocator reaches its size, in the first quarter.
     steady = samples[len(samples) // 4 :]
     failures = soak.faults[:20]
     for name, (allowed, noise) in ALLOWED.items():
