@@ -1,6 +1,6 @@
 // Signs a person in at the hub with a real OpenID provider, like a browser does: follows the link of an invitation's
 // mail, fills in the provider's forms, and comes back.
-// an owner's key.
+// Arguments: the hub's URL and its public one, the provider's port, the hub's outbox, and an owner's key.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";

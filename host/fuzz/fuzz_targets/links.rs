@@ -1,4 +1,5 @@
 //! Signed links to artifacts and snapshots: unsigned ones are 403, and signed claims are read unchanged.
+//!
 //! The first byte chooses the kind of link and of the rest: the whole token, claims or parts of claims to be signed, or
 //! changes of a genuine token.
 #![no_main]

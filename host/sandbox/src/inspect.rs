@@ -130,8 +130,8 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
             .map(|(interface, version)| (Point::from_name(interface), version));
         let Some((Some(point), version)) = point else {
             return Err(format!(
-                "it exports `{export}`, which is no extension point. The points are {}. (`hub module build` removes other \
-                 exports of a language's tools.)",
+                "it exports `{export}`, which is no extension point. The points are {}. (`hub module build` removes \
+                 other exports of a language's tools.)",
                 point_names(),
             ));
         };

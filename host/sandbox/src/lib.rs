@@ -15,6 +15,7 @@
 //! [`Instances::Reused`] has calls of one link share instances.
 //! Its calls to the hub go through a [`Host`]: a host call is a value and so is its answer, so that they are counted,
 //! recorded and replayed. A module's answer is a proposal: out of bounds, it is a failure.
+//!
 //! ```no_run
 //! # use hub_sandbox::{*, contract::*};
 //! # use std::sync::Arc;

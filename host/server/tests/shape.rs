@@ -214,6 +214,30 @@ fn files_stay_short() {
     }
 }
 
+/// Readers look for the subject first; "What is kept" or "How long it lasts" hides it in a clause.
+#[test]
+fn comments_begin_with_a_noun_or_a_verb() {
+    const CLAUSES: [&str; 8] = ["What", "Who", "Whose", "Whom", "How", "Whether", "Where", "As"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut comments, mut found) = (0, vec![]);
+    for folder in ["host", "plugins-sdk/rust", "plugins", "connectors/rust"] {
+        for file in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&file).unwrap();
+            for (number, line) in (1..).zip(text.lines()) {
+                let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+                comments += 1;
+                let comment = comment.trim_start_matches(['/', '!', ' ']);
+                let word = comment.split(|character: char| !character.is_alphanumeric()).next();
+                if word.is_some_and(|word| CLAUSES.contains(&word)) {
+                    found.push(format!("{}:{number}: {comment}", file.display()));
+                }
+            }
+        }
+    }
+    let first = &found[..found.len().min(20)];
+    assert!(found.len() * 100 < comments, "{} of {comments} comment lines, such as {first:#?}", found.len());
+}
+
 #[test]
 fn the_host_crates_keep_their_walls() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

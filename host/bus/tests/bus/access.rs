@@ -97,7 +97,7 @@ async fn a_token_lets_in() {
 }
 
 #[tokio::test]
-async fn the_bus_must_prove_who_it_is() {
+async fn the_bus_must_authenticate() {
     let bus = Guarded::start("").await;
     bus.connect("", |_| {}).await.unwrap();
     // Signed by an authority unknown to the hub.

@@ -119,7 +119,7 @@ async fn a_failed_statement_or_inner_transaction_is_undone_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_tasks_with_the_same_claim_one_writes() {
+async fn one_of_the_tasks_with_the_same_claim_writes() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let mut tasks = JoinSet::new();

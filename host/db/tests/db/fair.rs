@@ -157,7 +157,7 @@ async fn a_tenant_that_reads_all_the_time_leaves_connections_to_others() {
 
 /// Authentication does not wait behind all tenants together.
 #[tokio::test(flavor = "multi_thread")]
-async fn reserved_connections_wait_behind_nobody() {
+async fn reserved_connections_wait_behind_no_tenant() {
     on_both(async |fixture| {
         let db = &fixture.db;
         let mut tenants: Vec<_> = (0..40).map(|tenant| occupy(db, Uuid::from_u128(tenant), 8)).collect();

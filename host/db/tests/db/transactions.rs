@@ -298,7 +298,7 @@ async fn constraints_of_the_schema_hold() {
 
 /// Writes queued before the close are committed, later ones are refused.
 #[tokio::test]
-async fn closing_finishes_what_has_begun() {
+async fn closing_finishes_started_work() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         let barrier = Arc::new(Barrier::new(21));

@@ -34,7 +34,7 @@ async fn an_empty_chain_decides_nothing() {
 }
 
 #[tokio::test]
-async fn each_module_ranks_what_the_one_before_left() {
+async fn each_module_ranks_the_remaining_candidates() {
     let test = TestSandbox::new();
     // Of three servers, the first module leaves the last two in reverse; the second takes the last of those.
     let first = link(test.module(ranks(&[1, 0])).await, "first", "{}", SKIP);

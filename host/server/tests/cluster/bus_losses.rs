@@ -120,7 +120,7 @@ async fn expect_service_without_bus(fleet: &Fleet, owner: &Client) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_without_the_bus_name_it_and_go_on() {
+async fn nodes_without_the_bus_report_it_and_continue() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("forgetful");
     assert_eq!(chat(&owner, 0..3).await.len(), 3);

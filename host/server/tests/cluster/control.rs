@@ -96,7 +96,7 @@ async fn follow(owner: Client, lines: usize) -> Vec<String> {
 
 /// A starting node gets its share of the networks; polls and streams of the moved ones continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn polls_and_logs_go_on_when_their_network_moves() {
+async fn polls_and_logs_continue_when_their_network_moves() {
     const LINES: usize = 60;
     let mut fleet = Fleet::start().await;
     fleet.stop(2);

@@ -107,7 +107,7 @@ async fn online_players_are_saved_again_after_a_failover() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_without_the_database_reports_it_and_the_others_go_on() {
+async fn a_node_without_the_database_reports_it_and_the_others_continue() {
     let fleet = Fleet::start_isolated().await;
     // The node owns some of them.
     let owners: Vec<_> = (0..6).map(|number| fleet.network(&format!("cut-{number}"))).collect();

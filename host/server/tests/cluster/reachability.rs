@@ -125,7 +125,7 @@ async fn requests_to_a_frozen_owner_continue_at_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_with_a_wrong_url_gets_no_shards_and_says_so() {
+async fn a_node_with_a_wrong_url_gets_no_shards_and_reports_it() {
     let mut fleet = Fleet::start().await;
     let owners = networks(&fleet);
     wait_until_balanced(&fleet).await;
@@ -163,7 +163,7 @@ async fn a_node_with_a_wrong_url_gets_no_shards_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_nodes_that_are_cut_from_each_other_one_gives_its_shards_away() {
+async fn one_of_two_nodes_cut_from_each_other_gives_its_shards_away() {
     let fleet = Fleet::start_isolated().await;
     let owners = networks(&fleet);
     wait_until_balanced(&fleet).await;
@@ -279,7 +279,7 @@ async fn expect_slow_command(owner: &Client) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_a_link_swallows_are_answered_while_the_owner_goes_on() {
+async fn requests_lost_on_a_link_are_answered_while_the_owner_continues() {
     let mut fleet = Fleet::start().await;
     let owners = networks(&fleet);
     let link = StallingLink::start(fleet.address(2)).await;

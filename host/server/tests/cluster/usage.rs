@@ -17,7 +17,7 @@ async fn metric(address: &str, name: &str) -> Option<f64> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn metrics_tell_which_shards_a_node_has() {
+async fn metrics_list_a_nodes_shards() {
     let mut fleet = Fleet::start().await;
     fleet.stop(2);
     let address = format!("127.0.0.1:{}", free_port());

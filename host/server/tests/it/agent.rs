@@ -119,7 +119,7 @@ impl Agent {
     }
 
     /// Waits until it has printed this text.
-    async fn until_said(&self, text: &str) {
+    async fn until_printed(&self, text: &str) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let said = std::fs::read_to_string(self.log.path()).unwrap();
@@ -369,7 +369,7 @@ async fn an_update_that_the_hub_did_not_sign_is_not_run() {
     let of_other = script(&other).await;
     assert_ne!(of_other, script(&hub).await);
     let agent = Agent::start_as(&hub, &["--update-interval", "0.2"], &of_other, |_, _| {}).await;
-    agent.until_said("the script is not signed by the hub that handed out this one").await;
+    agent.until_printed("the script is not signed by the hub that handed out this one").await;
     assert_eq!(std::fs::read_to_string(agent.folder.path().join("agent.py")).unwrap(), of_other);
     agent.say("still there").await;
     agent.until_line("heard still there").await;
@@ -401,7 +401,7 @@ async fn a_server_cannot_read_its_agents_key() {
     game_pid(&agent).await;
     assert_eq!(spied().await, ["spied environ PermissionError", "spied mem PermissionError"]);
     // Nor from the version after.
-    agent.until_said("the server went on").await;
+    agent.until_printed("the server went on").await;
     for line in spied().await {
         assert!(line.ends_with("PermissionError"), "{line}");
     }

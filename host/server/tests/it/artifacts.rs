@@ -79,7 +79,7 @@ on_both! {
         assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "1200000"));
     }
 
-    async fn the_servers_agent_is_told_to_install(hub: Hub) {
+    async fn the_servers_agent_gets_the_install_command(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "lobby-1").await;
         let agent = owner.key_with(&["agent"]).await;

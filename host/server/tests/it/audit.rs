@@ -186,7 +186,7 @@ on_both! {
 }
 
 /// Entries are deleted after the plan's retention, and no sooner.
-async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
+async fn entries_stay_for_the_plans_retention(backend: Backend) {
     let hub = Hub::start(backend).await;
     let (operator, owner, other) = (hub.operator().await, hub.network().await, hub.network().await);
     let plan = json!({"name": "short", "limits": {"auditDays": 10}});
@@ -209,7 +209,7 @@ async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
 }
 
 /// The oldest of too many are deleted. An export counts until it is completely sent.
-async fn a_network_exports_so_much_at_once(backend: Backend) {
+async fn concurrent_exports_of_a_network_are_limited(backend: Backend) {
     let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"exports": 1}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let (owner, other) = (hub.network().await, hub.network().await);
@@ -244,4 +244,4 @@ async fn a_log_does_not_grow_without_bound(backend: Backend) {
     assert_eq!(entries(&owner).await[2]["after"]["maximum"], 3);
 }
 
-on_each! { entries_stay_as_long_as_the_plan_says a_log_does_not_grow_without_bound a_network_exports_so_much_at_once }
+on_each! { entries_stay_for_the_plans_retention a_log_does_not_grow_without_bound concurrent_exports_of_a_network_are_limited }

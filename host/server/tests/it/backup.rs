@@ -130,7 +130,7 @@ async fn postgres_under_load_into_sqlite() {
 }
 
 /// A restored hub has everything: people, plans, secrets and keys.
-async fn the_hub_itself_comes_back(backend: Backend) {
+async fn the_hub_itself_is_restored(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
     let operator = hub.operator().await;
@@ -217,7 +217,7 @@ fn expect_not_served(backend: &Backend) {
     assert!(error.contains("restored in part"), "{error}");
 }
 
-async fn a_killed_restore_goes_on(backend: Backend) {
+async fn a_killed_restore_continues(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
     let owner = hub.network().await;
@@ -379,9 +379,9 @@ async fn files_in_s3_stay_there(backend: Backend) {
 }
 
 on_each! {
-    the_hub_itself_comes_back
+    the_hub_itself_is_restored
     forgotten_players_stay_forgotten
-    a_killed_restore_goes_on
+    a_killed_restore_continues
     damaged_backups_are_refused
     a_file_that_rots_on_the_disk_is_reported_and_not_backed_up
     files_in_s3_stay_there

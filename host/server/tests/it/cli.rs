@@ -239,7 +239,7 @@ async fn ban_until_killed(client: Client, round: usize, banner: usize, answered:
 
 /// Changes committed but not published by a killed hub are announced after the restart, to clients that were there
 /// before.
-async fn a_kill_leaves_no_change_untold(backend: Backend) {
+async fn a_kill_leaves_no_change_unannounced(backend: Backend) {
     const KILLS: usize = 6;
 
     let installation = Installation::new(backend);
@@ -284,13 +284,13 @@ async fn a_kill_leaves_no_change_untold(backend: Backend) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_kill_leaves_no_change_untold_on_sqlite() {
-    a_kill_leaves_no_change_untold(Backend::sqlite()).await;
+async fn a_kill_leaves_no_change_unannounced_on_sqlite() {
+    a_kill_leaves_no_change_unannounced(Backend::sqlite()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_kill_leaves_no_change_untold_on_postgres() {
-    a_kill_leaves_no_change_untold(Backend::postgres().await).await;
+async fn a_kill_leaves_no_change_unannounced_on_postgres() {
+    a_kill_leaves_no_change_unannounced(Backend::postgres().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -295,7 +295,7 @@ async fn an_idle_connection_is_closed_and_a_stream_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_address_has_so_many_connections_and_no_more() {
+async fn connections_of_one_address_are_limited() {
     let hub = impatient(|settings| {
         settings.connections.is_loopback_exempt = false;
         settings.max_connections_per_address = Some(4);
@@ -323,7 +323,7 @@ async fn one_address_has_so_many_connections_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_addresses_have_so_many_connections_and_no_more() {
+async fn connections_of_all_addresses_are_limited() {
     let hub = impatient(|settings| settings.max_connections = Some(2)).await;
     let mut kept = [Raw::open(&hub).await, Raw::open(&hub).await];
     for raw in &mut kept {

@@ -53,7 +53,7 @@ async fn publish_to(hub: &Hub, client: &Client, server: &str, number: i64) {
 }
 
 on_both! {
-    async fn a_stream_opens_at_once_and_says_so(hub: Hub) {
+    async fn a_stream_opens_at_once_and_confirms_it(hub: Hub) {
         let client = hub.network().await;
         let response = client.request(Method::GET, "/api/plugin/events?serverId=lobby-1").send().await.unwrap();
         assert_eq!(response.status(), 200);

@@ -374,7 +374,7 @@ async fn the_command_line_forgets_too(backend: Backend) {
 }
 
 /// Forgotten players count, and those whose erasure is under way.
-async fn a_network_forgets_so_many_players(backend: Backend) {
+async fn forgotten_players_of_a_network_are_limited(backend: Backend) {
     let bounds: hub::limits::Bounds =
         serde_json::from_str(r#"{"forgottenPlayers": 3, "playersForgottenAtOnce": 1}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
@@ -393,4 +393,4 @@ async fn a_network_forgets_so_many_players(backend: Backend) {
     forget(&other, 4).await.expect(204);
 }
 
-on_each! { the_command_line_forgets_too a_network_forgets_so_many_players }
+on_each! { the_command_line_forgets_too forgotten_players_of_a_network_are_limited }

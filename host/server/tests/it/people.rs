@@ -245,7 +245,7 @@ on_both! {
         assert_eq!((&waiting["items"][0]["email"], &waiting["items"][0]["role"]), (&json!("robin@example.org"), &json!("OWNER")));
     }
 
-    async fn the_operator_takes_back_and_removes_whatever_the_role(hub: Hub) {
+    async fn the_operator_revokes_and_removes_any_role(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let boss = member(&hub, &owner, "boss@example.org", "OWNER").await;
         let people = format!("/api/admin/networks/{}/people", owner.network.unwrap());
@@ -307,7 +307,7 @@ on_both! {
 }
 
 /// Members and invitations count.
-async fn a_network_has_so_many_people(backend: Backend) {
+async fn people_of_a_network_are_limited(backend: Backend) {
     let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"people": 2}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let owner = hub.network().await;
@@ -319,7 +319,7 @@ async fn a_network_has_so_many_people(backend: Backend) {
 }
 
 /// Revoking an invitation does not unsend its mail.
-async fn an_address_is_not_invited_without_end(backend: Backend) {
+async fn invitations_of_one_address_are_limited(backend: Backend) {
     let hub = Hub::start(backend).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     for _ in 0..3 {
@@ -356,6 +356,6 @@ async fn a_session_that_asks_for_others_networks_is_slowed_down(backend: Backend
 }
 
 on_each! {
-    a_network_has_so_many_people an_address_is_not_invited_without_end
+    people_of_a_network_are_limited invitations_of_one_address_are_limited
     a_session_that_asks_for_others_networks_is_slowed_down
 }

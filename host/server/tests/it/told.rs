@@ -196,7 +196,7 @@ on_both! {
         assert_eq!(lines, (0..100).collect::<Vec<_>>());
     }
 
-    async fn a_panic_after_the_commit_loses_no_event_and_one_before_tells_nothing(hub: Hub) {
+    async fn a_panic_after_the_commit_loses_no_event_and_one_before_sends_nothing(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         for panics_before in [true, false] {

@@ -306,7 +306,7 @@ async fn counts_outlive_restarts_and_networks(backend: Backend) {
 }
 
 /// Hours are deleted after the plan's retention, and no sooner.
-async fn hours_stay_as_long_as_the_plan_says(backend: Backend) {
+async fn hours_stay_for_the_plans_retention(backend: Backend) {
     let hub = Hub::start(backend).await;
     let operator = hub.operator().await;
     let [first, owner, other] = [hub.network().await, hub.network().await, hub.network().await];
@@ -333,4 +333,4 @@ async fn hours_stay_as_long_as_the_plan_says(backend: Backend) {
     operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");
 }
 
-on_each! { counts_outlive_restarts_and_networks hours_stay_as_long_as_the_plan_says }
+on_each! { counts_outlive_restarts_and_networks hours_stay_for_the_plans_retention }

@@ -113,7 +113,7 @@ on_both! {
         assert_eq!(calls(&owner).await.len(), 1);
     }
 
-    async fn a_player_who_is_forgotten_is_so_in_these_entries(hub: Hub) {
+    async fn a_forgotten_player_is_removed_from_these_entries(hub: Hub) {
         let owner = hub.network().await;
         let boss = member(&hub, &owner, "boss@example.org", "OWNER").await;
         for player in [1, 2] {

@@ -168,7 +168,7 @@ async fn check(client: &Client) {
 }
 
 on_both! {
-    async fn every_form_of_the_database_says_the_same(hub: Hub) {
+    async fn every_form_of_the_database_imports_the_same(hub: Hub) {
         let (mut reports, mut owners) = (vec![], vec![]);
         for (form, file) in [("mysql", mysql(&tables())), ("h2", h2(&tables())), ("sqlite", sqlite(&tables()).await),
             ("gzip", files::gzip(&mysql(&tables())))]

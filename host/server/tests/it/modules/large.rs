@@ -114,7 +114,7 @@ async fn an_upload_that_has_arrived_is_stored_though_its_sender_hung_up() {
 
 /// Only on SQLite: PostgreSQL limits the time for which a transaction blocks others.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_has_its_place_until_it_is_stored() {
+async fn an_upload_keeps_its_permit_until_it_is_stored() {
     let hub = Hub::start(Backend::sqlite()).await;
     let owner = hub.network().await;
     upload(&owner, "large", wasm::moody(0)).await.expect(201);

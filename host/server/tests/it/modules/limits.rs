@@ -174,7 +174,7 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-async fn nothing_stays_of_a_refused_module(backend: Backend) {
+async fn a_refused_module_leaves_nothing(backend: Backend) {
     let folder = tempfile::tempdir().unwrap();
     let compiler = super::compiling::waiting_compiler(folder.path());
     std::fs::write(folder.path().join("go"), "").unwrap();
@@ -219,5 +219,5 @@ on_each! {
     limits_above_the_plans_are_refused
     limits_hold_in_shadows_and_replays
     a_late_call_is_counted_apart_and_fails_nothing
-    nothing_stays_of_a_refused_module
+    a_refused_module_leaves_nothing
 }

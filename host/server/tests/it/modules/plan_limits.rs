@@ -128,7 +128,7 @@ async fn modules_compute_as_long_as_the_plan_lets_them(backend: Backend) {
     assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
 }
 
-async fn calls_run_at_once_as_the_plan_says(backend: Backend) {
+async fn concurrent_calls_follow_the_plan(backend: Backend) {
     let hub = Arc::new(Hub::start(backend).await);
     let owner = hub.network().await;
     upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -186,5 +186,5 @@ on_each! {
     each_limit_of_a_plan_holds
     a_plan_may_allow_more_than_usual
     modules_compute_as_long_as_the_plan_lets_them
-    calls_run_at_once_as_the_plan_says
+    concurrent_calls_follow_the_plan
 }
