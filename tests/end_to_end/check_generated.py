@@ -1,5 +1,5 @@
-"""Checks what tools made of the hub's OpenAPI document: no operation is left out, and nothing is named by a number, as
-generators name what has no name of its own (`State1`). Called in the folder where they wrote: check_generated.py LOG."""
+"""Checks the output of generators for the hub's OpenAPI document: no operation is left out, and no type is named by a
+number, the fallback for unnamed types (`State1`). Called in the folder where they wrote: check_generated.py LOG."""
 
 import json
 import pathlib

@@ -111,7 +111,7 @@ class Player:
 
 
 def verify(secret, event):
-    """Checks the signature of a transfer command, as a connector does."""
+    """Checks the signature of a transfer command, like a connector."""
     signed = ".".join(str(part) for part in [
         event["transferId"], event["playerUuid"], event["targetServerId"], event.get("targetWorldId") or "",
         event["host"], event["port"], event["expiresAt"]])

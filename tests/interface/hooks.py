@@ -1,4 +1,4 @@
-"""Extends schemathesis with what it cannot read from the hub's OpenAPI document."""
+"""Extends schemathesis with rules that the hub's OpenAPI document does not express."""
 
 import schemathesis
 

@@ -1,4 +1,4 @@
-"""Counts the instructions of the functions that are called most, and compares them with those that were recorded.
+"""Counts the instructions of the hottest functions, and compares them with the recorded ones.
 
 python3 tests/load/counts.py BASELINE [--record] <messages of `cargo test --no-run --message-format=json`
 
@@ -22,7 +22,7 @@ def output(*command):
 
 
 def toolchain():
-    """What besides our code rules the counts."""
+    """Other influences on the counts than our code."""
     host = re.search(r"^host: (.*)$", output("rustc", "-vV"), re.MULTILINE)[1]
     parts = [output("rustc", "--version"), host, output("getconf", "GNU_LIBC_VERSION"), output("valgrind", "--version")]
     return ", ".join(part.strip() for part in parts)
@@ -56,7 +56,7 @@ def count_all(messages):
 
 
 def compare(counts, recorded):
-    """Prints a table; answers what is wrong."""
+    """Prints a table; returns the problems."""
     faults = []
     for name in sorted(counts.keys() | recorded.keys()):
         now, before = counts.get(name), recorded.get(name)

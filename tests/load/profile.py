@@ -1,4 +1,4 @@
-"""Shows where a hub computes while it does a job of rows.py.
+"""Shows a hub's computing time by component during a job of rows.py.
 
 python3 tests/load/profile.py HUB [--seconds S] [--connections C] [ROW …]
 

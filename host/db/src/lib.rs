@@ -17,7 +17,7 @@
 //!
 //! [`with_tenant`] says whose work a task does. Tenants take turns in the queue of SQLite's writer, and none takes more
 //! than its share of the connections ([`FairPermits`]), so that one tenant's work waits behind its own and never behind
-//! another's. [`Db::reserved`] waits behind nobody's. Statements and transactions have [`TimeLimits`].
+//! another's. [`Db::reserved`] waits behind no tenant. Statements and transactions have [`TimeLimits`].
 //!
 //! # Writing SQL for both
 //!

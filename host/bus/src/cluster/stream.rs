@@ -51,7 +51,7 @@ impl Cluster {
         let found = &stream.cached_info().config;
         let takes_events = wanted.subjects.iter().all(|subject| found.subjects.contains(subject));
         if !takes_events || found.republish.is_none() {
-            // Somebody else made it. Not every version of NATS can change it into one that tells nodes of its events.
+            // Created by another program. Not every version of NATS can change it into one that republishes its events.
             tracing::warn!("the stream of events is not the hub's; it is replaced");
             let deleted = self.jetstream().delete_stream(&wanted.name).await;
             deleted.map_err(|error| ClusterError::Stream(error.to_string()))?;

@@ -204,7 +204,7 @@ async fn forgotten_players_stay_forgotten(backend: Backend) {
     let (backup, bad) = (files.path("backup"), files.path("bad"));
     assert!(fail(&with_list, &["restore", text(&backup), "--forgotten", text(&bad)]).contains("line 1"));
     succeed(&with_list, &["restore", text(&files.path("backup")), "--forgotten", text(&files.path("list"))]);
-    assert!(!is_there(&with_list).await, "a restore brought somebody back who was forgotten");
+    assert!(!is_there(&with_list).await, "a restore brought back a forgotten player");
 }
 
 /// A hub with half of a backup does not start.

@@ -79,7 +79,7 @@ impl Installation {
     fn start_with(mut command: Command, log: Stdio) -> Serving {
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().expect("the hub says where it listens").unwrap();
+        let first = lines.next().expect("the hub prints its address").unwrap();
         let url = first.strip_prefix("listening on ").expect(&first).to_owned();
         Serving { child, url }
     }
@@ -465,5 +465,5 @@ async fn the_demo_brings_up_all_it_promises() {
     assert_eq!(messages.last().unwrap(), "you ****");
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
-    assert!(matches.join().unwrap() > 0, "nobody was matched");
+    assert!(matches.join().unwrap() > 0, "no player was matched");
 }

@@ -176,7 +176,7 @@ on_both! {
         // Data of others is still there, and nothing of another network has changed. Leases and blobs were deleted with
         // their worlds.
         for table in searched().filter(|table| can_mention(table) && !table.name.starts_with("world_")) {
-            assert!(!all_rows(&hub, table, network).await.is_empty(), "{}: a row of somebody else's is gone", table.name);
+            assert!(!all_rows(&hub, table, network).await.is_empty(), "{}: a row of another player is gone", table.name);
         }
         assert_eq!(found(&hub, others, &words).await, untouched);
         let ledger = TABLES.iter().find(|table| table.name == "currency_ledger").unwrap();
@@ -247,7 +247,7 @@ on_both! {
         let data = owner.get(&friends).await.expect(200).clone();
         let text = data["data"].as_str().unwrap();
         assert!(text.contains(&uuid(3)) && !text.contains(&player), "{text}");
-        assert_eq!(data["version"], 2, "who read it before must not write it back");
+        assert_eq!(data["version"], 2, "an earlier reader must not write it back");
         assert_eq!(self::ledgers(&hub, &owner).await, ledgers, "a ledger is not whole");
         let calls = recorded_calls(&owner).await;
         assert!(!calls.contains(&player), "{calls}");
@@ -272,7 +272,7 @@ on_both! {
         hub.app.db.write(unfinished).bind(network).bind(PLAYER).bind(NOW - 5).bind(NOW + 1_500).execute().await.unwrap();
         hub.advance_ms(1_000);
         let words = [PLAYER.to_string()];
-        assert!(!found(&hub, network, &[&words[0]]).await.is_empty(), "somebody else is at it");
+        assert!(!found(&hub, network, &[&words[0]]).await.is_empty(), "another command is erasing it");
         hub.advance_ms(1_000);
         Hub::eventually("the player is forgotten", async || {
             !owner.get("/api/manage/forgotten-players").await.expect(200)["items"][0]["finishedAt"].is_null()
@@ -306,7 +306,7 @@ on_both! {
         assert_eq!(counts(&owner).await, [2, 2, 2, 8]);
         hub.advance_ms(2 * 24 * 3_600_000);
         // Of the first player's statistics, the lifetime sum stays.
-        Hub::eventually("what is old is gone", async || counts(&owner).await == [1, 1, 1, 5]).await;
+        Hub::eventually("old data is gone", async || counts(&owner).await == [1, 1, 1, 5]).await;
         assert_eq!(counts(&forever).await, [2, 2, 2, 8]);
         let refused = json!({"name": "never", "limits": {"logDays": 0}});
         operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");

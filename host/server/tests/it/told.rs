@@ -110,7 +110,7 @@ async fn changed(hub: &Hub, client: &Client) -> BTreeSet<String> {
 async fn expect_announced_once(hub: &Hub, client: &Client, seen: &Mutex<Vec<Event>>) -> BTreeSet<String> {
     // Requests of callers that are gone may still run: wait until nothing changes any more.
     let mut before = BTreeSet::new();
-    Hub::eventually("all that was changed is told", async || {
+    Hub::eventually("all changes are announced", async || {
         let changed = changed(hub, client).await;
         let told = told(&seen.lock());
         let is_settled = changed == before && changed.iter().all(|change| told.contains_key(change));
@@ -122,7 +122,7 @@ async fn expect_announced_once(hub: &Hub, client: &Client, seen: &Mutex<Vec<Even
     })
     .await;
     let told = told(&seen.lock());
-    assert_eq!(told.keys().cloned().collect::<BTreeSet<_>>(), before, "told what was never changed");
+    assert_eq!(told.keys().cloned().collect::<BTreeSet<_>>(), before, "announced without a change");
     let doubled: Vec<_> = told.iter().filter(|(_, times)| **times != 1).collect();
     assert!(doubled.is_empty(), "{doubled:?}");
     before
@@ -163,7 +163,7 @@ on_both! {
                 client.put(&path, json!({"value": "x"})).await.expect(200);
             })
             .await;
-        Hub::eventually("all are told", async || seen.lock().len() == 200).await;
+        Hub::eventually("all are announced", async || seen.lock().len() == 200).await;
         let versions: Vec<_> = seen.lock().iter().map(|event| event.data["version"].as_i64().unwrap()).collect();
         assert_eq!(versions, (1..=200).collect::<Vec<_>>());
     }
@@ -236,7 +236,7 @@ on_both! {
         }
         let hub = hub.restart(Duration::from_secs(1)).await;
         let client = hub.with_key(&key).for_network(network);
-        Hub::eventually("what was left is published", async || waiting(&hub).await == 0).await;
+        Hub::eventually("left-over events are published", async || waiting(&hub).await == 0).await;
         // An earlier client has missed an event, and gets the left-over ones nevertheless.
         let mut again = client.events(Some("node-1"), last.id.as_deref()).await;
         assert_eq!(again.next().await.unwrap().name, "RESYNC");

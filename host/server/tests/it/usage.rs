@@ -125,7 +125,7 @@ on_both! {
         let add = "UPDATE usage_hours SET requests = requests + 5 WHERE network_id = $1";
         db.write(add).bind(owner.network.unwrap()).execute().await.unwrap();
         call(1).await;
-        Hub::eventually("what comes behind it is counted, too", async || {
+        Hub::eventually("later requests are counted, too", async || {
             hub.advance_ms(1_000);
             newest(&operator, &owner, "requests").await == 7
         }).await;

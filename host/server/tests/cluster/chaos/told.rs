@@ -124,7 +124,7 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
         match text {
             None => texts.clear(),
             Some(text) if !texts.insert(text) => {
-                violate(*at, format!("An event was told twice: {text} to the reader {reader}"));
+                violate(*at, format!("An event was delivered twice: {text} to the reader {reader}"));
             }
             Some(_) => {}
         }
@@ -137,7 +137,7 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
         let after = known[from..].iter().position(|other| other.is_some_and(|other| precedes(event, other)));
         let to = after.map_or(seen.len(), |after| from + after);
         if !seen[from..to].iter().any(|(_, text)| text.is_none()) {
-            violate(event.sent, format!("An acknowledged event was not told: {} to the reader {reader}", event.text));
+            violate(event.sent, format!("An acknowledged event was missing: {} to the reader {reader}", event.text));
         }
     }
     violations
@@ -169,7 +169,7 @@ fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<
             let is_stood_for = |newest: &&Sent| resync.is_some_and(|at| event.answered.max(newest.answered) < at);
             let overtaken = overtaken.filter(|newest| event.effect == Effect::Done && !is_stood_for(newest));
             if let Some(newest) = overtaken {
-                let what = format!("Events were told in another order: {text} after {} to {reader}", newest.text);
+                let what = format!("Events were delivered in another order: {text} after {} to {reader}", newest.text);
                 violations.push(Violation { network, load: LOAD, at: *at, what });
             }
             if *kind == event.kind {
@@ -261,18 +261,18 @@ mod tests {
         assert!(found(&all, &["t1", "t2", "t3", "t4"]).is_empty());
         assert!(found(&all, &["t1", "RESYNC", "t4"]).is_empty());
         assert!(found(&all, &["t1", "t2", "RESYNC"]).is_empty());
-        assert_eq!(found(&all, &["t1", "t2", "t4"]), ["An acknowledged event was not told: t3"]);
+        assert_eq!(found(&all, &["t1", "t2", "t4"]), ["An acknowledged event was missing: t3"]);
         // A RESYNC elsewhere does not cover it.
-        assert_eq!(found(&all, &["RESYNC", "t1", "t3", "t4"]), ["An acknowledged event was not told: t2"]);
-        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
-        assert_eq!(found(&all, &["t1", "t2", "t2", "t3", "t4"]), ["An event was told twice: t2"]);
-        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
+        assert_eq!(found(&all, &["RESYNC", "t1", "t3", "t4"]), ["An acknowledged event was missing: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was missing: t2"]);
+        assert_eq!(found(&all, &["t1", "t2", "t2", "t3", "t4"]), ["An event was delivered twice: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were delivered in another order: t2 after t3"]);
         let told = |at, text: &str| (At::from_secs(at), Some(text.to_owned()));
         let order = |resync| {
             let seen = [(At::from_secs(resync), None), told(9, "t3"), told(9, "t2")];
             check_order(0, "r", &all, &seen).len()
         };
-        assert_eq!((order(2), order(4)), (1, 0), "a RESYNC stands for what was answered before it, in any order");
+        assert_eq!((order(2), order(4)), (1, 0), "a RESYNC covers earlier answers, in any order");
         let unknown = [sent(1, Effect::Done), sent(2, Effect::Unknown), sent(3, Effect::None)];
         assert!(found(&unknown, &["t1"]).is_empty());
     }
@@ -283,11 +283,11 @@ mod tests {
         let all = [ban(1), sent(2, Effect::Done), ban(3), ban(4)];
         assert!(found(&all, &["t1", "t2", "t3", "t4"]).is_empty());
         assert!(found(&all, &["t2", "t1", "t3", "t4"]).is_empty());
-        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
-        assert_eq!(found(&all, &["t1", "t2", "t4", "t3"]), ["Events were told in another order: t3 after t4"]);
+        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were delivered in another order: t2 after t3"]);
+        assert_eq!(found(&all, &["t1", "t2", "t4", "t3"]), ["Events were delivered in another order: t3 after t4"]);
         // The ban before a line came late, after the RESYNC that covers the line.
         assert!(found(&all, &["RESYNC", "t1", "t3", "t4"]).is_empty());
-        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was missing: t2"]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     succeed(&to, &["restore", text(&backup), "--forgotten", text(&files.path("forgotten"))]);
     let hub = billing.hub(to).await;
     let [alpha, beta] = [alpha, beta].map(|owner| hub.with_key(owner.key.as_deref().unwrap()));
-    assert!(!is_kept(&alpha).await, "a restore brought somebody back who was forgotten");
+    assert!(!is_kept(&alpha).await, "a restore brought back a forgotten player");
     assert!(is_kept(&beta).await, "another network has its own players");
     let plan = hub.operator().await.get("/api/admin/plans/gold").await.expect(200)["limits"]["servers"].clone();
     assert_eq!(plan, 5);

@@ -523,7 +523,7 @@ async fn streams(backend: Backend) {
     register(&client, "s", json!({})).await;
     let log = client.request(Method::GET, "/api/manage/servers/s/logs/recent").header("Accept", "text/event-stream");
     client.send(log).await.expect_quota("streams", 2);
-    // The same server's stream takes the place of the first.
+    // The same server's stream replaces the first.
     let again = client.events(Some("a"), None).await;
     drop((first, again));
     Hub::eventually("there is room", async || {

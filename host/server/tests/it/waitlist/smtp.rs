@@ -32,7 +32,7 @@ impl MailServer {
         command.arg(script).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("scripts/test makes the Python that the mail server needs");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port = lines.next().expect("the mail server says its port").unwrap().parse().unwrap();
+        let port = lines.next().expect("the mail server prints its port").unwrap().parse().unwrap();
         Self { child, lines, port }
     }
 

@@ -60,7 +60,7 @@ async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
     publish(&owner, "a").await;
     expect_requests(&receiver, 1).await;
     expect_idle(&owner, &id).await;
-    assert_eq!(names.asked(), 1, "it is connected to what was looked up, once");
+    assert_eq!(names.asked(), 1, "it connects to the looked-up address, after one look-up");
     let inside = [
         vec![VICTIM],
         vec![ip("::1"), ip("::ffff:127.0.0.1")],

@@ -121,7 +121,7 @@ async fn a_dead_receiver_is_given_up_after_a_day_and_disabled_after_five(hub: Hu
     assert_eq!((&audit["total"], &audit["items"][0]["target"]), (&json!(1), &json!(id)));
     assert_eq!(audit["items"][0]["actor"]["type"], "SYSTEM");
     let mail = hub.app.settings.data.join("outbox");
-    Hub::eventually("its owner is told", async || {
+    Hub::eventually("its owner gets the event", async || {
         let mails = std::fs::read_dir(&mail).unwrap().filter_map(|it| std::fs::read_to_string(it.unwrap().path()).ok());
         mails.filter(|mail| mail.contains("To: alex@example.org") && mail.contains("A webhook is disabled")).count()
             == 1
@@ -131,7 +131,7 @@ async fn a_dead_receiver_is_given_up_after_a_day_and_disabled_after_five(hub: Hu
     let (count, kept) = (receiver.count(), deliveries(&owner, &id).await.len());
     publish(&owner, "unheard").await;
     let waiting = "SELECT COUNT(*) FROM outbox";
-    Hub::eventually("it is told", async || hub.app.db.query(waiting).one::<(i64,)>().await.unwrap() == (0,)).await;
+    Hub::eventually("it is announced", async || hub.app.db.query(waiting).one::<(i64,)>().await.unwrap() == (0,)).await;
     owner.post(&format!("{WEBHOOKS}/{id}/test"), json!({})).await.expect_error(409, "webhook_disabled");
     assert_eq!(deliveries(&owner, &id).await.len(), kept);
     // It is repaired, enabled and sent the missed events.
