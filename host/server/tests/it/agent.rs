@@ -369,7 +369,7 @@ async fn an_update_that_the_hub_did_not_sign_is_not_run() {
     let of_other = script(&other).await;
     assert_ne!(of_other, script(&hub).await);
     let agent = Agent::start_as(&hub, &["--update-interval", "0.2"], &of_other, |_, _| {}).await;
-    agent.until_printed("the script is not signed by the hub that handed out this one").await;
+    agent.until_printed("the script is not signed by the hub of this one").await;
     assert_eq!(std::fs::read_to_string(agent.folder.path().join("agent.py")).unwrap(), of_other);
     agent.say("still there").await;
     agent.until_line("heard still there").await;
