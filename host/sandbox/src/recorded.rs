@@ -117,7 +117,7 @@ fn answer_from_store(
         HostCall::StoreIncrement { key, by, .. } => {
             let number = value(store, key).map_or(Ok(0), |number| number.parse::<i64>());
             let Some(sum) = number.ok().and_then(|number| number.checked_add(*by)) else {
-                return Some(Err(HostError::Invalid("the value of this key is not a whole number".into())));
+                return Some(Err(HostError::Invalid("the value of this key is not an integer".into())));
             };
             store.insert(key.clone(), Some(sum.to_string()));
             HostAnswer::Number(sum)
