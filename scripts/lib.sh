@@ -210,7 +210,7 @@ start_demo() {
   mkdir -p "$data"
   HUB_LOG=${HUB_LOG:-warn} "$binary" demo --listen 127.0.0.1:0 --data "$data/hub" >"$data/out" 2>"$data/log" &
   HUB_PID=$!
-  # It says its key after it has compiled its modules and connected its servers.
+  # It prints its key after it has compiled its modules and connected its servers.
   for _ in $(seq 1200); do
     HUB_URL=$(sed -n 's/^listening on //p' "$data/out")
     HUB_KEY=$(grep -m1 -oE 'hub_[A-Za-z0-9]+_[A-Za-z0-9_]+' "$data/out" || true)
@@ -221,7 +221,7 @@ start_demo() {
   export HUB_KEY HUB_PID HUB_URL
 }
 
-# Runs the TypeScript connector. What some distributions have is older, and is not replaced.
+# Runs the TypeScript connector. Some distributions have an older version, which is not replaced.
 need_node() {
   command -v npm >/dev/null || install_packages nodejs npm
   if [ "$(node -p 'parseInt(process.versions.node)')" -lt 20 ]; then

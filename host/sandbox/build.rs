@@ -1,4 +1,5 @@
-//! Puts the files that `hub module new` and `hub module build` need into the crate: the contract, the SDKs, the templates.
+//! Embeds the files that `hub module new` and `hub module build` need in the crate: the contract, the SDKs, the
+//! templates.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&env::var("OUT_DIR").unwrap_or_default()).join("sdk.rs"), list)
 }
 
-/// All files in a folder, without what tools leave there.
+/// All files in a folder, except for files left by tools.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     const LEFT_BEHIND: [&str; 5] = ["target", "Cargo.lock", "node_modules", "__pycache__", "tests"];
     for entry in fs::read_dir(folder)? {

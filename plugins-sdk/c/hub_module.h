@@ -25,10 +25,10 @@ bool hub_equal(hub_string_t a, hub_string_t b);
 // The same but for the case of a to z.
 bool hub_equal_ignoring_case(hub_string_t a, hub_string_t b);
 
-// A new text of the three parts one after the other.
+// A new text, concatenated from the three parts.
 hub_string_t hub_join(const char *before, hub_string_t middle, const char *after);
 
-// How many characters a text has.
+// Number of characters of a text.
 size_t hub_length(hub_string_t text);
 
 // ---- Log ----
@@ -38,14 +38,14 @@ void hub_info(hub_string_t message);
 void hub_warn(hub_string_t message);
 void hub_error(hub_string_t message);
 
-// Why a host function answered `false`, in words.
+// Description of a host function's error, after it returned `false`.
 hub_string_t hub_describe(hub_host_error_t error);
 
 // ---- Configuration ----
-// The owner's configuration is one JSON object, `{}` where nothing is configured. A field of the wrong type ends the call
-// as failed and tells the owner in the log.
+// The owner's configuration is one JSON object, `{}` by default. A field of the wrong type ends the call as failed and
+// logs the reason for the owner.
 
-// Ends the call as failed if there is another field than these. The last argument is NULL.
+// Ends the call as failed if there is any field besides these. The last argument is NULL.
 void hub_config_fields(hub_string_t config, const char *first, ...);
 
 double hub_config_number(hub_string_t config, const char *field, double otherwise);
@@ -57,10 +57,10 @@ bool hub_config_bool(hub_string_t config, const char *field, bool otherwise);
 
 hub_string_t hub_config_text(hub_string_t config, const char *field, const char *otherwise);
 
-// A list of texts, empty where there is none.
+// A list of texts, empty by default.
 hub_list_string_t hub_config_texts(hub_string_t config, const char *field);
 
-// Whether a text is in a list.
+// True if a text is in a list.
 bool hub_contains(hub_list_string_t list, hub_string_t text);
 
 // ---- Numbers ----

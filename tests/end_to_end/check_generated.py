@@ -1,5 +1,5 @@
-"""Checks what tools made of the hub's OpenAPI document: no operation is left out, and nothing is named by a number, as
-generators name what has no name of its own (`State1`). Called in the folder where they wrote: check_generated.py LOG."""
+"""Checks the output of generators for the hub's OpenAPI document: no operation is left out, and no type is named by a
+number, the fallback for unnamed types (`State1`). Called in the folder where they wrote: check_generated.py LOG."""
 
 import json
 import pathlib
@@ -17,7 +17,7 @@ def main():
     document = json.loads(pathlib.Path("openapi.json").read_text())
     operations = sum(method in METHODS for item in document["paths"].values() for method in item)
     client = pathlib.Path("client")
-    # For each tool: the operations that it knows, and the names of its types.
+    # For each tool: its operations, and the names of its types.
     found = {
         "openapi-python-client": (
             re.findall(r"^def (sync_detailed)\(", read(*client.glob("api/*/*.py")), re.MULTILINE),
@@ -43,7 +43,7 @@ def main():
         # `Type0`, `DataType0Item`; HTTP statuses that generators name answers by are no such numbers.
         if numbered := sorted(name for name in names if re.search(r"[a-z]\d{1,2}(?!\d)", name)):
             problems.append(f"{tool}: named by a number: {numbered}")
-    # The generator only warns about what it leaves out. Its warning that `ruff` is missing is fine.
+    # The generator only warns about omissions. Its warning that `ruff` is missing is fine.
     log = pathlib.Path(sys.argv[1]).read_text()
     problems += [line for line in log.splitlines() if re.search("will not be generated|will be omitted|Cannot parse|WARNING parsing", line)]
     if problems:

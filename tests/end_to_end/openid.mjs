@@ -1,11 +1,11 @@
-// Signs somebody in at the hub with a real OpenID provider, as a browser does: follows the link of an invitation's mail, fills in
-// the provider's forms, and comes back. Arguments: the hub's URL and its public one, the provider's port, the hub's outbox, and
-// an owner's key.
+// Signs a person in at the hub with a real OpenID provider, like a browser does: follows the link of an invitation's
+// mail, fills in the provider's forms, and comes back.
+// Arguments: the hub's URL and its public one, the provider's port, the hub's outbox, and an owner's key.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// It warns that, like this, it is for tests only.
+// It warns that this configuration is for tests only.
 console.warn = console.info = () => {};
 const { Provider } = await import("oidc-provider");
 
@@ -23,7 +23,7 @@ const server = provider.listen(Number(port), "127.0.0.1");
 // The cookies of each origin.
 const jars = new Map();
 
-// What a browser sends to the hub's public address comes to it by a proxy.
+// Requests of a browser to the hub's public address arrive by a proxy.
 async function visit(url, options = {}) {
   url = url.replace(publicUrl, hub);
   const jar = jars.get(new URL(url).origin) ?? new Map();
@@ -37,7 +37,7 @@ async function visit(url, options = {}) {
   return response;
 }
 
-// Follows redirects and fills in the provider's forms, until the hub answers; `end` is where it sends the browser then.
+// Follows redirects and fills in the provider's forms, until the hub answers; `end` is the browser's final target.
 async function walk(url, end) {
   const seen = [];
   for (let step = 0; step < 20; step++) {

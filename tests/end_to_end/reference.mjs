@@ -1,5 +1,5 @@
-// Tries the interactive reference as a new user does: opens the hub's address, pastes the key, presses the first Execute of
-// "Find a server or world for a player", and changes nothing else. Arguments: the URL and the key of a `hub demo`.
+// Tries the interactive reference like a new user: opens the hub's address, pastes the key, presses the first Execute
+// of "Find a server or world for a player", and changes nothing else. Arguments: the URL and the key of a `hub demo`.
 import puppeteer from "puppeteer-core";
 import assert from "node:assert/strict";
 

@@ -111,7 +111,7 @@ class Player:
 
 
 def verify(secret, event):
-    """Checks the signature of a transfer command, as a connector does."""
+    """Checks the signature of a transfer command, like a connector."""
     signed = ".".join(str(part) for part in [
         event["transferId"], event["playerUuid"], event["targetServerId"], event.get("targetWorldId") or "",
         event["host"], event["port"], event["expiresAt"]])
@@ -174,7 +174,7 @@ def main():
     balances = call(connector, list_balances, owner_type="player", owner_key=str(players[1].id))
     assert [(row.currency_name, row.balance) for row in balances] == [("coins", 40.25)]
     board = call(connector, get_currency_leaderboard, currency="coins", limit=7)
-    # Equal balances rank by who reached them first.
+    # Equal balances rank by the time they were reached.
     assert [row.owner_key for row in board.entries] == [str(players[number].id) for number in range(33, 40)]
     assert [row.rank for row in board.entries] == list(range(1, 8))
     board = call(connector, get_statistic_leaderboard, name="wins", limit=5)
@@ -221,7 +221,7 @@ def main():
     assert {row.server_id: row.live.current_players for row in call(connector, list_servers, server_type="bedwars").items} == {
         "bedwars-1": 16, "bedwars-2": 16}
 
-    # One player is muted, one is banned; every server is told.
+    # One player is muted, one is banned; every server gets the event.
     muted, banned = players[2], players[3]
     for player, kind in [(muted, models.PunishmentKind.MUTE), (banned, models.PunishmentKind.BAN)]:
         punishment = call(connector, create_punishment, body=models.PunishmentRequest(
@@ -239,7 +239,7 @@ def main():
     assert not revoked.active
     assert all(server.stream.next("PUNISHMENT")["action"] == "REVOKED" for server in servers)
 
-    # Everybody leaves.
+    # All leave.
     for server in servers:
         for player in list(server.players.values()):
             server.leave(player)

@@ -1,4 +1,4 @@
-// Uses the generated types as a TypeScript connector does; checked by the compiler alone.
+// Uses the generated types like a TypeScript connector; checked by the compiler alone.
 import type { components, operations, paths } from "./hub";
 
 type Register = components["schemas"]["ServerRegistration"];

@@ -1,4 +1,4 @@
-"""Extends schemathesis with what it cannot read from the hub's OpenAPI document."""
+"""Extends schemathesis with rules that the hub's OpenAPI document does not express."""
 
 import schemathesis
 
@@ -28,7 +28,7 @@ def valid_request_is_accepted(context, response, case):
     meta = case.meta
     if meta is None or not meta.generation.mode.is_positive or response.status_code not in (400, 413, 415, 422):
         return
-    # Fuzzing uses all characters in names; which are allowed is often only in a description.
+    # Fuzzing uses all characters in names; the allowed ones are often only in a description.
     if meta.phase.name.value not in ("examples", "coverage"):
         return
     try:

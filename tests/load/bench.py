@@ -1,4 +1,4 @@
-"""Measures how fast the hub is where games are busy, each job beside its reference in the same sitting.
+"""Measures the hub's speed under the busiest loads of games, each job beside its reference in the same sitting.
 
 python3 tests/load/bench.py HUB BASELINE POSTGRES FOLDER [--seconds S] [--rounds R] [--only TEXT] [--growth]
 
@@ -133,7 +133,7 @@ def median(measurements):
 
 
 def with_errors(figure, is_met, measurements):
-    """A figure, and whether it meets its target: not where requests were answered with errors."""
+    """A figure, and true if it meets its target: not if requests were answered with errors."""
     errors = sum(measurement[3] for measurement in measurements)
     return (f"{figure}, {errors} errors", False) if errors else (figure, is_met)
 
@@ -212,7 +212,7 @@ def filters(sitting):
                     subprocess.run(new, check=True, stdout=subprocess.DEVNULL)
                     subprocess.run([sitting.given.hub, "module", "build"], cwd=path, check=True, stdout=subprocess.DEVNULL)
                     wasm = path / f"{name}.wasm"
-                # Without what the template stores of each line: a filter alone.
+                # Without the store of the template for each line: a filter alone.
                 link = {} if language == "rust" else {"instances": "REUSED", "config": {"repeatMs": 0}}
                 rows.activate(hub, key, name, wasm, "chat", **link)
             kind = "" if language == "rust" else ", REUSED"
@@ -252,7 +252,7 @@ PARTS = {
 
 
 def growth(sitting, folder):
-    """Plots of what a rate does when there is ten times as much of something."""
+    """Plots of a rate by the amount of data, in steps of ten."""
     import matplotlib
 
     matplotlib.use("svg")

@@ -1,4 +1,4 @@
-"""Counts the instructions of the functions that are called most, and compares them with those that were recorded.
+"""Counts the instructions of the hottest functions, and compares them with the recorded ones.
 
 python3 tests/load/counts.py BASELINE [--record] <messages of `cargo test --no-run --message-format=json`
 
@@ -22,7 +22,7 @@ def output(*command):
 
 
 def toolchain():
-    """What besides our code rules the counts."""
+    """Other influences on the counts than our code."""
     host = re.search(r"^host: (.*)$", output("rustc", "-vV"), re.MULTILINE)[1]
     parts = [output("rustc", "--version"), host, output("getconf", "GNU_LIBC_VERSION"), output("valgrind", "--version")]
     return ", ".join(part.strip() for part in parts)
@@ -39,7 +39,7 @@ def unit_tests(messages):
 def count(executable, test):
     """The instructions that a test measures."""
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*::counts::measured*"]
-    # Nothing of the environment, which would move the stack.
+    # An empty environment, which would move the stack.
     run = subprocess.run([*command, executable, "--exact", test, "--test-threads=1"], env={}, capture_output=True, text=True)
     collected = re.search(r"Collected : (\d+)", run.stderr)
     if run.returncode or not collected or collected[1] == "0":
@@ -56,7 +56,7 @@ def count_all(messages):
 
 
 def compare(counts, recorded):
-    """Prints a table; answers what is wrong."""
+    """Prints a table; returns the problems."""
     faults = []
     for name in sorted(counts.keys() | recorded.keys()):
         now, before = counts.get(name), recorded.get(name)

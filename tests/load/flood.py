@@ -1,4 +1,4 @@
-"""Calls a hub as fast as it can, as one network of bad will does."""
+"""Calls a hub as fast as possible, like a hostile network."""
 
 import collections
 import itertools
@@ -30,7 +30,7 @@ class Connection:
             pass
 
     def receive(self):
-        """Reads what is there; returns the status of an answer that is complete, and raises when the connection ended."""
+        """Reads available bytes; returns the status of a complete answer, and raises when the connection ended."""
         while True:
             try:
                 count = self.socket.recv_into(BUFFER)
@@ -58,8 +58,8 @@ class Connection:
 
 
 def flood(port, messages, connections, seconds, results):
-    """Sends the messages in turn over so many connections, each as soon as its last one is answered. Puts into `results` how
-    often each status was answered."""
+    """Sends the messages in turn over that many connections, each as soon as its last one is answered. Puts into
+    `results` the number of answers by status."""
     statuses, selector, messages = collections.Counter(), selectors.DefaultSelector(), itertools.cycle(messages)
     end = time.perf_counter() + seconds
 
@@ -93,8 +93,8 @@ def flood(port, messages, connections, seconds, results):
 
 
 def hold_open(port, messages, connections, seconds, results):
-    """Opens so many connections, sends one message on each and reads nothing until the end. Puts into `results` what each was
-    answered: a status, nothing yet (`silent`), or that the hub closed it (`closed`)."""
+    """Opens that many connections, sends one message on each and reads nothing until the end. Puts into `results` each
+    answer: a status, nothing yet (`silent`), or that the hub closed it (`closed`)."""
     statuses, sockets = collections.Counter(), []
     end = time.perf_counter() + seconds
     for message in itertools.islice(itertools.cycle(messages), connections):

@@ -94,7 +94,7 @@ def request(key, method, path, body=None, headers=""):
 
 
 def chat_request(key):
-    """The request, and how its answer begins."""
+    """The request, and the beginning of its answer."""
     return request(key, "POST", "/api/plugin/chat", LINE), b"HTTP/1.1 204 "
 
 
@@ -105,8 +105,8 @@ def payment_request(key):
 
 
 def run_caller(hub, call, rate, seconds, results):
-    """Calls at a fixed rate, whether or not earlier calls are answered. Puts into `results`: the duration, when each call was
-    due and how long after that it was answered, and every wrong answer."""
+    """Calls at a fixed rate, whether or not earlier calls are answered. Puts into `results`: the duration, the due time and
+    latency of each call, and every wrong answer."""
     message, expected = call
     free = [socket.create_connection(("127.0.0.1", hub.port)) for _ in range(CONNECTIONS)]
     for connection in free:

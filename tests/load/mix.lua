@@ -57,7 +57,7 @@ local busy = '{"serverId":"busy","serverType":"game","gameState":"WAITING","play
   table.concat(worlds, ",") .. '],"players":[' .. table.concat(listed, ",") .. "]}"
 jobs["busy-heartbeat"] = function() return wrk.format("POST", "/api/plugin/servers/heartbeat", headers, busy) end
 jobs["bare-heartbeat"] = function() return wrk.format("POST", "/heartbeat", headers, busy) end
--- As a proxy passes it on from many clients: one may not call it so often.
+-- Forwarded by a proxy for many clients: a single one is rate-limited.
 jobs["version"] = function()
   local client = string.format("10.%d.%d.%d", math.random(0, 255), math.random(0, 255), math.random(0, 255))
   return wrk.format("GET", "/api/version", { ["X-Forwarded-For"] = client })

@@ -21,13 +21,13 @@ POINT = "/api/manage/extension-points/matchmaking"
 
 
 def server(number):
-    """What registers it, and keeps it online."""
+    """Body of its registration and heartbeats."""
     return {"serverId": f"game-{number}", "serverType": "game", "host": "127.0.0.1", "port": 25565 + number,
             "maxPlayers": 1_000_000, "gameState": "WAITING", "playersToStart": 0, "worlds": []}
 
 
 def find(port, key, connections, seconds, results):
-    """Calls on so many connections; the answers' statuses and times."""
+    """Calls on that many connections; returns the answers' statuses and times."""
     statuses, times, lock = {}, [], threading.Lock()
 
     def work(number):
@@ -56,7 +56,7 @@ def find(port, key, connections, seconds, results):
 
 
 def measure(hub, key, link, connections, seconds):
-    # Put in place anew, so that the counts begin at 0.
+    # Activated again, so that the counts begin at 0.
     hub.expect(key, "PUT", POINT, {"modules": []})
     hub.expect(key, "PUT", POINT, {"modules": [link]})
     results, processes = multiprocessing.Queue(), min(PROCESSES, connections)

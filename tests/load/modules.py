@@ -1,4 +1,4 @@
-"""Measures what modules cost a hub from outside: a restart with a hundred of them, chains swapped under load, and a noisy
+"""Measures the cost of modules from outside a hub: a restart with a hundred of them, chains swapped under load, and a noisy
 neighbor that uploads without a pause.
 
 python3 tests/load/modules.py HUB [MODULE …], where HUB is the hub's executable. Needs nothing but Python, and root to
@@ -61,7 +61,7 @@ def measure_restart(hub, component):
 
 
 def detect_pauses(cpu, results):
-    """Puts into `results` when the machine was paused: when a thread of the highest priority, on one CPU, woke up late."""
+    """Puts into `results` the pauses of the machine: times when a thread of the highest priority, on one CPU, woke up late."""
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     pauses, last, end = [], time.perf_counter(), time.perf_counter() + SECONDS + 1
@@ -117,7 +117,7 @@ def measure_swaps(hub, component):
 
 
 def upload_repeatedly(hub, key, upload, kind, stop, results):
-    """Uploads until it is told to stop; puts into `results` how often each status was answered. Each upload has other bytes
+    """Uploads until it is stopped; puts into `results` the number of answers by status. Each upload has other bytes
     than the one before, except for the kind "again"."""
     os.nice(19)
     upload = bytearray(upload if kind == "again" else unique_copy(upload, 0))

@@ -1,12 +1,11 @@
-"""Measures what one network notices while another does the worst that it may: for each thing that is bounded, one network
-fills it and then calls it over 64 connections as fast as it can.
+"""Measures the effect on one network while another is as hostile as its limits allow: for each bounded resource, one network
+fills it and then calls it over 64 connections as fast as possible.
 
 python3 tests/load/noisy_neighbor.py HUB [--database URL] [--seconds N] [NAME …], where HUB is the hub's executable and a NAME,
 a part of an attack's name, selects attacks. Needs nothing but Python; all attacks take some 13 minutes with the default of 6
 seconds. Prints the table of docs/measurements/noisy-neighbor.md, one row per attack: the 99th percentiles of the quiet
-network's reads, durable writes and chat without and with it, the growth of the hub's memory, and how many of the attack's
-calls the hub accepted and how many it did not. Exits with 1 where an attack was never accepted, and so shows nothing, or where
-one was not within its bounds.
+network's reads, durable writes and chat without and with it, the growth of the hub's memory, and the numbers of the attack's
+accepted and refused calls. Exits with 1 if an attack was never accepted, and so shows nothing, or exceeded its bounds.
 """
 
 import argparse
@@ -24,7 +23,7 @@ from flood import flood, hold_open
 from hub import LINE, ROOT, Hub, chat_request, p99_ms, request, run_caller
 
 SECONDS, CONNECTIONS, FILL_SECONDS = 6, 64, 20
-# As many as a server may have, with room for the bytes of their names.
+# The maximum number of worlds of one server, with room for the bytes of their names.
 WORLDS = 40
 PLAYER = LINE["playerUuid"]
 READS, WRITES, CHATS = 200, 50, 100
@@ -33,8 +32,8 @@ ATTACKS = {}
 
 
 def attack(name, connections=CONNECTIONS, how=flood, is_accepted=True):
-    """Registers an attack: a function of the hub and the key that fills what it needs and returns requests. `is_accepted`:
-    whether the hub has to accept some of them, for the attack to show anything."""
+    """Registers an attack: a function of the hub and the key that creates its data and returns requests. `is_accepted`:
+    true if the hub must accept some of them, for the attack to show anything."""
 
     def register(prepare):
         ATTACKS[name] = (prepare, connections, how, is_accepted)
@@ -48,7 +47,7 @@ def player(number):
 
 
 def fill(hub, key, requests):
-    """Sends requests one after the other until one is refused, or for a while. Returns how many were taken."""
+    """Sends requests one after the other until one is refused, or for a while. Returns the number accepted."""
     connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=60)
     end, count = time.perf_counter() + FILL_SECONDS, 0
     for method, path, body in requests:
@@ -324,7 +323,7 @@ def _(hub, key):
 
 @attack("players forgotten, large documents")
 def _(hub, key):
-    # Each is gone through for each player, so that few are done in time.
+    # Each is evaluated for each player, so that few are done in time.
     collection(hub, key, 100, 250_000)
     return [request(key, "DELETE", f"/api/manage/players/{player(n)}") for n in range(2_000)]
 
@@ -421,7 +420,7 @@ def measure(hub, key):
 
 @contextlib.contextmanager
 def watch_memory(hub):
-    """Yields a list that holds, afterwards, by how many MiB the hub's memory grew at most."""
+    """Yields a list that afterwards holds the maximum growth of the hub's memory in MiB."""
     before, most, stop = hub.resident_bytes(), [0], threading.Event()
 
     def watch():
@@ -438,7 +437,7 @@ def watch_memory(hub):
 
 
 def run(hub, quiet, name):
-    """Prints an attack's row. Returns what is wrong with it, if anything."""
+    """Prints an attack's row. Returns its problem, if any."""
     prepare, connections, how, is_accepted = ATTACKS[name]
     noisy = hub.network(f"noisy-{len(name)}-{time.time_ns()}")
     messages = prepare(hub, noisy)

@@ -1,4 +1,4 @@
-"""Shows where a hub computes while it does a job of rows.py.
+"""Shows a hub's computing time by component during a job of rows.py.
 
 python3 tests/load/profile.py HUB [--seconds S] [--connections C] [ROW …]
 
@@ -18,7 +18,7 @@ import tempfile
 import rows
 from hub import Hub
 
-# Where a function belongs, by its name: the first that matches.
+# Component of a function, by its name: the first match.
 PARTS = [
     ("kernel: sockets, threads", r"^\[k\]"),
     ("module's own code", r"\[JIT\]|0x0000"),

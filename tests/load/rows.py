@@ -29,7 +29,7 @@ WARM_UP = 3
 
 
 def server(number, **fields):
-    """What registers a server."""
+    """Body of a server's registration."""
     return {"serverId": f"game-{number:02}", "serverType": "game", "host": "127.0.0.1", "port": 25565,
             "maxPlayers": 1_000_000, "gameState": "WAITING", "playersToStart": 0, "worlds": []} | fields
 
@@ -60,7 +60,7 @@ def players(hub, key):
 
 
 def analyze(hub):
-    """Lets PostgreSQL plan as it does once its own vacuum has been there, a minute after a table has grown."""
+    """Makes PostgreSQL plan like after its own vacuum, which comes a minute after a table has grown."""
     if hub.database:
         subprocess.run(["psql", "-q", hub.database, "-c", "VACUUM ANALYZE"], check=True)
 
@@ -118,7 +118,7 @@ def update(hub, key, job, seconds):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
-# The job in mix.lua, what prepares it, and the job that changes what is read.
+# The job in mix.lua, its preparation, and the job that changes the data read.
 ROWS = {
     "data-get": ("data-get", documents, None),
     "data-put": ("data-put", documents, None),
@@ -139,7 +139,7 @@ ROWS = {
 
 
 def processor_time(hub):
-    """Seconds that the hub has computed."""
+    """Processor seconds of the hub."""
     fields = pathlib.Path(f"/proc/{hub.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -162,7 +162,7 @@ def measure(hub, key, row, seconds, connections):
     job, prepare, changing = ROWS[row]
     if prepare:
         prepare(hub, key)
-    # What is written is there already when it is measured.
+    # The data written is there already when it is measured.
     run_wrk(hub, key, job, WARM_UP, connections)
     updater = update(hub, key, changing, seconds + 1) if changing else None
     rate, p50, p99, errors, used = run_wrk(hub, key, job, seconds, connections)
@@ -175,7 +175,7 @@ def measure(hub, key, row, seconds, connections):
 
 
 def memory(hub, count=STREAMS):
-    """What an empty hub keeps in memory, in megabytes, and what each open stream adds, in kilobytes."""
+    """Memory of an empty hub, in megabytes, and of each open stream, in kilobytes."""
     # A network has 5,000 streams at most (docs/limits.md).
     keys = [hub.network(f"streams-{number}") for number in range(2)]
 

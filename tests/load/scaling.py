@@ -1,4 +1,4 @@
-"""Measures what several nodes bring and cost. Called by scripts/scaling, which starts PostgreSQL.
+"""Measures gain and cost of several nodes. Called by scripts/scaling, which starts PostgreSQL.
 
 python3 tests/load/scaling.py HUB POSTGRES-URL FOLDER. Needs root, wrk and nats-server.
 """
@@ -130,7 +130,7 @@ class Fleet:
         )
 
     def run_wrk(self, job, keys, seconds=SECONDS, connections=32, by_network=False):
-        """Sends requests of any network to any node, or `by_network`, as a balancer does that hashes the first characters of
+        """Sends requests of any network to any node, or `by_network`, like a balancer that hashes the first characters of
         keys. Returns requests a second of all nodes together, and their number."""
         def keys_of(node):
             return [key for key in keys if not by_network or int(key[4:6], 16) % len(self.ports) == node]

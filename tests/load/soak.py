@@ -1,4 +1,4 @@
-"""Lets a hub work for long and be killed now and then, and looks for what grows: memory, open files, threads, and rows that
+"""Runs a hub for long, with occasional kills, and looks for growth: memory, open files, threads, and rows that
 wait in the database.
 
 python3 tests/load/soak.py HUB [SECONDS], where HUB is the hub's executable; SECONDS is 1800 unless it is given. Needs nothing
@@ -26,7 +26,7 @@ from hub import LINE, ROOT, Hub
 
 KILL_EVERY, SAMPLE_EVERY = 180, 15
 PLAYERS, SERVERS, STREAMS = 200, 8, 6
-# What a series may grow in an hour, and by how much it goes up and down anyway.
+# Allowed growth of a series in an hour, and its normal fluctuation.
 ALLOWED = {"memory MiB": (20, 4), "files": (6, 2), "threads": (6, 2), "outbox rows": (6, 2), "temporary files": (6, 2)}
 
 
@@ -83,7 +83,7 @@ class Network:
         return "PUT", "/api/manage/provisioning/bundles/game", self.random.randbytes(200_000)
 
     def mixed(self):
-        """The next call: as often as a network makes such calls."""
+        """The next call, with the frequencies of a typical network."""
         calls = [self.find, self.chat, self.put, self.get, self.pay, self.heartbeat, self.ban, self.upload]
         return self.random.choices(calls, [20, 20, 15, 20, 15, 8, 1, 1])[0]()
 
@@ -161,7 +161,7 @@ class Soak:
 
 
 def growth(samples, name):
-    """By how much a series grew, and would in an hour: from the median of its first third to that of its last, which a peak
+    """Growth of a series, and extrapolated to an hour: from the median of its first third to that of its last, which a peak
     does not move."""
     third = max(1, len(samples) // 3)
     parts = samples[:third], samples[-third:]
@@ -219,7 +219,7 @@ def run(hub, soak, seconds, kills_for):
     for thread in threads:
         thread.join()
     print(f"{kills} kills; answers: {dict(soak.statuses)}")
-    # The caches fill up, and the allocator takes what it needs, in the first quarter.
+    # The caches fill up, and the allocator reaches its size, in the first quarter.
     steady = samples[len(samples) // 4 :]
     failures = soak.faults[:20]
     for name, (allowed, noise) in ALLOWED.items():

@@ -1,5 +1,5 @@
-//! How many events a second reach 5,000 readers: through the bus, and through a plain
-//! `tokio::sync::broadcast` of the same frames in the same process.
+//! Events per second to 5,000 readers: through the bus, and through a plain `tokio::sync::broadcast` of the same frames
+//! in the same process.
 //!
 //! `cargo run --release -p hub-bus --example fanout`
 #![allow(clippy::expect_used, reason = "a measurement that fails should say where")]
@@ -102,7 +102,7 @@ async fn through_broadcast(burst: Arc<Burst>, bursts: usize) -> Duration {
     began.elapsed()
 }
 
-/// The cost of all rounds of one way to deliver.
+/// Costs of all rounds of one way to deliver.
 #[derive(Default)]
 struct Cost {
     walls: Vec<Duration>,
@@ -116,8 +116,8 @@ impl Cost {
         self.cpu_s += cpu_s() - before;
     }
 
-    /// Deliveries per second (median), and per second of processor time, which is the fairer figure
-    /// on a machine that has other work.
+    /// Deliveries per second (median), and per second of processor time, which is the fairer figure on a machine that
+    /// has other work.
     fn rates(mut self, deliveries: usize) -> [f64; 2] {
         self.walls.sort_unstable();
         let wall = self.walls[self.walls.len() / 2].as_secs_f64();
@@ -134,7 +134,7 @@ fn cpu_s() -> f64 {
     ticks / 100.0
 }
 
-/// Events for one server each while 5,000 streams are open: the others are not woken.
+/// Sends events to one server each while 5,000 streams are open: the others are not woken.
 async fn targeted(events: usize) -> Duration {
     let bus = bus();
     let mut subscriptions = subscriptions(&bus, READERS).await;

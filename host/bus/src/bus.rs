@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the opening of a stream may take at the bus between nodes.
+/// Maximum time to open a stream at the bus between nodes.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The events of all networks of this process. Clones share one bus.
@@ -70,11 +70,11 @@ impl Bus {
         Ok(sequence)
     }
 
-    /// As [`publish`](Self::publish), of an event that is stored elsewhere until it is published: it may be published again
-    /// after a failure or by another process.
+    /// Variant of [`publish`](Self::publish) for an event that is stored elsewhere until it is published: it may be
+    /// published again after a failure or by another process.
     ///
     /// # Errors
-    /// As [`publish`](Self::publish).
+    /// Same as for [`publish`](Self::publish).
     pub async fn publish_stored(
         &self,
         network: u128,
@@ -158,7 +158,7 @@ impl Bus {
                 if let Ok(network) = self.open_mirror(watch, id, requested).await {
                     return Ok(network);
                 }
-                // The stream may have begun anew.
+                // The stream may have restarted.
                 watch.check(Instant::now(), None).await?;
                 self.open_mirror(watch, id, requested).await
             };
@@ -181,20 +181,20 @@ impl Bus {
         Ok(network)
     }
 
-    /// Whether the server has an open stream at any node, or its node closed it to be replaced and it
-    /// is about to reconnect.
+    /// True if the server has an open stream at any node, or its node closed it to be replaced and it is about to
+    /// reconnect.
     pub fn is_connected(&self, network: u128, server_id: &str) -> bool {
         let here = self.existing(network).is_some_and(|network| network.log.lock().is_connected(server_id));
         here || self.peers.as_ref().is_some_and(|peers| peers.roster.has(&(network, Arc::from(server_id))))
     }
 
-    /// Whether the bus between nodes can be reached and keeps events; a single process needs none.
+    /// True if the bus between nodes can be reached and keeps events; always true in a single process.
     pub fn is_reachable(&self) -> bool {
         self.peers.as_ref().is_none_or(|peers| peers.cluster.is_connected() && peers.watch.is_answering())
     }
 
-    /// Frees what has expired, and disconnects subscriptions that lag too far, also those whose
-    /// readers poll no more. Call it about once a second.
+    /// Frees expired events, and disconnects subscriptions that lag too far, including those whose readers stopped
+    /// polling. Call it about once a second.
     pub fn sweep(&self, now_ms: i64) {
         let networks: Vec<_> = {
             let registry = self.registry.read();
@@ -217,8 +217,8 @@ impl Bus {
         self.registry.write().close_network(network);
     }
 
-    /// Empties the retained events of a network for whose frames `is_redacted` answers true: streams that resume get their
-    /// ids alone. What the bus between nodes keeps stays until it expires.
+    /// Empties the retained events of a network for whose frames `is_redacted` returns true: streams that resume get
+    /// their ids alone. Events stored by the bus between nodes stay until they expire.
     pub fn redact(&self, network: u128, is_redacted: impl Fn(&[u8]) -> bool) {
         if let Some(network) = self.existing(network) {
             network.log.lock().redact(&is_redacted);
@@ -230,7 +230,7 @@ impl Bus {
         self.registry.write().close();
     }
 
-    /// What the bus holds and what it did, for metrics.
+    /// Current state and totals of the bus, for metrics.
     pub fn stats(&self) -> Stats {
         let mut stats = self.counters.read();
         for network in self.registry.read().networks.values() {
@@ -258,7 +258,7 @@ mod counts {
     use super::*;
     use futures_util::FutureExt as _;
 
-    /// Counted by `scripts/counts`, from the call until it returns.
+    /// Measured by `scripts/counts`, from the call until it returns.
     #[inline(never)]
     fn measured<T>(work: impl FnOnce() -> T) -> T {
         work()

@@ -3,19 +3,19 @@ use std::time::Duration;
 /// Retention and lag limits of a [`Bus`](crate::Bus).
 #[derive(Debug, Clone)]
 pub struct BusConfig {
-    /// Distinguishes this sequence from every earlier one; a new value whenever the sequence restarts.
+    /// Distinguishes this sequence from every earlier one; a new value at each restart of the sequence.
     pub epoch: u64,
-    /// How long an event can be resumed from.
+    /// Time for which a stream can be resumed after an event.
     pub retention: Duration,
-    /// How many of a network's newest events can be resumed from.
+    /// Number of a network's newest events that are kept for resuming.
     pub retention_events: u64,
-    /// Bytes of events retained for one network; beyond it the oldest are dropped early. Protects
-    /// the process's memory from a network that floods its own stream with huge events.
+    /// Maximum bytes of events retained for one network; beyond it the oldest are dropped early. Protects the process's
+    /// memory from a network that floods its own stream with huge events.
     pub retention_bytes: u64,
-    /// A reader with more unread events than this is disconnected. Events it requested by resuming
-    /// do not count.
+    /// Maximum number of unread events of a reader; beyond it, it is disconnected. Events it requested by resuming do
+    /// not count.
     pub max_lag_events: u64,
-    /// A reader with more unread bytes than this is disconnected, as with `max_lag_events`.
+    /// Maximum bytes of unread events of a reader, with the same effect as `max_lag_events`.
     pub max_lag_bytes: u64,
 }
 

@@ -1,7 +1,7 @@
 use crate::id::EventId;
 use bytes::Bytes;
 
-/// Something that happened in a network, for its streams.
+/// An event of a network, for its streams.
 #[derive(Debug, Clone)]
 pub struct Event {
     /// The frame's `event:`, in upper case (`CHAT`).
@@ -12,7 +12,7 @@ pub struct Event {
     pub data: String,
 }
 
-/// An [`Event`] whose texts are somebody else's.
+/// An [`Event`] with borrowed texts.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRef<'e> {
     /// See [`Event::name`].
@@ -23,24 +23,24 @@ pub struct EventRef<'e> {
     pub data: &'e str,
 }
 
-/// An event that was stored before it is published, so that a process that starts over may publish it again.
+/// An event that was stored before it is published, so that a restarted process may publish it again.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredEvent<'e> {
     /// Distinguishes it from the network's other events: published again within the retention, it is on streams once. A
     /// bus of one process does not read it, because its events end with the process.
     pub message_id: &'e str,
-    /// It is left over from an earlier process.
+    /// True if it is left over from an earlier process.
     pub is_left_over: bool,
-    /// What happened.
+    /// The event itself.
     pub event: EventRef<'e>,
 }
 
-/// Why an event was not published.
+/// Reason for which an event was not published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
-    /// The name is not upper-case letters and underscores, or the data has a line break: either could
-    /// forge further frames in the stream.
-    #[error("an event is a name in upper case and one line of data")]
+    /// The name is not upper-case letters and underscores, or the data has a line break: either could forge further
+    /// frames in the stream.
+    #[error("malformed event: the name must be in upper case and the data one line")]
     Malformed,
     /// The bus, or this network's part of it, was closed.
     #[error("the event bus is closed")]
@@ -81,7 +81,7 @@ pub(crate) fn resync(head: EventId, now_ms: i64) -> Bytes {
     frame(head, "RESYNC", &format!(r#"{{"type":"RESYNC","at":{now_ms}}}"#))
 }
 
-/// A frame with the id of another and nothing but a comment, as long as that one: readers count bytes.
+/// A frame with the id of another and only a comment, of the same length: readers count bytes.
 pub(crate) fn empty_frame(frame: &Bytes) -> Bytes {
     let id = frame.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut empty = frame[..id].to_vec();

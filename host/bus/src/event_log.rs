@@ -8,11 +8,11 @@ use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// One network's retained events, and which listener belongs to which server.
+/// One network's retained events, and the listener of each server.
 pub(crate) struct EventLog {
     /// The newest sequence assigned.
     head: u64,
-    /// How many events it was given. Their sequences have gaps where a stream numbers the events of all networks.
+    /// Number of events added. Their sequences have gaps if a stream numbers the events of all networks.
     pushed: u64,
     /// Bytes retained in all queues together.
     bytes: u64,
@@ -117,7 +117,7 @@ impl EventLog {
         *self = Self { closed: self.closed, idle_since_ms: self.idle_since_ms, ..empty };
     }
 
-    /// Empties retained events that are not to be sent any more.
+    /// Empties retained events that must not be sent any more.
     pub(crate) fn redact(&mut self, is_redacted: &dyn Fn(&[u8]) -> bool) {
         self.broadcast.redact(is_redacted);
         for server in self.servers.values_mut() {
@@ -141,7 +141,7 @@ impl EventLog {
         })
     }
 
-    /// Prepares a new listener as if it had read everything; returns the positions at the end.
+    /// Prepares a new listener as if it had read all events; returns the positions at the end.
     pub(crate) fn prepare(&mut self, config: &BusConfig, listener: &Listener, now_ms: i64) -> Positions {
         let cutoff = self.cutoff(config, now_ms);
         let mut freed = self.broadcast.expire(cutoff);
@@ -158,8 +158,7 @@ impl EventLog {
         Positions { broadcast: broadcast.events, targeted: listener.targeted.get().events }
     }
 
-    /// Where everything after `last` begins; `None` where some of it was dropped or `last` was
-    /// never assigned.
+    /// Positions of the events after `last`; `None` if some of them were dropped or `last` was never assigned.
     pub(crate) fn positions_after(&self, server_id: Option<&str>, last: u64) -> Option<Positions> {
         let targeted = server_id.and_then(|id| self.server_queue(id));
         let targeted = targeted.map_or(Some(0), |queue| queue.position_after(last));
@@ -167,24 +166,24 @@ impl EventLog {
         (last <= self.head).then_some(Positions { broadcast: broadcast?, targeted: targeted? })
     }
 
-    /// Events after `sequence` are new to a stream that comes with an id of another epoch.
+    /// Marks the events after `sequence` as new to a stream that comes with an id of another epoch.
     pub(crate) fn set_begin(&mut self, sequence: u64) {
         self.before_left_over = Some(sequence);
     }
 
-    /// The next event is one that an earlier process left.
+    /// Marks the next event as left by an earlier process.
     pub(crate) fn mark_left_over(&mut self) {
         self.before_left_over.get_or_insert(self.head);
     }
 
-    /// The sequence before the first event that is new to streams of another epoch, and where the events after it begin; `None` where
-    /// there is no such event or it was dropped.
+    /// The sequence before the first event that is new to streams of another epoch, and the positions of the events
+    /// after it; `None` if there is no such event or it was dropped.
     pub(crate) fn left_over_positions(&self, server_id: Option<&str>) -> Option<(u64, Positions)> {
         let before = self.before_left_over?;
         Some((before, self.positions_after(server_id, before)?))
     }
 
-    /// Makes the listener its server's; returns the one it replaces.
+    /// Attaches the listener to its server; returns the one it replaces.
     pub(crate) fn attach(&mut self, listener: &Arc<Listener>) -> Option<Arc<Listener>> {
         let id = listener.server_id.clone()?;
         self.server(id).listener.replace(Arc::clone(listener))
@@ -212,8 +211,8 @@ impl EventLog {
         listener.unread(self.broadcast.pushed()).events
     }
 
-    /// Frees what has expired. A server, and the network itself, is kept for the retention after its
-    /// last stream left: until then it may resume from an event far older, if that was the newest.
+    /// Frees expired events. A server, and the network itself, is kept for the retention after its last stream left:
+    /// until then it may resume from an event far older, if that was the newest.
     pub(crate) fn sweep(&mut self, config: &BusConfig, now_ms: i64, has_listeners: bool) {
         let cutoff = self.cutoff(config, now_ms);
         let mut freed = self.broadcast.expire(cutoff);
@@ -235,7 +234,7 @@ impl EventLog {
         self.idle_since_ms = idle.then(|| self.idle_since_ms.unwrap_or(now_ms));
     }
 
-    /// Whether it has been empty and without readers for the retention or longer.
+    /// True if it has been empty and without readers for the retention or longer.
     pub(crate) fn is_idle(&self, config: &BusConfig, now_ms: i64) -> bool {
         let cutoff = self.cutoff(config, now_ms);
         self.idle_since_ms.is_some_and(|since| since <= cutoff.at_ms)

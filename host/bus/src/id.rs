@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// An event's id: what a client sends back as `Last-Event-ID`.
+/// An event's id, which a client sends back as `Last-Event-ID`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EventId {
     pub(crate) epoch: u64,

@@ -12,7 +12,8 @@
 //! The bus has no clock: callers pass the time, in milliseconds since the Unix epoch.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
-// What talks to NATS answers boxed futures: the body of an `async fn` is compiled again in every crate that awaits it.
+// Functions that talk to NATS return boxed futures: the body of an `async fn` is compiled again in every crate that
+// awaits it.
 mod bus;
 mod cluster;
 mod config;

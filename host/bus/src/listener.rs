@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use tokio::sync::Notify;
 
-/// Why a subscription ended.
+/// Reason for the end of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndReason {
     /// A newer subscription of the same server replaced it.
@@ -16,15 +16,13 @@ pub enum EndReason {
     Closed,
 }
 
-/// The part of a subscription that publishers and the sweep see.
+/// Part of a subscription that publishers and the sweep see.
 pub(crate) struct Listener {
     pub(crate) server_id: Option<Arc<str>>,
     pub(crate) opened_at_ms: i64,
-    /// Everything ever published for this server alone: tells a reader that there is nothing new
-    /// without a look-up.
+    /// All events ever published for this server alone: without new ones, a reader needs no look-up.
     pub(crate) targeted: SharedCount,
-    /// Read so far of what was published since the subscription began, as if all earlier events
-    /// had been read.
+    /// Events read since the subscription began, counted as if all earlier ones had been read.
     pub(crate) read: SharedCount,
     woken: AtomicBool,
     reader: AtomicWaker,
@@ -91,7 +89,7 @@ impl Listener {
 pub struct EndWatch(pub(crate) Arc<Listener>);
 
 impl EndWatch {
-    /// Whether the subscription has ended.
+    /// True once the subscription has ended.
     pub fn is_over(&self) -> bool {
         self.0.end.get().is_some()
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// One network's event log and its streams.
 pub(crate) struct Network {
-    /// Which sequence its numbers belong to.
+    /// Epoch of its numbers.
     pub(crate) epoch: u64,
     pub(crate) log: Mutex<EventLog>,
     /// By address. Separate from the log, so that waking thousands of readers does not block those
@@ -17,7 +17,7 @@ pub(crate) struct Network {
     listeners: RwLock<HashMap<usize, Arc<Listener>>>,
 }
 
-/// A new subscription, and where it can begin.
+/// A new subscription, and its possible starting positions.
 pub(crate) struct Joined {
     pub(crate) listener: Arc<Listener>,
     pub(crate) replaced: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Joined {
     pub(crate) head: u64,
     /// After the requested event; `None` where events since were dropped.
     pub(crate) resumed: Option<Positions>,
-    /// Where it begins if it cannot resume: at the end, or before what an earlier process left.
+    /// Position if it cannot resume: at the end, or before the events left by an earlier process.
     pub(crate) live: Positions,
     /// The sequence before `live`.
     pub(crate) begin: u64,
@@ -64,7 +64,7 @@ impl Network {
         }
     }
 
-    /// Publishes an event that an earlier process left. Streams that were opened before this process see it, too.
+    /// Publishes an event left by an earlier process. Streams that were opened before this process see it, too.
     pub(crate) fn publish_left_over(
         &self,
         config: &BusConfig,
@@ -95,8 +95,8 @@ impl Network {
         self.end_all(&mut log, EndReason::TooSlow);
     }
 
-    /// Drops everything because some events up to `sequence` are missing for good. Readers are
-    /// disconnected, and learn of the gap when they resume.
+    /// Drops all events because some up to `sequence` are missing for good. Readers are disconnected, and learn of the
+    /// gap when they resume.
     pub(crate) fn drop_up_to(&self, sequence: u64) {
         let mut log = self.log.lock();
         self.end_all(&mut log, EndReason::TooSlow);
@@ -116,7 +116,7 @@ impl Network {
         let live = log.prepare(config, &listener, now_ms);
         let resumed = last.filter(|last| last.epoch == self.epoch);
         let resumed = resumed.and_then(|last| log.positions_after(server_id, last.sequence));
-        // An id of another epoch is of an earlier process: what that one left is new to the stream.
+        // An id of another epoch is from an earlier process, whose left-over events are new to the stream.
         let is_foreign = last.is_some_and(|last| last.epoch != self.epoch);
         let left_over = if is_foreign { log.left_over_positions(server_id) } else { None };
         let head = log.head();
@@ -171,7 +171,7 @@ impl Network {
         log.head()
     }
 
-    /// Frees what has expired and disconnects readers that lag too far; returns how many.
+    /// Frees expired events and disconnects readers that lag too far; returns their number.
     pub(crate) fn sweep(&self, config: &BusConfig, now_ms: i64) -> u64 {
         let mut log = self.log.lock();
         let slow: Vec<_> = {

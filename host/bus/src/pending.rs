@@ -36,10 +36,10 @@ impl<T, K: Eq + Hash + Clone> PendingReplies<T, K> {
         PendingReply { id, receiver, senders: Arc::clone(&self.senders) }
     }
 
-    /// Delivers the reply to whoever waits for it.
+    /// Delivers the reply to the waiting caller.
     ///
     /// # Errors
-    /// Returns the reply where nobody waits.
+    /// Returns the reply if no caller waits.
     pub fn complete<Q>(&self, id: &Q, reply: T) -> Result<(), T>
     where
         K: Borrow<Q>,
@@ -52,12 +52,12 @@ impl<T, K: Eq + Hash + Clone> PendingReplies<T, K> {
         }
     }
 
-    /// How many requests wait for their reply.
+    /// Number of requests that wait for their reply.
     pub fn len(&self) -> usize {
         self.senders.lock().len()
     }
 
-    /// Whether no request waits.
+    /// True if no request waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 pub(crate) struct QueuedEvent {
     pub(crate) sequence: u64,
-    /// How many events its network had before it.
+    /// Number of its network's events before it.
     pub(crate) ordinal: u64,
     pub(crate) at_ms: i64,
     pub(crate) frame: Bytes,
@@ -59,7 +59,7 @@ impl EventQueue {
         bytes
     }
 
-    /// Drops what has expired; returns the bytes it took.
+    /// Drops expired events; returns their bytes.
     pub(crate) fn expire(&mut self, cutoff: Cutoff) -> u64 {
         let mut freed = 0;
         while let Some(oldest) = self.events.front() {
@@ -71,7 +71,7 @@ impl EventQueue {
         freed
     }
 
-    /// Replaces the frames of events that are not to be sent any more by empty ones of the same length.
+    /// Replaces the frames of events that must not be sent any more by empty ones of the same length.
     pub(crate) fn redact(&mut self, is_redacted: &dyn Fn(&[u8]) -> bool) {
         for event in &mut self.events {
             if is_redacted(&event.frame) {
@@ -87,7 +87,7 @@ impl EventQueue {
         }
     }
 
-    /// The position after everything up to `sequence`; `None` where events after it were dropped.
+    /// Position after all events up to `sequence`; `None` if events after it were dropped.
     pub(crate) fn position_after(&self, sequence: u64) -> Option<u64> {
         let seen = self.events.partition_point(|event| event.sequence <= sequence);
         (sequence >= self.dropped_up_to).then_some(self.first() + seen as u64)

@@ -10,7 +10,7 @@ pub(crate) struct Registry {
     pub(crate) networks: HashMap<u128, Arc<Network>>,
     /// The mirrors of networks whose events come from the bus between nodes.
     pub(crate) mirrors: HashMap<u128, Arc<OnceCell<StreamMirror>>>,
-    /// Which sequence the networks' numbers belong to.
+    /// Epoch of the networks' numbers.
     pub(crate) epoch: u64,
     /// The highest sequence of any removed network. New networks continue after it, so that no id is
     /// ever assigned twice.
@@ -23,8 +23,7 @@ impl Registry {
         Self { networks: HashMap::new(), mirrors: HashMap::new(), epoch, floor: 0, closed: false }
     }
 
-    /// The network, added where it is missing. A mirrored one begins empty: its stream assigns the
-    /// numbers.
+    /// The network, added if it is missing. A mirrored one begins empty: its stream assigns the numbers.
     pub(crate) fn open(&mut self, id: u128, mirrored: bool) -> Arc<Network> {
         let floor = if mirrored { 0 } else { self.floor };
         let (epoch, closed) = (self.epoch, self.closed);
@@ -38,7 +37,7 @@ impl Registry {
         Arc::clone(network)
     }
 
-    /// As [`open`](Self::open), with the network's mirror: one of the same epoch.
+    /// Same as [`open`](Self::open), with the network's mirror: one of the same epoch.
     pub(crate) fn open_mirrored(&mut self, id: u128) -> (Arc<Network>, Arc<OnceCell<StreamMirror>>) {
         (self.open(id, true), Arc::clone(self.mirrors.entry(id).or_default()))
     }
@@ -68,7 +67,7 @@ impl Registry {
         }
     }
 
-    /// Ends all streams and begins another sequence.
+    /// Ends all streams and starts a new sequence.
     pub(crate) fn restart(&mut self, epoch: u64) {
         self.epoch = epoch;
         self.mirrors.clear();

@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What the bus holds now, and what happened since it started.
+/// Current state of the bus, and its totals since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Networks that have events or streams, or had some recently.
@@ -9,13 +9,13 @@ pub struct Stats {
     pub subscriptions: u64,
     /// Events that can be resumed from.
     pub retained_events: u64,
-    /// Those that the slowest subscription has not read yet.
+    /// Unread events of the slowest subscription.
     pub max_unread_events: u64,
     /// The bytes of their frames.
     pub retained_bytes: u64,
     /// Events published.
     pub published: u64,
-    /// Subscriptions that could not resume where they asked to.
+    /// Subscriptions that could not resume after the requested event.
     pub resyncs: u64,
     /// Subscriptions replaced by a newer one of the same server.
     pub replaced: u64,

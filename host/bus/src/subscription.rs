@@ -10,7 +10,7 @@ use bytes::Bytes;
 use std::future::poll_fn;
 use std::sync::Arc;
 
-/// One stream's reading of its network's events. Dropping it ends it.
+/// One stream's position in its network's events. Dropping it ends the stream.
 pub struct Subscription {
     network: Arc<Network>,
     listener: Arc<Listener>,
@@ -50,8 +50,8 @@ impl Subscription {
         }
     }
 
-    /// Where the subscription began, as an event id. A stream that sends it in a frame of its own
-    /// (`id:` and nothing else, which is no event) can be resumed before its first event.
+    /// Starting position of the subscription, as an event id. A stream that sends it in a frame of its own (`id:` and
+    /// nothing else, which is no event) can be resumed before its first event.
     pub fn start_id(&self) -> String {
         self.start.to_string()
     }
@@ -61,7 +61,7 @@ impl Subscription {
     /// is not returned is not lost. After the end it returns the end again.
     ///
     /// # Errors
-    /// Why the subscription ended.
+    /// Reason for the end of the subscription.
     pub async fn next_batch(&mut self, frames: &mut Vec<Bytes>, max: usize) -> Result<(), EndReason> {
         let (before, limit) = (frames.len(), frames.len().saturating_add(max.max(1)));
         loop {
@@ -69,8 +69,8 @@ impl Subscription {
             if frames.len() > before {
                 return Ok(());
             }
-            // Wakes also for what was published before anybody waited, so the log is locked again
-            // only when it has something new.
+            // Also wakes for events published before this call, so the log is locked again only when it has something
+            // new.
             poll_fn(|context| self.listener.poll_woken(context)).await;
             self.caught_up = false;
         }
@@ -91,7 +91,7 @@ impl Subscription {
         self.read_log(frames, limit).map_err(|TooSlow| {
             self.network.leave(&self.listener, Some(EndReason::TooSlow));
             self.counters.record_too_slow(1);
-            // Something else may have ended it first.
+            // The subscription may have ended before, for another reason.
             self.listener.end().unwrap_or(EndReason::TooSlow)
         })
     }

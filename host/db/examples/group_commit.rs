@@ -1,6 +1,5 @@
-//! What group commit is worth: durable upserts a second from 32 concurrent tasks through
-//! `Db::write`, through `Db::transaction`, and through one connection behind a mutex that begins
-//! and commits for each.
+//! Benchmark of group commit: durable upserts per second from 32 concurrent tasks through `Db::write`, through
+//! `Db::transaction`, and through one connection behind a mutex that begins and commits for each.
 //!
 //! `CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo run -p hub-db --example group_commit [FOLDER]`, with FOLDER on
 //! the disk to measure.
@@ -82,7 +81,7 @@ async fn naive(path: &Path) -> Result<SqliteConnection, Failure> {
     Ok(conn)
 }
 
-/// How often a second `TASKS` tasks together get `upsert` done.
+/// Rate of `upsert` in calls per second, with `TASKS` concurrent tasks.
 async fn rate<D, F>(db: &D, upsert: fn(D, i64) -> F) -> Result<u64, Failure>
 where
     D: Clone + Send + 'static,

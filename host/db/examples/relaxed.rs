@@ -1,6 +1,6 @@
-//! How long a count in a module's store takes on a busy hub: in the hub's own file, and in a relaxed file beside it. 64
-//! tasks count, each after a pause, 16 write what must survive a power cut, and 32 have enough to do for all processors.
-//! As modules do, those who count wait on threads of their own.
+//! Latency of a counter in a module's store on a busy hub: in the hub's own file, and in a relaxed file beside it. 64
+//! tasks count, each after a pause, 16 write data that must survive a power cut, and 32 keep all processors busy. The
+//! counting tasks block threads of their own, like modules.
 //!
 //! `CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo run -p hub-db --example relaxed [FOLDER]`, with FOLDER on the disk to measure.
 
@@ -13,7 +13,7 @@ const COUNTING: i64 = 64;
 const WRITING: i64 = 16;
 const ROUNDS: usize = 3;
 const ROUND: Duration = Duration::from_secs(2);
-/// Tasks that compute, and how long each does before it lets others.
+/// Tasks that compute, and time that each computes before it yields.
 const BUSY: usize = 32;
 const WORK: Duration = Duration::from_micros(200);
 const PAUSE: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What each count took while others wrote to the hub's file.
+/// Durations of the counts while others wrote to the hub's file.
 async fn round(hub: &Db, counters: &Db) -> Vec<Duration> {
     let mut writers = JoinSet::new();
     for id in 0..WRITING {

@@ -1,9 +1,10 @@
-//! All that one task writes as one transaction, although it asks for it statement by statement.
+//! Writes of one task as one transaction, although the task issues them one by one.
 //!
-//! A caller that has to record what a piece of code did, exactly when it did it, cannot hand that code a transaction: it
-//! calls [`Db::write`](crate::Db::write) and [`Db::transaction`](crate::Db::transaction) as it always does. Inside
-//! [`Db::ambient_transaction`](crate::Db::ambient_transaction) these find the transaction they belong to. It begins with
-//! the first write, so that code which computes for long and writes at the end holds no writer up meanwhile.
+//! A caller that must record the effects of a piece of code, atomically with these effects, cannot hand that code a
+//! transaction: it calls [`Db::write`](crate::Db::write) and [`Db::transaction`](crate::Db::transaction) as usual.
+//! Inside [`Db::ambient_transaction`](crate::Db::ambient_transaction) these join the ambient transaction. It begins
+//! with the first write, so that code which computes for long and writes at the end does not block the writer
+//! meanwhile.
 
 use std::{mem, sync::Arc};
 
@@ -23,10 +24,10 @@ tokio::task_local! {
     static AMBIENT: Arc<AmbientTransaction>;
 }
 
-/// What runs first in an ambient transaction; false cancels the transaction.
+/// First statements of an ambient transaction; false cancels the transaction.
 pub type OnBegin = Arc<dyn for<'a> Fn(&'a mut Tx) -> BoxFuture<'a, Result<bool, Error>> + Send + Sync>;
 
-/// How an [ambient transaction](crate::Db::ambient_transaction) ended.
+/// Outcome of an [ambient transaction](crate::Db::ambient_transaction).
 #[derive(Debug)]
 pub enum AmbientOutcome<T> {
     /// Nothing was written, so no transaction was begun.
@@ -40,9 +41,9 @@ pub enum AmbientOutcome<T> {
 pub(crate) struct AmbientTransaction {
     engine: Arc<Engine>,
     on_begin: OnBegin,
-    /// Told when the transaction begins.
+    /// Notified when the transaction begins.
     begun: Notify,
-    // Statements of one task that run at once queue for the one connection.
+    // Concurrent statements of one task queue for the one connection.
     state: tokio::sync::Mutex<State>,
 }
 
@@ -54,24 +55,24 @@ enum State {
     Conflict,
 }
 
-/// The state in which the work of an ambient transaction leaves it.
+/// Final state of an ambient transaction after its work.
 pub(crate) enum End {
     NotBegun,
     Open(Tx, CommitHandle),
     Cancelled,
 }
 
-/// Whether this task is in a [transaction](crate::Db::transaction), or in an [ambient
+/// True if this task is in a [transaction](crate::Db::transaction), or in an [ambient
 /// one](crate::Db::ambient_transaction) that has written something.
 pub fn has_uncommitted_writes() -> bool {
-    // A state that is locked is that of a statement or a transaction under way.
+    // A locked state belongs to a statement or transaction under way.
     let is_open = |ambient: &Arc<AmbientTransaction>| {
         ambient.state.try_lock().map_or(true, |state| matches!(*state, State::Open(..)))
     };
     tx::is_in_transaction() || AMBIENT.try_with(is_open).unwrap_or(false)
 }
 
-/// Whether this task is in an [ambient transaction](crate::Db::ambient_transaction), begun or not.
+/// True if this task is in an [ambient transaction](crate::Db::ambient_transaction), begun or not.
 pub fn is_in_ambient_transaction() -> bool {
     AMBIENT.try_with(|_| ()).is_ok()
 }
@@ -92,7 +93,7 @@ impl AmbientTransaction {
         (std::ptr::eq(Arc::as_ptr(&ambient.engine), engine) && !tx::is_in_transaction()).then_some(ambient)
     }
 
-    /// Runs `work` in this transaction; none where the transaction took longer than it may, and `work` was given up.
+    /// Runs `work` in this transaction; `None` after the time limit, with `work` dropped.
     pub(crate) async fn scope<T>(self: &Arc<Self>, work: BoxFuture<'_, T>) -> Option<T> {
         let expired = async {
             match self.engine.transaction_limit() {
@@ -119,7 +120,7 @@ impl AmbientTransaction {
                 Ok(true) => *state = State::Open(tx, commit),
                 answer => {
                     drop(tx);
-                    // Nothing of it is wanted, so it does not matter whether this succeeds.
+                    // Everything is discarded, so the result does not matter.
                     let _ = commit.finish(false).await;
                     match answer {
                         Err(error) if error.is_conflict() => *state = State::Conflict,
@@ -136,7 +137,7 @@ impl AmbientTransaction {
         }
     }
 
-    /// Runs a single write, which is undone alone if it fails.
+    /// Runs a single write; a failure undoes this write only.
     pub(crate) async fn write(&self, query: Query) -> Result<Fetched, Error> {
         let mut state = self.state.lock().await;
         let tx = self.open(&mut state).await?;
@@ -154,7 +155,7 @@ impl AmbientTransaction {
         result
     }
 
-    /// Runs a read, which sees what was written so far.
+    /// Runs a read, which sees the transaction's own writes.
     pub(crate) async fn read(&self, query: Query) -> Result<Fetched, Error> {
         let mut state = self.state.lock().await;
         if let State::Open(tx, _) = &mut *state {
@@ -164,7 +165,7 @@ impl AmbientTransaction {
         self.engine.read(PoolKind::Shared, query).await
     }
 
-    /// Runs a transaction inside this one, which is undone alone if it fails.
+    /// Runs a nested transaction; a failure undoes the nested one only.
     pub(crate) async fn transaction(&self, work: &mut Work<'_>) -> Result<(), Error> {
         let mut state = self.state.lock().await;
         let tx = self.open(&mut state).await?;
@@ -190,7 +191,7 @@ impl AmbientTransaction {
         }
     }
 
-    /// Takes no more statements.
+    /// Accepts no further statements.
     pub(crate) fn end(&self) -> BoxFuture<'_, Result<End, Error>> {
         Box::pin(async {
             match mem::replace(&mut *self.state.lock().await, State::Cancelled) {
@@ -202,7 +203,7 @@ impl AmbientTransaction {
         })
     }
 
-    /// Commits or rolls back what [`AmbientTransaction::end`] answered.
+    /// Commits or rolls back the answer of [`AmbientTransaction::end`].
     pub(crate) fn finish(
         tx: Tx,
         commit: CommitHandle,

@@ -1,4 +1,4 @@
-//! All rows of one network at a time, which is how a network moves from one database to another.
+//! All rows of one network at a time, to move a network from one database to another.
 //!
 //! The SQL is built here, from names that are part of the program.
 
@@ -52,7 +52,7 @@ pub struct Column {
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// How many of `columns` are, after `network_id`, the primary key.
+    /// Number of leading `columns` that form the primary key, after `network_id`.
     pub key_columns: usize,
     /// All columns but `network_id`, those of the key first.
     pub columns: &'static [Column],
@@ -95,7 +95,7 @@ impl Table {
     }
 }
 
-/// What sorts rows alike on both databases.
+/// `ORDER BY` that sorts rows alike on both databases.
 pub(crate) fn order_by(backend: Backend, key: &[Column]) -> String {
     let order = key.iter().map(|column| match (backend, column.column_type) {
         (Backend::Postgres, ColumnType::Text) => format!("{} COLLATE \"C\"", column.name),
@@ -187,7 +187,7 @@ impl Tx {
         })
     }
 
-    /// Deletes up to `limit` rows of a network; answers how many.
+    /// Deletes up to `limit` rows of a network; returns the number deleted.
     pub fn delete_rows<'t>(
         &'t mut self,
         table: &'t Table,

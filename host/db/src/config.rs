@@ -1,8 +1,8 @@
-//! Which database to use.
+//! Choice of the database.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
-/// Where the data lives.
+/// Location of the data.
 #[derive(Clone)]
 pub enum Config {
     /// One SQLite file, for a single node.
@@ -12,13 +12,13 @@ pub enum Config {
     },
     /// A PostgreSQL server, which several nodes may share.
     Postgres {
-        /// `postgres://user:password@host:port/database`. Session settings given in its `options`
-        /// parameter replace this crate's own. With `pgbouncer=true` nothing is kept in a session, because a
-        /// pooler may give every transaction another one.
+        /// `postgres://user:password@host:port/database`. Session settings given in its `options` parameter replace
+        /// this crate's own. With `pgbouncer=true` nothing is kept in a session, because a pooler may give every
+        /// transaction another one.
         url: String,
-        /// The most connections this node opens at once.
+        /// Maximum number of connections of this node.
         max_connections: u32,
-        /// The longest a statement may take.
+        /// Maximum duration of a statement.
         statement_timeout: Duration,
     },
 }

@@ -49,8 +49,8 @@ impl Db {
         })
     }
 
-    /// Opens a SQLite file with relaxed durability and brings it up to date with `migrations/relaxed`. What it
-    /// acknowledges survives a kill of the process, but a power cut may lose the latest writes: none waits for the disk.
+    /// Opens a SQLite file with relaxed durability and brings it up to date with `migrations/relaxed`. Acknowledged
+    /// writes survive a kill of the process, but a power cut may lose the latest ones: none waits for the disk.
     pub fn connect_relaxed(path: &Path) -> BoxFuture<'_, Result<Self, Error>> {
         Box::pin(async move {
             let sqlite = Sqlite::open(path, Durability::Relaxed, TimeLimits::default()).await?;
@@ -63,24 +63,24 @@ impl Db {
         Self { engine: Arc::new(engine), pool: PoolKind::Shared }
     }
 
-    /// The same database over a few connections of their own, for the short statements that must wait behind no
-    /// tenant's work, such as those that decide who a caller is or that this node is still alive. Writes on SQLite come
-    /// next, after the job that the writer is at. On PostgreSQL they take three seconds at most. It is no part of an
-    /// [ambient transaction](Db::ambient_transaction).
+    /// The same database over a few reserved connections, for short statements that must never wait behind a tenant's
+    /// work, such as authentication or this node's heartbeat. Writes on SQLite come next, after the writer's current
+    /// job. On PostgreSQL they take three seconds at most. It is no part of an [ambient
+    /// transaction](Db::ambient_transaction).
     #[must_use]
     pub fn reserved(&self) -> Self {
         Self { engine: Arc::clone(&self.engine), pool: PoolKind::Reserved }
     }
 
-    /// The same database over one more connection, for statements that are useless a second later, such as those that
-    /// renew a lease. On PostgreSQL they wait for a lock for a quarter of a second and take a second at most. It is no part
-    /// of an [ambient transaction](Db::ambient_transaction).
+    /// The same database over one more connection, for statements that are useless a second later, such as the renewal
+    /// of a lease. On PostgreSQL they wait for a lock for a quarter of a second and take a second at most. It is no
+    /// part of an [ambient transaction](Db::ambient_transaction).
     #[must_use]
     pub fn time_critical(&self) -> Self {
         Self { engine: Arc::clone(&self.engine), pool: PoolKind::TimeCritical }
     }
 
-    /// Waits until all that is acknowledged so far survives a power cut. Only [`Db::connect_relaxed`] needs it.
+    /// Waits until all acknowledged writes survive a power cut. Only [`Db::connect_relaxed`] needs it.
     pub fn flush(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {
             match &*self.engine {
@@ -105,7 +105,7 @@ impl Db {
         self.engine.backend()
     }
 
-    /// What its connections do now.
+    /// Current state of its connections.
     pub fn stats(&self) -> DbStats {
         self.engine.stats()
     }
@@ -155,8 +155,7 @@ impl Db {
         Ok((list.all().await?, total))
     }
 
-    /// All that the database holds at this moment, whatever is written meanwhile, on a connection of its own. Reading it
-    /// has no time limit.
+    /// Consistent snapshot of the whole database, on a connection of its own. Reading it has no time limit.
     pub fn snapshot(&self) -> BoxFuture<'_, Result<Snapshot, Error>> {
         Box::pin(async {
             match &*self.engine {
@@ -171,23 +170,24 @@ impl Db {
         statement::run_at(Target::Read(&self.engine, self.pool), query).await
     }
 
-    /// One writing statement, with or without `RETURNING`, that is atomic by itself. Answered when
-    /// it is durable. It costs less than a transaction of one statement.
+    /// One atomic writing statement, with or without `RETURNING`. It returns once the write is durable, and costs less
+    /// than a transaction of one statement.
     ///
     /// PostgreSQL runs it again when it loses against a concurrent transaction.
     pub fn write(&self, sql: impl Into<Sql>) -> Statement<'_> {
         Statement::new(sql.into(), Target::Write(&self.engine, self.pool))
     }
 
-    /// As [`Db::write`], several statements that are atomic together: one text for SQLite, in which `;` is between them,
-    /// and one statement for PostgreSQL, which has writing CTEs. Answers the rows of all of them, by
-    /// [`Statement::all`]. It takes one trip to the database, where a transaction takes one for each statement and more.
+    /// Several statements that are atomic together, like [`Db::write`]: one text for SQLite, in which `;` is between
+    /// them, and one statement for PostgreSQL, which has writing CTEs. Returns the rows of all of them, by
+    /// [`Statement::all`]. It takes one round trip to the database; a transaction takes one for each statement and
+    /// more.
     pub fn write_script(&self, sql: Sql) -> Statement<'_> {
         self.write(sql).script()
     }
 
-    /// Runs `hook` once what this task has written is committed or rolled back: now, unless it is in an [ambient
-    /// transaction](Db::ambient_transaction). A hook waits for nothing.
+    /// Runs `hook` once this task's writes are committed or rolled back: now, unless it is in an [ambient
+    /// transaction](Db::ambient_transaction). A hook must not block.
     pub async fn on_end(&self, hook: impl FnOnce() + Send + 'static) {
         match AmbientTransaction::current(&self.engine) {
             Some(ambient) => ambient.on_end(hook).await,
@@ -235,7 +235,7 @@ impl Db {
         slot.lock().take().unwrap_or_else(|| Err(Error::Aborted.into()))
     }
 
-    /// The part of [`Db::transaction`] that is compiled once, here.
+    /// Non-generic part of [`Db::transaction`], compiled once here.
     fn run_transaction<'w>(&'w self, work: &'w mut Work<'w>) -> BoxFuture<'w, Result<(), Error>> {
         Box::pin(async {
             tx::refuse_nested()?;
@@ -249,7 +249,7 @@ impl Db {
                 let (tx, commit) = self.engine.begin(self.pool).await?;
                 let succeeded = at_most(self.engine.transaction_limit(), tx.run_work(work)).await;
                 match (commit.finish(succeeded == Some(true)).await, succeeded) {
-                    // Whatever it answered would not be kept.
+                    // Any answer of `work` would be rolled back.
                     (_, None) => return Err(Error::TimedOut),
                     (Err(error @ Error::Conflict), _) => attempts.retry(error).await?,
                     (result, _) => return result,

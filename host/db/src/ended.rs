@@ -1,4 +1,4 @@
-//! What follows a transaction, whoever still waits for it.
+//! Hooks that run after a transaction, even if its caller has gone.
 
 use std::{mem, sync::Arc};
 
@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 type Hook = Box<dyn FnOnce() + Send>;
 
-/// Runs its hooks when the last clone is dropped. The transaction's handle has one and whoever commits the other, so that
-/// they run once the transaction has ended, even if its caller hung up or panicked.
+/// Runs its hooks when the last clone is dropped. The transaction's handle has one and the committing task the other,
+/// so that they run once the transaction has ended, even if its caller hung up or panicked.
 #[derive(Clone, Default)]
 pub(crate) struct EndHooks(Arc<Hooks>);
 

@@ -33,7 +33,7 @@ impl Engine {
         }
     }
 
-    /// The longest a transaction may take.
+    /// Maximum duration of a transaction.
     pub(crate) fn transaction_limit(&self) -> Option<Duration> {
         unless_exempt(match self {
             Self::Sqlite(sqlite) => sqlite.time_limits().transaction,

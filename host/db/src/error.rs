@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of the database.
 
 use std::{io, sync::Arc};
 
@@ -8,7 +8,7 @@ use sqlx::{
     postgres::{PgDatabaseError, PgSeverity},
 };
 
-/// Why the database did not do as asked.
+/// Error of a database operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,26 +18,26 @@ pub enum Error {
     /// The database was closed by [`Db::close`](crate::Db::close).
     #[error("the database is closed")]
     Closed,
-    /// A statement of the transaction failed and its work went on all the same. Nothing of it is
-    /// kept, on either database. Statements that may meet an existing row say `ON CONFLICT`.
+    /// A statement of the transaction failed and its work continued nevertheless. Nothing of it is kept, on either
+    /// database. Statements that may meet an existing row need `ON CONFLICT`.
     #[error("a statement of the transaction had failed")]
     Aborted,
-    /// It lost against concurrent transactions again and again; nothing is kept.
-    #[error("lost against concurrent transactions")]
+    /// Serialization failure after all retries; nothing is kept.
+    #[error("serialization failure after all retries")]
     Conflict,
     /// A write or a transaction was started inside a transaction, which would wait for itself.
     #[error("a transaction runs its statements on its own handle only")]
     Nested,
-    /// The beginning of the [ambient transaction](crate::Db::ambient_transaction) this belongs to cancelled it.
+    /// The [ambient transaction](crate::Db::ambient_transaction) of this statement was cancelled when it began.
     #[error("the transaction was cancelled")]
     Cancelled,
-    /// A statement or transaction took longer than it [may](crate::TimeLimits); nothing of it is kept.
-    #[error("it took longer than the database's time limit")]
+    /// A statement or transaction exceeded its [time limit](crate::TimeLimits); nothing of it is kept.
+    #[error("time limit of the database exceeded")]
     TimedOut,
-    /// The disk of the database is full or fails, and SQLite has rolled back the whole transaction. Nothing of it is kept.
-    #[error("the disk of the database is full or fails")]
+    /// The database's disk is full or failing, and SQLite has rolled back the whole transaction. Nothing of it is kept.
+    #[error("the database's disk is full or failing")]
     StorageFull,
-    /// The tenant has as many writes queued as it may.
+    /// The tenant has too many writes queued.
     #[error("too many writes of this tenant are waiting")]
     Busy,
     /// The commit shared with other writers failed; nothing of it is kept.
@@ -80,23 +80,22 @@ impl Error {
         self.driver()?.as_database_error()
     }
 
-    /// A row with the same unique key exists.
+    /// True if a row with the same unique key exists.
     pub fn is_unique_violation(&self) -> bool {
         self.database().is_some_and(DatabaseError::is_unique_violation)
     }
 
-    /// A row that is referred to does not exist or would be deleted.
+    /// True if a referenced row does not exist or would be deleted.
     pub fn is_foreign_key_violation(&self) -> bool {
         self.database().is_some_and(DatabaseError::is_foreign_key_violation)
     }
 
-    /// A value breaks a `CHECK` of its table.
+    /// True if a value breaks a `CHECK` of its table.
     pub fn is_check_violation(&self) -> bool {
         self.database().is_some_and(DatabaseError::is_check_violation)
     }
 
-    /// The database can't be reached, or has no room for one more request; trying again later may
-    /// help.
+    /// True if the database can't be reached or has no capacity for one more request; a later retry may help.
     pub fn is_unavailable(&self) -> bool {
         use sqlx::Error::{Database, Io, PoolTimedOut, Protocol, Tls, WorkerCrashed};
         match self.driver() {
@@ -108,30 +107,31 @@ impl Error {
         }
     }
 
-    /// It took longer than it may.
+    /// True if a time limit was exceeded.
     pub fn is_timeout(&self) -> bool {
         // PostgreSQL cancelled the statement.
         matches!(self, Self::TimedOut) || self.has_code(&["57014"])
     }
 
-    /// The database has no room left on its disk.
+    /// True if the database's disk is full.
     pub fn is_storage_full(&self) -> bool {
         matches!(self, Self::StorageFull) || self.has_code(&["13", "53100"])
     }
 
-    /// SQLite could not write, for which it may have rolled back the whole transaction.
+    /// True if SQLite could not write, for which it may have rolled back the whole transaction.
     pub(crate) fn is_sqlite_disk_failure(&self) -> bool {
         let code = self.database().and_then(DatabaseError::code);
         code.and_then(|code| sqlite_primary(&code)).is_some_and(|primary| SQLITE_DISK.contains(&primary))
     }
 
-    /// PostgreSQL aborted this transaction in favour of another, by a serialization failure (40001)
-    /// or a deadlock (40P01), or did not start it. The same again may succeed.
+    /// True if PostgreSQL aborted this transaction in favour of another, by a serialization failure (40001) or a
+    /// deadlock (40P01), or did not start it. The same again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict) || self.is_stale() || self.has_code(&["40001", "40P01"])
     }
 
-    /// PostgreSQL refused, before it did anything, a statement that was prepared before a migration changed its result.
+    /// True if PostgreSQL refused, without any effect, a statement that was prepared before a migration changed its
+    /// result.
     pub(crate) fn is_stale(&self) -> bool {
         // Nothing else of this code ("feature not supported") is about plans, in any language.
         let by_name = |error: &PgDatabaseError| {
@@ -140,9 +140,8 @@ impl Error {
         self.has_code(&["0A000"]) && self.database().and_then(|error| error.try_downcast_ref()).is_some_and(by_name)
     }
 
-    /// The connection cannot be used any more, and likely those opened before it: it is
-    /// lost, its prepared statements are stale, or it leads to a server that was made read-only
-    /// (25006), as the old primary is in a failover.
+    /// True if the connection is unusable, and likely those opened before it: it is lost, its prepared statements are
+    /// stale, or it leads to a server that was made read-only (25006), like the old primary in a failover.
     pub(crate) fn breaks_connection(&self) -> bool {
         use sqlx::Error::{Io, WorkerCrashed};
         matches!(self.driver(), Some(Io(_) | WorkerCrashed)) || self.is_stale() || self.has_code(&["25006"])
@@ -158,24 +157,23 @@ impl Error {
     }
 }
 
-/// Whether a connection ended before the server answered the first message on it. The driver reads that as an answer it
-/// does not know; nothing was sent yet.
+/// True if a connection ended before the server answered the first message on it. The driver reads that as an unknown
+/// answer; nothing was sent yet.
 fn is_unanswered_greeting(message: &str) -> bool {
     message.contains("unexpected response from SSLRequest: 0x00")
 }
 
-/// Whether PostgreSQL ended the session, or did not begin it, for whatever reason: a full disk on which it could not write
+/// True if PostgreSQL ended the session, or did not begin it, for any reason: a full disk on which it could not write
 /// its init file is an internal error (XX000) of its own.
 fn ends_session(error: &dyn DatabaseError) -> bool {
     let error = error.try_downcast_ref::<PgDatabaseError>();
     error.is_some_and(|error| matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic))
 }
 
-/// Whether a database's error code is about its own state, not about the statement.
+/// True if a database's error code is about its own state, not about the statement.
 fn is_transient(code: &str) -> bool {
-    // PostgreSQL's five characters: lost connections, lacking resources, a server that stops, a
-    // transaction that idled for too long, a server that is read-only; a statement that took too
-    // long or waited too long for a lock; an outcome that is not known.
+    // PostgreSQL's five characters: lost connections, lacking resources, a stopping server, a transaction that idled
+    // for too long, a read-only server; a statement or a wait for a lock that took too long; an unknown outcome.
     const POSTGRES: [&str; 9] = ["08", "53", "57P0", "25P03", "25P04", "25006", "57014", "55P03", "40003"];
     let postgres = code.len() == 5 && POSTGRES.iter().any(|class| code.starts_with(class));
     // SQLite: 5 is BUSY, another process holds the file for long; the others are the disk's.
@@ -186,7 +184,7 @@ fn is_transient(code: &str) -> bool {
 /// SQLite's codes for a disk that is read-only, fails, is full, or has a file that cannot be opened.
 const SQLITE_DISK: [u32; 4] = [8, 10, 13, 14];
 
-/// The low byte of SQLite's number, without what it says in detail.
+/// Low byte of SQLite's number, without its details.
 fn sqlite_primary(code: &str) -> Option<u32> {
     if code.len() < 5 { code.parse::<u32>().ok().map(|code| code & 0xff) } else { None }
 }

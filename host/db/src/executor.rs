@@ -2,7 +2,7 @@
 
 use crate::{Db, Sql, Statement, Tx};
 
-/// What a store function runs its statements on: the database itself or a transaction.
+/// Target of a store function's statements: the database itself or a transaction.
 ///
 /// ```no_run
 /// # use hub_db::{Error, Executor};
@@ -47,7 +47,7 @@ impl<'c> From<&'c mut Tx> for Executor<'c> {
     }
 }
 
-/// Passes it on to another function without giving it away.
+/// Passes the executor on to another function without giving it away.
 impl<'c> From<&'c mut Executor<'_>> for Executor<'c> {
     fn from(executor: &'c mut Executor<'_>) -> Self {
         match executor {

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::Error;
 
-/// What the statements so far mean for their transaction.
+/// Outcome of a transaction, by its statements so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TxOutcome {
     /// All succeeded.
@@ -18,8 +18,8 @@ pub(crate) enum TxOutcome {
 }
 
 impl TxOutcome {
-    /// Counts a statement as failed until [`TxOutcome::record`] is told of its success, because its future may be
-    /// dropped. Answers the outcome before it.
+    /// Counts a statement as failed until [`TxOutcome::record`] receives its success, because its future may be
+    /// dropped. Returns the previous outcome.
     pub(crate) fn start_statement(&mut self) -> Self {
         mem::replace(self, Self::Failed)
     }
@@ -65,7 +65,7 @@ impl<C> LeasedConnection<C> {
 impl<C> Drop for LeasedConnection<C> {
     fn drop(&mut self) {
         if let (Some(conn), Some(owner)) = (self.conn.take(), self.owner.take()) {
-            // The owner is gone only when the caller is dropped as a whole: then so is `conn`.
+            // The owner is gone only when the caller is dropped entirely: then so is `conn`.
             let _ = owner.send((conn, self.outcome));
         }
     }
@@ -79,8 +79,8 @@ pub(crate) struct Sublease<'l, C> {
 }
 
 impl<C> Sublease<'_, C> {
-    /// Takes the connection back and answers the outcome of the inner transaction. A connection that was put somewhere
-    /// else is lost.
+    /// Takes the connection back and returns the outcome of the inner transaction. A connection that the closure moved
+    /// elsewhere is lost.
     pub(crate) fn end(mut self) -> TxOutcome {
         let outcome = self.restore();
         self.lease.outcome = self.before;

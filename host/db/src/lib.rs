@@ -11,13 +11,13 @@
 //! [`Db::ambient_transaction`] makes one transaction of several of them. [`Db::snapshot`] reads whole tables as of one
 //! moment.
 //!
-//! What the last two acknowledge survives a kill and a power cut; with [`Db::connect_relaxed`] only a kill.
+//! The last two acknowledge writes that survive a kill and a power cut; with [`Db::connect_relaxed`] only a kill.
 //!
 //! # Fair shares
 //!
 //! [`with_tenant`] says whose work a task does. Tenants take turns in the queue of SQLite's writer, and none takes more
 //! than its share of the connections ([`FairPermits`]), so that one tenant's work waits behind its own and never behind
-//! another's. [`Db::reserved`] waits behind nobody's. Statements and transactions have [`TimeLimits`].
+//! another's. [`Db::reserved`] waits behind no tenant. Statements and transactions have [`TimeLimits`].
 //!
 //! # Writing SQL for both
 //!

@@ -1,4 +1,4 @@
-//! How long work may take.
+//! Time limits of database work.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use std::time::Duration;
 /// in [`without_time_limit`].
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
-    /// The longest a statement may take. PostgreSQL has its own, in its [`Config`](crate::Config).
+    /// Maximum duration of a statement. PostgreSQL has its own, in its [`Config`](crate::Config).
     pub statement: Duration,
-    /// The longest a writing statement may take on SQLite, where all other writers wait for it.
+    /// Maximum duration of a writing statement on SQLite, which blocks all other writers.
     pub write: Duration,
-    /// The longest a transaction may take, from when it begins.
+    /// Maximum duration of a transaction, counted from its beginning.
     pub transaction: Duration,
 }
 
@@ -24,7 +24,7 @@ tokio::task_local! {
     static UNTIMED: ();
 }
 
-/// Runs work of the operator, such as an import, whose statements and transactions take as long as they take.
+/// Runs work of the operator, such as an import, without time limits for its statements and transactions.
 pub async fn without_time_limit<F: Future>(work: F) -> F::Output {
     UNTIMED.scope((), work).await
 }
@@ -34,7 +34,7 @@ pub(crate) fn unless_exempt(limit: Duration) -> Option<Duration> {
     UNTIMED.try_with(|()| ()).is_err().then_some(limit)
 }
 
-/// Runs `work` for at most that long.
+/// Runs `work` with this time limit.
 pub(crate) async fn at_most<T>(limit: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
     match limit {
         Some(limit) => tokio::time::timeout(limit, work).await.ok(),

@@ -16,17 +16,17 @@ use crate::{
     tenant::{NO_TENANT, current_tenant},
 };
 
-/// How long a caller waits for a connection.
+/// Maximum wait for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a connection may take to answer a ping. One whose packets are dropped on the way never does.
+/// Time limit of a ping. A connection whose packets are dropped on the way never answers.
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection that can be used again after a caller left it in the middle of something.
+/// A connection that is reusable after a caller left it in the middle of an operation.
 pub(crate) trait Reusable: Sized + Send + 'static {
-    /// How it is opened.
+    /// Options to open it with.
     type Options: Send + Sync;
-    /// How the connections of a pool are used.
+    /// Settings shared by a pool's connections.
     type Settings: Send + Sync;
 
     fn open(options: &Self::Options) -> impl Future<Output = sqlx::Result<Self>> + Send;
@@ -35,7 +35,7 @@ pub(crate) trait Reusable: Sized + Send + 'static {
 
     fn close(self) -> impl Future<Output = sqlx::Result<()>> + Send;
 
-    /// Waits for what is still under way, and rolls back if a transaction may be open.
+    /// Waits for statements still under way, and rolls back if a transaction may be open.
     fn recover(
         &mut self,
         settings: &Self::Settings,
@@ -52,7 +52,7 @@ pub(crate) struct Limits {
     pub(crate) idle_timeout: Duration,
     /// One older than this is closed, so that a failover is noticed.
     pub(crate) max_lifetime: Duration,
-    /// Whether tenants leave connections for others; if not, whoever asks first is first.
+    /// True if tenants leave connections for others; otherwise first come, first served.
     pub(crate) is_shared: bool,
 }
 
@@ -71,7 +71,7 @@ struct Shared<C: Reusable> {
 struct Idle<C> {
     /// The one used last is at the back.
     connections: VecDeque<Entry<C>>,
-    /// Those opened before are not used any more.
+    /// Connections opened before are not reused.
     valid_since: Instant,
 }
 
@@ -112,7 +112,7 @@ impl<C: Reusable> Pool<C> {
         .await
     }
 
-    /// What its connections do now.
+    /// Current state of its connections.
     pub(crate) fn stats(&self, name: &'static str) -> PoolStats {
         let (used, max, waiting) = self.0.permits.counts();
         PoolStats { name, used, max, waiting }
@@ -184,13 +184,13 @@ impl<C: Reusable> Shared<C> {
         }
     }
 
-    /// Drops a lost connection and, likely lost too, all that were open beside it.
+    /// Drops a lost connection and, since they are likely lost too, all that were open beside it.
     fn discard(&self, entry: Entry<C>) {
         self.invalidate(entry.opened_at);
         drop(entry);
     }
 
-    /// Stops using all connections because one opened at that moment is lost, unless that one was not in use any more.
+    /// Retires all connections because one opened at that moment is lost, unless that one was already retired.
     fn invalidate(&self, opened_at: Instant) {
         let mut idle = self.idle.lock();
         if opened_at >= idle.valid_since {
@@ -227,12 +227,12 @@ impl<C: Reusable> Pooled<C> {
         &self.pool.settings
     }
 
-    /// It and likely those opened before it cannot be used any more.
+    /// Marks it, and likely those opened before it, as unusable.
     pub(crate) fn mark_broken(&mut self) {
         self.broken = true;
     }
 
-    /// Gives it back, ready to be used again at once.
+    /// Returns it to the pool, for immediate reuse.
     pub(crate) fn release(mut self) {
         if !self.broken
             && let Some(entry) = self.entry.take()

@@ -1,12 +1,12 @@
-//! Which connections a statement goes over.
+//! Choice of the connections for a statement.
 
-/// The connections that a statement goes over. A write on SQLite: the queue in front of its one connection.
+/// Connections for a statement. For a write on SQLite: queue in front of its one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PoolKind {
     /// Those that tenants share.
     Shared,
-    /// Those for what must not wait behind any tenant.
+    /// Those that never wait behind a tenant.
     Reserved,
-    /// The one for what is useless a second later.
+    /// The connection for statements that are useless a second later.
     TimeCritical,
 }

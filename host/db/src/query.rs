@@ -1,4 +1,4 @@
-//! What a statement hands to a driver and what comes back.
+//! Input of a statement to a driver, and its result.
 
 use sqlx::{
     Arguments as _, FromRow, SqlSafeStr, SqlStr,
@@ -18,9 +18,9 @@ pub(crate) struct Query {
     pub(crate) text: SqlStr,
     pub(crate) arguments: Arguments,
     pub(crate) fetch: Fetch,
-    /// Whether the connection keeps it prepared.
+    /// True if the connection keeps it prepared.
     pub(crate) persistent: bool,
-    /// Whether it may be several statements, of which SQLite would undo just the one that fails.
+    /// True if it may be several statements, of which SQLite would undo just the failing one.
     pub(crate) is_script: bool,
 }
 
@@ -31,14 +31,14 @@ pub(crate) enum Arguments {
     Postgres(PgArguments),
 }
 
-/// How much of a statement's result is wanted.
+/// Wanted part of a statement's result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fetch {
-    /// The number of rows it changed.
+    /// Number of changed rows.
     Count,
-    /// Its first row.
+    /// First row.
     First,
-    /// All its rows.
+    /// All rows.
     All,
 }
 

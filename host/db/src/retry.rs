@@ -1,4 +1,4 @@
-//! Attempts at work that other transactions may win against.
+//! Retries of work that may lose against other transactions.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use crate::Error;
 
-/// How often such work is tried in all.
+/// Maximum number of attempts.
 const MAX_ATTEMPTS: u32 = 8;
 
 /// Attempts made so far.
@@ -17,7 +17,7 @@ impl Attempts {
         Self(1)
     }
 
-    /// Waits before the next attempt. After the last one it answers why that failed.
+    /// Waits before the next attempt. After the last one it returns the error.
     pub(crate) fn retry(&mut self, error: Error) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {
             if self.0 >= MAX_ATTEMPTS {
@@ -30,8 +30,8 @@ impl Attempts {
     }
 }
 
-/// Waits up to 4 ms after the first attempt, twice as long after each further one. At random, so that those who
-/// collided don't meet again.
+/// Waits up to 4 ms after the first attempt, twice as long after each further one. At random, so that colliding
+/// transactions don't meet again.
 #[expect(clippy::disallowed_methods, reason = "what it draws changes when, never what")]
 pub(crate) async fn back_off(attempt: u32) {
     let most = Duration::from_millis(2) * 2_u32.saturating_pow(attempt.min(MAX_ATTEMPTS));

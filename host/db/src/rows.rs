@@ -23,7 +23,7 @@ impl Table {
         &row[..self.key_columns.min(row.len())]
     }
 
-    /// The rows of a network behind a key. The database's own order, in which its index is.
+    /// Rows of a network behind a key, in the order of the database's own index.
     fn select_after(&self, limit: usize, is_first: bool) -> String {
         let (table, columns, key) = (self.name, names(self.columns).join(", "), names(self.key()));
         if key.is_empty() {
@@ -35,7 +35,7 @@ impl Table {
         format!("SELECT {columns} FROM {table} WHERE network_id = $1{behind} ORDER BY {key} LIMIT {limit}")
     }
 
-    /// The condition that only the row with a key meets.
+    /// Condition for the one row with this key.
     fn with_key(&self) -> String {
         let key = self.key().iter().enumerate().map(|(index, column)| format!(" AND {} = ${}", column.name, index + 2));
         format!("network_id = $1{}", key.collect::<String>())
@@ -104,7 +104,7 @@ impl Tx {
         })
     }
 
-    /// Changes those columns of a row that differ.
+    /// Updates the columns of a row that differ.
     pub fn update_row<'t>(
         &'t mut self,
         table: &'t Table,

@@ -1,4 +1,4 @@
-//! What a database held at one moment.
+//! Snapshots of a database.
 
 use futures_util::{TryStreamExt as _, future::BoxFuture};
 use sqlx::{
@@ -26,7 +26,7 @@ enum Connection {
 impl Snapshot {
     pub(crate) async fn sqlite(mut conn: SqliteConnection) -> Result<Self, Error> {
         sqlx::raw_sql("BEGIN").execute(&mut conn).await?;
-        // Its moment is that of the first read.
+        // The snapshot is taken at the first read.
         sqlx::raw_sql("SELECT 1 FROM sqlite_schema LIMIT 1").execute(&mut conn).await?;
         Ok(Self(Connection::Sqlite(conn)))
     }
@@ -60,7 +60,7 @@ impl Snapshot {
         }
     }
 
-    /// Hands over rows as long as `receive` answers true.
+    /// Hands over rows while `receive` returns true.
     pub(crate) fn read<'r>(
         &'r mut self,
         text: String,

@@ -5,9 +5,9 @@ use sqlx::{Encode, FromRow, Postgres, Sqlite, Type, postgres::PgRow, sqlite::Sql
 /// A SQL text for each database. A plain `&'static str` is the same text for both.
 #[derive(Clone, Copy, Debug)]
 pub struct Sql {
-    /// What SQLite runs.
+    /// Text for SQLite.
     pub sqlite: &'static str,
-    /// What PostgreSQL runs.
+    /// Text for PostgreSQL.
     pub postgres: &'static str,
 }
 

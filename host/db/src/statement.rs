@@ -1,7 +1,7 @@
 //! One statement on its way to either driver.
 //!
-//! Whatever can be compiled once, here, is behind a boxed future: a crate that runs statements compiles only the decoding
-//! of its rows.
+//! All that can be compiled once, here, is behind a boxed future: a crate that runs statements compiles only the
+//! decoding of its rows.
 
 use std::sync::Arc;
 
@@ -19,9 +19,9 @@ use crate::{
     stats, tx,
 };
 
-/// Records that are decoded before others are served: some hundred microseconds.
+/// Records decoded before other tasks are served: some hundred microseconds.
 const RECORDS_AT_ONCE: usize = 256;
-/// The target of spans that are only made for traces.
+/// Target of the spans that are only made for traces.
 const TRACE_TARGET: &str = "hub_trace";
 
 /// A statement that gathers its values and then runs.
@@ -33,7 +33,7 @@ pub struct Statement<'c> {
     invalid: Option<BoxDynError>,
 }
 
-/// Where a statement runs.
+/// Target of a statement.
 pub(crate) enum Target<'c> {
     Read(&'c Engine, PoolKind),
     Write(&'c Engine, PoolKind),
@@ -67,31 +67,31 @@ impl<'c> Statement<'c> {
         self
     }
 
-    /// Runs it and answers its first row, if it has any.
+    /// Runs it and returns its first row, if it has any.
     pub async fn optional<T: Record>(self) -> Result<Option<T>, Error> {
         self.run_boxed(Fetch::First).await?.row(0)
     }
 
-    /// Runs it and answers its first row, or [`Error::NotFound`].
+    /// Runs it and returns its first row, or [`Error::NotFound`].
     pub async fn one<T: Record>(self) -> Result<T, Error> {
         self.run_boxed(Fetch::First).await?.row(0)?.ok_or(Error::NotFound)
     }
 
-    /// Runs it and answers all its rows.
+    /// Runs it and returns all its rows.
     pub async fn all<T: Record>(self) -> Result<Vec<T>, Error> {
         let fetched = self.run_boxed(Fetch::All).await?;
         let mut records = Vec::new();
         while let Some(record) = fetched.row(records.len())? {
             records.push(record);
             if records.len() % RECORDS_AT_ONCE == 0 {
-                // Others on this thread are served meanwhile.
+                // Lets other tasks of this thread run.
                 tokio::task::yield_now().await;
             }
         }
         Ok(records)
     }
 
-    /// Runs it and answers how many rows it inserted, updated or deleted.
+    /// Runs it and returns the number of rows inserted, updated or deleted.
     pub fn execute(self) -> BoxFuture<'c, Result<u64, Error>> {
         Box::pin(async { Ok(self.run(Fetch::Count).await?.count()) })
     }
@@ -104,7 +104,7 @@ impl<'c> Statement<'c> {
         if let Some(error) = self.invalid {
             return Err(sqlx::Error::Encode(error).into());
         }
-        // SQLite stops at the first row that is enough, before the statements that follow.
+        // SQLite stops at the first sufficient row, before the statements that follow.
         self.query.fetch = if self.query.is_script { Fetch::All } else { fetch };
         run_at(self.target, self.query).await
     }

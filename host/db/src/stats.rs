@@ -1,4 +1,4 @@
-//! What the database's connections do now, and what statements have cost since the process began.
+//! Current state of the database's connections, and the cost of statements since the process began.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -10,40 +10,40 @@ static STATEMENTS: AtomicU64 = AtomicU64::new(0);
 static FAILED_STATEMENTS: AtomicU64 = AtomicU64::new(0);
 static STATEMENT_MICROS: AtomicU64 = AtomicU64::new(0);
 
-/// Connections that statements wait for.
+/// State of one pool of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolStats {
     /// `shared`, `reserved` or `time_critical`.
     pub name: &'static str,
     /// In use.
     pub used: usize,
-    /// The most that are opened.
+    /// Maximum number of connections.
     pub max: usize,
-    /// Callers that wait for one.
+    /// Waiting callers.
     pub waiting: usize,
 }
 
-/// What one database does now.
+/// Current state of one database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DbStats {
     /// Its connections.
     pub pools: Vec<PoolStats>,
-    /// Writes that wait for the one writer of SQLite.
+    /// Writes queued for the one writer of SQLite.
     pub queued_writes: usize,
 }
 
-/// What statements have cost, on all databases of this process.
+/// Cost of statements, on all databases of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementStats {
-    /// Statements that were run.
+    /// Number of statements run.
     pub statements: u64,
-    /// Those of them that failed.
+    /// Number of failed statements.
     pub failed: u64,
-    /// The time they took, with waiting for a connection.
+    /// Total duration, including the wait for a connection.
     pub time: Duration,
 }
 
-/// What statements have cost since the process began.
+/// Cost of statements since the process began.
 pub fn statement_stats() -> StatementStats {
     StatementStats {
         statements: STATEMENTS.load(Relaxed),

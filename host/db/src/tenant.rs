@@ -1,4 +1,4 @@
-//! Whose work a task does, so that one tenant's work waits behind its own and never behind another's.
+//! Tenant of a task, so that one tenant's work waits behind its own and never behind another's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ tokio::task_local! {
     static CONTEXT: TaskContext;
 }
 
-/// Whose work a task does, and where its statements are counted.
+/// Tenant of a task, and counter of its statements.
 #[derive(Clone, Debug)]
 pub struct TaskContext {
     tenant: Uuid,
@@ -23,26 +23,26 @@ impl TaskContext {
     }
 }
 
-/// The tenant of work that belongs to nobody in particular.
+/// Tenant of work that belongs to no network.
 pub const NO_TENANT: Uuid = Uuid::nil();
 
-/// Runs `work` as that of a tenant: its statements take their turns among those of other tenants. Tasks that `work`
-/// starts are not part of it, see [`in_current_tenant`].
+/// Runs `work` for a tenant: its statements take turns with those of other tenants. Tasks that `work` starts are not
+/// included, see [`in_current_tenant`].
 pub fn with_tenant<F: Future>(tenant: Uuid, work: F) -> TaskLocalFuture<TaskContext, F> {
     CONTEXT.scope(TaskContext { tenant, ..TaskContext::current() }, work)
 }
 
-/// Runs `work`, in a task of its own, as that of the tenant whose work this task does.
+/// Runs `work`, in a task of its own, for the tenant of this task.
 pub fn in_current_tenant<F: Future>(work: F) -> TaskLocalFuture<TaskContext, F> {
     CONTEXT.scope(TaskContext::current(), work)
 }
 
-/// Runs `work`, which does not wait, as that of a tenant, such as one step of something that is polled.
+/// Runs `work`, which does not wait, for a tenant, such as one step of a polled future.
 pub fn as_tenant<T>(tenant: Uuid, work: impl FnOnce() -> T) -> T {
     CONTEXT.sync_scope(TaskContext { tenant, ..TaskContext::current() }, work)
 }
 
-/// The tenant whose work this task does; [`NO_TENANT`] where none was named.
+/// Tenant of this task; [`NO_TENANT`] by default.
 pub fn current_tenant() -> Uuid {
     CONTEXT.try_with(|context| context.tenant).unwrap_or(NO_TENANT)
 }
@@ -52,7 +52,7 @@ pub(crate) fn with_counter<F: Future>(counter: Arc<AtomicU32>, work: F) -> TaskL
     CONTEXT.scope(TaskContext { statements: Some(counter), ..TaskContext::current() }, work)
 }
 
-/// Counts a statement where this task's are counted.
+/// Counts a statement at this task's counter.
 pub(crate) fn count_statement() {
     let _ = CONTEXT.try_with(|context| {
         if let Some(statements) = &context.statements {

@@ -13,12 +13,12 @@ use crate::{
     sqlite::{self, TimedConnection},
 };
 
-/// What runs in a transaction; answers whether it succeeded. It may run again.
+/// Work of a transaction; returns whether it succeeded. It may run again.
 pub(crate) type Work<'w> = dyn FnMut(Tx) -> BoxFuture<'w, bool> + Send + 'w;
 
 tokio::task_local! {
-    /// Set while the work of a transaction runs. A write of the same task beside it would wait,
-    /// on SQLite, for the very connection its own transaction holds.
+    /// Set while the work of a transaction runs. A write of the same task beside it would wait, on SQLite, for the very
+    /// connection its own transaction holds.
     static IN_TRANSACTION: ();
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn is_in_transaction() -> bool {
     IN_TRANSACTION.try_with(|()| ()).is_ok()
 }
 
-/// Refuses what would wait for the transaction it is called in.
+/// Refuses a call that would wait for its own transaction.
 pub(crate) fn refuse_nested() -> Result<(), Error> {
     if is_in_transaction() { Err(Error::Nested) } else { Ok(()) }
 }
@@ -59,10 +59,10 @@ impl Tx {
         Self { lease: lease.into(), hooks: hooks.clone() }
     }
 
-    /// Runs `hook` once the transaction has ended: after its commit or rollback, and before its caller is answered; also
-    /// when the caller hung up or panicked meanwhile. Then, on PostgreSQL, the commit may still be under way. Inside an
-    /// [ambient transaction](crate::Db::ambient_transaction) it is that one's end. A hook runs on the task that commits for
-    /// all, so it waits for nothing.
+    /// Runs `hook` once the transaction has ended: after its commit or rollback, and before its caller gets the result;
+    /// also when the caller hung up or panicked meanwhile. Then, on PostgreSQL, the commit may still be under way.
+    /// Inside an [ambient transaction](crate::Db::ambient_transaction) it runs at the ambient one's end. A hook runs on
+    /// the task that commits for all, so it must not block.
     pub fn on_end(&self, hook: impl FnOnce() + Send + 'static) {
         self.hooks.add(hook);
     }
@@ -81,7 +81,7 @@ impl Tx {
         }
     }
 
-    /// Runs a statement whose failure is no failure of the transaction.
+    /// Runs a statement whose failure does not fail the transaction.
     pub(crate) async fn run_unrecorded(&mut self, query: Query) -> Result<Fetched, Error> {
         let before = *self.outcome();
         let result = self.run(query).await;
@@ -109,7 +109,7 @@ impl Tx {
         IN_TRANSACTION.scope((), work(self)).await
     }
 
-    /// Runs the closure of a transaction inside this one; also answers the outcome of its statements.
+    /// Runs the closure of a nested transaction; also returns the outcome of its statements.
     pub(crate) async fn run_nested(&mut self, work: &mut Work<'_>) -> Result<(bool, TxOutcome), Error> {
         let hooks = &self.hooks;
         Ok(match &mut self.lease {

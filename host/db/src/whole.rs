@@ -1,4 +1,4 @@
-//! Whole tables, of all networks together: what a backup reads and a restore writes.
+//! Whole tables of all networks, for backup and restore.
 //!
 //! The SQL is built here, from names that are part of the program.
 
@@ -16,14 +16,14 @@ use crate::{
 pub struct WholeTable {
     /// Its name.
     pub name: &'static str,
-    /// How many of `columns` are the primary key.
+    /// Number of leading `columns` that form the primary key.
     pub key_columns: usize,
     /// All columns.
     pub columns: Vec<Column>,
 }
 
 impl From<&Table> for WholeTable {
-    /// The table with the column that its networks are in, which comes first.
+    /// The table with its networks' column, which comes first.
     fn from(table: &Table) -> Self {
         let network = Column { name: "network_id", column_type: ColumnType::Uuid };
         let columns = std::iter::once(network).chain(table.columns.iter().copied()).collect();
@@ -81,7 +81,7 @@ impl Snapshot {
 }
 
 impl Tx {
-    /// Inserts those rows that are not there yet.
+    /// Inserts the rows that are missing.
     pub fn insert_missing_rows<'t>(
         &'t mut self,
         table: &'t WholeTable,

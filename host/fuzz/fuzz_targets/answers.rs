@@ -1,5 +1,5 @@
-//! Modules whose answers, host calls and allocator are the input's. The answer is valid or the call has failed; both
-//! are the same the second time.
+//! Modules with fuzzed answers, host calls and allocators. The answer is valid or the call has failed; both are the
+//! same the second time.
 #![no_main]
 
 use hub_fuzz::modules::{VerboseHost, embed, sandbox};

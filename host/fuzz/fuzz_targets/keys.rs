@@ -1,7 +1,7 @@
-//! Texts in the header of the API key: the key itself is let in, and nothing else.
+//! Fuzzed API key headers: the key itself is accepted, and nothing else.
 //!
-//! The first byte chooses what the rest is: the whole header, the parts of a key with a true checksum, or changes of the
-//! network's key.
+//! The first byte chooses the kind of the rest: the whole header, the parts of a key with a true checksum, or changes
+//! of the network's key.
 #![no_main]
 
 use axum::body::Body;
@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     });
 });
 
-/// `None` where the text is no value of a header.
+/// `None` if the text is no value of a header.
 async fn status(hub: &Hub, key: &[u8]) -> Option<u16> {
     let request = Request::get("/api/manage/keys").header("x-service-api-key", HeaderValue::from_bytes(key).ok()?);
     let request = request.body(Body::empty()).expect("a request");
@@ -46,7 +46,7 @@ fn changed(text: &[u8], changes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// With the CRC-32 that a key ends with, in six digits of base 62.
+/// Appends the CRC-32 of a key, in six digits of base 62.
 fn with_checksum(body: &[u8]) -> Vec<u8> {
     let mut rest = crc32fast::hash(body) as usize;
     let mut digits = [b'0'; 6];

@@ -1,5 +1,5 @@
-//! `Last-Event-ID` of the event stream and of a server's log: any of them opens the stream, which begins with what it is to
-//! begin with.
+//! Fuzzed `Last-Event-ID` of the event stream and of a server's log: any of them opens the stream, with the expected
+//! beginning.
 //!
 //! The first byte chooses the stream and whether the rest is the header or changes of an id that the hub gave.
 #![no_main]
@@ -49,7 +49,7 @@ async fn post(hub: &Hub, network: &Network, path: &str, body: &'static str) -> A
     hub.send(request.body(Body::from(body)).expect("a request"), None).await.expect("it waits for nothing")
 }
 
-/// `None` where the text is no value of a header.
+/// `None` if the text is no value of a header.
 async fn open(hub: &Hub, network: &Network, path: &str, id: &[u8]) -> Option<Answer> {
     let request = Request::get(path).header("x-service-api-key", &network.key).header("accept", "text/event-stream");
     let request = request.header("last-event-id", HeaderValue::from_bytes(id).ok()?);

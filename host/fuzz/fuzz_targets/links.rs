@@ -1,6 +1,6 @@
-//! Signed links to artifacts and snapshots: what the hub did not sign is 403, what it signed is read as it was signed.
+//! Signed links to artifacts and snapshots: unsigned ones are 403, and signed claims are read unchanged.
 //!
-//! The first byte chooses the kind of link and what the rest is: the whole token, claims or parts of claims to be signed, or
+//! The first byte chooses the kind of link and of the rest: the whole token, claims or parts of claims to be signed, or
 //! changes of a genuine token.
 #![no_main]
 
@@ -26,7 +26,7 @@ impl Kind {
         if matches!(self, Self::Artifact) { "artifact-links" } else { "world-links" }
     }
 
-    /// The claims, as the hub writes them.
+    /// The claims, in the hub's format.
     fn claims(self, network: &Network, expires_at: i64, id: &str) -> Vec<u8> {
         let access = match self {
             Self::Artifact => {
@@ -56,7 +56,7 @@ fuzz_target!(|data: &[u8]| {
     Hub::run(async |hub| {
         let network = hub.network().await;
         let artifact = upload(hub, &network).await;
-        // Whatever is asked makes the hub make its secret.
+        // Any request makes the hub create its secret.
         kind.status(hub, b"a.b").await;
         let secret = hub.secret(kind.purpose()).await.expect("the hub has a secret");
         let sign = |claims: &[u8]| sign(&secret, kind.purpose(), claims);

@@ -1,6 +1,6 @@
-//! Up to eight requests of one network, or of the operator, with every body and parameter of the document: what its schemas
-//! allow, what they nearly allow, and any bytes. Nothing panics, nothing is a fault of the hub, errors have their shape, and
-//! every status is a documented one.
+//! Up to eight requests of one network, or of the operator, with every body and parameter of the document: values that
+//! its schemas allow or nearly allow, and any bytes. Nothing panics, nothing is a fault of the hub, errors have their
+//! shape, and every status is a documented one.
 #![no_main]
 
 use axum::body::Body;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 static DOCUMENT: LazyLock<Document> = LazyLock::new(Document::read);
 
-/// What waits for a game server or an agent, none of which is there: the hub's clock stands still.
+/// Paths that wait for a game server or an agent; none exists, and the hub's clock stands still.
 const WAITING: [&str; 6] = ["/commands", "/console", "/kill", "/restart", "/start", "/stop"];
 const PATIENCE: Duration = Duration::from_millis(300);
 const MOST_REQUESTS: usize = 8;
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
             let patience = WAITING.iter().any(|end| operation.path.ends_with(end)).then_some(PATIENCE);
             let Some(answer) = hub.send(request, patience).await else { continue };
             let (status, answer) = (answer.status.as_u16().to_string(), answer.json());
-            // An empty parameter makes a path that is no route's, or another's.
+            // An empty parameter makes a path of no route, or of another.
             let is_elsewhere = matches!(answer["code"].as_str(), Some("unknown_route" | "method_not_allowed"));
             let is_documented = is_elsewhere || operation.statuses.contains(&status);
             assert!(is_documented, "{} {} answers {status} {answer}", operation.method, operation.path);

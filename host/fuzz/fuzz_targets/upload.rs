@@ -1,7 +1,7 @@
 //! Uploads of any bytes: each becomes a module, or is refused with a reason for its author. Nothing panics.
 //!
-//! The first byte chooses what the rest is: the upload itself, the random data for a core module with the contract's
-//! imports and exports, or that for any component.
+//! The first byte chooses the kind of the rest: the upload itself, the random data for a core module with the
+//! contract's imports and exports, or that for any component.
 #![no_main]
 
 use hub_fuzz::modules::{embed, sandbox};
@@ -85,7 +85,7 @@ fn upload(bytes: Vec<u8>) {
     }
 }
 
-/// Deletes the compiled code, which would fill the folder up.
+/// Deletes the compiled code, which would fill the disk.
 fn clean() {
     for version in std::fs::read_dir(SETUP.folder.path()).into_iter().flatten().flatten() {
         for file in std::fs::read_dir(version.path()).into_iter().flatten().flatten() {

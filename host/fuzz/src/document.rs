@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The document, as the hub serves it.
+/// The OpenAPI document served by the hub.
 pub struct Document {
     /// All operations, in the document's order.
     pub operations: Vec<Operation>,
@@ -11,17 +11,17 @@ pub struct Document {
 
 /// One method of one path.
 pub struct Operation {
-    /// In capitals.
+    /// In upper case.
     pub method: String,
     /// With `{parameters}`.
     pub path: String,
-    /// Whether the operator calls it.
+    /// True if the operator calls it.
     pub is_operators: bool,
     /// All parameters.
     pub parameters: Vec<Parameter>,
-    /// The schema of its JSON.
+    /// Schema of its JSON.
     pub body: Option<Value>,
-    /// The statuses it is said to answer.
+    /// Documented statuses.
     pub statuses: Vec<String>,
 }
 
@@ -29,13 +29,13 @@ pub struct Operation {
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Where it stands.
+    /// Location in the request.
     pub location: Location,
-    /// What it may be.
+    /// Schema of its values.
     pub schema: Value,
 }
 
-/// Where a parameter stands.
+/// Location of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Location {
     Path,
@@ -44,7 +44,7 @@ pub enum Location {
 }
 
 impl Document {
-    /// The document of the hub that is built in.
+    /// The built-in document of the hub.
     pub fn read() -> Self {
         let document = serde_json::to_value(hub::router::document()).expect("the document is JSON");
         let methods = |(path, item): (&String, &Value)| {

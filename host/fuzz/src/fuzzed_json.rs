@@ -25,17 +25,17 @@ const NUMBERS: [i64; 9] = [0, 1, -1, 2, 100, i64::MAX, i64::MIN, 1 << 53, 1_804_
 /// Makes values.
 pub struct FuzzedJson<'a> {
     document: &'a Document,
-    /// Scalars in answers so far, by name: ids and the like, to be used again.
+    /// Scalars in answers so far, by name: ids and the like, for later values.
     seen: HashMap<String, Value>,
 }
 
 impl<'a> FuzzedJson<'a> {
-    /// Of this document.
+    /// For this document.
     pub fn new(document: &'a Document) -> Self {
         Self { document, seen: HashMap::new() }
     }
 
-    /// Remembers what stands in an answer.
+    /// Remembers the scalars of an answer.
     pub fn remember(&mut self, answer: &Value) {
         match answer {
             Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! A hub in this process, called through its router: what callers see, without sockets.
+//! A hub in this process, called through its router: the view of a caller, without sockets.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -22,13 +22,13 @@ use tokio::time::timeout;
 use tower::ServiceExt as _;
 use uuid::Uuid;
 
-/// Where every hub's clock stands.
+/// Time of every hub's clock.
 pub const NOW: i64 = 1_804_680_000_000;
 /// Inputs that one hub serves: its database and memory would grow for ever.
 const INPUTS_PER_HUB: u32 = 4096;
-/// Longer than anything takes on a busy machine, but for what waits for somebody.
+/// Longer than any request takes on a busy machine, except for long polls.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The most that an answer may have.
+/// Maximum size of an answer in bytes.
 const LARGEST_ANSWER: usize = 4 << 20;
 
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
@@ -53,7 +53,7 @@ pub struct Network {
     pub key: String,
 }
 
-/// What the hub answered.
+/// The hub's answer.
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
@@ -64,7 +64,7 @@ pub struct Answer {
 }
 
 impl Hub {
-    /// Runs one input with the hub, which is another one from time to time.
+    /// Runs one input with the hub, which is replaced from time to time.
     pub fn run(input: impl AsyncFnOnce(&mut Self)) {
         let mut slot = HUB.lock().unwrap_or_else(PoisonError::into_inner);
         RUNTIME.block_on(async {
@@ -104,7 +104,7 @@ impl Hub {
         lifecycle::finish_stop(&self.app).await;
     }
 
-    /// How many inputs this hub has begun.
+    /// Number of inputs that this hub has begun.
     pub fn inputs(&self) -> u32 {
         self.inputs
     }
@@ -121,15 +121,15 @@ impl Hub {
         Network { id: id.0, key: key.text.to_string() }
     }
 
-    /// The secret that the hub signs with for this purpose; `None` before it first did.
+    /// Secret of the hub's signatures for this purpose; `None` before the first signature.
     pub async fn secret(&self, purpose: &str) -> Option<String> {
         let query = self.app.db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose);
         let row: Option<(String,)> = query.optional().await.expect("the database answers");
         row.map(|(secret,)| secret)
     }
 
-    /// Sends a request from an address that belongs to this input. `None` where it waits for longer than `patience`, which
-    /// is a finding unless somebody says that it may.
+    /// Sends a request from an address that belongs to this input. `None` if it waits for longer than `patience`, which
+    /// is a finding unless the caller allows it.
     pub async fn send(&self, mut request: Request<Body>, patience: Option<Duration>) -> Option<Answer> {
         let [a, b, c, d] = self.inputs.to_be_bytes();
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([10 ^ a, b, c, d], 4711))));
@@ -163,7 +163,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// What is so of every answer.
+    /// Checks invariants of every answer.
     fn check(&self, request: &str, is_head: bool) {
         let shown = || format!("{request}: {} {}", self.status, String::from_utf8_lossy(&self.body));
         assert!(self.status != StatusCode::INTERNAL_SERVER_ERROR, "{}", shown());

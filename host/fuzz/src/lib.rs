@@ -1,4 +1,4 @@
-//! What fuzz targets share.
+//! Shared parts of the fuzz targets.
 
 mod document;
 mod fuzzed_json;

@@ -1,4 +1,4 @@
-//! What the targets with modules share.
+//! Shared parts of the targets with modules.
 
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::PunishmentKind;

@@ -1,18 +1,18 @@
-//! A module scripted by its configuration: which host functions it calls with which words, which addresses its allocator
-//! returns, and where its answer is. The configuration is the script's bytes as text, two letters each.
+//! A module scripted by its configuration: its host calls and their words, the addresses that its allocator returns,
+//! and the position of its answer. The configuration is the script's bytes as text, two letters each.
 
 use std::fmt::Write;
 
-/// Where the script is in the module's memory.
+/// Address of the script in the module's memory.
 pub const SCRIPT: u32 = 0x1_0000;
-/// The host calls begin at this byte of the script …
+/// Byte of the script at which the host calls begin.
 pub const CALLS: usize = 16;
-/// … and each takes this many: its number, and ten words.
+/// Size of a host call in bytes: its number, and ten words.
 pub const CALL_BYTES: usize = 48;
-/// The longest script. Allocated memory comes after it.
+/// Maximum length of the script. Allocated memory comes after it.
 pub const SCRIPT_BYTES: usize = 0x4000;
 
-/// Every host function, with its parameters as core WebAssembly has them.
+/// Every host function, with its parameters in core WebAssembly.
 const FUNCTIONS: &[(&str, &str, &str)] = &[
     ("log", "write", "i32 i32 i32"),
     ("store", "get", "i32 i32 i32"),
@@ -43,7 +43,7 @@ const EXPORTS: &[&str] = &[
     "punishment@1.0.0#review",
 ];
 
-/// The script as the text the module reads.
+/// The script in the text form that the module reads.
 pub fn config(script: &[u8]) -> String {
     let letter = |nibble: u8| char::from(b'a' + nibble);
     script.iter().take(SCRIPT_BYTES).flat_map(|byte| [letter(byte >> 4), letter(byte & 15)]).collect()

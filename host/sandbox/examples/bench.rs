@@ -1,4 +1,4 @@
-//! What a call costs, through the sandbox and in bare wasmtime, with the starter module region-first.
+//! Cost of a call, through the sandbox and in bare wasmtime, with the starter module region-first.
 //!
 //! `cargo run --release -p hub-sandbox --example bench`
 
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// Calls one after the other: the time inside of the sandbox, and all the way from the async task and back.
+/// Calls one after the other: the time inside of the sandbox, and of the whole trip from the async task and back.
 async fn through_sandbox(sandbox: &Sandbox, module: &ModuleHandle, size: u32) -> (Vec<f64>, Vec<f64>) {
     let (mut inside, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..CALLS {

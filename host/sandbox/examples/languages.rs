@@ -1,8 +1,8 @@
-//! What modules cost by the language they are written in: size, compilation, and a call, each on an instance of its own
-//! (FRESH) or all on the same (REUSED).
+//! Cost of modules by their language: size, compilation, and a call, each on an instance of its own (FRESH) or all on
+//! the same (REUSED).
 //!
 //! `cargo run --release --example languages -- rust=polite/rust.wasm js=polite/js.wasm …`, each a `chat` module; the
-//! first one is what the others are compared with.
+//! first one is the baseline.
 
 use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const CALLS: usize = 2000;
 const CONFIG: &str = r#"{"words": ["darn", "heck"], "repeatMs": 5000}"#;
 
-/// What the calls of one kind cost.
+/// Costs of calls of one kind.
 struct Calls {
     p50: f64,
     p99: f64,
@@ -79,7 +79,7 @@ async fn measure(sandbox: &Sandbox, module: &ModuleHandle, instances: Instances)
     Ok(Calls { p50: times[CALLS / 2], p99: times[CALLS * 99 / 100], fuel, memory })
 }
 
-/// What this process has used of the processor, in all its threads.
+/// Processor time of this process, in all its threads.
 fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
     const TICKS_PER_SECOND: f64 = 100.0;
     let stat = std::fs::read_to_string("/proc/self/stat")?;

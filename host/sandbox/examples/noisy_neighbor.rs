@@ -31,15 +31,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// As in the hub.
+/// Same allocator as the hub's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long each measurement takes.
+/// Duration of each measurement.
 const DURATION: Duration = Duration::from_secs(3);
 /// The time between two calls of the well-behaved network.
 const CALL_INTERVAL: Duration = Duration::from_millis(1);
-/// A call that is this much later finds the breaker closed, which counts failures over ten seconds.
+/// Delay after which a call finds the breaker closed, which counts failures over ten seconds.
 const MINUTE: u64 = 60_000;
 /// Calls of the hostile network at once.
 const HOSTILE_CALLS: usize = 16;
@@ -82,7 +82,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// The hostile network's work, if any: what its calls ended in so far, and the tasks.
+/// The hostile network's work, if any: outcomes of its calls so far, and the tasks.
 #[derive(Default)]
 struct Disturbance {
     ends: Arc<Mutex<BTreeMap<String, u64>>>,
@@ -124,7 +124,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The well-behaved network's 99th percentile, in microseconds from asking to the answer.
+/// The well-behaved network's 99th percentile, in microseconds from request to answer.
 async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
     let started = now();
     let mut ticks = tokio::time::interval(CALL_INTERVAL);
@@ -151,7 +151,7 @@ async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
     times.get(times.len() * 99 / 100).copied().unwrap_or(f64::NAN)
 }
 
-/// Calls of the hostile network, as many as it can make.
+/// Calls of the hostile network, at its maximum rate.
 fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, step: u64) -> Disturbance {
     let (ends, over) = (Arc::new(Mutex::new(BTreeMap::new())), Arc::new(AtomicBool::new(false)));
     let calls = Arc::new(AtomicU64::new(0));
@@ -191,7 +191,7 @@ fn uploads(sandbox: &Sandbox, upload: &Bytes) -> Disturbance {
         let (sandbox, upload, ends, over) = (sandbox.clone(), upload.clone(), Arc::clone(&ends), Arc::clone(&over));
         tokio::spawn(async move {
             while !over.load(Ordering::Relaxed) {
-                // Dropped when the measurement is over, as with a client that went away.
+                // Dropped after the measurement, like the upload of a client that disconnected.
                 let timeout = tokio::time::sleep(DURATION);
                 let preparing = async {
                     let permit = sandbox.upload_permit("bad").await;

@@ -1,4 +1,4 @@
-//! The bounds the contract states for arguments of host calls and for answers.
+//! The contract's bounds for arguments of host calls and for answers.
 
 use crate::host::HostCall;
 use crate::limits::{MAX_DURATION_MS, MAX_LINE_CHARS, MAX_REASON_CHARS};
@@ -10,7 +10,7 @@ const MAX_PUNISHMENTS: u32 = 100;
 /// Bytes of any other argument, which the host checks further.
 const MAX_TEXT_BYTES: usize = 256;
 
-/// Checks the arguments of a host call; says what is wrong with them.
+/// Checks the arguments of a host call; the error describes the first invalid one.
 pub(crate) fn check(call: &HostCall) -> Result<(), String> {
     match call {
         HostCall::StoreGet { key } | HostCall::StoreDelete { key } => check_key(key),
@@ -27,7 +27,7 @@ pub(crate) fn check(call: &HostCall) -> Result<(), String> {
         }
         HostCall::Statistics { players, name, game_mode, .. } => {
             if players.len() > MAX_PLAYERS {
-                return Err(format!("{} players are more than {MAX_PLAYERS}", players.len()));
+                return Err(format!("{} players exceed the limit of {MAX_PLAYERS}", players.len()));
             }
             check_texts(players.iter().chain([name, game_mode]))
         }
@@ -51,14 +51,14 @@ fn check_key(key: &str) -> Result<(), String> {
     if (1..=MAX_KEY_BYTES).contains(&key.len()) {
         Ok(())
     } else {
-        Err(format!("a key has 1 to {MAX_KEY_BYTES} bytes, this one {}", key.len()))
+        Err(format!("a key must have 1 to {MAX_KEY_BYTES} bytes, this one has {}", key.len()))
     }
 }
 
 fn check_ttl(ttl_ms: Option<u64>) -> Result<(), String> {
     match ttl_ms {
-        Some(0) => Err("a ttl is 1 ms or more".into()),
-        Some(ttl) if ttl > MAX_DURATION_MS => Err("a ttl is 10 years or less".into()),
+        Some(0) => Err("a ttl must be 1 ms or more".into()),
+        Some(ttl) if ttl > MAX_DURATION_MS => Err("a ttl must be 10 years or less".into()),
         _ => Ok(()),
     }
 }
@@ -70,7 +70,7 @@ fn check_texts<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), St
     }
 }
 
-/// Checks a duration a module asks for.
+/// Checks a duration given by a module.
 pub(crate) fn check_duration(duration_ms: u64) -> Result<(), String> {
     if (1..=MAX_DURATION_MS).contains(&duration_ms) {
         Ok(())
@@ -83,10 +83,10 @@ pub(crate) fn check_duration(duration_ms: u64) -> Result<(), String> {
 pub(crate) fn check_line(line: &str) -> Result<(), String> {
     let chars = line.chars().count();
     if !(1..=MAX_LINE_CHARS).contains(&chars) {
-        return Err(format!("a rewritten line has 1 to {MAX_LINE_CHARS} characters, this one {chars}"));
+        return Err(format!("a rewritten line must have 1 to {MAX_LINE_CHARS} characters, this one has {chars}"));
     }
     if line.chars().any(char::is_control) {
-        return Err("a rewritten line has no control characters".into());
+        return Err("a rewritten line must not have control characters".into());
     }
     Ok(())
 }
@@ -95,13 +95,13 @@ pub(crate) fn check_line(line: &str) -> Result<(), String> {
 pub(crate) fn check_reason(reason: &str, required: bool) -> Result<(), String> {
     let chars = reason.chars().count();
     if chars > MAX_REASON_CHARS {
-        return Err(format!("a reason has up to {MAX_REASON_CHARS} characters, this one {chars}"));
+        return Err(format!("a reason must have at most {MAX_REASON_CHARS} characters, this one has {chars}"));
     }
     if required && reason.trim().is_empty() {
         return Err("a refusal needs a reason".into());
     }
     if reason.chars().any(char::is_control) {
-        return Err("a reason has no control characters".into());
+        return Err("a reason must not have control characters".into());
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Compiled code on disk. A file here becomes native code of this process, so only files with this hub's own MAC are
 //! loaded.
 //!
-//! Each network has a folder of its own, so that none can push out another's code. What was unused for longest is deleted
-//! where a network, or all of them, are over their bound; the time of use is that of the file, so that it survives
+//! Each network has a folder of its own, so that none can evict another's code. The least recently used files are
+//! deleted when a network, or all of them, exceed their bound; the time of use is that of the file, so that it survives
 //! restarts.
 
 mod files;
@@ -23,14 +23,14 @@ const MAC_BYTES: usize = 32;
 /// Bytes per write: the system does not preempt a write for others that wait for the CPU.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// How much compiled code is kept on disk, in bytes.
+/// Maximum size of compiled code on disk, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CacheBounds {
     pub(crate) all: u64,
     pub(crate) per_network: u64,
 }
 
-/// The cache's folder. It has a folder per engine compatibility, that one per network, and that a file per component,
+/// The cache's folder. It has a folder per engine compatibility, which has one per network, with a file per component,
 /// named by its SHA-256.
 pub(crate) struct ArtifactCache {
     folder: PathBuf,
@@ -40,13 +40,13 @@ pub(crate) struct ArtifactCache {
     writes: AtomicU64,
 }
 
-/// What the cache has for a component.
+/// Result of a cache lookup.
 pub(crate) enum Cached {
     /// Its code.
     Found(Component),
     /// Nothing.
     Missing,
-    /// A file that this hub did not write, or that wasmtime does not accept. It has been removed.
+    /// A file that was not written by this hub, or not accepted by wasmtime. It has been removed.
     Rejected(String),
 }
 
@@ -60,7 +60,7 @@ impl ArtifactCache {
     }
 
     fn network_folder(&self, network: &str) -> PathBuf {
-        // What is no plain name, as a network's id is one, gets another that is.
+        // A name that is not plain, unlike a network's id, is replaced by a plain one.
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         let name = match network {
             "" => "local".to_owned(),
@@ -88,7 +88,7 @@ impl ArtifactCache {
                 Cached::Found(component)
             }
             Err(why) => {
-                // Where it can't be removed it is overwritten later.
+                // A file that can't be removed is overwritten later.
                 let _ = std::fs::remove_file(&path);
                 Cached::Rejected(format!("{}: {why}", path.display()))
             }
@@ -118,15 +118,15 @@ impl ArtifactCache {
     /// Makes compiled code ready to run. Nothing is written.
     #[allow(clippy::unused_self)]
     pub(crate) fn open_compiled(&self, engine: &Engine, compiled: &Compiled) -> Result<Component, String> {
-        // SAFETY: A `Compiled` is made of what `Engine::precompile_component` gave, and of nothing else.
+        // SAFETY: A `Compiled` only holds output of `Engine::precompile_component`.
         #[allow(unsafe_code)]
         unsafe {
             deserialize(engine, &compiled.artifact)
         }
     }
 
-    /// Writes a component's code, whole or not at all, and deletes what is then over the bounds. Code that alone is over
-    /// them is not written. Blocks.
+    /// Writes a component's code, atomically, and then evicts files over the bounds. Code that alone exceeds them is
+    /// not written. Blocks.
     pub(crate) fn store(&self, network: &str, id: Sha256Sum, artifact: &[u8]) -> io::Result<()> {
         if (artifact.len() + MAC_BYTES) as u64 > self.bounds.per_network.min(self.bounds.all) {
             return Ok(());
@@ -148,7 +148,7 @@ impl ArtifactCache {
         self.evict(Some((&folder, &path)))
     }
 
-    /// Deletes what was unused for longest while all files, or those of this network's folder, are over their bounds;
+    /// Deletes the least recently used files while all files, or those of this network's folder, exceed their bounds;
     /// but not the file that has just been written.
     fn evict(&self, written: Option<(&Path, &Path)>) -> io::Result<()> {
         let mut files = files::list(&self.folder)?;
@@ -172,7 +172,7 @@ impl ArtifactCache {
         Ok(())
     }
 
-    /// The MAC covers what the code is for, so that a file can't be passed off as another module's.
+    /// The MAC covers the component's id, so that a file can't be passed off as another module's.
     fn mac(&self, id: Sha256Sum, artifact: &[u8]) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).ok()?;
         mac.update(b"network-hub compiled module 1\0");
@@ -186,9 +186,9 @@ impl ArtifactCache {
 /// Compiled code, ready to run.
 ///
 /// # Safety
-/// The artifact is what `Engine::precompile_component` gave.
+/// The artifact was returned by `Engine::precompile_component`.
 #[allow(unsafe_code)]
 unsafe fn deserialize(engine: &Engine, artifact: &[u8]) -> Result<Component, String> {
-    // SAFETY: As the caller says; that it was for this engine is checked.
+    // SAFETY: Guaranteed by the caller; that it was made for this engine is checked.
     unsafe { Component::deserialize(engine, artifact) }.map_err(|error| format!("{error:#}"))
 }

@@ -1,4 +1,4 @@
-//! Calling one module: the permits it needs, a thread, and a caller who waits for so long.
+//! Calling one module: its permits, a thread, and a caller with a time limit.
 
 use crate::contract::CallContext;
 use crate::host::Host;
@@ -19,24 +19,24 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-/// The target of spans that are only made for traces.
+/// Target of the spans that are only made for traces.
 const TRACE_TARGET: &str = "hub_trace";
 
-/// How a call runs.
+/// Options of a call.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CallOptions<'a> {
-    /// Bounds the calls of its chain. None for what runs beside the chains: shadows, replays, trials.
+    /// Bounds the calls of its chain. `None` for calls outside the chains: shadows, replays, trials.
     pub(crate) limiter: Option<&'a Arc<Semaphore>>,
-    /// Whether it may run on its caller's thread; none: it never does.
+    /// Decides whether it may run on its caller's thread; `None` forbids it.
     pub(crate) inline: Option<&'a InlineGate>,
-    /// The instances that may serve it; none: a fresh one does.
+    /// Key of the instances that may serve it; `None` for a fresh one.
     pub(crate) pool_key: Option<PoolKey>,
     /// Ignored for a busy network, whose calls begin at background priority.
     pub(crate) priority: Priority,
 }
 
 impl<T> CallReport<T> {
-    /// The report of a call whose caller leaves without its thread's report, if there is to be one.
+    /// The report of a call whose caller leaves without its thread's report.
     fn late(time: &CallTime) -> Self {
         let (compute_micros, waited_micros) = (micros(time.computed()), micros(time.waited()));
         Self { compute_micros, waited_micros, ..Self::not_run(CallFailure::Late(time.times())) }
@@ -57,7 +57,7 @@ impl Sandbox {
         self.call_with::<O>(CallOptions::default(), module, limits, host, context, input).await
     }
 
-    /// Calls with options. From here on the caller waits.
+    /// Calls with options. The caller's waiting time begins here.
     pub(crate) async fn call_with<O: Operation>(
         &self,
         options: CallOptions<'_>,
@@ -114,7 +114,7 @@ impl Sandbox {
                 None => return CallReport::late(&time),
             }
         }
-        // What runs beside the chains takes no CPU permit from them, nor does it make their network busy.
+        // Calls outside the chains take no CPU permit from them, nor do they make their network busy.
         let network = match options.limiter {
             Some(_) => self.0.networks.get(&context.network_id),
             None => self.0.networks.get(&format!("{} beside", context.network_id)),
@@ -152,7 +152,7 @@ impl Sandbox {
         }
         let inner = Arc::clone(&self.0);
         let running = self.0.threads.run(priority, move || {
-            // A thread whose caller has left ends at its next tick, and only then gives its permits back.
+            // A thread whose caller has left ends at its next tick, and only then releases its permits.
             let report = job.run(&inner.ticker, &inner.instances);
             drop(permits);
             report
@@ -164,7 +164,7 @@ impl Sandbox {
         }
     }
 
-    /// Loads a module's code while the caller waits. Loading goes on when it has left, for the next call.
+    /// Loads a module's code while the caller waits. Loading continues after the caller has left, for the next call.
     async fn load_before(&self, time: &CallTime, module: &ModuleHandle) -> Result<Arc<LoadedModule>, CallFailure> {
         if let Some(loaded) = self.cached_code(&module.0) {
             return Ok(loaded);

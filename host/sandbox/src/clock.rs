@@ -1,4 +1,4 @@
-//! The clocks calls go by. The time in a module's context is the caller's `now_ms`.
+//! Clocks of calls. The time in a module's context is the caller's `now_ms`.
 
 use crate::priority;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ pub(crate) fn monotonic() -> Instant {
     Instant::now()
 }
 
-/// Now, as the times of files have it.
+/// Now, in the format of file times.
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn system_time() -> SystemTime {
     SystemTime::now()
 }
 
-/// Where the time of calls comes from: the machine, or a test that moves it.
+/// Source of the time of calls: the machine, or a test that moves it.
 #[derive(Clone, Debug, Default)]
 pub enum CallClock {
     /// The machine's clocks.
@@ -43,7 +43,7 @@ impl CallClock {
         }
     }
 
-    /// A running module has reached a tick.
+    /// Called at each tick of a running module.
     pub(crate) fn tick(&self) {
         if let Self::Manual(clock) = self {
             clock.times.send_modify(|times| {
@@ -53,7 +53,7 @@ impl CallClock {
         }
     }
 
-    /// The future's output; none where it is not ready before the deadline.
+    /// The future's output; `None` if it is not ready before the deadline.
     pub(crate) async fn timeout_at<T>(&self, deadline: Instant, future: impl Future<Output = T>) -> Option<T> {
         match self {
             Self::System => tokio::time::timeout_at(deadline.into(), future).await.ok(),
@@ -88,13 +88,13 @@ impl Default for ManualCallClock {
 }
 
 impl ManualCallClock {
-    /// Lets time pass, in which nobody computes.
+    /// Lets time pass without any computing.
     pub fn advance(&self, passed: Duration) {
         self.times.send_modify(|times| times.passed += passed);
     }
 
-    /// What passes between two ticks of a running module: time, and its thread's processor time. On a machine that
-    /// stalls much of the one passes and nothing of the other.
+    /// Time between two ticks of a running module, and its thread's processor time. On a stalling machine much of the
+    /// first passes and nothing of the second.
     pub fn set_tick(&self, passed: Duration, computed: Duration) {
         self.times.send_modify(|times| (times.passed_per_tick, times.computed_per_tick) = (passed, computed));
     }

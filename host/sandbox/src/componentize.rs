@@ -1,4 +1,4 @@
-//! Checks uploads against the contract, and makes components of core modules that carry their component type.
+//! Checks uploads against the contract, and wraps core modules that carry their component type.
 
 use crate::engine::FEATURES;
 use crate::inspect::{ModuleInfo, Surface, Upload, check_surface, inspect};
@@ -18,7 +18,7 @@ pub(crate) fn precheck(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks an upload and gives the component it is, or is wrapped into.
+/// Checks an upload and returns its component, wrapped if needed.
 pub(crate) fn componentize(bytes: &[u8]) -> Result<(Cow<'_, [u8]>, ModuleInfo), String> {
     match inspect(bytes)? {
         Upload::Component(surface) => Ok((Cow::Borrowed(bytes), check_component(bytes, &surface)?)),

@@ -7,8 +7,8 @@ use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, WasmBacktraceDetails,
 };
 
-/// The WebAssembly features a module may use: version 3 and components, without what depends on the CPU, what needs a
-/// garbage collector, and what the pool has no room for.
+/// WebAssembly features of modules: version 3 and components, except for features that depend on the CPU, need a
+/// garbage collector, or don't fit the pool.
 pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM3
     .union(WasmFeatures::COMPONENT_MODEL)
     .difference(WasmFeatures::RELAXED_SIMD)
@@ -18,11 +18,11 @@ pub(crate) const FEATURES: WasmFeatures = WasmFeatures::WASM3
     .difference(WasmFeatures::MEMORY64)
     .difference(WasmFeatures::MULTI_MEMORY);
 
-/// The settings that decide what code is generated. No WASI is linked anywhere: a module has the contract alone.
+/// Settings that affect generated code. No WASI is linked anywhere: a module has the contract alone.
 fn base() -> Config {
     let mut config = Config::new();
     config
-        // Synchronous calls cost half of what asynchronous ones do.
+        // Synchronous calls cost half of asynchronous ones.
         .concurrency_support(false)
         .consume_fuel(true)
         .epoch_interruption(true)
@@ -31,7 +31,7 @@ fn base() -> Config {
         .wasm_features(WasmFeatures::all().difference(FEATURES), false)
         .wasm_features(FEATURES, true)
         .max_wasm_stack(512 << 10)
-        // Files and lines in backtraces where a module carries them, whatever the environment says.
+        // Files and lines in backtraces if a module carries them, whatever the environment is set to.
         .wasm_backtrace_details(WasmBacktraceDetails::Enable);
     config
 }
@@ -41,8 +41,8 @@ pub(crate) fn compiling() -> Result<Engine> {
     Engine::new(&base())
 }
 
-/// The engine for running, with a pool of `instances` of up to `memory_bytes` each, of which the first `keep_resident` are
-/// cleared in place for the next call.
+/// The engine for running, with a pool of `instances` of up to `memory_bytes` each, of which the first `keep_resident`
+/// are cleared in place for the next call.
 pub(crate) fn running(instances: u32, memory_bytes: usize, keep_resident: usize) -> Result<Engine> {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -66,10 +66,10 @@ pub(crate) fn running(instances: u32, memory_bytes: usize, keep_resident: usize)
     Engine::new(&config)
 }
 
-/// Names what compiled code fits: it changes with wasmtime's version, the CPU's features and the settings above.
+/// Compatibility key of compiled code: it changes with wasmtime's version, the CPU's features and the settings above.
 pub(crate) fn compatibility(engine: &Engine) -> String {
     #[allow(deprecated)]
-    // SipHash with fixed keys: the same in every process, as a file name needs.
+    // SipHash with fixed keys: the same in every process, which a file name needs.
     let mut hasher = std::hash::SipHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     format!("{:016x}", hasher.finish())

@@ -1,4 +1,4 @@
-//! Why a sandbox does not start, and why a module is not taken or not loaded.
+//! Errors of starting a sandbox, and of accepting or loading a module.
 
 /// The sandbox could not be set up.
 #[derive(Debug, thiserror::Error)]

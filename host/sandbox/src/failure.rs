@@ -4,16 +4,16 @@ use crate::report::{CallFailure, CallTimes};
 use crate::state::HostAbort;
 use wasmtime::{Error, Trap, WasmBacktrace};
 
-/// Where a call was when it ended.
+/// Phase in which a call ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Instantiating the module.
     Starting,
-    /// Running the exported function, or handing its arguments and answer over.
+    /// Running the exported function, or passing its arguments and answer.
     Calling,
 }
 
-/// The failure an error means. `memory_denied` says whether the module had asked for too much memory.
+/// Maps an error to a failure. `memory_denied`: the module had asked for too much memory.
 pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool, times: CallTimes) -> CallFailure {
     if let Some(abort) = error.downcast_ref::<HostAbort>() {
         return match abort {
@@ -28,8 +28,8 @@ pub(crate) fn classify(error: &Error, phase: Phase, memory_denied: bool, times: 
         // Allocators trap when they get no memory, which alone would hide the reason.
         _ if memory_denied => CallFailure::OutOfMemory,
         Some(_) => trap(error),
-        // Not a trap: the module broke the rules by which values are handed over, as with a pointer outside
-        // of its memory, text that is no UTF-8, or more data than the host accepts.
+        // Not a trap: the module broke the rules of passing values, such as a pointer outside of its memory, text that
+        // is no UTF-8, or more data than the host accepts.
         None if phase == Phase::Calling => CallFailure::InvalidAnswer { reason: error.root_cause().to_string() },
         None => CallFailure::Unavailable { reason: format!("{error:#}") },
     }

@@ -1,4 +1,4 @@
-//! What a module may ask the hub for while it runs. A host call is a value, and so is its answer: they are counted in one
+//! A module's calls to the hub while it runs. A host call is a value, and so is its answer: they are counted in one
 //! place, recorded, and answered from a record in a replay.
 
 use crate::contract::HostError;
@@ -16,7 +16,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Arguments are inside the bounds the contract states (lengths, counts, a ttl of 1 or more) when they arrive.
 /// The sandbox stops waiting at the call's deadline and drops the future.
 pub trait Host: Send + Sync {
-    /// Answers one call with the [`HostAnswer`] that its [`HostCall`] names.
+    /// Answers one call with the [`HostAnswer`] for its [`HostCall`].
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>>;
 }
 
@@ -35,7 +35,7 @@ pub enum HostCall {
         key: String,
         /// Up to 64 KiB.
         value: String,
-        /// Expires this long after now; none: never.
+        /// Expires after this time; `None`: never.
         ttl_ms: Option<u64>,
     },
     /// Adds to a number; a missing key counts as 0 and is created with the expiry. Answer: [`HostAnswer::Number`].
@@ -44,7 +44,7 @@ pub enum HostCall {
         key: String,
         /// May be negative.
         by: i64,
-        /// Applies only where the key is created.
+        /// Applies only if the key is created.
         ttl_ms: Option<u64>,
     },
     /// Deletes a key. Answer: [`HostAnswer::Deleted`].
@@ -54,27 +54,27 @@ pub enum HostCall {
     },
     /// One statistic of several players, in their order. Answer: [`HostAnswer::Statistics`].
     Statistics {
-        /// UUIDs as the module gave them, at most 100.
+        /// UUIDs from the module, at most 100.
         players: Vec<String>,
         /// The statistic's name.
         name: String,
-        /// `global` where the module gave none.
+        /// `global` by default.
         game_mode: String,
-        /// The period counted over.
+        /// Period of the statistic.
         period: Period,
     },
     /// A balance. Answer: [`HostAnswer::Balance`].
     Balance {
-        /// A UUID as the module gave it.
+        /// UUID from the module.
         player: String,
         /// The currency's name.
         currency: String,
     },
     /// A permission, resolved. Answer: [`HostAnswer::Permission`].
     Permission {
-        /// A UUID as the module gave it.
+        /// UUID from the module.
         player: String,
-        /// The node asked about.
+        /// Requested node.
         node: String,
         /// In this context.
         context: Option<String>,
@@ -83,21 +83,21 @@ pub enum HostCall {
     },
     /// A player's punishments, newest first. Answer: [`HostAnswer::Punishments`].
     Punishments {
-        /// A UUID or a name as the module gave it.
+        /// UUID or name from the module.
         player: String,
-        /// Which of them.
+        /// Filter of the list.
         filter: PunishmentFilter,
     },
-    /// Where a player is. Answer: [`HostAnswer::Online`].
+    /// Location of a player. Answer: [`HostAnswer::Online`].
     Online {
-        /// A UUID as the module gave it.
+        /// UUID from the module.
         player: String,
     },
-    /// Who is on a candidate of this matchmaking call. Answer: [`HostAnswer::Players`].
+    /// Players on a candidate of this matchmaking call. Answer: [`HostAnswer::PlayersOn`].
     PlayersOn {
         /// The server.
         server_id: String,
-        /// The world, where the candidate is one.
+        /// The world, if the candidate is one.
         world_id: Option<String>,
     },
 }
@@ -106,39 +106,39 @@ pub enum HostCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HostAnswer {
-    /// A key's value, where it has one.
+    /// A key's value, if it has one.
     Value(Option<String>),
     /// The value is set.
     Done,
     /// The sum.
     Number(i64),
-    /// Whether there was something to delete.
+    /// True if there was something to delete.
     Deleted(bool),
-    /// One per player asked about, in their order.
+    /// One per requested player, in their order.
     Statistics(Vec<Option<f64>>),
-    /// In ten-thousandths; none where there is no such currency.
+    /// In ten-thousandths; `None` if there is no such currency.
     Balance(Option<i64>),
-    /// What is decided about the permission.
+    /// Resolution of the permission.
     Permission(PermissionState),
     /// Newest first.
     Punishments(Vec<Punishment>),
-    /// None when offline.
+    /// `None` when offline.
     Online(Option<Location>),
     /// UUIDs, at most 200.
     Players(Vec<String>),
 }
 
-/// A data call that was made. With the input and the context they are all that a replay needs.
+/// A recorded data call. With the input and the context these are all that a replay needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostCallRecord {
-    /// What was asked.
+    /// The call.
     #[serde(flatten)]
     pub call: HostCall,
     /// The answer.
     pub answer: Result<HostAnswer, HostError>,
 }
 
-/// A host without data: every list is empty, every key missing, every player unknown. Trial calls get it.
+/// A host without data: every list is empty, every key missing, every player unknown. Used by trial calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmptyHost;
 

@@ -1,5 +1,6 @@
-//! Calls that run on the thread of their caller. Handing a call to another thread and its answer back costs more than most
-//! calls do. It is for links whose calls have been short; a call that turns out to be long gives the thread's other work away.
+//! Calls that run on the thread of their caller. Handing a call to another thread and its answer back costs more than
+//! most calls do. Used for links whose calls have been short; a call that turns out to be long hands the thread's other
+//! work away.
 
 use crate::clock::monotonic;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,28 +8,28 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// A call up to this long costs its neighbours no more than any other request.
+/// Maximum duration of a short call, which delays other requests no more than any request does.
 pub(crate) const SHORT: Duration = Duration::from_micros(250);
-/// Short calls, one after the other, after which the next runs inline.
+/// Number of consecutive short calls after which the next runs inline.
 const MIN_SHORT_CALLS: u32 = 32;
-/// What another thread needs to take over.
+/// Time that another thread needs to take over.
 const TAKEOVER: Duration = Duration::from_micros(100);
 
 /// Opens for the calls of a link while they are short.
 #[derive(Debug, Default)]
 pub(crate) struct InlineGate {
-    /// The latest calls that were short, one after the other.
+    /// Number of latest consecutive short calls.
     short_calls: AtomicU32,
 }
 
 impl InlineGate {
-    /// Whether the next call may run inline, and this thread can give its other work away.
+    /// True if the next call may run inline, and this thread can hand its other work away.
     pub(crate) fn is_open(&self) -> bool {
         self.short_calls.load(Ordering::Relaxed) >= MIN_SHORT_CALLS
             && Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
     }
 
-    /// Notes what a call has computed.
+    /// Records the computing time of a call.
     pub(crate) fn record(&self, computed: Duration) {
         if computed > SHORT {
             self.short_calls.store(0, Ordering::Relaxed);
@@ -38,8 +39,8 @@ impl InlineGate {
     }
 }
 
-/// Gives the other tasks of this thread, if it is one of the runtime's, to another one, and goes on. A thread that has taken
-/// over keeps them when this returns; where none has yet, the next call of this tries again.
+/// Hands the other tasks of this thread, if it is one of the runtime's, to another one, and continues. A thread that
+/// has taken over keeps them when this returns; if none has yet, the next call of this tries again.
 pub(crate) fn give_tasks_away() {
     tokio::task::block_in_place(|| {
         let until = monotonic() + TAKEOVER;

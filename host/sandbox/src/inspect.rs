@@ -1,17 +1,17 @@
-//! What an upload is, by its imports and exports, before anything is compiled.
+//! Kind of an upload, by its imports and exports, before anything is compiled.
 
 use crate::contract::{HOST_INTERFACES, PACKAGE, Point};
 use crate::versions;
 use wasmparser::{ComponentExternName, ComponentExternalKind, Parser, Payload};
 
-/// What an upload turned out to be.
+/// Kind of an upload.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Upload {
     /// A component.
     Component(Surface),
     /// A core module.
     Core {
-        /// Whether it carries its component type.
+        /// True if it carries its component type.
         has_type: bool,
         imports: Vec<String>,
     },
@@ -21,11 +21,11 @@ pub(crate) enum Upload {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surface {
     pub(crate) imports: Vec<String>,
-    /// With whether the export is an interface.
+    /// Names, and true for an export that is an interface.
     pub(crate) exports: Vec<(String, bool)>,
 }
 
-/// What the hub needs to know of a component.
+/// The hub's information about a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ModuleInfo {
     pub(crate) points: Vec<Point>,
@@ -130,7 +130,8 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
             .map(|(interface, version)| (Point::from_name(interface), version));
         let Some((Some(point), version)) = point else {
             return Err(format!(
-                "it exports `{export}`, which is no extension point. The points are {}. (What a language's tools                  export besides, `hub module build` takes away.)",
+                "it exports `{export}`, which is no extension point. The points are {}. (`hub module build` removes \
+                 other exports of a language's tools.)",
                 point_names(),
             ));
         };
@@ -154,7 +155,7 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
     Ok(ModuleInfo { points, world_version })
 }
 
-/// Whether an import or export has the name of something in the contract.
+/// True if an import or export has the name of an item of the contract.
 pub(crate) fn is_of_contract(name: &str) -> bool {
     contract_name(name).is_some()
 }
@@ -168,7 +169,7 @@ fn check_version(name: &str, version: &str) -> Result<(), String> {
     if versions::find(version).is_some() {
         return Ok(());
     }
-    Err(format!("`{name}` is of version {version} of the contract; this hub supports {}", versions::numbers()))
+    Err(format!("`{name}` has version {version} of the contract; this hub supports {}", versions::numbers()))
 }
 
 fn no_point() -> String {

@@ -1,7 +1,7 @@
-//! Instances that outlive their call, for links that ask for it, each for that link alone.
+//! Instances that outlive their call, for links configured so, each for that link alone.
 //!
-//! Starting an instance, which in some languages is most of a call's cost, then happens once for many calls. An instance
-//! that failed is never used again, nor is one that grew large, was used often, or was idle for a while.
+//! Starting an instance, which in some languages is most of a call's cost, then happens once for many calls. An
+//! instance is not reused after it failed, grew large, was used often, or was idle for a while.
 
 use crate::clock::monotonic;
 use crate::module::LoadedModule;
@@ -14,17 +14,17 @@ use tokio::runtime::Handle;
 use wasmtime::Store;
 use wasmtime::component::Instance;
 
-/// Calls one instance serves.
+/// Maximum number of calls of one instance.
 const MAX_USES: u32 = 1000;
-/// Instances of one link that are kept.
+/// Maximum number of kept instances of one link.
 const MAX_PER_KEY: usize = 8;
 
-/// Identifies the link that instances belong to.
+/// Link that instances belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PoolKey(u64);
 
 impl PoolKey {
-    /// One that no other link has.
+    /// A key that no other link has.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
@@ -33,7 +33,7 @@ impl PoolKey {
 
 /// A store, and its instance once it is started.
 pub(crate) struct PooledInstance {
-    /// The code it runs: the cache may have loaded the module anew, with other export indices.
+    /// The code it runs: the cache may have reloaded the module, with other export indices.
     pub(crate) module: Arc<LoadedModule>,
     pub(crate) store: Store<CallState>,
     pub(crate) instance: Option<Instance>,
@@ -58,7 +58,7 @@ impl PooledInstance {
     }
 }
 
-/// How many instances may be kept, with how much memory, and for how long without a call.
+/// Limits of kept instances: their number, memory, and idle time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PoolLimits {
     pub(crate) instances: usize,

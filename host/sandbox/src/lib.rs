@@ -13,8 +13,8 @@
 //!
 //! Every call is a fresh instance on a thread of the sandbox's own, with its own memory, fuel and deadline; only
 //! [`Instances::Reused`] has calls of one link share instances.
-//! What it asks the hub for goes through a [`Host`]: a host call is a value and so is its answer, so that they are
-//! counted, recorded and replayed. A module's answer is a proposal: out of bounds, it is a failure.
+//! Its calls to the hub go through a [`Host`]: a host call is a value and so is its answer, so that they are counted,
+//! recorded and replayed. A module's answer is a proposal: out of bounds, it is a failure.
 //!
 //! ```no_run
 //! # use hub_sandbox::{*, contract::*};

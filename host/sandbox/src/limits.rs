@@ -1,38 +1,38 @@
-//! What a call, and a compilation, may cost.
+//! Limits of a call, and of a compilation.
 
 use crate::contract::Point;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The longest duration a module may give a punishment: ten years, in milliseconds.
+/// Maximum duration of a module's punishment: ten years, in milliseconds.
 pub const MAX_DURATION_MS: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
-/// The longest rewritten chat line, in characters.
+/// Maximum length of a rewritten chat line, in characters.
 pub const MAX_LINE_CHARS: usize = 1024;
-/// The longest reason, in characters.
+/// Maximum length of a reason, in characters.
 pub const MAX_REASON_CHARS: usize = 256;
-/// The most follow-ups one review may ask for.
+/// Maximum number of follow-ups of one review.
 pub const MAX_FOLLOW_UPS: usize = 8;
 
-/// The caller of a module waits this many times the module's computing time.
+/// Ratio of the caller's waiting time to the module's computing time.
 const WAIT_FACTOR: u32 = 10;
 
-/// What one call of a module may cost.
+/// Limits of one call of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
-    /// Processor time of the call's thread: what the module computes itself, not what it waits for.
+    /// Processor time of the call's thread: computing of the module itself, without waiting.
     pub compute: Duration,
-    /// How long the caller waits for the answer: for permits, for host calls, and while the module computes.
+    /// Maximum time that the caller waits for the answer: for permits, for host calls, and while the module computes.
     pub wait: Duration,
     /// WebAssembly instructions, roughly; unlike time, the same in every run.
     pub fuel: u64,
-    /// Linear memory, in bytes. More than [`crate::SandboxConfig::max_memory_bytes`] counts as that.
+    /// Linear memory, in bytes, at most [`crate::SandboxConfig::max_memory_bytes`].
     pub memory_bytes: usize,
     /// Host calls that touch data.
     pub host_calls: u32,
-    /// Log lines kept; more are counted and dropped.
+    /// Maximum number of log lines kept; more are counted and dropped.
     pub log_lines: usize,
-    /// Bytes kept of a log line.
+    /// Maximum bytes kept of a log line.
     pub log_line_bytes: usize,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn half_the_cpus() -> usize {
     std::thread::available_parallelism().map_or(1, |cpus| (cpus.get() / 2).max(1))
 }
 
-/// What compiling one module may cost. Enforced on the child process.
+/// Limits of compiling one module, enforced on the child process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
     /// Time from start to result; long, because it runs at background priority.
@@ -76,9 +76,9 @@ pub struct CompileLimits {
     pub cpu_seconds: u64,
     /// Address space, in bytes.
     pub memory_bytes: u64,
-    /// The size of an upload, in bytes.
+    /// Maximum size of an upload, in bytes.
     pub module_bytes: usize,
-    /// Threads it may compile with.
+    /// Maximum number of compiling threads.
     pub threads: usize,
 }
 

@@ -1,4 +1,5 @@
-//! The host functions as the contract names them, for each version. Each only translates; what they do is in `state.rs`.
+//! The host functions with the contract's names, for each version. Each only translates; their behaviour is in
+//! `state.rs`.
 
 use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::{HostError, LogLevel, interface_name};

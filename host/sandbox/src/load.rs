@@ -1,4 +1,4 @@
-//! Brings a module's code into memory: from disk, else by compiling it.
+//! Brings a module's code into memory: from disk, otherwise by compiling it.
 
 use crate::cache::Cached;
 use crate::compile::Compiled;
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use wasmtime::component::Component;
 
 impl Sandbox {
-    /// Makes a stored component ready to be called: from memory, else from disk, else compiled from its source.
+    /// Makes a stored component callable: from memory, otherwise from disk, otherwise compiled from its source.
     ///
     /// # Errors
-    /// [`LoadError`] where none of these works.
+    /// [`LoadError`] if none of these works.
     pub async fn load(&self, id: Sha256Sum, source: Arc<dyn ComponentSource>) -> Result<ModuleHandle, LoadError> {
         let mut module = Module { id, points: Vec::new(), source, loading: tokio::sync::Mutex::default() };
         module.points = self.load_code(&module).await?.points();
@@ -28,7 +28,7 @@ impl Sandbox {
         Some(loaded)
     }
 
-    /// A module's code, from wherever it is.
+    /// Code of a module, from memory, disk or its source.
     pub(crate) async fn load_code(&self, module: &Module) -> Result<Arc<LoadedModule>, LoadError> {
         if let Some(loaded) = self.cached_code(module) {
             return Ok(loaded);
@@ -52,7 +52,7 @@ impl Sandbox {
         Ok(self.keep(&network.name, compiled).await?.1)
     }
 
-    /// Loads compiled code from disk, where it is there.
+    /// Loads compiled code from disk, if it exists.
     pub(crate) async fn load_from_disk(
         &self,
         network: &str,
@@ -74,7 +74,7 @@ impl Sandbox {
         loading.await.map_err(|error| LoadError(format!("a task failed: {error}")))?
     }
 
-    /// Compiles a module. Nothing of it is kept yet.
+    /// Compiles a module without keeping the result.
     pub(crate) async fn compile(&self, module: Bytes) -> Result<CompiledModule, PrepareError> {
         let inner = Arc::clone(&self.0);
         let compiled = inner.compiler.compile(&inner.engine, &inner.threads, &module).await?;
@@ -99,7 +99,7 @@ impl Sandbox {
         kept.await
     }
 
-    /// Notes now and then that a module is in use, so that its code stays on disk.
+    /// Records occasionally that a module is in use, so that its code stays on disk.
     fn note_use(&self, module: &Module, loaded: &LoadedModule) {
         if loaded.is_to_be_noted() {
             let (inner, network, id) = (Arc::clone(&self.0), module.source.network(), module.id);
@@ -108,7 +108,7 @@ impl Sandbox {
     }
 }
 
-/// A compiled module that can be tried.
+/// A compiled module, ready for its trial.
 pub(crate) struct CompiledModule {
     pub(crate) prepared: Prepared,
     pub(crate) loaded: Arc<LoadedModule>,
@@ -120,7 +120,7 @@ impl Inner {
         let sha256 = Sha256Sum::of(&upload);
         let id = compiled.wrapped.as_deref().map_or(sha256, Sha256Sum::of);
         let component = self.artifacts.open_compiled(&self.engine, &compiled);
-        let component = component.map_err(|why| PrepareError::Invalid(format!("it can't be run: {why}")))?;
+        let component = component.map_err(|why| PrepareError::Invalid(format!("it can't be loaded: {why}")))?;
         let loaded = self
             .resolve(&component)
             .map_err(|error| PrepareError::Invalid(format!("it does not fit the contract: {error:#}")))?;

@@ -1,4 +1,4 @@
-//! A module: where its bytes are, the handle it is called by, and its code once it is loaded.
+//! A module: the source of its bytes, its handle for calls, and its code once it is loaded.
 
 use crate::clock::monotonic;
 use crate::contract::{Point, interface_name};
@@ -15,30 +15,30 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker};
 
-/// The time between two notes that a module is in use.
+/// Interval between records that a module is in use.
 const NOTE_INTERVAL: Duration = Duration::from_hours(1);
 
 /// An upload that was compiled and tried.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The SHA-256 of the bytes as they were uploaded.
+    /// SHA-256 of the uploaded bytes.
     pub sha256: Sha256Sum,
-    /// The component to store: the upload itself, or what a core module was wrapped into.
+    /// The component to store: the upload itself, or the wrapped core module.
     pub component: Bytes,
-    /// The SHA-256 of the component, by which it is loaded.
+    /// SHA-256 of the component, which is its id for loading.
     pub id: Sha256Sum,
     /// The points it serves.
     pub points: Vec<Point>,
-    /// The version of the contract it is written against.
+    /// Version of the contract of this module.
     pub world_version: String,
 }
 
 /// Fetches a component's bytes when its compiled code is not on this node.
 pub trait ComponentSource: Send + Sync {
-    /// The component's bytes, as [`Prepared::component`] gave them. The error is for the operator's log.
+    /// The component's bytes, as returned in [`Prepared::component`]. The error is for the operator's log.
     fn component(&self) -> BoxFuture<'_, Result<Bytes, String>>;
 
-    /// The network that the compilation counts for, and that its compiled code is kept for.
+    /// Network that the compilation counts for, and whose cache keeps its compiled code.
     fn network(&self) -> String {
         LOCAL_NETWORK.to_owned()
     }
@@ -51,8 +51,8 @@ impl ComponentSource for Bytes {
     }
 }
 
-/// A module that [`crate::Sandbox::load`] made ready to be called. Cheap to clone. It does not hold the compiled code
-/// itself: that is in a cache of bounded size, and is loaded again from disk, or from its source, when it is needed.
+/// A loaded module, see [`crate::Sandbox::load`]. Cheap to clone. It does not hold the compiled code itself: that is in
+/// a cache of bounded size, and is loaded again from disk, or from its source, when it is needed.
 #[derive(Clone)]
 pub struct ModuleHandle(pub(crate) Arc<Module>);
 
@@ -60,12 +60,12 @@ pub(crate) struct Module {
     pub(crate) id: Sha256Sum,
     pub(crate) points: Vec<Point>,
     pub(crate) source: Arc<dyn ComponentSource>,
-    /// Held while its code is being loaded, so that a burst of calls loads it once.
+    /// Locked while its code is being loaded, so that a burst of calls loads it once.
     pub(crate) loading: tokio::sync::Mutex<()>,
 }
 
 impl ModuleHandle {
-    /// The SHA-256 of its component, by which it was loaded.
+    /// SHA-256 of its component, which is its id for loading.
     pub fn id(&self) -> Sha256Sum {
         self.0.id
     }
@@ -88,16 +88,16 @@ pub(crate) struct LoadedModule {
     version: &'static dyn Version,
     exports: Vec<(Point, &'static str, ComponentExportIndex)>,
     loaded_at: Instant,
-    /// Seconds after it was loaded when its use was last noted.
+    /// Time of its last recorded use, in seconds after it was loaded.
     noted_at: AtomicU64,
 }
 
 impl LoadedModule {
-    /// Resolves the imports and looks up the exports. Fails where they do not fit the contract's types.
+    /// Resolves the imports and looks up the exports. Fails if they do not fit the contract's types.
     pub(crate) fn new(linker: &Linker<CallState>, component: &Component) -> wasmtime::Result<Self> {
         let pre = linker.instantiate_pre(component)?;
         let version = version(component).ok_or_else(|| {
-            wasmtime::Error::msg(format!("it is of no version that this hub supports: {}", versions::numbers()))
+            wasmtime::Error::msg(format!("unsupported version of the contract; supported: {}", versions::numbers()))
         })?;
         let exports = Point::ALL.into_iter().filter_map(|point| exports(component, point, version.number()));
         let exports = exports.flatten().collect();
@@ -117,7 +117,7 @@ impl LoadedModule {
         Some(Export { version: self.version, index })
     }
 
-    /// Whether its use is to be noted now: once in a while.
+    /// True if its use is due to be recorded: once in a while.
     pub(crate) fn is_to_be_noted(&self) -> bool {
         let (now, before) = (self.loaded_at.elapsed().as_secs(), self.noted_at.load(Ordering::Relaxed));
         now >= before + NOTE_INTERVAL.as_secs()
@@ -131,15 +131,15 @@ impl LoadedModule {
     }
 }
 
-/// The version a component is written against, by the full names of its exports: looked up by name, an interface of one
-/// version is also found under the number of another that is compatible with it.
+/// Version of a component's contract, by the full names of its exports: a lookup by name would also find an interface
+/// under the number of another, compatible version.
 fn version(component: &Component) -> Option<&'static dyn Version> {
     let ty = component.component_type();
     let mut exports = ty.exports(component.engine());
     exports.find_map(|(name, _)| versions::find(contract_name(name)?.1))
 }
 
-/// The exported functions of a point; none where it lacks one.
+/// The exported functions of a point; `None` if one is missing.
 fn exports(
     component: &Component,
     point: Point,

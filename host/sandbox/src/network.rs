@@ -1,5 +1,6 @@
-//! How networks share the CPU. Each may compute so many calls at once, short ones aside; and the next calls of one that has
-//! lately computed a lot start at background priority, so that those who compute little hardly notice it.
+//! Sharing of the CPU among networks. Each has a limit of concurrently computing calls, short ones aside; and the next
+//! calls of a network that has lately computed a lot start at background priority, so that networks that compute little
+//! hardly notice it.
 
 use crate::clock::{CallClock, monotonic};
 use crate::inline::SHORT;
@@ -12,13 +13,13 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 /// The network of tools and tests.
 pub(crate) const LOCAL_NETWORK: &str = "local";
 
-/// Networks that are remembered before the idle ones are forgotten.
+/// Maximum number of remembered networks before idle ones are forgotten.
 const MAX_NETWORKS: usize = 1024;
-/// The time over which CPU usage decays.
+/// Time over which CPU usage decays.
 const USAGE_WINDOW: Duration = Duration::from_secs(1);
-/// The share of its CPUs that a network may use without counting as busy.
+/// Maximum share of its CPUs that a network may use without counting as busy.
 const BUSY_SHARE: f64 = 0.125;
-/// Uploads of a network that are in memory at once.
+/// Maximum number of a network's uploads in memory.
 const MAX_UPLOADS: usize = 4;
 
 /// All networks.
@@ -30,13 +31,13 @@ pub(crate) struct Networks {
 /// One network.
 pub(crate) struct Network {
     pub(crate) name: Box<str>,
-    /// Held while an upload is prepared: of a network's uploads only one waits for `compiling`, so that loading an
+    /// Locked while an upload is prepared: of a network's uploads only one waits for `compiling`, so that loading an
     /// accepted module never waits for more.
     pub(crate) preparing: AsyncMutex<()>,
-    /// Held while a module is compiled: in the queue for the compiler there is only one module of each network.
+    /// Locked while a module is compiled: in the queue for the compiler there is only one module of each network.
     pub(crate) compiling: AsyncMutex<()>,
     uploads: Arc<Semaphore>,
-    /// Calls that compute at once.
+    /// Permits of concurrently computing calls.
     cpu: Arc<Semaphore>,
     usage: Mutex<CpuUsage>,
     busy_threshold: f64,
@@ -49,7 +50,7 @@ struct CpuUsage {
 }
 
 impl Networks {
-    /// Each with up to `cpus_per_network` (at least one) calls that compute at once.
+    /// Networks with up to `cpus_per_network` (at least one) concurrently computing calls each.
     pub(crate) fn new(cpus_per_network: usize) -> Self {
         Self { cpus_per_network: cpus_per_network.clamp(1, Semaphore::MAX_PERMITS), networks: Mutex::default() }
     }
@@ -61,7 +62,7 @@ impl Networks {
             return Arc::clone(network);
         }
         if networks.len() >= MAX_NETWORKS {
-            // Whoever holds or waits for a permit holds the network too.
+            // Any holder or waiter of a permit holds the network too.
             networks.retain(|_, network| Arc::strong_count(network) > 1);
         }
         let network = Arc::new(Network {
@@ -79,7 +80,7 @@ impl Networks {
 }
 
 impl Network {
-    /// Whether its calls have computed a lot lately.
+    /// True if its calls have computed a lot lately.
     pub(crate) fn is_busy(&self) -> bool {
         self.usage.lock().decayed(monotonic()) > self.busy_threshold
     }
@@ -99,9 +100,9 @@ impl CpuUsage {
     }
 }
 
-/// Lets one upload of a network be in memory: hold it until the upload is stored.
+/// Permit to have one upload of a network in memory: hold it until the upload is stored.
 pub struct UploadPermit {
-    // Keeps the network from being forgotten, and with it the permits that are taken.
+    // Keeps the network, and with it the permits in use, from being forgotten.
     pub(crate) network: Arc<Network>,
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -114,8 +115,8 @@ impl UploadPermit {
     }
 }
 
-/// Lets a call compute; given back while it waits for the hub. A short call needs none: it is bounded like anything else that
-/// its caller does.
+/// Permit to compute; returned while the call waits for the hub. A short call needs none: it is bounded like all other
+/// work of its caller.
 pub(crate) struct CpuPermit {
     network: Arc<Network>,
     held: Option<OwnedSemaphorePermit>,
@@ -137,7 +138,7 @@ impl CpuPermit {
         self.held.is_some()
     }
 
-    /// Waits for a permit where it holds none.
+    /// Waits for a permit if it holds none.
     pub(crate) async fn claim(&mut self) {
         if self.held.is_none() {
             // The semaphore is never closed.
@@ -145,7 +146,7 @@ impl CpuPermit {
         }
     }
 
-    /// Gives the permit back, with the time that was computed. Short calls make nobody busy.
+    /// Releases the permit, and records the computing time. Short calls don't make a network busy.
     pub(crate) fn release(&mut self, computed: Duration) {
         self.held = None;
         if computed > SHORT {
@@ -153,7 +154,7 @@ impl CpuPermit {
         }
     }
 
-    /// Gives a held permit back while a future runs.
+    /// Releases a held permit while a future runs.
     pub(crate) async fn release_during<T>(&mut self, future: impl Future<Output = T>) -> T {
         let was_held = self.held.take().is_some();
         let output = future.await;
@@ -170,7 +171,7 @@ pub(crate) async fn acquire_before(
     clock: &CallClock,
     deadline: Instant,
 ) -> Option<OwnedSemaphorePermit> {
-    // Without a timer where there is a free one, which is nearly always.
+    // Without a timer if there is a free one, which is nearly always.
     if let Ok(permit) = Arc::clone(semaphore).try_acquire_owned() {
         return Some(permit);
     }

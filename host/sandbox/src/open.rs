@@ -10,11 +10,11 @@ use bytes::Bytes;
 use std::sync::Arc;
 
 impl Sandbox {
-    /// Makes a module ready to be called, as [`Sandbox::prepare`] and [`Sandbox::load`] do together, without storing it
-    /// anywhere. What is in this sandbox's cache is not compiled again, but tried again.
+    /// Makes a module callable, like [`Sandbox::prepare`] and [`Sandbox::load`] together, without storing it anywhere.
+    /// A module in this sandbox's cache is not compiled again, but tried again.
     ///
     /// # Errors
-    /// [`PrepareError::Invalid`] with a reason for the author where it is not a valid module.
+    /// [`PrepareError::Invalid`] with a reason for the author if it is not a valid module.
     pub async fn open(&self, module: Vec<u8>) -> Result<ModuleHandle, PrepareError> {
         let internal = |error: &dyn std::error::Error| PrepareError::Internal(error.to_string());
         let id = Sha256Sum::of(&module);

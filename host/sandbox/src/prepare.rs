@@ -1,4 +1,4 @@
-//! Makes uploads modules: validated, compiled, saved, tried.
+//! Turns uploads into modules: validated, compiled, saved, tried.
 
 use crate::error::PrepareError;
 use crate::module::Prepared;
@@ -10,11 +10,11 @@ use crate::trial;
 use bytes::Bytes;
 
 impl Sandbox {
-    /// Makes an upload a module: validates it, wraps a core module, compiles it, saves the compiled code, and
+    /// Turns an upload into a module: validates it, wraps a core module, compiles it, saves the compiled code, and
     /// tries every function it exports once. Takes as long as compiling does; drop the future to cancel it.
     ///
     /// # Errors
-    /// [`PrepareError::Invalid`] with a reason for the author where it is not a valid module.
+    /// [`PrepareError::Invalid`] with a reason for the author if it is not a valid module.
     pub async fn prepare(&self, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
         self.prepare_in(&self.0.networks.get(LOCAL_NETWORK), upload.into()).await
     }
@@ -24,10 +24,10 @@ impl Sandbox {
         UploadPermit::acquire(self.0.networks.get(network)).await
     }
 
-    /// As [`Sandbox::prepare`], for the permit's network: its uploads are prepared one after the other.
+    /// Variant of [`Sandbox::prepare`] for the permit's network: its uploads are prepared one after the other.
     ///
     /// # Errors
-    /// As [`Sandbox::prepare`].
+    /// Same as for [`Sandbox::prepare`].
     pub async fn prepare_for(&self, permit: &UploadPermit, upload: impl Into<Bytes>) -> Result<Prepared, PrepareError> {
         self.prepare_in(&permit.network, upload.into()).await
     }
@@ -37,14 +37,14 @@ impl Sandbox {
         let _compiling = network.compiling.lock().await;
         let compiled = self.compile(upload).await?;
         trial::run(self, &network.name, &compiled.loaded, &compiled.prepared.points).await?;
-        // Only now, so that nothing stays of a module that is refused.
+        // Only now, so that no trace stays of a refused module.
         Ok(self.keep(&network.name, compiled).await?.0)
     }
 
     /// The SHA-256 of an upload, at background priority.
     ///
     /// # Errors
-    /// [`PrepareError::Internal`] where there is no thread for it.
+    /// [`PrepareError::Internal`] if there is no thread for it.
     pub async fn sha256(&self, upload: Bytes) -> Result<Sha256Sum, PrepareError> {
         self.run_background(move || Sha256Sum::of(&upload)).await
     }

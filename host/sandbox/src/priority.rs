@@ -7,13 +7,13 @@ use thread_priority::unix::{
     NormalThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy, thread_native_id,
 };
 
-/// What a thread runs at.
+/// Priority of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Priority {
-    /// As the hub itself.
+    /// Same as the hub itself.
     #[default]
     Normal,
-    /// Behind everything else.
+    /// Behind all other work.
     Background,
 }
 
@@ -22,14 +22,14 @@ thread_local! {
 }
 
 impl Priority {
-    /// This thread's.
+    /// Priority of this thread.
     pub(crate) fn current() -> Self {
         CURRENT.get()
     }
 }
 
-/// Lowers this thread to [`Priority::Background`]; the system does not let it go back. The idle policy lets any other
-/// thread that wakes up preempt it at once, where a nice one would finish its slice of some 3 ms.
+/// Lowers this thread to [`Priority::Background`]; the system does not let it be raised again. The idle policy lets any
+/// other thread that wakes up preempt it at once; a nice one would finish its slice of some 3 ms.
 pub(crate) fn lower() {
     if CURRENT.replace(Priority::Background) == Priority::Background {
         return;
@@ -40,15 +40,15 @@ pub(crate) fn lower() {
     }
 }
 
-/// Makes this thread, and the processes it starts, as nice as can be. Unlike idle ones they still run on a machine that
-/// is always busy.
+/// Gives this thread, and the processes it starts, the maximum niceness. Unlike idle ones they still run on a machine
+/// that is always busy.
 pub(crate) fn set_nice() {
     if let Err(error) = rustix::process::setpriority_process(None, 19) {
         tracing::debug!(%error, "a thread's priority can't be lowered");
     }
 }
 
-/// CPU time this thread has had.
+/// CPU time of this thread.
 pub(crate) fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))

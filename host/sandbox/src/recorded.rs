@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Gives a module the answers of an earlier call: each recorded answer once, to an equal host call, in their order.
 pub struct RecordedHost {
-    /// Those not yet given.
+    /// Answers not yet given.
     remaining: Mutex<Vec<Option<HostCallRecord>>>,
     fallback: Fallback,
     unrecorded: AtomicU64,
 }
 
-/// Answers what the record does not.
+/// Source of answers that the record lacks.
 enum Fallback {
     Host(Arc<dyn Host>),
-    /// The store as the record shows it, and nothing else.
+    /// The store, reconstructed from the record, and nothing else.
     Store(Mutex<HashMap<String, Option<String>>>),
 }
 
 impl RecordedHost {
-    /// For a replay: what the record does not answer is always answered the same. The store begins as the record shows it
-    /// and keeps what the module writes.
+    /// For a replay: calls missing in the record always get the same answer. The store begins with the content shown by
+    /// the record and keeps the module's writes.
     pub fn replay(recorded: impl IntoIterator<Item = HostCallRecord>) -> Self {
         let recorded: Vec<_> = recorded.into_iter().collect();
         let mut store = HashMap::new();
@@ -36,7 +36,7 @@ impl RecordedHost {
         Self::new(recorded, Fallback::Store(Mutex::new(store)))
     }
 
-    /// For a shadow of the recorded call: the host answers what the record does not.
+    /// For a shadow of the recorded call: the host answers calls missing in the record.
     pub(crate) fn with_fallback(recorded: Vec<HostCallRecord>, host: Arc<dyn Host>) -> Self {
         Self::new(recorded, Fallback::Host(host))
     }
@@ -46,7 +46,7 @@ impl RecordedHost {
         Self { remaining, fallback, unrecorded: AtomicU64::new(0) }
     }
 
-    /// How many calls the record did not answer.
+    /// Number of calls missing in the record.
     pub fn unrecorded(&self) -> u64 {
         self.unrecorded.load(Ordering::Relaxed)
     }
@@ -78,7 +78,7 @@ impl Host for RecordedHost {
     }
 }
 
-/// What a key must have held before a recorded call, where the record shows it.
+/// Value of a key before a recorded call, if the record shows it.
 fn value_before(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     match (&record.call, record.answer.as_ref().ok()?) {
         (HostCall::StoreGet { key }, HostAnswer::Value(value)) => Some((key.clone(), value.clone())),
@@ -91,7 +91,7 @@ fn value_before(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     }
 }
 
-/// What a key holds after a recorded call.
+/// Value of a key after a recorded call.
 fn value_after(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     match (&record.call, record.answer.as_ref().ok()?) {
         (HostCall::StoreGet { key }, HostAnswer::Value(value)) => Some((key.clone(), value.clone())),
@@ -102,7 +102,7 @@ fn value_after(record: &HostCallRecord) -> Option<(String, Option<String>)> {
     }
 }
 
-/// Executes a store call; none for any other call.
+/// Executes a store call; `None` for any other call.
 fn answer_from_store(
     store: &mut HashMap<String, Option<String>>,
     call: &HostCall,
@@ -117,7 +117,7 @@ fn answer_from_store(
         HostCall::StoreIncrement { key, by, .. } => {
             let number = value(store, key).map_or(Ok(0), |number| number.parse::<i64>());
             let Some(sum) = number.ok().and_then(|number| number.checked_add(*by)) else {
-                return Some(Err(HostError::Invalid("what is stored under this key can't be added to".into())));
+                return Some(Err(HostError::Invalid("the value of this key is not an integer".into())));
             };
             store.insert(key.clone(), Some(sum.to_string()));
             HostAnswer::Number(sum)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// One call of one module: its answer or why there is none, and what it cost.
+/// One call of one module: its answer or failure, and its cost.
 #[derive(Clone, Debug)]
 pub struct CallReport<T> {
     /// The module's answer, checked against the bounds of its point.
@@ -19,13 +19,13 @@ pub struct CallReport<T> {
     pub waited_micros: u64,
     /// Fuel used.
     pub fuel: u64,
-    /// The most linear memory it had, in bytes.
+    /// Maximum linear memory, in bytes.
     pub memory_bytes: usize,
-    /// What it logged.
+    /// Log lines of the module.
     pub logs: Vec<LogLine>,
     /// Log lines dropped over the limit.
     pub logs_dropped: u32,
-    /// The data calls it made, in order.
+    /// Data calls of the module, in order.
     pub host_calls: Vec<HostCallRecord>,
 }
 
@@ -61,22 +61,22 @@ impl<T> CallReport<T> {
     }
 }
 
-/// A line a module logged.
+/// A log line of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
-    /// How much it matters.
+    /// Severity of the line.
     pub level: LogLevel,
     /// The text, cut at the limit.
     pub message: String,
 }
 
-/// What a call took, next to what it may compute.
+/// Times of a call, with its computing limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CallTimes {
-    /// Milliseconds it may compute.
+    /// Milliseconds of computing allowed.
     pub allowed_ms: u64,
-    /// Milliseconds it computed.
+    /// Milliseconds of computing used.
     pub used_ms: u64,
     /// All other milliseconds since it arrived.
     pub waited_ms: u64,
@@ -96,37 +96,37 @@ impl fmt::Display for CallTimes {
     }
 }
 
-/// Why a call has no answer.
+/// Reason for a call's missing answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(tag = "failure", rename_all = "camelCase")]
 pub enum CallFailure {
     /// The module trapped: a panic, a stack overflow, an access out of bounds and the like.
     #[error("the module trapped: {message}")]
     Trap {
-        /// What happened.
+        /// Message of the trap.
         message: String,
-        /// Where, by function names (and files and lines where the module carries them). May be empty.
+        /// Backtrace by function names (and files and lines if the module carries them). May be empty.
         backtrace: String,
     },
-    /// The module computed for longer than it may.
+    /// The module exceeded its computing time.
     #[error("the call computed for longer than its limit: {0}")]
     TimedOut(CallTimes),
     /// The fuel ran out.
     #[error("the call used up its fuel")]
     OutOfFuel,
-    /// The module wanted more memory than it may have, and gave up.
+    /// The module exceeded its memory limit, and gave up.
     #[error("the call needed more memory than its limit")]
     OutOfMemory,
-    /// The module made more data calls than it may.
+    /// The module exceeded its limit of data calls.
     #[error("the call made more host calls than its limit")]
     HostCallLimit,
-    /// The answer, or an argument of a host call, is outside of what the contract allows.
+    /// The answer, or an argument of a host call, is outside the contract's bounds.
     #[error("the answer is invalid: {reason}")]
     InvalidAnswer {
-        /// What is wrong with it.
+        /// Description of the invalid part.
         reason: String,
     },
-    /// Its caller waited for as long as it may, for a permit, for host calls or for a processor; not the module's fault.
+    /// The caller's waiting time ended, for a permit, for host calls or for a processor; not the module's fault.
     #[error("the call was late: {0}")]
     Late(CallTimes),
     /// The hub could not run the module; not the module's fault.
@@ -164,7 +164,7 @@ impl CallFailure {
         }
     }
 
-    /// Whether it is the module's fault, so that its breaker counts it.
+    /// True if it is the module's fault, so that its breaker counts it.
     pub const fn is_modules_fault(&self) -> bool {
         !matches!(self, Self::Late(_) | Self::Unavailable { .. })
     }

@@ -21,14 +21,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasmtime::{Store, StoreContextMut, UpdateDeadline};
 
-/// Bytes a module may hand to the host in one host call, or in its answer.
+/// Maximum bytes passed to the host in one host call, or in a module's answer.
 const HOSTCALL_BYTES: usize = 256 << 10;
-/// Resource handles a module may hold. The contract has no resources.
+/// Maximum number of resource handles of a module. The contract has no resources.
 const COMPONENT_HANDLES: usize = 64;
-/// CPU time after which a call goes on at background priority.
+/// CPU time after which a call continues at background priority.
 const MAX_NORMAL_TIME: Duration = Duration::from_millis(2);
 
-/// Everything one call needs, owned.
+/// All owned parts of one call.
 pub(crate) struct CallJob<O: Operation> {
     pub(crate) module: Arc<LoadedModule>,
     pub(crate) limits: Limits,
@@ -38,9 +38,9 @@ pub(crate) struct CallJob<O: Operation> {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) runtime: tokio::runtime::Handle,
     pub(crate) cpu_permit: CpuPermit,
-    /// The instances that may serve it; none: a fresh one does.
+    /// Key of the instances that may serve it; `None` for a fresh one.
     pub(crate) pool_key: Option<PoolKey>,
-    /// It runs on its caller's thread.
+    /// True if it runs on its caller's thread.
     pub(crate) is_inline: bool,
 }
 
@@ -106,8 +106,8 @@ fn fresh(module: Arc<LoadedModule>, state: CallState) -> PooledInstance {
     instance
 }
 
-/// What happens at each tick while a module computes. Ticks follow the machine's clock, limits the thread's processor
-/// time: waiting for the hub or for a processor is not the module's doing.
+/// Called at each tick while a module computes. Ticks follow the machine's clock, limits the thread's processor time:
+/// waiting for the hub or for a processor is not the module's fault.
 fn tick(mut cx: StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline> {
     let time = &cx.data().time;
     time.clock.tick();
@@ -128,7 +128,7 @@ fn tick(mut cx: StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadli
         priority::lower();
     }
     if Priority::current() == Priority::Background {
-        // Whoever waits for this CPU gets it now, not at the scheduler's next tick.
+        // Lets a waiting thread have this CPU now, not at the scheduler's next tick.
         std::thread::yield_now();
     }
     Ok(UpdateDeadline::Continue(1))

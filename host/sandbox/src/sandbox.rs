@@ -1,4 +1,4 @@
-//! The sandbox itself: what all modules of all networks share.
+//! The sandbox itself: state shared by all modules of all networks.
 
 use crate::cache::{ArtifactCache, CacheBounds};
 use crate::clock::CallClock;
@@ -22,46 +22,46 @@ use tokio::sync::Semaphore;
 use wasmtime::Engine;
 use wasmtime::component::Linker;
 
-/// How a [`Sandbox`] is set up.
+/// Configuration of a [`Sandbox`].
 #[derive(Clone, Debug)]
 pub struct SandboxConfig {
-    /// How modules are compiled.
+    /// Method of compiling modules.
     pub compiler: Compiler,
-    /// What compiling one may cost.
+    /// Limits of compiling one module.
     pub compile_limits: CompileLimits,
-    /// Modules compiled at once, over all networks; of one network always one.
+    /// Concurrent compilations, over all networks; one network always has one at a time.
     pub max_compiles: usize,
-    /// The folder for compiled code. It is created where it is missing, and may be deleted at any time.
+    /// Folder for compiled code. It is created if it is missing, and may be deleted at any time.
     pub cache_dir: PathBuf,
-    /// The secret by which compiled code is recognised as this hub's own. Keep it out of `cache_dir`.
+    /// Secret for the MAC of compiled code. Keep it out of `cache_dir`.
     pub mac_key: [u8; 32],
-    /// Compiled code kept on disk, in bytes; what was unused for longest is deleted first.
+    /// Maximum bytes of compiled code on disk; the least recently used is deleted first.
     pub disk_cache_bytes: u64,
-    /// That of one network.
+    /// Maximum of one network.
     pub disk_cache_bytes_per_network: u64,
-    /// Compiled code kept in memory, in bytes.
+    /// Maximum bytes of compiled code in memory.
     pub cache_bytes: u64,
-    /// Calls that run at once, over all networks; those that wait for the hub's answer included.
+    /// Concurrent calls, over all networks, including those that wait for the hub's answer.
     pub max_calls: u32,
     /// Instances that are kept for further calls, over all networks; see [`crate::Instances::Reused`].
     pub reused_instances: u32,
-    /// The memory they may have in all, in bytes.
+    /// Maximum total memory of kept instances, in bytes.
     pub reused_bytes: usize,
-    /// How long one is kept without a call.
+    /// Maximum idle time of a kept instance.
     pub reused_idle_timeout: Duration,
-    /// Calls of one network that compute at once.
+    /// Concurrently computing calls of one network.
     pub cpus_per_network: usize,
-    /// The most memory any call may have, in bytes, whatever its limits say.
+    /// Maximum memory of any call, in bytes, regardless of its limits.
     pub max_memory_bytes: usize,
-    /// The first bytes of an instance's memory are cleared in place for the next call, the rest is given back to the
-    /// system. Small modules never get to the rest.
+    /// Number of first bytes of an instance's memory that are cleared in place for the next call; the rest is returned
+    /// to the system. Small modules never reach the rest.
     pub keep_resident_bytes: usize,
-    /// Where the time of calls comes from.
+    /// Source of the time of calls.
     pub clock: CallClock,
 }
 
 impl SandboxConfig {
-    /// The usual sizes.
+    /// Default sizes.
     pub fn new(compiler: Compiler, cache_dir: PathBuf, mac_key: [u8; 32]) -> Self {
         Self {
             compiler,
@@ -93,7 +93,7 @@ pub(crate) struct Inner {
     pub(crate) ticker: Ticker,
     /// One permit per call that the engine's pool can hold.
     pub(crate) call_permits: Arc<Semaphore>,
-    /// How many of those calls may be shadows'.
+    /// Permits for the part of those calls that may be shadows.
     pub(crate) shadow_permits: Arc<Semaphore>,
     /// Has room in the engine's pool beside the calls.
     pub(crate) instances: InstancePool,
@@ -146,7 +146,7 @@ impl Sandbox {
     /// Runs work on a module's bytes at background priority: hashing and copying a large one takes tens of milliseconds.
     ///
     /// # Errors
-    /// [`PrepareError::Internal`] where there is no thread for it.
+    /// [`PrepareError::Internal`] if there is no thread for it.
     pub(crate) async fn run_background<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -154,7 +154,7 @@ impl Sandbox {
         self.0.threads.run(Priority::Background, work).await.map_err(PrepareError::Internal)
     }
 
-    /// How many calls run now.
+    /// Number of running calls.
     pub fn running(&self) -> usize {
         self.0.ticker.running()
     }

@@ -1,4 +1,4 @@
-//! The state of one running call, and what its host functions do with it.
+//! State of one running call, and the effects of its host functions.
 
 use crate::bounds;
 use crate::contract::{HostError, LogLevel};
@@ -15,13 +15,13 @@ use wasmtime::{Error, ResourceLimiter, Result};
 /// Ends the call from a host function.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HostAbort {
-    #[error("the module computed for longer than it may")]
+    #[error("the module exceeded its computing time")]
     ComputedTooLong,
-    #[error("the caller waits no longer")]
+    #[error("caller timed out")]
     Late,
     #[error("too many host calls")]
     HostCallLimit,
-    /// The module looked up something that is not part of this call.
+    /// The module looked up an item that is not part of this call.
     #[error("{0}")]
     UnknownLookup(String),
 }
@@ -42,7 +42,7 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    /// Drops what belonged to the call, which is over; its instance stays.
+    /// Drops the data of a finished call; its instance stays.
     pub(crate) fn clear(&mut self) {
         self.host = Arc::new(EmptyHost);
         self.texts = None;
@@ -73,7 +73,7 @@ impl CallState {
             self.time.count();
             let waiting = self.cpu_permit.release_during(self.host.answer(&call));
             let waiting = self.time.clock.timeout_at(self.time.ends_at(), waiting);
-            // Where this thread is not the call's own, its other tasks are given away meanwhile.
+            // If this thread is not the call's own, its other tasks are handed away meanwhile.
             tokio::task::block_in_place(|| self.runtime.block_on(waiting)).ok_or_else(|| Error::new(HostAbort::Late))?
         };
         let picked = answer.clone().map(pick);
@@ -88,7 +88,7 @@ impl CallState {
         })
     }
 
-    /// Waits until the caller leaves for the permit of a call that runs on its caller's thread and is not short.
+    /// Waits, until the caller leaves, for the permit of a long call that runs on its caller's thread.
     pub(crate) fn claim_cpu(&mut self) -> Result<()> {
         if self.cpu_permit.is_held() {
             return Ok(());
@@ -114,7 +114,7 @@ impl CallState {
             .ok_or_else(|| Error::new(HostAbort::UnknownLookup(format!("there is no region {region} in this call"))))
     }
 
-    /// The number of a region's name in this call, in any case and with the two common short names.
+    /// Number of a region's name in this call, in any case and with the two common short names.
     pub(crate) fn region_number(&self, name: &str) -> Result<Option<u16>> {
         let name = name.to_ascii_uppercase();
         let name = match name.as_str() {
@@ -132,7 +132,7 @@ impl CallState {
     }
 }
 
-/// Bounds linear memory, and remembers whether the module ever wanted more.
+/// Bounds linear memory, and remembers a request beyond the limit.
 pub(crate) struct MemoryLimiter {
     pub(crate) limit: usize,
     pub(crate) peak: usize,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Names a text of a candidate.
+/// A text of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateText {
     /// The id of the server, or of the world's server.
@@ -16,27 +16,27 @@ pub enum CandidateText {
     WorldId,
     /// The type of the world; empty for a server.
     WorldType,
-    /// The game state as the server sent it.
+    /// The game state sent by the server.
     StateName,
 }
 
-/// Looks up the texts of one matchmaking call's candidates. Implement it over what the candidates were made
-/// from, so that nothing is copied for a module that does not ask.
+/// Looks up the texts of one matchmaking call's candidates. Implement it over the candidates' source, so that nothing
+/// is copied for a module that does not ask.
 pub trait CandidateTexts: Send + Sync {
-    /// A text of the candidate at that position of the input; none where there is no such candidate.
+    /// A text of the candidate at that position of the input; `None` if there is no such candidate.
     fn text(&self, candidate: usize, text: CandidateText) -> Option<&str>;
 
-    /// The name of a region's number; none where the number is not of this call.
+    /// Name of a region's number; `None` if the number is not of this call.
     fn region_name(&self, region: u16) -> Option<&str>;
 
-    /// The number of a region's name; none where no candidate nor the player is in it.
+    /// Number of a region's name; `None` if neither a candidate nor the player is in it.
     fn region_number(&self, name: &str) -> Option<u16>;
 
-    /// About how many bytes they keep alive.
+    /// Approximate number of bytes that they keep alive.
     fn bytes(&self) -> usize;
 }
 
-/// Texts held as they are: for dry runs, replays and tests.
+/// Texts held in memory: for dry runs, replays and tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlainTexts {
     /// One per candidate, in their order.
@@ -114,7 +114,7 @@ impl CandidateTexts for SelectedTexts {
         self.texts.region_number(name)
     }
 
-    /// Without the other call's, which are counted there.
+    /// Excludes the other call's texts, which are counted there.
     fn bytes(&self) -> usize {
         size_of_val(self.positions.as_slice())
     }

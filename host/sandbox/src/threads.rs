@@ -1,7 +1,8 @@
 //! The threads that calls run on.
 //!
-//! A call begins at the hub's own priority, unless its network is busy, and goes on at background priority once it has
-//! computed for longer than most do. A thread can't raise its priority again, so from then on it takes background work only.
+//! A call begins at the hub's own priority, unless its network is busy, and continues at background priority once it
+//! has computed for longer than most do. A thread can't raise its priority again, so from then on it takes background
+//! work only.
 
 use crate::priority::{self, Priority};
 use parking_lot::Mutex;
@@ -12,19 +13,19 @@ use std::sync::{Arc, Weak};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-/// How long a thread without work stays.
+/// Time for which a thread without work stays.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a task has no output.
-pub(crate) const PANICKED: &str = "the host panicked";
+/// Reason for a task without output.
+pub(crate) const PANICKED: &str = "the task panicked";
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// A pool that grows with the tasks there are at once; whoever uses it bounds them.
+/// A pool that grows with the number of concurrent tasks; its users bound them.
 #[derive(Default)]
 pub(crate) struct ThreadPool(Arc<Idle>);
 
-/// Threads without work, by their priority. The last to come is the first to go: its data is still in the CPU's caches.
+/// Threads without work, by their priority. Last in, first out: its data is still in the CPU's caches.
 #[derive(Default)]
 struct Idle {
     normal: Mutex<Vec<IdleThread>>,
@@ -43,7 +44,7 @@ impl Idle {
 }
 
 impl ThreadPool {
-    /// Runs a task and gives what it returns; an error where it panicked or there is no thread for it.
+    /// Runs a task and returns its output; an error if it panicked or there is no thread for it.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         priority: Priority,
@@ -72,7 +73,7 @@ impl ThreadPool {
         };
         let output = self.run(Priority::Background, move || runtime.block_on(until_dropped)).await;
         drop(caller);
-        output?.ok_or_else(|| "nobody waits for it".into())
+        output?.ok_or_else(|| "its caller has gone".into())
     }
 
     fn start(&self, priority: Priority, mut task: Task) -> io::Result<()> {
@@ -95,7 +96,7 @@ fn work(idle: &Weak<Idle>, priority: Priority, first: Task) {
     }
     let mut next = Some(first);
     while let Some(task) = next {
-        // Its caller learns of a panic by getting no answer; the panic hook logs it.
+        // The caller notices a panic by the missing answer; the panic hook logs it.
         let _ = catch_unwind(AssertUnwindSafe(task));
         next = wait_for_task(idle);
     }

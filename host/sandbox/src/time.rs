@@ -1,4 +1,4 @@
-//! The time of one call: how long it has computed, and how long its caller still waits.
+//! Time of one call: its computing, and the remaining wait of its caller.
 
 use crate::clock::CallClock;
 use crate::limits::Limits;
@@ -7,26 +7,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a caller waits where its limit is beyond all clocks.
+/// Maximum wait of a caller whose limit is beyond all clocks.
 const MAX_WAIT: Duration = Duration::from_hours(24);
-/// The call ends this share of its waiting time before its caller leaves, who so gets its logs and host calls.
+/// Share of its waiting time that the call ends before its caller leaves, who so gets its logs and host calls.
 const MARGIN: u32 = 16;
 
-/// The time of one call. Its caller and its thread have one each, of the same call.
+/// Time of one call. Its caller and its thread have one each, of the same call.
 #[derive(Clone)]
 pub(crate) struct CallTime {
     pub(crate) clock: CallClock,
     allowed: Duration,
     arrived: Instant,
     wait: Duration,
-    /// Nanoseconds that were computed, for the caller, who may leave while the thread still runs.
+    /// Nanoseconds of computing, for the caller, who may leave while the thread still runs.
     computed: Arc<AtomicU64>,
     /// The thread's processor time when the call began.
     cpu_at_start: Duration,
 }
 
 impl CallTime {
-    /// Of a call that arrives now.
+    /// Time of a call that arrives now.
     pub(crate) fn new(clock: &CallClock, limits: &Limits) -> Self {
         Self {
             clock: clock.clone(),
@@ -38,44 +38,44 @@ impl CallTime {
         }
     }
 
-    /// The call begins on this thread.
+    /// Starts the call on this thread.
     pub(crate) fn start(&mut self) {
         self.cpu_at_start = self.clock.cpu_time();
     }
 
-    /// When the caller leaves.
+    /// Time at which the caller leaves.
     pub(crate) fn deadline(&self) -> Instant {
         self.arrived + self.wait
     }
 
-    /// When the call ends, were its caller still there.
+    /// Time at which the call ends if its caller is still there.
     pub(crate) fn ends_at(&self) -> Instant {
         self.arrived + self.wait.saturating_sub(self.wait / MARGIN)
     }
 
-    /// Whether it is to end since its caller leaves.
+    /// True if it must end because its caller leaves.
     pub(crate) fn is_late(&self) -> bool {
         self.clock.now() >= self.ends_at()
     }
 
-    /// Whether it has computed for as long as it may.
+    /// True if it has used up its computing time.
     pub(crate) fn is_used_up(&self) -> bool {
         self.computed() >= self.allowed
     }
 
-    /// Counts what was computed up to now. Only on the call's own thread.
+    /// Counts the computing time up to now. Only on the call's own thread.
     pub(crate) fn count(&self) -> Duration {
         let computed = self.clock.cpu_time().saturating_sub(self.cpu_at_start);
         self.computed.store(u64::try_from(computed.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         computed
     }
 
-    /// What was computed when it was last counted.
+    /// Computing time at the last count.
     pub(crate) fn computed(&self) -> Duration {
         Duration::from_nanos(self.computed.load(Ordering::Relaxed))
     }
 
-    /// Time from its arrival on in which it did not compute.
+    /// Time since its arrival in which it did not compute.
     pub(crate) fn waited(&self) -> Duration {
         self.clock.now().saturating_duration_since(self.arrived).saturating_sub(self.computed())
     }
@@ -86,7 +86,7 @@ impl CallTime {
     }
 }
 
-/// Microseconds, as reports have them.
+/// Microseconds, the unit of reports.
 pub(crate) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
@@ -109,7 +109,7 @@ mod tests {
         time.count();
         assert_eq!(time.times().to_string(), "10 ms of computing allowed, 3 used; waited 41 ms");
         assert_eq!((time.is_used_up(), time.is_late()), (false, false));
-        // Of the 100 ms that the caller waits the call has a sixteenth less.
+        // Of the 100 ms of the caller's wait the call has a sixteenth less.
         manual.advance(Duration::from_millis(50));
         assert!(time.is_late() && time.deadline() > clock.now());
         manual.set_tick(Duration::ZERO, Duration::from_millis(7));

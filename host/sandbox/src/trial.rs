@@ -25,10 +25,10 @@ impl Sandbox {
     /// Makes the trial calls of a link's module at a point, with its configuration and limits.
     ///
     /// # Errors
-    /// How it failed, and what it last logged.
+    /// The failure, and the last log line.
     pub async fn run_trial(&self, link: &Link, point: Point) -> Result<(), String> {
         let config = link.config();
-        // Whether a module can be loaded does not depend on its configuration.
+        // A module's loading does not depend on its configuration.
         let Ok(loaded) = self.load_code(&config.module.0).await else { return Ok(()) };
         let network = config.module.0.source.network();
         let trial = Trial { sandbox: self, network: &network, module: &loaded, config: &config.config };
@@ -41,11 +41,11 @@ impl Sandbox {
 
 /// A trial call that failed.
 pub(crate) struct TrialFailure {
-    /// How, and what it last logged.
+    /// The failure, and the last log line.
     message: String,
-    /// Where; may be empty.
+    /// Backtrace; may be empty.
     backtrace: String,
-    /// It says nothing about the module.
+    /// True if the failure does not reflect on the module.
     is_hubs: bool,
 }
 
@@ -111,7 +111,7 @@ impl Trial<'_> {
         };
         let mut message = format!("its trial call of {}.{} failed: {failure}", O::POINT, O::NAME);
         if let Some(last) = report.logs.last() {
-            message = format!("{message}. It last logged: {}", last.message);
+            message = format!("{message}. Last log line: {}", last.message);
         }
         let is_hubs = matches!(failure, CallFailure::Late(_));
         let backtrace = match failure {

@@ -1,4 +1,4 @@
-//! Refuses modules that import WASI, in words that tell their author how to build without.
+//! Refuses modules that import WASI, with instructions to build without it.
 
 use crate::build::language::Language;
 use wasmparser::{KnownCustom, Parser, Payload};
@@ -41,7 +41,7 @@ const fn instead(language: Language) -> &'static str {
     }
 }
 
-/// The language a module was written in, where the tools that built it left their names.
+/// Language of a module, if its tools left their names.
 fn language(module: &[u8]) -> Option<Language> {
     let contains = |name: &[u8]| module.windows(name.len()).any(|bytes| bytes == name);
     let mut found = None;

@@ -198,7 +198,7 @@ class Bundles(unittest.TestCase):
 
 
 ENGINE = """#!/usr/bin/env python3
-# As much of a container engine as the agent uses; the container is a file that holds its process and its state.
+# The parts of a container engine that the agent uses; the container is a file that holds its process and its state.
 import json, os, signal, subprocess, sys
 verb, rest = sys.argv[1], sys.argv[2:]
 file = os.path.join(os.path.dirname(os.path.realpath(__file__)), "container")

@@ -1,6 +1,6 @@
-//! The least that a service on the same stack does, to hold the hub's figures against: a bare axum route that answers
-//! text, one that reads a heartbeat, one that does one prepared read, one that does one durable write. `scripts/bench` runs
-//! it beside the hub.
+//! Lower bound for a service on the same stack, as a reference for the hub's figures: a bare axum route that answers
+//! text, one that reads a heartbeat, one that does one prepared read, one that does one durable write. `scripts/bench`
+//! runs it beside the hub.
 //!
 //! `cargo run --release --example baseline -- 127.0.0.1:9090 sqlite:/tmp/baseline.db` (or a `postgres://` URL)
 
@@ -23,7 +23,7 @@ const WRITE: &str = "INSERT INTO entries (id, data, version) VALUES ($1, $2, 1)
 
 #[derive(Clone)]
 enum Database {
-    /// Readers, and the one writer whom requests take in turn.
+    /// Readers, and the one writer that requests take in turn.
     Sqlite(SqlitePool, SqlitePool),
     Postgres(PgPool),
 }
@@ -59,7 +59,7 @@ async fn write(State(db): State<Database>, Path(id): Path<String>, body: String)
     })
 }
 
-/// As much of a heartbeat as has to be read.
+/// Part of a heartbeat that has to be read.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "it is read and dropped")]

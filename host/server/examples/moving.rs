@@ -1,4 +1,4 @@
-//! What it takes to move a network of a million rows: time, and memory at most, of each command.
+//! Cost of moving a network of a million rows: time, and maximum memory, of each command.
 //!
 //! `cargo build --release --bin hub && cargo run --release --example moving -- /tmp/moving postgres://user@host/database`
 //! (a folder to work in, a database to bring the network to, and the rows, if not a million).
@@ -37,7 +37,7 @@ fn owner(at: usize) -> [Cell; 2] {
     [text("player"), Cell::Text(id.to_string())]
 }
 
-/// A player's rows of a table, as the components write them.
+/// A player's rows of a table, in the components' format.
 fn rows(table: &str, at: usize) -> Vec<Row> {
     let number = |number: usize| Cell::Integer(1_804_680_000_000 + number as i64);
     let [kind, key] = owner(at);
@@ -114,7 +114,7 @@ async fn fill(db: &Db, network: NetworkId, players: usize) {
     }
 }
 
-/// Runs `hub network …` and says what it took.
+/// Runs `hub network …` and prints its cost.
 async fn measure(what: &str, arguments: &[&str]) {
     let hub = std::env::current_exe().unwrap().parent().unwrap().with_file_name("hub");
     let begun = Instant::now();

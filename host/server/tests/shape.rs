@@ -1,5 +1,5 @@
-//! Rules of the source that no compiler checks: components do not depend on each other in circles and keep their SQL in
-//! their stores, every query carries its network, files stay short.
+//! Rules of the source that no compiler checks: components have no circular dependencies and keep their SQL in their
+//! stores, every query carries its network, files stay short, comments start with their subject.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
@@ -57,14 +57,14 @@ fn components_call_services_and_never_anothers_store() {
     }
 }
 
-/// A file without the tests at its end.
+/// A file without its trailing tests.
 fn without_tests(text: &str) -> &str {
     let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     &text[..tests]
 }
 
-/// The names that follow `crate::` in the code of a file without its tests: `a` and `b` of `crate::a::x` and
-/// `crate::{a, b::y}`.
+/// Names that follow `crate::` in the code of a file without its tests: `a` and `b` of `crate::a::x` and `crate::{a,
+/// b::y}`.
 fn imported(text: &str) -> BTreeSet<String> {
     let code: Vec<_> = without_tests(text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
     let code = code.join("\n");
@@ -96,7 +96,7 @@ fn imported(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Which top-level modules of the crate import which, but for `app`, which holds the state of all of them.
+/// Imports between the top-level modules of the crate, except for `app`, which holds the state of all of them.
 fn imports() -> BTreeMap<String, BTreeSet<String>> {
     let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for file in rust_files(&source()) {
@@ -152,7 +152,7 @@ fn routes_leave_sql_to_the_store() {
     }
 }
 
-/// The text up to the parenthesis that closes what is open where it begins.
+/// Text up to the parenthesis that closes the one before it.
 fn until_closed(text: &str) -> &str {
     let mut depth = 1;
     let end = text.find(|character| {
@@ -173,7 +173,7 @@ fn statements(text: &str) -> Vec<(String, String)> {
         let body = literal[..end].trim_start();
         if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|verb| body.starts_with(verb)) {
             let before = &text[..offset + start];
-            // A statement that is put together from several literals is all of them.
+            // A statement of several literals is all of them.
             let body = if before.trim_end().ends_with("concat!(") { until_closed(&rest[start..]) } else { body };
             let context: String = before.lines().rev().take(8).collect::<Vec<_>>().join("\n");
             found.push((body.to_owned(), context));
@@ -214,6 +214,30 @@ fn files_stay_short() {
     }
 }
 
+/// Readers look for the subject first; "What is kept" or "How long it lasts" hides it in a clause.
+#[test]
+fn comments_begin_with_a_noun_or_a_verb() {
+    const CLAUSES: [&str; 8] = ["What", "Who", "Whose", "Whom", "How", "Whether", "Where", "As"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut comments, mut found) = (0, vec![]);
+    for folder in ["host", "plugins-sdk/rust", "plugins", "connectors/rust"] {
+        for file in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&file).unwrap();
+            for (number, line) in (1..).zip(text.lines()) {
+                let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+                comments += 1;
+                let comment = comment.trim_start_matches(['/', '!', ' ']);
+                let word = comment.split(|character: char| !character.is_alphanumeric()).next();
+                if word.is_some_and(|word| CLAUSES.contains(&word)) {
+                    found.push(format!("{}:{number}: {comment}", file.display()));
+                }
+            }
+        }
+    }
+    let first = &found[..found.len().min(20)];
+    assert!(found.len() * 100 < comments, "{} of {comments} comment lines, such as {first:#?}", found.len());
+}
+
 #[test]
 fn the_host_crates_keep_their_walls() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -245,7 +269,7 @@ fn migrations_come_in_pairs() {
     assert!(!names("sqlite").is_empty());
 }
 
-/// The served document knows a type by its bare name: of two with one name a reader would see only the first.
+/// The served document identifies a type by its bare name: of two with one name a reader would see only the first.
 #[test]
 fn documented_types_have_names_of_their_own() {
     let mut seen = std::collections::HashMap::new();

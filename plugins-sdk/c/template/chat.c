@@ -33,7 +33,7 @@ static hub_string_t mask(hub_string_t message, hub_list_string_t words) {
   return masked;
 }
 
-// Whether the line repeats the last one; if not, remembers it.
+// True if the line repeats the last one; if not, remembers it.
 static bool is_repeated(hub_string_t uuid, hub_string_t message, uint64_t repeat_ms) {
   hub_string_t key = hub_join("last:", uuid, "");
   hub_option_string_t last;
@@ -51,7 +51,7 @@ void exports_chat_filter(exports_chat_call_context_t *context, exports_chat_line
   hub_config_fields(context->config, "words", "repeatMs", NULL);
   // Masked where they stand alone, in any case of a to z.
   hub_list_string_t words = hub_config_texts(context->config, "words");
-  // How long a line may not be repeated; 0 allows it at once.
+  // Time for which a line may not be repeated; 0 allows it at once.
   uint64_t repeat_ms = hub_config_whole(context->config, "repeatMs", 5000);
 
   verdict->mute.is_some = false;

@@ -2,9 +2,9 @@
 #include "hub_module.h"
 
 typedef struct {
-  // How full a server may get, as a share of its slots.
+  // Maximum fill level of a server, as a share of its slots.
   double max_fill;
-  // Server types nobody is sent to.
+  // Server types to which no player is sent.
   hub_list_string_t closed_types;
 } config_t;
 

@@ -4,7 +4,7 @@
 typedef struct {
   // The longest first ban.
   uint64_t first_ban_ms;
-  // Players with this permission are never punished; empty: nobody.
+  // Players with this permission are never punished; empty: none.
   hub_string_t immune_node;
 } config_t;
 
@@ -25,7 +25,7 @@ static bool is_immune(hub_string_t *uuid, hub_string_t *node, bool *immune, hub_
   return true;
 }
 
-// Counts such punishments of the player; revoked ones do not count. False if the host could not answer.
+// Counts the player's punishments of a kind; revoked ones do not count. False if the host could not answer.
 static bool earlier(hub_string_t *uuid, hub_punishment_kind_t kind, size_t *count, hub_players_host_error_t *error) {
   hub_players_punishment_filter_t filter = {.kind = {.is_some = true, .val = kind}, .limit = 100};
   hub_players_list_punishment_t record;

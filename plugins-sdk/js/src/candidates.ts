@@ -18,13 +18,13 @@ export const worldId = (candidate: number): string => candidates.worldId(candida
 /** The type of the world; empty for a server. */
 export const worldType = (candidate: number): string => candidates.worldType(candidate);
 
-/** The game state as the server sent it, such as `WAITING`. */
+/** The game state sent by the server, such as `WAITING`. */
 export const stateName = (candidate: number): string => candidates.stateName(candidate);
 
 /** The name of a region's number, such as `EUROPE`. */
 export const regionName = (region: number): string => candidates.regionName(region);
 
-/** The number of a region's name in this call; `null` where no candidate nor the player is in it. */
+/** The number of a region's name in this call; `null` if neither a candidate nor the player is in it. */
 export const regionNumber = (name: string): number | null => candidates.regionNumber(name);
 
 /** The UUIDs of the players on the server or world, at most 200. One host call to data. */

@@ -1,8 +1,8 @@
-/** The extension point `chat`: every line of the network's chat, before anybody sees it. */
+/** The extension point `chat`: every line of the network's chat, before it is shown. */
 
 import type { CallContext, PlayerRef } from "network-hub-module";
 
-/** A line as it was sent, or as the module before this one in the chain rewrote it. */
+/** A line, original or rewritten by the previous module of the chain. */
 export interface Line {
   player: PlayerRef;
   /** 1 to 1,024 characters without control characters. */
@@ -25,7 +25,7 @@ export interface Mute {
 /** The module's answer. {@link allow}, {@link rewrite} and {@link refuse} make one. */
 export interface Verdict {
   decision: { tag: "allow" } | { tag: "rewrite"; val: string } | { tag: "refuse"; val: string };
-  /** Mutes the sender, whatever is decided about the line. */
+  /** Mutes the sender, regardless of the decision about the line. */
   mute: Mute | null;
 }
 
@@ -34,16 +34,16 @@ export interface Chat {
   filter(context: CallContext, line: Line): Verdict;
 }
 
-/** The line goes out as it is. */
+/** Sends the line unchanged. */
 export const allow = (mute: Mute | null = null): Verdict => ({ decision: { tag: "allow" }, mute });
 
-/** The line goes out as this text: 1 to 1,024 characters without control characters. */
+/** Sends the line with this text: 1 to 1,024 characters without control characters. */
 export const rewrite = (message: string, mute: Mute | null = null): Verdict => ({
   decision: { tag: "rewrite", val: message },
   mute,
 });
 
-/** The line reaches nobody, and its sender is told the reason: 1 to 256 characters. */
+/** Refuses the line and shows its sender the reason: 1 to 256 characters. */
 export const refuse = (reason: string, mute: Mute | null = null): Verdict => ({
   decision: { tag: "refuse", val: reason },
   mute,

@@ -1,4 +1,4 @@
-// The hub's functions as the build provides them. Authors use the typed modules beside this file.
+// The hub's functions provided by the build. Authors use the typed modules beside this file.
 
 declare module "network-hub:module/log@1.0.0" {
   const log: { write(level: "debug" | "info" | "warn" | "error", message: string): void };

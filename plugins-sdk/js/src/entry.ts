@@ -41,7 +41,7 @@ globalThis.Date = class extends Date {
   static override now = (): number => nowMs;
 } as DateConstructor;
 
-/** The contract has a refusal as the error of a ranking. */
+/** In the contract, a refusal is the error of a ranking. */
 function ranking<A extends unknown[]>(rank: (...input: A) => Ranking) {
   return (...input: A): number[] => {
     const answer = rank(...input);

@@ -6,7 +6,7 @@ const MESSAGES = {
   unavailable: "the hub could not reach its data in time",
 };
 
-/** Calls a host function; what it throws becomes a {@link HostError}. */
+/** Calls a host function; its exceptions are turned into a {@link HostError}. */
 export function ask<T>(call: () => T): T {
   try {
     return call();

@@ -1,17 +1,17 @@
 /**
  * Write modules for a Network Hub in TypeScript or JavaScript.
  *
- * Times are milliseconds since 1970 (UTC), durations milliseconds, UUIDs text in lower case with hyphens. What is not
- * known or does not apply is `null`. Whole numbers are exact up to 2^53.
+ * Times are milliseconds since 1970 (UTC), durations milliseconds, UUIDs text in lower case with
+ * hyphens. Unknown or inapplicable values are `null`. Whole numbers are exact up to 2^53.
  */
 
 /** The context of a call. */
 export interface CallContext {
-  /** Names this call in the hub's records and logs. */
+  /** Id of this call in the hub's records and logs. */
   callId: string;
-  /** The network this call belongs to. */
+  /** Network of this call. */
   networkId: string;
-  /** The time of the call; `Date.now()` gives the same. It stands still while the call runs. */
+  /** The time of the call, also returned by `Date.now()`. It stands still while the call runs. */
   nowMs: number;
   /** A random number from 0 to 2^64 chosen by the hub for this call, rounded; `Math.random()` is derived from it. */
   seed: number;
@@ -28,7 +28,7 @@ export interface PlayerRef {
 /** The four kinds of punishment. A kick is momentary: it is recorded and never active. */
 export type PunishmentKind = "ban" | "mute" | "warn" | "kick";
 
-/** Why a host function could not answer. */
+/** Reason for the failure of a host function. */
 export type HostErrorTag = "invalid" | "quota-exceeded" | "unavailable";
 
 /** Thrown if a host function could not answer. Most modules should treat the data as absent. */

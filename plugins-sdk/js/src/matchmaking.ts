@@ -1,23 +1,23 @@
-/** The extension point `matchmaking`: where a player is sent. */
+/** The extension point `matchmaking`: the choice of a player's server or world. */
 
 import type { CallContext } from "network-hub-module";
 
 /** The state of the game on a server or world; `candidates.stateName` names a state that is `other`. */
 export type GameState = "idle" | "waiting" | "starting" | "playing" | "other";
 
-/** `freeSlots` where there is no limit. */
+/** `freeSlots` without a limit. */
 export const UNLIMITED = 4294967295;
 
-/** Who looks for what. */
+/** Request of a player for a match. */
 export interface MatchRequest {
-  /** `null` where the caller did not name the player. */
+  /** `null` if the caller did not name the player. */
   playerUuid: string | null;
   playerName: string | null;
   /** The player's region; `candidates.regionName` gives its name. Numbers hold within one call. */
   region: number;
   serverType: string;
   worldType: string | null;
-  /** The game, owner and kind of owner that is preferred, such as the player's party. */
+  /** Game of the preferred owner, such as the player's party. */
   affinityGameId: string | null;
   affinityOwnerScope: string | null;
   affinityOwnerId: string | null;
@@ -29,16 +29,16 @@ export interface ServerCandidate {
   index: number;
   region: number;
   state: GameState;
-  /** Whether the preferred owner is live there. */
+  /** True if the preferred owner is live there. */
   affinity: boolean;
   currentPlayers: number;
-  /** 0 where there is no limit. */
+  /** 0 without a limit. */
   maxPlayers: number;
   /** Slots left after players and reservations, 1 or more. */
   freeSlots: number;
-  /** How many players its game needs to start; 0 where it is no minigame. */
+  /** Number of players its game needs to start; 0 if it is no minigame. */
   playersToStart: number;
-  /** How many of those are still missing. */
+  /** Number of players still missing. */
   playersNeeded: number;
 }
 
@@ -50,7 +50,7 @@ export interface WorldCandidate extends ServerCandidate {
   serverFreeSlots: number;
 }
 
-/** Why nobody is matched. */
+/** Refusal to match any candidate. */
 export interface Refusal {
   /** Shown to the player, 1 to 256 characters. */
   reason: string;
@@ -65,5 +65,5 @@ export interface Matchmaking {
   rankWorlds(context: CallContext, request: MatchRequest, worlds: WorldCandidate[]): Ranking;
 }
 
-/** Nobody is matched; the player is told the reason. */
+/** Refuses the match and shows the player the reason. */
 export const refuse = (reason: string): Refusal => ({ reason });

@@ -7,13 +7,13 @@ import players from "network-hub:module/players@1.0.0";
 import type { PunishmentKind } from "network-hub-module";
 import { ask } from "./host.ts";
 
-/** The period a statistic is counted over; each starts at 00:00 UTC, the week on Monday. */
+/** Period of a statistic; each starts at 00:00 UTC, the week on Monday. */
 export type Period = "daily" | "weekly" | "monthly" | "lifetime";
 
-/** Whether a permission node is granted, denied or not mentioned. */
+/** State of a permission node: granted, denied or not mentioned. */
 export type PermissionState = "granted" | "denied" | "undefined";
 
-/** Where an online player is. */
+/** Location of an online player. */
 export interface Location {
   serverId: string;
   serverType: string;
@@ -26,30 +26,30 @@ export interface Punishment {
   kind: PunishmentKind;
   reason: string;
   issuedAtMs: number;
-  /** How long it was issued for; `null` is permanent. */
+  /** Duration in milliseconds; `null` is permanent. */
   durationMs: number | null;
   ipBased: boolean;
   issuerName: string | null;
-  /** In force now. A kick never is. */
+  /** True while it is in force. A kick never is. */
   active: boolean;
-  /** Ended by somebody before its time. */
+  /** True if it was revoked before its end. */
   revoked: boolean;
-  /** Its duration has passed. */
+  /** True if its duration has passed. */
   expired: boolean;
 }
 
-/** One statistic of at most 100 players, in the order asked; `null` for a player who has no such value. */
+/** One statistic of at most 100 players, in the given order; `null` for a player without a value. */
 export const statistics = (
   uuids: string[],
   name: string,
   { gameMode = null, period = "lifetime" }: { gameMode?: string | null; period?: Period } = {},
 ): (number | null)[] => ask(() => players.statistics(uuids, name, gameMode, period));
 
-/** A player's balance in ten-thousandths of the currency's unit; `null` where there is no such currency. */
+/** A player's balance in ten-thousandths of the currency's unit; `null` if there is no such currency. */
 export const balance = (player: string, currency: string): number | null =>
   ask(() => players.balance(player, currency));
 
-/** Whether a player holds a permission node, in a context and world if given. */
+/** Resolves a permission node of a player, in a context and world if given. */
 export const permission = (
   player: string,
   node: string,
@@ -66,5 +66,5 @@ export const punishments = (
   } = {},
 ): Punishment[] => ask(() => players.punishments(player, { sinceMs, kind, limit }));
 
-/** Where a player is; `null` when offline. */
+/** Location of a player; `null` when offline. */
 export const online = (player: string): Location | null => ask(() => players.online(player));

@@ -5,9 +5,9 @@ import type { CallContext, PunishmentKind } from "network-hub-module";
 /** Kind, duration and reason of a punishment. */
 export interface Terms {
   kind: PunishmentKind;
-  /** `null` is permanent. In an answer: 1 ms to 10 years, or what was proposed. */
+  /** `null` is permanent. In an answer: 1 ms to 10 years, or the proposed duration. */
   durationMs: number | null;
-  /** In an answer: up to 256 characters without control characters, or what was proposed. */
+  /** In an answer: up to 256 characters without control characters, or the proposed reason. */
   reason: string;
 }
 
@@ -16,11 +16,11 @@ export interface Proposal {
   /** `null` for a punishment by name alone, or of an address alone. */
   playerUuid: string | null;
   playerName: string | null;
-  /** As proposed, or as the module before this one in the chain amended it. */
+  /** Proposed terms, with the amendments of earlier modules in the chain. */
   terms: Terms;
-  /** Whether it covers the player's address too. */
+  /** True if it covers the player's address too. */
   ipBased: boolean;
-  /** `null` where the console or the hub itself punishes. */
+  /** `null` for punishments by the console or the hub itself. */
   issuerUuid: string | null;
   issuerName: string | null;
 }
@@ -37,14 +37,14 @@ export interface Punishment {
   review(context: CallContext, proposal: Proposal): Verdict;
 }
 
-/** The punishment is made as proposed. */
+/** Accepts the punishment as proposed. */
 export const accept = (followUps: Terms[] = []): Verdict => ({ decision: { tag: "accept" }, followUps });
 
-/** The punishment is made on these terms instead. */
+/** Accepts the punishment on these terms instead. */
 export const amend = (terms: Terms, followUps: Terms[] = []): Verdict => ({
   decision: { tag: "amend", val: terms },
   followUps,
 });
 
-/** The punishment is not made, and its issuer is told the reason: 1 to 256 characters. */
+/** Refuses the punishment and shows its issuer the reason: 1 to 256 characters. */
 export const refuse = (reason: string): Verdict => ({ decision: { tag: "refuse", val: reason }, followUps: [] });

@@ -8,10 +8,10 @@
 import store from "network-hub:module/store@1.0.0";
 import { ask } from "./host.ts";
 
-/** The value of a key; `null` where it was never set, has been deleted or has expired. */
+/** The value of a key; `null` if it was never set, has been deleted or has expired. */
 export const get = (key: string): string | null => ask(() => store.get(key));
 
-/** Sets a key. With `ttlMs` (1 or more) it expires that long after now, without it never. */
+/** Sets a key. With `ttlMs` (1 or more) it expires after that time, without it never. */
 export const set = (key: string, value: string, ttlMs?: number): void => ask(() => store.set(key, value, ttlMs ?? null));
 
 /**
@@ -21,5 +21,5 @@ export const set = (key: string, value: string, ttlMs?: number): void => ask(() 
 export const increment = (key: string, by = 1, ttlMs?: number): number =>
   ask(() => store.increment(key, by, ttlMs ?? null));
 
-/** Deletes a key; `false` where there was none. */
+/** Deletes a key; `false` if it did not exist. */
 export const remove = (key: string): boolean => ask(() => store.delete(key));

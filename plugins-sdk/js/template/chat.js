@@ -11,7 +11,7 @@ const DEFAULTS = {
    * @type {string[]}
    */
   words: [],
-  /** How long a line may not be repeated; 0 allows it at once. */
+  /** Time for which a line may not be repeated; 0 allows it at once. */
   repeatMs: 5000,
 };
 
@@ -38,7 +38,7 @@ export const chat = {
 };
 
 /**
- * Whether the line repeats the last one; if not, remembers it.
+ * True if the line repeats the last one; if not, remembers it.
  * @param {string} uuid
  * @param {string} message
  * @param {number} repeatMs

@@ -8,7 +8,7 @@ import * as store from "network-hub-module/store";
 const DEFAULTS = {
   /** Masked with stars where they stand alone; a to z in any case. */
   words: [] as string[],
-  /** How long a line may not be repeated; 0 allows it at once. */
+  /** Time for which a line may not be repeated; 0 allows it at once. */
   repeatMs: 5000,
 };
 
@@ -32,7 +32,7 @@ export const chat: Chat = {
   },
 };
 
-/** Whether the line repeats the last one; if not, remembers it. */
+/** True if the line repeats the last one; if not, remembers it. */
 function isRepeated(uuid: string, message: string, repeatMs: number): boolean {
   const key = `last:${uuid}`;
   try {

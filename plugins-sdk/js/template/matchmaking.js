@@ -4,10 +4,10 @@ import { config } from "network-hub-module";
 import { refuse } from "network-hub-module/matchmaking";
 
 const DEFAULTS = {
-  /** How full a server may get, as a share of its slots. */
+  /** Maximum fill level of a server, as a share of its slots. */
   maxFill: 1.0,
   /**
-   * Server types nobody is sent to.
+   * Server types to which no player is sent.
    * @type {string[]}
    */
   closedTypes: [],

@@ -8,7 +8,7 @@ import { accept, amend, refuse } from "network-hub-module/punishment";
 const DEFAULTS = {
   /** The longest first ban: a week. */
   firstBanMs: 7 * 24 * 60 * 60 * 1000,
-  /** Players with this permission are never punished; empty: nobody. */
+  /** Players with this permission are never punished; empty: none. */
   immuneNode: "",
 };
 
@@ -46,7 +46,7 @@ function evaluate(context, { playerUuid, playerName, terms }) {
 }
 
 /**
- * How many such punishments the player has; revoked ones do not count.
+ * Number of such punishments of the player; revoked ones do not count.
  * @param {string} uuid
  * @param {import("network-hub-module").PunishmentKind} kind
  */

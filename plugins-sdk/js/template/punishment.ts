@@ -8,7 +8,7 @@ import { accept, amend, type Proposal, type Punishment, refuse, type Verdict } f
 const DEFAULTS = {
   /** The longest first ban: a week. */
   firstBanMs: 7 * 24 * 60 * 60 * 1000,
-  /** Players with this permission are never punished; empty: nobody. */
+  /** Players with this permission are never punished; empty: none. */
   immuneNode: "",
 };
 
@@ -40,7 +40,7 @@ function evaluate(context: CallContext, { playerUuid, playerName, terms }: Propo
   return accept();
 }
 
-/** How many such punishments the player has; revoked ones do not count. */
+/** Number of such punishments of the player; revoked ones do not count. */
 function earlier(uuid: string, kind: PunishmentKind): number {
   return players.punishments(uuid, { kind }).filter(({ revoked }) => !revoked).length;
 }

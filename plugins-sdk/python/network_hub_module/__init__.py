@@ -1,7 +1,7 @@
 """Write modules for a Network Hub in Python.
 
-Times are milliseconds since 1970 (UTC), durations milliseconds, UUIDs text in lower case with hyphens. What is not known
-or does not apply is ``None``.
+Times are milliseconds since 1970 (UTC), durations milliseconds, UUIDs text in lower case with hyphens. Unknown or
+inapplicable values are ``None``.
 """
 
 import dataclasses
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 def config(context: CallContext, into: type[T]) -> T:
-    """The module's configuration as a dataclass, whose fields are named in snake_case where JSON has camelCase.
+    """The module's configuration as a dataclass, with fields in snake_case for JSON's camelCase.
 
     An unknown field, or one of another type than its default, raises ``ValueError``, which ends the call as failed and
-    tells the owner in the log. Give every field a default: in the trial call at upload nothing is configured.
+    logs the reason for the owner. Give every field a default: in the trial call at upload nothing is configured.
     """
     standard = into()
     for name, value in json.loads(context.config).items():

@@ -25,7 +25,7 @@ def _call(method, random):
         except Exception as error:
             log.write(log.Level.ERROR, _described(error))
             raise
-        # The contract has a refusal as the error of a ranking.
+        # In the contract, a refusal is the error of a ranking.
         if type(answer).__name__ == "Refusal":
             raise Err(answer)
         return answer

@@ -1,4 +1,4 @@
-"""The extension point ``matchmaking``: where a player is sent.
+"""The extension point ``matchmaking``: the choice of a player's server or world.
 
 A module has a class ``Matchmaking`` with the methods ``rank_servers(self, context, request, servers) -> Ranking`` and
 ``rank_worlds(self, context, request, worlds) -> Ranking``.
@@ -18,12 +18,12 @@ __all__ = [
 ]
 
 UNLIMITED = 4294967295
-"""``free_slots`` where there is no limit."""
+"""``free_slots`` without a limit."""
 
 Ranking = list[int] | Refusal
 """Indices of candidates, best first, or a refusal. Others are not tried."""
 
 
 def refuse(reason: str) -> Refusal:
-    """Nobody is matched; the player is told the reason, 1 to 256 characters."""
+    """Refuses the match and shows the player the reason, 1 to 256 characters."""
     return Refusal(reason)

@@ -25,17 +25,17 @@ __all__ = [
 def statistics(
     players: list[str], name: str, *, game_mode: str | None = None, period: Period = Period.LIFETIME
 ) -> list[float | None]:
-    """One statistic of at most 100 players, in the order asked; ``None`` for a player who has no such value."""
+    """One statistic of at most 100 players, in the given order; ``None`` for a player without a value."""
     return ask(_players.statistics, players, name, game_mode, period)
 
 
 def balance(player: str, currency: str) -> int | None:
-    """A player's balance in ten-thousandths of the currency's unit; ``None`` where there is no such currency."""
+    """A player's balance in ten-thousandths of the currency's unit; ``None`` if there is no such currency."""
     return ask(_players.balance, player, currency)
 
 
 def permission(player: str, node: str, *, context: str | None = None, world: str | None = None) -> PermissionState:
-    """Whether a player holds a permission node, in a context and world if given."""
+    """Resolves a permission node of a player, in a context and world if given."""
     return ask(_players.permission, player, node, context, world)
 
 
@@ -47,5 +47,5 @@ def punishments(
 
 
 def online(player: str) -> Location | None:
-    """Where a player is; ``None`` when offline."""
+    """Location of a player; ``None`` when offline."""
     return ask(_players.online, player)

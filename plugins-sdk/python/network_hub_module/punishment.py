@@ -16,15 +16,15 @@ __all__ = ["Proposal", "Terms", "Verdict", "accept", "amend", "refuse"]
 
 
 def accept(*follow_ups: Terms) -> Verdict:
-    """The punishment is made as proposed, and then these further ones, at most 8."""
+    """Accepts the punishment as proposed, with these further ones after it, at most 8."""
     return Verdict(Decision_Accept(), list(follow_ups))
 
 
 def amend(terms: Terms, *follow_ups: Terms) -> Verdict:
-    """The punishment is made on these terms instead, and then these further ones, at most 8."""
+    """Accepts the punishment on these terms instead, with these further ones after it, at most 8."""
     return Verdict(Decision_Amend(terms), list(follow_ups))
 
 
 def refuse(reason: str) -> Verdict:
-    """The punishment is not made, and its issuer is told the reason: 1 to 256 characters."""
+    """Refuses the punishment and shows its issuer the reason: 1 to 256 characters."""
     return Verdict(Decision_Refuse(reason), [])

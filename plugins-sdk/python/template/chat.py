@@ -11,7 +11,7 @@ from network_hub_module.chat import Line, Verdict, allow, refuse, rewrite
 class Config:
     # Masked with stars where they stand alone; a to z in any case.
     words: list[str] = field(default_factory=list)
-    # How long a line may not be repeated; 0 allows it at once.
+    # Time for which a line may not be repeated; 0 allows it at once.
     repeat_ms: int = 5000
 
 

@@ -9,9 +9,9 @@ from network_hub_module.matchmaking import MatchRequest, Ranking, ServerCandidat
 
 @dataclass
 class Config:
-    # How full a server may get, as a share of its slots.
+    # Maximum fill level of a server, as a share of its slots.
     max_fill: float = 1.0
-    # Server types nobody is sent to.
+    # Server types to which no player is sent.
     closed_types: list[str] = field(default_factory=list)
 
 

@@ -11,7 +11,7 @@ from network_hub_module.punishment import Proposal, Verdict, accept, amend, refu
 class Config:
     # The longest first ban: a week.
     first_ban_ms: int = 7 * 24 * 60 * 60 * 1000
-    # Players with this permission are never punished; empty: nobody.
+    # Players with this permission are never punished; empty: none.
     immune_node: str = ""
 
 

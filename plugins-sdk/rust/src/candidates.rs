@@ -29,7 +29,7 @@ pub fn world_type(candidate: u32) -> String {
     host::world_type(candidate)
 }
 
-/// The game state as the server sent it, such as `WAITING`.
+/// The game state sent by the server, such as `WAITING`.
 pub fn state_name(candidate: u32) -> String {
     host::state_name(candidate)
 }

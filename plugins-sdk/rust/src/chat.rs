@@ -1,4 +1,4 @@
-//! The extension point `chat`: every line of the network's chat, before anybody sees it.
+//! The extension point `chat`: every line of the network's chat, before it is shown.
 
 pub use crate::bindings::chat::exports::network_hub::module::chat::{Decision, Line, Mute, Verdict};
 
@@ -9,22 +9,22 @@ use std::ops::Range;
 
 /// Decides about chat lines. Export it with [`export`](crate::export).
 pub trait Chat {
-    /// Decides about one line, as it was sent or as the module before this one in the chain rewrote it.
+    /// Decides about one line, original or rewritten by the previous module of the chain.
     fn filter(context: &CallContext, line: &Line) -> Verdict;
 }
 
 impl Verdict {
-    /// The line goes out as it is.
+    /// Sends the line unchanged.
     pub fn allow() -> Self {
         Self { decision: Decision::Allow, mute: None }
     }
 
-    /// The line goes out as this text: 1 to 1,024 characters without control characters.
+    /// Sends the line with this text: 1 to 1,024 characters without control characters.
     pub fn rewrite(message: impl Into<String>) -> Self {
         Self { decision: Decision::Rewrite(message.into()), mute: None }
     }
 
-    /// The line reaches nobody, and its sender is told the reason: 1 to 256 characters.
+    /// Refuses the line and shows its sender the reason: 1 to 256 characters.
     pub fn refuse(reason: impl Into<String>) -> Self {
         Self { decision: Decision::Refuse(reason.into()), mute: None }
     }
@@ -37,8 +37,8 @@ impl Verdict {
     }
 }
 
-/// The characters of a line that players see, with their positions in bytes: without formatting codes (`&a`, `§l`,
-/// `&#ff8800`) and characters of no width, which are used to disguise words.
+/// The visible characters of a line, with their positions in bytes: without formatting codes (`&a`, `§l`, `&#ff8800`)
+/// and characters of no width, which are used to disguise words.
 pub fn visible(message: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut rest = message;
     std::iter::from_fn(move || {

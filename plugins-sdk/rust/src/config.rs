@@ -5,12 +5,12 @@ use serde::de::DeserializeOwned;
 
 /// Reads the module's configuration from a call's context.
 ///
-/// Give every field a default (`#[serde(default)]` on the struct): where nothing is configured, and in the trial
-/// call when a module is uploaded, the configuration is `{}`.
+/// Give every field a default (`#[serde(default)]` on the struct): by default, and in the trial call when a module is
+/// uploaded, the configuration is the empty object `{}`.
 ///
 /// # Panics
-/// Where it does not fit `T`, with the reason and the place in the text: the call counts as failed and its log
-/// tells the owner what to correct. Use [`try_config`] to handle it.
+/// If it does not fit `T`, with the reason and the place in the text: the call counts as failed and its log contains
+/// the correction for the owner. Use [`try_config`] to handle it.
 #[allow(clippy::expect_used, clippy::panic)] // The panic is logged, so that the owner sees it.
 pub fn config<T: DeserializeOwned>(context: &CallContext) -> T {
     match try_config(context) {
@@ -19,7 +19,7 @@ pub fn config<T: DeserializeOwned>(context: &CallContext) -> T {
     }
 }
 
-/// Reads the module's configuration, or returns why it does not fit `T`.
+/// Reads the module's configuration, or returns the reason why it does not fit `T`.
 pub fn try_config<T: DeserializeOwned>(context: &CallContext) -> Result<T, String> {
     serde_json::from_str(&context.config).map_err(|error| error.to_string())
 }

@@ -51,7 +51,7 @@ pub mod store;
 pub mod testing;
 
 /// The standard library's allocator, but with a heap that begins in memory which every instance has (`hub module build`
-/// reserves it): growing the memory costs a call more than everything else the hub does for it.
+/// reserves it): growing the memory costs a call more than all other work of the hub for it.
 #[cfg(target_arch = "wasm32")]
 #[global_allocator]
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;

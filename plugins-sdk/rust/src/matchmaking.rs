@@ -1,4 +1,4 @@
-//! The extension point `matchmaking`: where a player is sent.
+//! The extension point `matchmaking`: the choice of a player's server or world.
 
 pub use crate::bindings::matchmaking::exports::network_hub::module::matchmaking::{
     GameState, MatchRequest, Refusal, ServerCandidate, WorldCandidate,
@@ -8,14 +8,14 @@ use crate::CallContext;
 use crate::bindings::matchmaking::exports::network_hub::module::matchmaking::Guest;
 use crate::entry::{Exported, start};
 
-/// The indices of the candidates to try, best first, or why nobody is matched. Others are not tried.
+/// Indices of the candidates to try, best first, or the refusal. Others are not tried.
 pub type Ranking = Result<Vec<u32>, Refusal>;
 
-/// Decides where a player is sent. Export it with [`export`](crate::export).
+/// Chooses the server or world of a player. Export it with [`export`](crate::export).
 ///
-/// The candidates are those the player could join at all, in the order the hub would choose, or as the module
-/// before this one in the chain left them. Implement [`rank`](Self::rank) if servers and worlds are treated alike, or else
-/// the other two; the default keeps the order.
+/// The candidates are those the player can join, in the hub's own order, or in the order left by the previous module of
+/// the chain. Implement [`rank`](Self::rank) if servers and worlds are treated alike, otherwise the other two
+/// functions; by default the given order of the candidates is kept.
 pub trait Matchmaking {
     /// Ranks servers and worlds alike.
     fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
@@ -45,17 +45,17 @@ pub struct Place {
     pub region: u16,
     /// The state of its game.
     pub state: GameState,
-    /// Whether the preferred owner is live there.
+    /// True if the preferred owner is live there.
     pub affinity: bool,
     /// Players in it.
     pub current_players: u32,
-    /// 0 where there is no limit.
+    /// 0 without a limit.
     pub max_players: u32,
-    /// Slots left, 1 or more; `u32::MAX` where there is no limit.
+    /// Slots left, 1 or more; `u32::MAX` without a limit.
     pub free_slots: u32,
-    /// Players its game needs to start; 0 where it is no minigame.
+    /// Players its game needs to start; 0 if it is no minigame.
     pub players_to_start: u32,
-    /// How many of those are missing.
+    /// Number of missing players.
     pub players_needed: u32,
 }
 

@@ -7,13 +7,13 @@ pub use crate::bindings::host::network_hub::module::players::{
 use crate::HostError;
 use crate::host::players as host;
 
-/// A statistic of one player in the game mode `global`; none where there is no such value.
+/// A statistic of one player in the game mode `global`; none if there is no such value.
 pub fn statistic(player: &str, name: &str, period: Period) -> Result<Option<f64>, HostError> {
     let values = statistics(&[player.to_owned()], name, None, period)?;
     Ok(values.into_iter().next().flatten())
 }
 
-/// A statistic of up to 100 players, in the order asked. `game_mode` is `global` where it is not given.
+/// A statistic of up to 100 players, in the given order. `game_mode` is `global` by default.
 pub fn statistics(
     players: &[String],
     name: &str,
@@ -23,22 +23,22 @@ pub fn statistics(
     host::statistics(players, name, game_mode, period)
 }
 
-/// A player's balance in ten-thousandths of the currency's unit; none where there is no such currency.
+/// A player's balance in ten-thousandths of the currency's unit; none if there is no such currency.
 pub fn balance(player: &str, currency: &str) -> Result<Option<i64>, HostError> {
     host::balance(player, currency)
 }
 
-/// Whether a player holds a permission node, in any context and world.
+/// Resolves a permission node of a player, in any context and world.
 pub fn permission(player: &str, node: &str) -> Result<PermissionState, HostError> {
     permission_in(player, node, None, None)
 }
 
-/// Whether a player is granted a permission node, in any context and world. False if the hub cannot answer.
+/// True if a player is granted a permission node, in any context and world. False if the hub cannot answer.
 pub fn is_granted(player: &str, node: &str) -> bool {
     matches!(permission(player, node), Ok(PermissionState::Granted))
 }
 
-/// Whether a player holds a permission node, in a context and world if given.
+/// Resolves a permission node of a player, in a context and world if given.
 pub fn permission_in(
     player: &str,
     node: &str,
@@ -54,7 +54,7 @@ pub fn punishments(player: &str, filter: PunishmentFilter) -> Result<Vec<Punishm
     host::punishments(player, filter)
 }
 
-/// Where a player is; none when offline.
+/// Location of a player; none when offline.
 pub fn online(player: &str) -> Result<Option<Location>, HostError> {
     host::online(player)
 }

@@ -8,22 +8,22 @@ use crate::entry::{Exported, start};
 
 /// Reviews punishments. Export it with [`export`](crate::export).
 pub trait Punishment {
-    /// Reviews one proposal, as it was made or as the module before this one in the chain amended it.
+    /// Reviews one proposal, original or amended by the previous module of the chain.
     fn review(context: &CallContext, proposal: &Proposal) -> Verdict;
 }
 
 impl Verdict {
-    /// The punishment is made as proposed.
+    /// Accepts the punishment as proposed.
     pub fn accept() -> Self {
         Self { decision: Decision::Accept, follow_ups: Vec::new() }
     }
 
-    /// The punishment is made on these terms instead.
+    /// Accepts the punishment on these terms instead.
     pub fn amend(terms: Terms) -> Self {
         Self { decision: Decision::Amend(terms), follow_ups: Vec::new() }
     }
 
-    /// The punishment is not made, and its issuer is told the reason: 1 to 256 characters.
+    /// Refuses the punishment and shows its issuer the reason: 1 to 256 characters.
     pub fn refuse(reason: impl Into<String>) -> Self {
         Self { decision: Decision::Refuse(reason.into()), follow_ups: Vec::new() }
     }

@@ -6,12 +6,12 @@
 use crate::HostError;
 use crate::host::store as host;
 
-/// The value of a key; none where it was never set, has been deleted or has expired.
+/// The value of a key; none if it was never set, has been deleted or has expired.
 pub fn get(key: &str) -> Result<Option<String>, HostError> {
     host::get(key)
 }
 
-/// Sets a key. With `ttl_ms` (1 or more) it expires that long after now, without it never.
+/// Sets a key. With `ttl_ms` (1 or more) it expires after that time, without it never.
 pub fn set(key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), HostError> {
     host::set(key, value, ttl_ms)
 }
@@ -22,7 +22,7 @@ pub fn increment(key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, HostErr
     host::increment(key, by, ttl_ms)
 }
 
-/// Deletes a key; false where there was none.
+/// Deletes a key; false if it did not exist.
 pub fn delete(key: &str) -> Result<bool, HostError> {
     host::delete(key)
 }

@@ -1,4 +1,4 @@
-//! A stand-in for the hub in native unit tests: set its data, call your module, check what it did.
+//! A stand-in for the hub in native unit tests: set its data, call your module, check its effects.
 //!
 //! ```
 //! use network_hub_module::{store, testing};
@@ -25,11 +25,11 @@ use std::collections::BTreeMap;
 pub struct Hub {
     /// Fails every data call with this error, if set.
     pub failing: Option<HostError>,
-    /// Data calls since the last [`context`]. As on the hub, one more than 8 ends the call.
+    /// Data calls since the last [`context`]. Like on the hub, one more than 8 ends the call.
     pub data_calls: u32,
-    /// The time keys of the store expire by. [`context_at`] sets it too.
+    /// Current time, by which keys of the store expire. [`context_at`] sets it too.
     pub now_ms: u64,
-    /// The store: values, and when they expire.
+    /// The store: values, with their expiry.
     pub store: BTreeMap<String, (String, Option<u64>)>,
     /// Statistics by player and name, for any game mode and period.
     pub statistics: BTreeMap<(String, String), f64>,
@@ -39,17 +39,17 @@ pub struct Hub {
     pub permissions: BTreeMap<(String, String), PermissionState>,
     /// Punishments by player, newest first.
     pub punishments: BTreeMap<String, Vec<Punishment>>,
-    /// Where online players are.
+    /// Locations of online players.
     pub online: BTreeMap<String, Location>,
     /// Texts of candidates, by index.
     pub candidates: Vec<Candidate>,
     /// Names of regions; a region's number is its position.
     pub regions: Vec<String>,
-    /// What the module logged.
+    /// Log lines of the module.
     pub log: Vec<String>,
 }
 
-/// Texts of a candidate, and who is on it.
+/// Texts of a candidate, and the players on it.
 #[derive(Debug, Default, Clone)]
 #[allow(missing_docs)] // Documented in `candidates`.
 pub struct Candidate {

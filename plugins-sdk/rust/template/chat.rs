@@ -10,7 +10,7 @@ use serde::Deserialize;
 struct Config {
     /// Masked with stars where they stand alone; a to z in any case.
     words: Vec<String>,
-    /// How long a line may not be repeated; 0 allows it at once.
+    /// Time for which a line may not be repeated; 0 allows it at once.
     repeat_ms: u64,
 }
 
@@ -45,7 +45,7 @@ impl Chat for Polite {
     }
 }
 
-/// Whether the line repeats the last one; if not, remembers it.
+/// True if the line repeats the last one; if not, remembers it.
 fn is_repeated(line: &Line, repeat_ms: u64) -> Result<bool, HostError> {
     let key = format!("last:{}", line.player.uuid);
     if store::get(&key)?.is_some_and(|last| last == line.message) {

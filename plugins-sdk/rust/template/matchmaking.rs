@@ -11,9 +11,9 @@ use std::cmp::Reverse;
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 struct Config {
-    /// How full a server may get, as a share of its slots.
+    /// Maximum fill level of a server, as a share of its slots.
     max_fill: f64,
-    /// Server types nobody is sent to.
+    /// Server types to which no player is sent.
     closed_types: Vec<String>,
 }
 
@@ -23,7 +23,7 @@ impl Default for Config {
     }
 }
 
-/// What the ranking looks at: index, region, affinity, players and slots.
+/// Input of the ranking: index, region, affinity, players and slots.
 struct Candidate(u32, u16, bool, u32, u32);
 
 struct FillUp;

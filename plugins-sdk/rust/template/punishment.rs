@@ -11,7 +11,7 @@ use serde::Deserialize;
 struct Config {
     /// The longest first ban.
     first_ban_ms: u64,
-    /// Players with this permission are never punished; empty: nobody.
+    /// Players with this permission are never punished; empty: none.
     immune_node: String,
 }
 
@@ -53,7 +53,7 @@ fn evaluate(config: &Config, proposal: &Proposal) -> Result<Verdict, HostError> 
     Ok(Verdict::accept())
 }
 
-/// How many such punishments the player has; revoked ones do not count.
+/// Number of such punishments of the player; revoked ones do not count.
 fn earlier(uuid: &str, kind: PunishmentKind) -> Result<usize, HostError> {
     let filter = PunishmentFilter { since_ms: None, kind: Some(kind), limit: 100 };
     let record = players::punishments(uuid, filter)?;

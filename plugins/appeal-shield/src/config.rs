@@ -11,11 +11,11 @@ pub(crate) struct Config {
     /// The punishments that staff is protected from.
     pub(crate) types: Vec<Kind>,
     pub(crate) action: Action,
-    /// Whether staff of the same rank may punish each other.
+    /// True if staff of the same rank may punish each other.
     pub(crate) equals: bool,
-    /// Names of automatic issuers that may punish anybody.
+    /// Names of automatic issuers that may punish any player.
     pub(crate) trusted_issuers: Vec<String>,
-    /// What the issuer of a refused punishment is told.
+    /// Message for the issuer of a refused punishment.
     pub(crate) reason: String,
 }
 
@@ -31,9 +31,9 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Action {
-    /// The punishment is not made.
+    /// The punishment is refused.
     Refuse,
-    /// It becomes a warning.
+    /// The punishment is replaced by a warning.
     Warn,
 }
 

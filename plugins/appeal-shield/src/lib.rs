@@ -43,7 +43,7 @@ fn rank(ranks: &[String], player: &str) -> Result<Option<usize>, HostError> {
     Ok(None)
 }
 
-/// Whether the issuer ranks above this rank.
+/// True if the issuer ranks above this rank.
 fn may_punish(config: &Config, staff: usize, proposal: &Proposal) -> bool {
     let Some(issuer) = &proposal.issuer_uuid else {
         let name = proposal.issuer_name.as_ref();

@@ -27,15 +27,15 @@ pub(crate) struct Caps {
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Repeat {
-    /// How long a line may not be repeated.
+    /// Time for which a line may not be repeated.
     pub(crate) within_ms: u64,
-    /// How many of a player's lines are remembered.
+    /// Number of a player's lines that are remembered.
     pub(crate) lines: usize,
     /// The percentage from which lines count as the same.
     pub(crate) alike_percent: usize,
     /// Shorter lines may be repeated.
     pub(crate) min_letters: usize,
-    /// What the sender of a refused line is told.
+    /// Message for the sender of a refused line.
     pub(crate) reason: String,
 }
 

@@ -6,10 +6,10 @@ use network_hub_module::{HostError, store};
 
 /// Characters of a line that are remembered.
 const MAX_CHARS: usize = 200;
-/// Lines that are remembered at most.
+/// Maximum number of remembered lines.
 const MAX_LINES: usize = 20;
 
-/// Whether a player sent a similar line recently; if not, remembers this one.
+/// True if a player sent a similar line recently; if not, remembers this one.
 pub(crate) fn is_repeated(repeat: &Repeat, player: &str, now_ms: u64, message: &str) -> Result<bool, HostError> {
     let lines = repeat.lines.clamp(1, MAX_LINES);
     let line = normalize(message);

@@ -8,11 +8,11 @@ pub(crate) struct Config {
     /// Forbidden words.
     pub(crate) words: Vec<String>,
     pub(crate) action: Action,
-    /// What the sender of a line refused for a word is told.
+    /// Message for the sender of a line refused for a word.
     pub(crate) reason: String,
-    /// Whether a word counts only where it stands alone.
+    /// True if a word counts only as a whole word.
     pub(crate) whole_words: bool,
-    /// Whether to find `l33t`, `s p a c i n g` and `reeepetition`.
+    /// True to find `l33t`, `s p a c i n g` and `reeepetition`.
     pub(crate) fold: bool,
     /// Flood control; none: off.
     pub(crate) flood: Option<Flood>,
@@ -32,7 +32,7 @@ pub(crate) struct Flood {
     pub(crate) messages: i64,
     /// … in this time.
     pub(crate) per_ms: u64,
-    /// What the sender of a line over the limit is told.
+    /// Message for the sender of a line over the limit.
     pub(crate) reason: String,
     /// Mutes players who keep flooding; none: off.
     pub(crate) mute: Option<FloodMute>,

@@ -18,7 +18,7 @@ fn count(flood: &Flood, player: &str) -> Result<Option<Verdict>, HostError> {
         return Ok(None);
     }
     let refusal = Verdict::refuse(flood.reason.as_str());
-    // A flood counts once, however many lines it has.
+    // A flood counts once, regardless of its number of lines.
     if sent > flood.messages + 1 {
         return Ok(Some(refusal));
     }

@@ -71,7 +71,7 @@ fn word_end(config: &Config, line: &[Letter], from: usize, word: &[char]) -> Opt
     ends.then_some(at)
 }
 
-/// A letter as it is compared: in lower case and, when folding, without the usual disguises.
+/// A letter in its form for comparison: in lower case and, when folding, without the usual disguises.
 fn fold(letter: char, disguises: bool) -> char {
     let lower = letter.to_lowercase().next().unwrap_or(letter);
     match lower {

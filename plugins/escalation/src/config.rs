@@ -7,11 +7,11 @@ use serde::Deserialize;
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
     pub(crate) rules: Vec<Rule>,
-    /// Whether revoked punishments count too.
+    /// True if revoked punishments count too.
     pub(crate) count_revoked: bool,
 }
 
-/// The `count`th punishment of a kind within some days becomes another.
+/// Replaces the `count`th punishment of a kind within some days by another.
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Rule {
@@ -20,7 +20,7 @@ pub(crate) struct Rule {
     pub(crate) count: u32,
     pub(crate) within_days: u64,
     pub(crate) becomes: Kind,
-    /// How long what it becomes lasts; none: permanent.
+    /// Duration of the replacement; none: permanent.
     pub(crate) duration_ms: Option<u64>,
 }
 

@@ -8,7 +8,7 @@ use network_hub_module::punishment::{Proposal, Punishment, Terms, Verdict};
 use network_hub_module::{CallContext, config, warn};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
-/// Punishments that one data call returns at most.
+/// Maximum number of punishments returned by one data call.
 const MAX_PUNISHMENTS: u32 = 100;
 /// The longest reason the hub accepts, in characters.
 const MAX_REASON_CHARS: usize = 256;
@@ -35,7 +35,7 @@ impl Punishment for Escalation {
     }
 }
 
-/// How many punishments of the rule's kind the player has within its time; none if the record cannot be read.
+/// Number of punishments of the rule's kind within its time; none if the record cannot be read.
 fn count(config: &Config, rule: &Rule, player: &str, now_ms: u64) -> Option<u32> {
     let filter = PunishmentFilter {
         since_ms: Some(now_ms.saturating_sub(rule.within_days.saturating_mul(DAY_MS))),

@@ -6,15 +6,15 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// Whether a candidate where the preferred owner is live comes before everything.
+    /// True if a candidate with the preferred owner live on it comes before all others.
     pub(crate) affinity_first: bool,
-    /// Whether candidates in the player's own region come before others.
+    /// True if candidates in the player's own region come before others.
     pub(crate) own_region_first: bool,
-    /// Whether a game in its countdown can still be joined in time.
+    /// True if a game in its countdown can still be joined in time.
     pub(crate) join_starting: bool,
-    /// Whether a running game may be joined where there is nothing else.
+    /// True if a running game may be joined when there is no other.
     pub(crate) join_playing: bool,
-    /// What a player is told who cannot be matched.
+    /// Message for a player who cannot be matched.
     pub(crate) reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Sends players where the fewest are missing, so that matches start sooner.
+//! Sends players to the games with the fewest missing players, so that matches start sooner.
 
 mod config;
 
@@ -31,12 +31,12 @@ fn is_preferred(config: &Config, place: &Place) -> bool {
     config.affinity_first && place.affinity
 }
 
-/// Whether it is too late to join the match.
+/// True if it is too late to join the match.
 fn has_begun(config: &Config, place: &Place) -> bool {
     place.state == GameState::Playing || (place.state == GameState::Starting && !config.join_starting)
 }
 
-/// Whether players are waiting in it.
+/// True if players are waiting in it.
 fn is_gathering(place: &Place) -> bool {
     matches!(place.state, GameState::Waiting | GameState::Starting)
 }

@@ -8,9 +8,9 @@ pub(crate) struct Config {
     /// Allowed links: a domain with its subdomains, an address, or either with the beginning of a path.
     pub(crate) allow: Vec<String>,
     pub(crate) action: Action,
-    /// What the sender of a refused line is told.
+    /// Message for the sender of a refused line.
     pub(crate) reason: String,
-    /// Whether addresses such as `203.0.113.7` count as links.
+    /// True if addresses such as `203.0.113.7` count as links.
     pub(crate) addresses: bool,
     /// The endings that make `name.ending` a link without anything else; none: the usual ones.
     pub(crate) endings: Option<Vec<String>>,
@@ -43,7 +43,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether `name.label` is a link without anything else.
+    /// True if `name.label` is a link without anything else.
     pub(crate) fn is_ending(&self, label: &str) -> bool {
         match &self.endings {
             Some(endings) => endings.iter().any(|ending| ending == label),

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::text::{Dot, Letter, read};
 use std::ops::Range;
 
-/// Endings that count even where the dots before them have spaces around.
+/// Endings that count even if the dots before them have spaces around.
 const SURE_ENDINGS: [&str; 4] = ["com", "net", "org", "gg"];
 
 /// A link, normalized, and its position in the message.
@@ -17,7 +17,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Whether the owner allows it.
+    /// True if the owner allows it.
     pub(crate) fn is_allowed(&self, config: &Config) -> bool {
         config.allow.iter().any(|allowed| self.is_below(allowed))
     }
@@ -54,7 +54,7 @@ pub(crate) fn find(config: &Config, message: &str) -> Vec<Link> {
     found
 }
 
-/// The link that begins here, and where it ends.
+/// The link that begins here, and its end.
 fn link(config: &Config, line: &[Letter], from: usize) -> Option<(Link, usize)> {
     let scheme = scheme(line, from);
     let start = scheme.unwrap_or(from);
@@ -72,14 +72,14 @@ fn link(config: &Config, line: &[Letter], from: usize) -> Option<(Link, usize)> 
     Some((Link { host: host.strip_prefix("www.").unwrap_or(&host).into(), path, bytes }, end))
 }
 
-/// Where the text after a scheme such as `https://` begins.
+/// Start of the text after a scheme such as `https://`.
 fn scheme(line: &[Letter], from: usize) -> Option<usize> {
     let name = line[from..].iter().take_while(|letter| letter.read.is_ascii_alphabetic()).count();
     let slashes = line.get(from + name..from + name + 3)?;
     (name > 1 && slashes.iter().map(|letter| letter.read).eq("://".chars())).then_some(from + name + 3)
 }
 
-/// Where the name that begins here ends: labels with a dot between every two. A dot may be first.
+/// End of the name that begins here: labels with a dot between every two. A dot may be first.
 fn name_end(line: &[Letter], from: usize) -> usize {
     let of_label =
         |at: usize| line.get(at).is_some_and(|letter| letter.read.is_alphanumeric() || "-_".contains(letter.read));
@@ -90,7 +90,7 @@ fn name_end(line: &[Letter], from: usize) -> usize {
     end
 }
 
-/// The host that begins with the name, and where it ends.
+/// The host that begins with the name, and its end.
 fn host(config: &Config, line: &[Letter], start: usize, end: usize, is_explicit: bool) -> Option<(String, usize)> {
     let name: String = line[start..end].iter().map(|letter| letter.read).collect();
     let labels: Vec<&str> = name.split('.').collect();
@@ -129,7 +129,7 @@ fn host(config: &Config, line: &[Letter], start: usize, end: usize, is_explicit:
     None
 }
 
-/// The path after a host and its port, and where it ends.
+/// The path after a host and its port, and its end.
 fn path(line: &[Letter], host_end: usize) -> (String, usize) {
     let is = |at: usize, read: char| line.get(at).is_some_and(|letter| letter.read == read);
     let mut end = host_end;

@@ -11,12 +11,12 @@ pub(crate) struct Letter {
     pub(crate) bytes: Range<usize>,
 }
 
-/// How certain it is that a dot is part of a link.
+/// Certainty that a dot is part of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dot {
     /// No dot.
     No,
-    /// Written as in a link, or disguised: `[dot]`, ` .com`.
+    /// Written like in a link, or disguised: `[dot]`, ` .com`.
     Sure,
     /// With spaces around it, or the word alone: `example . com`, `example dot com`.
     Loose,
@@ -84,7 +84,7 @@ fn is(line: &[Letter], at: usize, read: char) -> bool {
     line.get(at).is_some_and(|letter| letter.read == read)
 }
 
-/// Where the spaces that begin here end.
+/// End of the spaces that begin here.
 fn spaces(line: &[Letter], from: usize) -> usize {
     let spaces = line.get(from..).unwrap_or_default().iter().take_while(|letter| letter.read.is_whitespace());
     from + spaces.count()

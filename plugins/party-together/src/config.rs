@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 pub(crate) struct Config {
     /// The owner scopes that are groups, and the expected number of players of each.
     pub(crate) groups: BTreeMap<String, u32>,
-    /// How long the others are sent where one of a group was sent.
+    /// Time for which the others follow a member of their group.
     pub(crate) follow_ms: u64,
-    /// How long a group's members are remembered.
+    /// Time for which a group's members are remembered.
     pub(crate) remember_ms: u64,
-    /// How many candidates are searched for members of the group.
+    /// Number of candidates that are searched for members of the group.
     pub(crate) candidates: usize,
 }
 

@@ -1,10 +1,10 @@
-//! What the store remembers of a group between the calls of its members.
+//! The store's record of a group between the calls of its members.
 
 use crate::config::Config;
 use network_hub_module::matchmaking::MatchRequest;
 use network_hub_module::{HostError, candidates, store, warn};
 
-/// Members that are remembered at most.
+/// Maximum number of remembered members.
 const MAX_MEMBERS: usize = 50;
 
 /// A group, seen from the member who is matched.
@@ -15,7 +15,7 @@ pub(crate) struct Group {
     pub(crate) size: u32,
     /// The other members, the latest first.
     pub(crate) others: Vec<String>,
-    /// Where the last of them was sent, and when.
+    /// Last target of one of them, with its time.
     last_sent: Option<(String, u64)>,
 }
 
@@ -35,13 +35,13 @@ impl Group {
         Some(group)
     }
 
-    /// Where the last of the others was sent, if that was recently.
+    /// Last target of one of the others, if that was recently.
     pub(crate) fn followed(&self, now_ms: u64, within_ms: u64) -> Option<&str> {
         let (place, at) = self.last_sent.as_ref()?;
         (now_ms < at.saturating_add(within_ms)).then_some(place)
     }
 
-    /// Remembers where a member is sent.
+    /// Remembers the target of a member.
     pub(crate) fn remember(&self, config: &Config, now_ms: u64, player: &str, place: &str) -> Result<(), HostError> {
         let mut text = format!("{now_ms}\n{place}\n{player}");
         for other in self.others.iter().take(MAX_MEMBERS - 1) {
@@ -51,7 +51,7 @@ impl Group {
         store::set(&self.key, &text, Some(config.remember_ms.max(1)))
     }
 
-    /// Parses one line each: when, where, then the members.
+    /// Parses one line each: time, target, then the members.
     fn parse(text: &str) -> Self {
         let mut lines = text.lines();
         let sent = lines.next().and_then(|at| at.parse().ok()).zip(lines.next());

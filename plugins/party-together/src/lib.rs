@@ -1,4 +1,4 @@
-//! Keeps parties together: the others follow the first, to where there is room for all.
+//! Keeps parties together: the others follow the first, to a target with room for all.
 
 mod config;
 mod group;
@@ -42,7 +42,7 @@ impl Matchmaking for PartyTogether {
     }
 }
 
-/// How many of the group are on each of the first candidates that have players.
+/// Number of the group's members on each of the first candidates that have players.
 fn members(config: &Config, group: &Group, places: &[Place]) -> Vec<(u32, u32)> {
     if group.others.is_empty() {
         return Vec::new();

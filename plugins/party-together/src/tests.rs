@@ -62,7 +62,7 @@ fn later_the_most_members_come_first() {
     rank_for("{}", 0, "a", &places(&[(9, &[])]));
     rank_for("{}", 0, "b", &places(&[(9, &[])]));
     let all = places(&[(9, &["x"]), (9, &["w"]), (9, &["a", "y"]), (2, &["a", "b"])]);
-    // The fourth that has players is not searched.
+    // The fourth candidate with players is not searched.
     assert_eq!(rank_for("{}", 100_000, "c", &all), [2, 0, 1, 3]);
     assert_eq!(testing::hub(|hub| hub.data_calls), 5);
     let more = r#"{"candidates": 100}"#;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 pub(crate) struct Config {
     /// For each region, the regions to try after it, nearest first.
     pub(crate) neighbours: BTreeMap<String, Vec<String>>,
-    /// Whether a candidate where the preferred owner is live comes before everything.
+    /// True if a candidate with the preferred owner live on it comes before all others.
     pub(crate) affinity_first: bool,
-    /// Whether all other regions are left out.
+    /// True if all other regions are left out.
     pub(crate) neighbours_only: bool,
 }
 

@@ -8,18 +8,18 @@ use serde::Deserialize;
 pub(crate) struct Config {
     /// The statistic that measures skill; none: nothing is compared.
     pub(crate) statistic: Option<String>,
-    /// The game mode it is counted in; none: `global`.
+    /// Game mode of the statistic; none: `global`.
     pub(crate) game_mode: Option<String>,
     pub(crate) period: Period,
-    /// How many of the first candidates with players are compared.
+    /// Number of the first candidates with players that are compared.
     pub(crate) candidates: usize,
     /// The largest allowed difference between the mean and the player; none: any.
     pub(crate) max_gap: Option<f64>,
-    /// Whether candidates beyond that are left out rather than last.
+    /// True if candidates beyond that are left out rather than last.
     pub(crate) leave_out: bool,
-    /// The value of a player who has none; none: they are not compared.
+    /// Value of a player without one; none: they are not compared.
     pub(crate) unranked: Option<f64>,
-    /// What a player is told who cannot be matched.
+    /// Message for a player who cannot be matched.
     pub(crate) reason: String,
 }
 

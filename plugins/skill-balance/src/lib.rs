@@ -43,7 +43,7 @@ impl Matchmaking for SkillBalance {
     }
 }
 
-/// How well a candidate fits the player, the best first.
+/// Fit of a candidate for the player, the best first.
 #[derive(Clone, Copy, Debug)]
 enum Level {
     /// The preferred owner is live there.

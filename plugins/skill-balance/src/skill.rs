@@ -4,13 +4,13 @@ use crate::config::Config;
 use network_hub_module::matchmaking::Place;
 use network_hub_module::{HostError, candidates, players};
 
-/// One data call for each candidate; as many are left for statistics.
+/// One data call for each candidate; the same number is left for statistics.
 pub(crate) const MAX_CANDIDATES: usize = 4;
 /// Data calls for statistics, and the players of each.
 const STATISTICS_CALLS: usize = 4;
 const PLAYERS_PER_CALL: usize = 100;
 
-/// The difference between the player and the mean of each candidate; none where either is unknown.
+/// The difference between the player and the mean of each candidate; none if either is unknown.
 pub(crate) fn gaps(
     config: &Config,
     statistic: &str,

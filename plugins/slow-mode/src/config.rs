@@ -12,7 +12,7 @@ pub(crate) struct Config {
     pub(crate) server_types: BTreeMap<String, u64>,
     /// Players with this permission node are exempt.
     pub(crate) bypass_permission: Option<String>,
-    /// What the sender of a refused line is told; `{seconds}` is how long to wait.
+    /// Message for the sender of a refused line; `{seconds}` is the time to wait.
     pub(crate) reason: String,
 }
 

@@ -39,7 +39,7 @@ impl Chat for SlowMode {
     }
 }
 
-/// How long the player has to wait; 0 if the line passes, which is then remembered.
+/// Time for which the player has to wait; 0 if the line passes, which is then remembered.
 ///
 /// The store keeps the time of the last line until it no longer matters. Adding the current time is one atomic step that
 /// tells whether there was a line, and when, so that two lines at once cannot both pass.

@@ -1,4 +1,4 @@
-//! Where the bus is, and how this hub proves who it is. Passwords are taken out of the addresses, so that no message shows
+//! Addresses of the bus, and this hub's credentials. Passwords are taken out of the addresses, so that no message shows
 //! them.
 
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(super) struct Access {
     login: Option<Login>,
 }
 
-/// What stands before the host of an address.
+/// Credentials in front of the host of an address.
 #[derive(PartialEq)]
 enum Login {
     Password { user: String, password: String },
@@ -22,7 +22,7 @@ enum Login {
 }
 
 impl Access {
-    /// Reads the addresses of `url`. The credentials stand in the first one, or in each the same.
+    /// Parses the addresses of `url`. The credentials are in the first one, or the same in each.
     pub(super) fn parse(url: &str) -> Result<Self, ClusterError> {
         let mut access = Self { servers: Vec::new(), login: None };
         for (index, address) in url.split(',').map(str::trim).enumerate() {
@@ -43,7 +43,7 @@ impl Access {
         Ok(access)
     }
 
-    /// Adds what the servers want to know of this hub, and how it knows them.
+    /// Adds this hub's credentials, and the servers' certificate authority.
     pub(super) async fn apply(
         &mut self,
         options: ConnectOptions,

@@ -12,7 +12,7 @@ use super::settings::{ClusterConfig, ClusterError};
 
 const PING_INTERVAL: Duration = Duration::from_secs(2);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// A check that is late by this much means that the process was suspended.
+/// Delay of a check that means that the process was suspended.
 const SUSPENDED_AFTER: Duration = Duration::from_secs(4);
 
 /// The connection to the bus between nodes. Clones share it; it reconnects by itself.
@@ -23,7 +23,7 @@ struct Inner {
     config: ClusterConfig,
     client: Client,
     jetstream: jetstream::Context,
-    /// Whether it is connected.
+    /// True while it is connected.
     link: watch::Receiver<bool>,
     message_count: AtomicU64,
 }
@@ -56,7 +56,7 @@ impl Cluster {
             .max_reconnects(None)
             .event_callback(move |event| {
                 match event {
-                    // Also where nobody saw that it was lost.
+                    // Also after a loss that was not observed.
                     Event::Connected => drop(on_event.send_replace(true)),
                     Event::Disconnected | Event::Closed => drop(on_event.send_replace(false)),
                     other => tracing::warn!(event = %other, "from the bus between nodes"),
@@ -84,12 +84,12 @@ impl Cluster {
         &self.0.config.node
     }
 
-    /// Whether the bus can be reached now, as far as this node knows.
+    /// True if the bus can be reached now, as far as this node knows.
     pub fn is_connected(&self) -> bool {
         *self.0.link.borrow()
     }
 
-    /// Which connection there is: they are counted. What came over one before may still wait to be read.
+    /// Number of the current connection: they are counted. Messages of an earlier one may still wait to be read.
     pub(super) fn connection(&self) -> u64 {
         self.0.client.statistics().connects.load(Relaxed)
     }
@@ -116,28 +116,28 @@ impl Cluster {
         &self.0.config.prefix
     }
 
-    /// Where a network's events are published.
+    /// Subject to which a network's events are published.
     pub(super) fn subject_in(&self, network: u128) -> String {
         format!("{}.in.{network:032x}", self.0.config.prefix)
     }
 
-    /// Where the stream republishes them, numbered.
+    /// Subject to which the stream republishes them, numbered.
     pub(super) fn subject_out(&self, network: u128) -> String {
         format!("{}.out.{network:032x}", self.0.config.prefix)
     }
 
-    /// Leaves room for the headers.
+    /// Maximum size of an event, with room for the headers.
     pub(super) fn max_event_bytes(&self) -> usize {
         self.0.client.server_info().max_payload.saturating_sub(4096)
     }
 
-    /// Identifies a message, so that one sent twice is stored once.
+    /// Id of a message, so that one sent twice is stored once.
     pub(super) fn new_message_id(&self) -> String {
         format!("{}-{}", self.0.client.new_inbox(), self.0.message_count.fetch_add(1, Relaxed))
     }
 }
 
-/// After the process was suspended (stopped, or the machine asleep) it reconnects, whatever the socket says.
+/// Reconnects after the process was suspended (stopped, or the machine asleep), regardless of the socket's state.
 async fn reconnect_after_suspension(client: Client, link: Arc<watch::Sender<bool>>) {
     let mut checked = Instant::now();
     while !link.is_closed() {

@@ -18,7 +18,7 @@ const NAME: &str = "Hub-Event";
 const TARGET: &str = "Hub-Target";
 const AT: &str = "Hub-At";
 const DROPPED: &str = "Hub-Dropped";
-/// Reconnecting and retrying included.
+/// Includes reconnecting and retrying.
 const PUBLISH_TIMEOUT: Duration = Duration::from_secs(5);
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
@@ -71,7 +71,7 @@ impl StreamWatch {
                     }
                     let (current, _) = self.position();
                     if stored.sequence <= current.begin {
-                        // Nobody is told of what was stored before the epoch began.
+                        // An event stored before the epoch began is not announced.
                         message_id = format!("{own_id}-{}-{}", current.number, current.begin);
                     } else if current.number == epoch.number {
                         // A number that is still taken could not be checked.
@@ -90,7 +90,7 @@ impl StreamWatch {
                     {
                         tracing::debug!(%error, "the stream that stores nothing was not replaced");
                     }
-                    // It may be gone.
+                    // The stream may be gone.
                     let _ = self.check(Instant::now(), None).await;
                 }
             }
@@ -98,7 +98,7 @@ impl StreamWatch {
         }
     }
 
-    /// Drops the older half of a network's stored events where they have too many bytes.
+    /// Drops the older half of a network's stored events if they exceed their limit in bytes.
     async fn bound_history(&self, network: u128, sequence: u64, bytes: usize) {
         let config = self.cluster.config();
         let Some(up_to) = self.stored.add(network, sequence, bytes, config.network_bytes) else { return };
@@ -118,7 +118,8 @@ impl Cluster {
         self.jetstream().send_publish(self.subject_in(network), message).await?.await
     }
 
-    /// Drops a network's events up to a number from the stream. Mirrors that lack some of them find a message that says so.
+    /// Drops a network's events up to a number from the stream. Mirrors that lack some of them find a message that says
+    /// so.
     async fn drop_stored(&self, network: u128, up_to: u64) -> Result<(), ClusterError> {
         let notice = PublishMessage::build().header(DROPPED, up_to.to_string().as_str());
         self.send(network, notice).await.map_err(|error| ClusterError::Stream(error.to_string()))?;
@@ -128,13 +129,13 @@ impl Cluster {
     }
 }
 
-/// Whether the stream answered that its store takes nothing.
+/// True if the stream answered that its store takes nothing.
 fn is_store_failure(error: &async_nats::jetstream::context::PublishError) -> bool {
     let source = error.source().and_then(|source| source.downcast_ref::<async_nats::jetstream::Error>());
     source.is_some_and(|source| source.error_code() == ErrorCode::STREAM_STORE_FAILED)
 }
 
-/// The number up to which a network's events were dropped early, in a message that says so.
+/// Number up to which a network's events were dropped early, in a message that says so.
 pub(super) fn dropped_up_to(message: &async_nats::Message) -> Option<u64> {
     message.headers.as_ref()?.get(DROPPED)?.as_str().parse().ok()
 }
@@ -150,7 +151,7 @@ fn encode(event: EventRef<'_>, now_ms: i64) -> PublishMessage {
     }
 }
 
-/// The event in a stream's message; `None` where the hub did not write it.
+/// Event in a stream's message; `None` if it was not written by the hub.
 pub(super) fn decode(sequence: u64, message: &async_nats::Message) -> Option<NumberedEvent> {
     let headers: &HeaderMap = message.headers.as_ref()?;
     let text = |name| headers.get(name).map(async_nats::HeaderValue::as_str);

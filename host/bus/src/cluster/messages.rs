@@ -1,4 +1,4 @@
-//! Messages from a node to all of them. They are never stored: a node that is away misses them.
+//! Messages from one node to all. They are never stored: an absent node misses them.
 
 use super::connection::Cluster;
 use super::settings::ClusterError;

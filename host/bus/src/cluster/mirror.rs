@@ -1,4 +1,4 @@
-//! One network's events on this node: first what the stream has stored, in its order, then everything new.
+//! One network's events on this node: first the stored ones of the stream, in its order, then all new ones.
 
 use super::events::{decode, dropped_up_to};
 use super::settings::ClusterError;
@@ -17,17 +17,17 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
-/// Set by NATS on what it republishes.
+/// Set by NATS on republished messages.
 const SEQUENCE: &str = "Nats-Sequence";
 /// The sequence of the previous event of the same network.
 const PREVIOUS_SEQUENCE: &str = "Nats-Last-Sequence";
 const BATCH_SIZE: usize = 500;
-/// How long NATS keeps a consumer that stopped reading.
+/// Time for which NATS keeps a consumer that stopped reading.
 const CONSUMER_TTL: Duration = Duration::from_secs(10);
 const RETRY_DELAY: Duration = Duration::from_millis(200);
-/// From one stored event to the next. Their connection may be gone, and NATS does not know who waits.
+/// Maximum time from one stored event to the next. Their connection may be gone, and NATS does not know who waits.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long streams stay open although the missed events cannot be read over a connection that works.
+/// Time for which streams stay open although the missed events cannot be read over a working connection.
 const STUCK_AFTER: Duration = Duration::from_secs(10);
 
 /// Keeps one network in step with the stream, as long as both live.
@@ -48,10 +48,10 @@ struct Follower {
     id: u128,
     network: Weak<Network>,
     config: Arc<BusConfig>,
-    /// The connection on which it last lacked nothing. Held while stored events are read, so that they are read once for all
-    /// who wait.
+    /// The connection on which it was last complete. Locked while stored events are read, so that they are read once
+    /// for all waiting callers.
     in_step_on: Arc<tokio::sync::Mutex<Option<u64>>>,
-    /// It could not read what it missed for so long that its streams were ended.
+    /// True after its streams were ended because it could not read missed events for too long.
     is_stuck: Arc<AtomicBool>,
 }
 
@@ -72,7 +72,7 @@ impl StreamMirror {
         Ok(Self { follower, task })
     }
 
-    /// Makes sure that everything up to `sequence` is here, where that was ever assigned.
+    /// Makes sure that all events up to `sequence` are here, if it was ever assigned.
     pub(crate) async fn reach(&self, sequence: u64) -> Result<(), ClusterError> {
         let is_here = self.follower.network.upgrade().is_none_or(|network| network.head() >= sequence);
         let is_stuck = self.follower.is_stuck.load(Relaxed);
@@ -81,7 +81,7 @@ impl StreamMirror {
 }
 
 impl Follower {
-    /// Applies live events, and reads from the stream what it missed.
+    /// Applies live events, and reads missed ones from the stream.
     async fn follow(self, mut live: Subscriber) {
         let mut link = self.watch.cluster.link();
         link.mark_unchanged();
@@ -127,7 +127,7 @@ impl Follower {
         }
     }
 
-    /// Applies an event that was just stored; false where the previous one is missing.
+    /// Applies an event that was just stored; false if the previous one is missing.
     fn apply(&self, message: &async_nats::Message) -> bool {
         let Some(network) = self.network.upgrade() else { return true };
         let headers = message.headers.as_ref();
@@ -154,8 +154,8 @@ impl Follower {
         }
     }
 
-    /// Reads everything the stream has that the mirror lacks, or drops everything where the stream does not have it any more.
-    /// `is_in_order`: no live event is missing but for those that a lost connection did not bring.
+    /// Reads all events of the stream that the mirror lacks, or drops all of its own if the stream no longer has them.
+    /// `is_in_order`: no live event is missing except for those that a lost connection did not bring.
     async fn catch_up(&self, is_in_order: bool) -> Result<(), ClusterError> {
         let mut in_step_on = self.in_step_on.lock().await;
         let Some(network) = self.network.upgrade() else { return Ok(()) };
@@ -177,7 +177,7 @@ impl Follower {
         if state.messages > 0 && network.head() < state.last_sequence {
             self.read(&network, &stream, complete_to).await.map_err(ClusterError::Stream)?;
         }
-        // Whatever lies between the network's last event and the stream's is other networks'.
+        // All events between the network's last one and the stream's belong to other networks.
         network.raise_head(state.last_sequence);
         network.set_begin(epoch.begin);
         *in_step_on = Some(connection);
@@ -196,7 +196,7 @@ impl Follower {
         };
         let consumer = stream.create_consumer(consumer).await.map_err(|error| error.to_string())?;
         let mut pending = consumer.cached_info().num_pending;
-        // The stream keeps no more of a network, so there may have been others.
+        // The stream keeps no more events per network, so there may have been others.
         let mut may_lack =
             i64::try_from(pending).is_ok_and(|all| all >= stream.cached_info().config.max_messages_per_subject);
         while pending > 0 {

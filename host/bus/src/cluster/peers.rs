@@ -11,11 +11,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// Where nodes announce their streams.
+/// Topic on which nodes announce their streams.
 pub(crate) const STREAMS_TOPIC: &str = "streams";
-/// How long the end of a stream may stay unannounced.
+/// Maximum time until the end of a stream is announced.
 const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
-/// Every so many announcements a node sends all its streams.
+/// Number of announcements per snapshot of all streams of the node.
 const SNAPSHOT_EVERY: u32 = 10;
 
 /// The other nodes, as this one knows them.
@@ -81,7 +81,7 @@ impl Peers {
         }
     }
 
-    /// Announces the streams that ended, and every few times all there are: a lost message matters for seconds only.
+    /// Announces ended streams, and every few times all streams: a lost message matters for seconds only.
     async fn announce_changes(self: Arc<Self>, registry: WeakRegistry) {
         for round in 1_u32.. {
             tokio::time::sleep(ANNOUNCE_INTERVAL).await;

@@ -1,5 +1,5 @@
-//! Which servers have a stream at which node. Every node announces the streams it opens, a moment later those that
-//! ended, and every few seconds all it has.
+//! Servers with a stream, by node. Every node announces the streams it opens, a moment later those that ended, and
+//! every few seconds all it has.
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 /// A node that was silent this long is gone. All nodes send more often.
 const NODE_TIMEOUT: Duration = Duration::from_secs(12);
-/// How long a server whose node stops may take to reconnect elsewhere. Streams ask for 2 to 4 seconds.
+/// Time for a server whose node stops to reconnect elsewhere. Streams ask for 2 to 4 seconds.
 const RECONNECT_GRACE: Duration = Duration::from_secs(6);
 /// A message is complete once it exceeds this.
 const MESSAGE_BYTES: usize = 64 * 1024;
@@ -18,10 +18,10 @@ const MESSAGE_BYTES: usize = 64 * 1024;
 /// A server of a network.
 pub(crate) type Server = (u128, Arc<str>);
 
-/// What nodes tell each other about their streams, a line each. A server's id has no line break.
+/// Messages between nodes about their streams, a line each. A server's id has no line break.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PeerMessage {
-    /// The node just started and asks for everybody's streams.
+    /// The node just started and asks for all nodes' streams.
     Hello,
     /// The node stops; its streams have ended.
     Goodbye,
@@ -46,7 +46,7 @@ pub(crate) struct Roster {
 #[derive(Default)]
 struct Node {
     streams: HashSet<Server>,
-    /// The snapshot it is sending, with what it announced meanwhile.
+    /// The snapshot it is sending, with its announcements meanwhile.
     snapshot: HashSet<Server>,
     last_heard: Option<Instant>,
     moving: HashSet<Server>,
@@ -65,7 +65,7 @@ impl Node {
 }
 
 impl Roster {
-    /// Whether another node has a stream of the server, or had it until it began to stop.
+    /// True if another node has a stream of the server, or had it until it began to stop.
     pub(crate) fn has(&self, server: &Server) -> bool {
         self.nodes.lock().values().any(|node| node.has(server))
     }

@@ -1,16 +1,16 @@
-//! What a node needs to join its bus, and why it may fail to.
+//! Settings of a node's connection to its bus, and reasons for failing to connect.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How nodes find each other: nodes with the same bus and prefix form one hub.
+/// Membership of a cluster: nodes with the same bus and prefix form one hub.
 #[derive(Clone)]
 pub struct ClusterConfig {
-    /// `nats://host:port` or `tls://host:port`, comma-separated where there are several, with `user:password@` or `token@`
-    /// (percent-encoded) where the server requires it.
+    /// `nats://host:port` or `tls://host:port`, comma-separated if there are several, with `user:password@` or `token@`
+    /// (percent-encoded) if the server requires it.
     pub url: String,
-    /// The authority that signed the servers' certificates, in PEM; none: the system's authorities. With it, the connection
-    /// is by TLS or not at all.
+    /// The authority that signed the servers' certificates, in PEM; by default the system's authorities. With it, the
+    /// connection uses TLS or fails.
     pub ca: Option<PathBuf>,
     /// NATS credentials or the seed of an nkey.
     pub credentials: Option<PathBuf>,
@@ -18,15 +18,15 @@ pub struct ClusterConfig {
     pub prefix: String,
     /// This node's name, of letters, digits and hyphens: unique among the nodes that run at the same time.
     pub node: String,
-    /// How long an event can be resumed from.
+    /// Time for which a stream can be resumed after an event.
     pub retention: Duration,
-    /// Bytes stored for all networks together; beyond it the oldest events are dropped early.
+    /// Maximum bytes stored for all networks together; beyond it the oldest events are dropped early.
     pub max_bytes: u64,
-    /// The newest events stored for one network.
+    /// Maximum number of events stored for one network.
     pub network_events: u64,
-    /// Bytes stored for one network; beyond it, half of them are dropped early.
+    /// Maximum bytes stored for one network; beyond it, half of them are dropped early.
     pub network_bytes: u64,
-    /// Copies of the events where the bus is itself a cluster of servers.
+    /// Copies of the events if the bus is itself a cluster of servers.
     pub replicas: usize,
 }
 
@@ -51,8 +51,8 @@ impl ClusterConfig {
 /// The bus between nodes could not be set up. No message shows its password.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// Its address is none.
-    #[error("the address of the bus can't be used: {0}")]
+    /// Invalid address.
+    #[error("invalid address of the bus: {0}")]
     Address(&'static str),
     /// A file that its connection needs can't be used.
     #[error("the bus can't be reached: {0}: {1}")]
@@ -63,7 +63,7 @@ pub enum ClusterError {
     /// It has no JetStream, or refuses the stream of events.
     #[error("the bus does not keep events (is JetStream on?): {0}")]
     Stream(String),
-    /// It takes no subscription.
-    #[error("the bus took no subscription: {0}")]
+    /// The bus refused a subscription.
+    #[error("the bus refused a subscription: {0}")]
     Subscribe(String),
 }

@@ -1,4 +1,4 @@
-//! How many bytes of each network's events are in the stream, as far as this node published them.
+//! Stored bytes of each network's events in the stream, counted by this node's own publications.
 
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -36,7 +36,7 @@ impl NetworkEvents {
 }
 
 impl StoredEvents {
-    /// Adds an event. Where a network has more than `most` bytes, answers the number up to which to drop its events.
+    /// Adds an event. If a network exceeds `most` bytes, returns the number up to which to drop its events.
     pub(super) fn add(&self, network: u128, sequence: u64, bytes: usize, most: u64) -> Option<u64> {
         let bytes = bytes as u64 + OVERHEAD;
         let mut networks = self.0.lock();
@@ -46,7 +46,7 @@ impl StoredEvents {
         if stored.bytes <= most { None } else { stored.drop_while(|_, bytes| bytes > most / 2) }
     }
 
-    /// Forgets what has left the stream by its age or its number.
+    /// Forgets events that have left the stream by their age or their number.
     pub(super) fn expire(&self, retention: Duration, most_events: u64) {
         let now = Instant::now();
         self.0.lock().retain(|_, stored| {

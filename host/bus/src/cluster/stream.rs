@@ -1,4 +1,4 @@
-//! The JetStream stream of all networks' events: its limits, and which sequence its numbers belong to.
+//! The JetStream stream of all networks' events: its limits, and its epoch.
 
 use super::connection::Cluster;
 use super::settings::ClusterError;
@@ -7,11 +7,11 @@ use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, StorageType, Stream};
 use std::time::Duration;
 
-/// How long NATS may take to delete a stream's files after it answered that there is none of that name.
+/// Maximum time that NATS needs to delete a stream's files after it answered that there is none of that name.
 const DELETION_TIME: Duration = Duration::from_millis(300);
 
-/// Which sequence the events' numbers belong to. Every node finds it in the stream's description, or, of a stream that was
-/// made and never replaced, it is the time of its creation.
+/// Sequence that the events' numbers belong to. Every node finds it in the stream's description; for a stream that was
+/// never replaced, it is the time of its creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch {
     /// Higher than those of all earlier sequences.
@@ -44,14 +44,14 @@ fn is_missing(error: &GetStreamError) -> bool {
 }
 
 impl Cluster {
-    /// The stream of events, created where it is missing.
+    /// The stream of events, created if it is missing.
     pub(crate) async fn event_stream(&self) -> Result<Stream, ClusterError> {
         let wanted = self.stream_config();
         let stream = self.get_or_create_stream(&wanted).await?;
         let found = &stream.cached_info().config;
         let takes_events = wanted.subjects.iter().all(|subject| found.subjects.contains(subject));
         if !takes_events || found.republish.is_none() {
-            // Somebody else made it. Not every version of NATS can change it into one that tells nodes of its events.
+            // Created by another program. Not every version of NATS can change it into one that republishes its events.
             tracing::warn!("the stream of events is not the hub's; it is replaced");
             let deleted = self.jetstream().delete_stream(&wanted.name).await;
             deleted.map_err(|error| ClusterError::Stream(error.to_string()))?;
@@ -76,7 +76,7 @@ impl Cluster {
         stream.map_err(|error| ClusterError::Stream(error.to_string()))
     }
 
-    /// Replaces the stream of this epoch where it cannot store events and never did, as when its files are deleted.
+    /// Replaces the stream of this epoch if it cannot store events and never did, such as when its files are deleted.
     pub(crate) async fn replace_unusable(&self, epoch: Epoch) -> Result<(), ClusterError> {
         let stream = self.event_stream().await?;
         let info = stream.cached_info();
@@ -119,7 +119,7 @@ impl Cluster {
         }
     }
 
-    /// Gives the stream's numbers from now on to another sequence.
+    /// Starts a new sequence for the stream's numbers from now on.
     pub(crate) async fn begin_epoch(&self, stream: &Info, number: u64) -> Result<Epoch, ClusterError> {
         let epoch = Epoch { number, begin: stream.state.last_sequence };
         self.update_stream(Config { description: Some(epoch.describe()), ..stream.config.clone() }).await?;

@@ -1,7 +1,7 @@
-//! Watches over the stream of events: that it answers, and that it still has what this node has seen of it.
+//! Watches the stream of events: it must answer, and still have all events that this node has seen of it.
 //!
-//! A stream that was replaced, or whose server came back with an older store, gives numbers again that clients have. Then a
-//! new epoch begins: all streams end, and their clients resume with RESYNC.
+//! A stream that was replaced, or whose server came back with an older store, assigns numbers again that clients have
+//! seen. Then a new epoch begins: all streams end, and their clients resume with RESYNC.
 
 use super::connection::Cluster;
 use super::settings::ClusterError;
@@ -18,32 +18,32 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How often the stream is checked.
+/// Interval between checks of the stream.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// What was published before an answer of the stream has arrived when it answers again, this much later.
+/// Time after which all events published before an answer of the stream have arrived.
 const ARRIVAL_TIME: Duration = Duration::from_millis(900);
-/// How long the stream may fail to answer before the bus counts as unreachable.
+/// Time without an answer of the stream after which the bus counts as unreachable.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// From the check of a stream that seems to have lost events to its repetition.
+/// Delay until the repeated check of a stream that seems to have lost events.
 const CONFIRM_DELAY: Duration = Duration::from_millis(250);
-/// Connections that are remembered.
+/// Maximum number of remembered connections.
 const CONNECTIONS: usize = 64;
 /// Events whose message ids are remembered.
 const REMEMBERED: usize = 1_000;
-/// The first events of a connection that must be found like the last one of the connection before: some of them may have
-/// come over that one.
+/// Number of first events of a connection that must be found like the last one of the connection before: some of them
+/// may have come over that one.
 const FIRST: usize = 16;
 
-/// What this node knows of the stream, and the task that keeps it true.
+/// This node's knowledge of the stream, and the task that keeps it true.
 pub(crate) struct StreamWatch {
     pub(crate) cluster: Cluster,
     registry: Weak<RwLock<Registry>>,
     known: Mutex<Known>,
     arrived: Mutex<Arrived>,
     pub(super) stored: StoredEvents,
-    /// Held by whoever checks the stream: when the last check began, and whether the stream answered.
+    /// Locked during a check of the stream: start of the last check, and true if the stream answered.
     last_check: tokio::sync::Mutex<Option<(Instant, bool)>>,
-    /// The latest connection over which the stream was checked.
+    /// Latest connection over which the stream was checked.
     checked_on: AtomicU64,
     failing_since: Mutex<Option<Instant>>,
     check_wanted: Notify,
@@ -51,26 +51,26 @@ pub(crate) struct StreamWatch {
 
 struct Known {
     epoch: Epoch,
-    /// The highest number that is known to be assigned.
+    /// Highest number known to be assigned.
     head: u64,
-    /// The message ids of the newest events that were seen, by number.
+    /// Message ids of the newest events seen, by number.
     recent: BTreeMap<u64, String>,
-    /// The connection over which the latest one came, and how many came over it.
+    /// Connection of the latest event, and the number of events over it.
     seen_on: (u64, usize),
-    /// The newest ones of connections before and the first ones after, which no check has found since: a later event may
+    /// The newest ones of earlier connections and the first ones after, not yet found by a check: a later event may
     /// follow on a lost one.
     unconfirmed: Vec<(u64, String)>,
     /// Two events were seen with one number.
     is_contradicted: bool,
 }
 
-/// What the stream must have.
+/// Content that the stream must have.
 struct Expected {
     epoch: u64,
     head: u64,
-    /// Events and their message ids, as far as they have not expired.
+    /// Events and their message ids, unless they have expired.
     witnesses: Vec<(u64, String)>,
-    /// It lacks something whatever it says.
+    /// True if events are certainly missing, regardless of the stream's answers.
     is_contradicted: bool,
 }
 
@@ -88,7 +88,7 @@ impl Known {
         Expected { epoch: self.epoch.number, head: self.head, witnesses, is_contradicted: self.is_contradicted }
     }
 
-    /// Notes an event. Answers whether another one had its number.
+    /// Notes an event. True if another one had its number.
     fn note(&mut self, connection: u64, sequence: u64, message_id: &str) -> bool {
         self.head = self.head.max(sequence);
         if self.seen_on.0 != connection {
@@ -112,7 +112,7 @@ impl Known {
     }
 }
 
-/// Up to which event everything has arrived at this node, on each of its connections.
+/// Numbers up to which all events have arrived at this node, on each of its connections.
 #[derive(Default)]
 struct Arrived {
     latest: Option<Check>,
@@ -142,7 +142,8 @@ impl StreamWatch {
         }
     }
 
-    /// Checks the stream once a second, when the connection is back and when a check is requested; ends with the bus.
+    /// Checks the stream once a second, when the connection is restored and when a check is requested; ends with the
+    /// bus.
     pub(crate) async fn run(self: Arc<Self>) {
         let mut link = self.cluster.link();
         while self.registry.strong_count() > 0 {
@@ -160,7 +161,7 @@ impl StreamWatch {
         }
     }
 
-    /// The epoch, and the highest number that is known to be assigned in it.
+    /// The epoch, and the highest number known to be assigned in it.
     pub(crate) fn position(&self) -> (Epoch, u64) {
         let known = self.known.lock();
         (known.epoch, known.head)
@@ -183,29 +184,29 @@ impl StreamWatch {
         }
     }
 
-    /// Whether the stream of events answers.
+    /// True if the stream of events answers.
     pub(crate) fn is_answering(&self) -> bool {
         self.failing_since.lock().is_none_or(|since| since.elapsed() < PATIENCE)
     }
 
-    /// Has the stream checked soon.
+    /// Requests an early check of the stream.
     pub(crate) fn request_check(&self) {
         self.check_wanted.notify_one();
     }
 
-    /// Up to which event everything has arrived that was published before `connection` was lost, or a moment ago.
+    /// Number up to which all events have arrived that were published before `connection` was lost, or a moment ago.
     pub(crate) fn arrived_on(&self, connection: u64) -> u64 {
         self.arrived.lock().by_connection.get(&connection).copied().unwrap_or(0)
     }
 
-    /// Checks the stream over this connection before anything is read over it: it may have lost events, and given their
-    /// numbers to others.
+    /// Checks the stream over this connection before anything is read over it: it may have lost events, and assigned
+    /// their numbers to others.
     pub(super) async fn check_on(&self, connection: u64) -> Result<(), ClusterError> {
         if self.checked_on.load(Relaxed) >= connection { Ok(()) } else { self.check(Instant::now(), None).await }
     }
 
-    /// Checks that the stream still has what it had, unless that was done since `since`. `proof` is the epoch in which a
-    /// number came twice.
+    /// Checks that the stream still has all its earlier events, unless that was done since `since`. `proof` is the
+    /// epoch in which a number came twice.
     pub(crate) async fn check(&self, since: Instant, proof: Option<u64>) -> Result<(), ClusterError> {
         let mut last_check = self.last_check.lock().await;
         if let Some((_, answered)) = last_check.filter(|(began, _)| proof.is_none() && *began >= since) {
@@ -234,7 +235,7 @@ impl StreamWatch {
         let mut stream = self.cluster.event_stream().await?;
         let mut has_lost = lacks_events(&stream, &expected).await?;
         if has_lost {
-            // A server that has just begun to lead may be behind for a moment.
+            // A newly elected leader may lag for a moment.
             tokio::time::sleep(CONFIRM_DELAY).await;
             stream = self.cluster.event_stream().await?;
             has_lost = lacks_events(&stream, &expected).await?;
@@ -248,7 +249,7 @@ impl StreamWatch {
         if epoch.number == expected.epoch {
             self.note_head(epoch.number, head);
             let mut known = self.known.lock();
-            // Of two nodes that begin it, the later one says where.
+            // Of two nodes that begin an epoch, the later one decides its position.
             known.epoch = epoch;
             known.unconfirmed.retain(|event| !expected.witnesses.contains(event));
         } else {
@@ -266,7 +267,7 @@ impl StreamWatch {
     }
 }
 
-/// Whether the stream lacks events that it had, or is an earlier one.
+/// True if the stream lacks events that it had, or is an earlier one.
 async fn lacks_events(stream: &Stream, expected: &Expected) -> Result<bool, ClusterError> {
     let info = stream.cached_info();
     let epoch = Epoch::of(info).number;
@@ -280,7 +281,7 @@ async fn lacks_events(stream: &Stream, expected: &Expected) -> Result<bool, Clus
         match stream.get_raw_message(*sequence).await {
             Ok(found) if found.headers.get(NATS_MESSAGE_ID).is_some_and(|id| id.as_str() == message_id) => {}
             Ok(_) => return Ok(true),
-            // It has expired.
+            // The event has expired.
             Err(error) if matches!(error.kind(), RawMessageErrorKind::NoMessageFound) => {}
             Err(error) => return Err(ClusterError::Stream(error.to_string())),
         }

@@ -1,4 +1,4 @@
-//! How a hub proves to the bus who it is, and the bus to the hub.
+//! Authentication between a hub and the bus, in both directions.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::common::{self, NETWORK, chat};
 use crate::nats::Nats;
 
-/// A bus that lets nobody in without credentials, by TLS.
+/// A bus that requires credentials and TLS.
 struct Guarded {
     nats: Nats,
     folder: TempDir,
@@ -97,15 +97,15 @@ async fn a_token_lets_in() {
 }
 
 #[tokio::test]
-async fn the_bus_must_prove_who_it_is() {
+async fn the_bus_must_authenticate() {
     let bus = Guarded::start("").await;
     bus.connect("", |_| {}).await.unwrap();
-    // By an authority that the hub does not know.
+    // Signed by an authority unknown to the hub.
     let error = bus.connect("", |config| config.ca = None).await.unwrap_err();
     assert!(error.contains("certificate"), "{error}");
     let error = bus.connect("", |config| config.ca = Some("/nowhere/ca.pem".into())).await.unwrap_err();
     assert!(error.contains("/nowhere/ca.pem"), "{error}");
-    // A bus without TLS is none of the authority's, whatever its address says.
+    // A bus without TLS has no certificate of the authority, whatever its address is.
     let open = Nats::start().await;
     for url in [open.url(), open.url().replace("nats://", "tls://")] {
         let config = ClusterConfig { ca: Some(bus.folder.path().join("ca.pem")), ..ClusterConfig::new(&url, "node") };
@@ -126,7 +126,7 @@ async fn an_nkey_lets_in() {
     assert!(error.contains("SU…"), "{error}");
 }
 
-/// A JSON Web Token as NATS reads it: what the issuer says of the subject.
+/// A JSON Web Token in the form that NATS reads: the issuer's claims about the subject.
 fn token(issuer: &KeyPair, subject: &KeyPair, claims: &str) -> String {
     let encode = |text: &str| BASE64_URL_SAFE_NO_PAD.encode(text);
     let claims = format!(
@@ -141,7 +141,7 @@ fn token(issuer: &KeyPair, subject: &KeyPair, claims: &str) -> String {
 #[tokio::test]
 async fn a_file_of_credentials_lets_in() {
     let (operator, account, user) = (KeyPair::new_operator(), KeyPair::new_account(), KeyPair::new_user());
-    // JetStream wants one.
+    // JetStream requires one.
     let system = KeyPair::new_account();
     let of_operator = token(&operator, &operator, r#"{"type":"operator","version":2}"#);
     let account_with = |account: &KeyPair, jetstream: &str| {

@@ -86,7 +86,7 @@ async fn a_client_resumes_at_another_node() {
     assert_eq!(data(&mut all, 600).await, data_of(0..600));
     let mut rest = open(&two, Some("a"), Some(&id)).await;
     assert_eq!(data(&mut rest, 599).await, data_of(1..600));
-    // A node that just started has all of it, too.
+    // A node that just started has all events, too.
     let (three, _) = node(&nats, "three").await;
     let mut others = open(&three, Some("b"), Some(&begin)).await;
     assert_eq!(data(&mut others, 400).await, data_of((0..600).filter(|number| number % 3 != 0)));
@@ -151,7 +151,7 @@ async fn no_event_is_lost_or_repeated_when_nats_is_killed_and_restarted() {
     while seen.last() != Some(&numbered(*published.last().unwrap(), None).data) {
         seen.extend(data(&mut stream, 1).await);
     }
-    // What was acknowledged is there, once and in order; what was not may be.
+    // Acknowledged events are there, once and in order; others may be.
     let mut sorted: Vec<u64> = seen.iter().map(|data| number_in(data)).collect();
     assert!(sorted.is_sorted());
     sorted.dedup();
@@ -216,7 +216,7 @@ async fn a_server_has_one_stream_and_every_node_knows_it() {
         tokio::time::timeout(Duration::from_secs(20), common::next(&mut old)).await.expect("the older one ends");
     assert_eq!(ended, Err(EndReason::Replaced));
     assert!(one.is_connected(NETWORK, "a"));
-    // A node that starts later asks.
+    // A node that starts later asks for them.
     let (three, _) = node(&nats, "three").await;
     until(|| three.is_connected(NETWORK, "a")).await;
     drop(new);

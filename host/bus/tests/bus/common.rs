@@ -69,7 +69,7 @@ pub(crate) fn is_resync(frame: &[u8]) -> bool {
     std::str::from_utf8(frame).expect("a frame is text").contains("\nevent: RESYNC\n")
 }
 
-/// Everything there is to read now: the sequences of events, and RESYNCs and the end as text.
+/// All there is to read now: the sequences of events, and RESYNCs and the end as text.
 pub(crate) fn read(subscription: &mut Subscription) -> Vec<String> {
     let mut seen = Vec::new();
     while let Some(next) = now(next(subscription)) {

@@ -1,4 +1,4 @@
-//! In whatever order things happen, a stream carries its sequence without a gap or announces the gap.
+//! In every order of operations, a stream carries its sequence without a gap or announces the gap.
 
 use crate::common::{NETWORK, bus, id, is_resync, next, now, publish, sequence, subscribe};
 use bytes::Bytes;
@@ -71,7 +71,7 @@ impl Model {
         self.events.len() as u64
     }
 
-    /// The sequences after `after` that a client's stream must carry.
+    /// Sequences after `after` that a client's stream must carry.
     fn due(&self, client: usize, after: u64) -> Vec<u64> {
         let concerns = |target: Option<&str>| target.is_none() || target == CLIENTS[client];
         (after + 1..=self.head()).filter(|sequence| concerns(self.events[*sequence as usize - 1].0)).collect()

@@ -1,4 +1,4 @@
-//! Retention and lag limits, and what happens beyond them.
+//! Retention and lag limits, and the effect of exceeding them.
 
 use crate::common::{NETWORK, bus, chat, id, now, publish, read, subscribe};
 use hub_bus::{Bus, EndReason};

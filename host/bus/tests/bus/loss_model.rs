@@ -1,19 +1,18 @@
-//! How nodes notice that the stream of events lost some, as a model: every order of publications, crashes, deliveries and
-//! checks is tried.
+//! Model of the detection of lost events: every order of publications, crashes, deliveries and checks is tried.
 //!
-//! One network, two nodes, one client. The stream numbers events from 1; a crash takes the newest ones away and breaks all
-//! connections. A node knows the highest number it has seen and its newest event, takes what is delivered, reads what it
-//! missed, and checks the stream in two steps, so that both may begin a new epoch. The rules are those of
+//! One network, two nodes, one client. The stream numbers events from 1; a crash takes the newest ones away and breaks
+//! all connections. A node knows the highest number it has seen and its newest event, applies deliveries, reads missed
+//! events, and checks the stream in two steps, so that both may begin a new epoch. The rules are those of
 //! `cluster/watch.rs` and `cluster/mirror.rs`.
 //!
-//! **Once everything has settled, the client has each acknowledged event, or was told to read everything anew after its
-//! acknowledgement; and it never has an event twice without being told.**
+//! **Once everything has settled, the client has each acknowledged event, or was notified to reload everything after
+//! its acknowledgement; and it never has an event twice without notice.**
 
 use stateright::{Checker as _, Model, Property};
 
 const NODES: usize = 2;
 
-/// The rules, or broken ones that the checker must see through.
+/// The rules, or broken ones that the checker must detect.
 #[derive(Clone)]
 struct Rules {
     publications: u8,
@@ -29,7 +28,7 @@ struct Rules {
 const RULES: Rules =
     Rules { publications: 3, crashes: 1, compares_numbers: true, compares_events: true, keeps_unconfirmed: true };
 
-/// An event's number and which one it is.
+/// An event's number and its identity.
 type Stored = (u8, u8);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -53,15 +52,15 @@ struct Node {
     head: u8,
     newest: Option<Stored>,
     unconfirmed: Vec<Stored>,
-    /// It has checked the stream over this connection.
+    /// True if it has checked the stream over this connection.
     has_checked: bool,
-    /// It is about to begin an epoch after this number.
+    /// Number after which it is about to begin an epoch.
     beginning: Option<u8>,
-    /// Everything up to this number is in `log`.
+    /// All events up to this number are in `log`.
     complete_to: u8,
     begin: u8,
     log: Vec<Stored>,
-    /// On its way: the event, and the number of the one before.
+    /// Messages under way: the event, and the number of the one before.
     live: Vec<(Stored, u8)>,
 }
 
@@ -72,7 +71,7 @@ struct Client {
     last: u8,
     /// A bit for each event.
     seen: u8,
-    /// What was acknowledged when it was last told to read everything anew.
+    /// Events acknowledged before its last notice to reload everything.
     read_anew: u8,
     was_repeated: bool,
 }
@@ -104,13 +103,13 @@ impl State {
         let head = self.head();
         let it = &mut self.nodes[node];
         *it = Node { is_connected: true, has_checked: true, epoch, begin, head, ..Node::default() };
-        // It reads what is stored when somebody opens a stream.
+        // It reads the stored events when a stream is opened.
         if self.client.at == Some(node) {
             self.client.at = None;
         }
     }
 
-    /// Whether nothing is left to happen but further publications and crashes.
+    /// True if only further publications and crashes can happen.
     fn is_settled(&self) -> bool {
         let is_current = |node: &Node| {
             node.is_connected
@@ -185,7 +184,7 @@ impl Rules {
         for it in state.nodes.iter_mut().filter(|it| it.is_connected) {
             it.live.push((stored, previous));
         }
-        // No acknowledgement: the number was given before.
+        // Not acknowledged: the number was assigned before.
         if stored.0 <= before {
             return self.check(state, node, true);
         }
@@ -247,7 +246,7 @@ impl Model for Rules {
             Action::Deliver(node) => {
                 let it = &mut state.nodes[node];
                 let (stored, previous) = it.live.remove(0);
-                // Else it reads what is missing.
+                // Otherwise it reads the missing events.
                 if previous <= it.complete_to {
                     it.note(stored);
                     it.take(stored);
@@ -332,7 +331,7 @@ fn no_order_of_a_loss_leaves_a_silent_gap() {
     assert!(checked.unique_state_count() > 20_000, "{}", checked.unique_state_count());
 }
 
-/// The model finds what each rule is for.
+/// The model finds the failure that each rule prevents.
 #[test]
 fn each_rule_is_needed() {
     for broken in [

@@ -72,7 +72,7 @@ impl Reader {
         assert!(done.is_ok(), "{number} does not arrive; {} RESYNCs, {:?}", self.resyncs, self.seen);
     }
 
-    /// Reads until it is told of a gap.
+    /// Reads until a gap is announced.
     async fn read_until_resync(&mut self) {
         let reading = async {
             while self.resyncs == 0 {
@@ -117,7 +117,7 @@ async fn a_connection_that_breaks_while_history_is_read_silences_no_stream() {
     proxy.cut();
     until(|| !link.is_connected()).await;
     publish_all(&one, NETWORK, (0..1_000).map(large).collect()).await;
-    // In the middle of the first batch of what it missed.
+    // In the middle of the first batch of missed events.
     proxy.freeze_after(2 << 20);
     until(|| proxy.is_frozen()).await;
     proxy.open();
@@ -126,7 +126,7 @@ async fn a_connection_that_breaks_while_history_is_read_silences_no_stream() {
     }
     reader.seen.sort_unstable();
     assert_eq!((reader.resyncs, reader.seen), (0, (0..1_000).collect()));
-    // Nobody waits for what another one left.
+    // A call does not wait for an abandoned one.
     in_time(6, "a new stream opens", open(&two, None, None)).await;
 }
 
@@ -141,7 +141,7 @@ async fn a_stream_that_cannot_be_opened_is_refused_in_time() {
     until(|| !link.is_connected()).await;
     proxy.freeze_after(2 << 20);
     until(|| link.is_connected()).await;
-    // Two callers at once, of whom one waits for the other.
+    // Two concurrent callers, one of which waits for the other.
     let opening = async || two.subscribe(NETWORK, None, None, 5).await.map(drop).is_err();
     let refused = in_time(9, "the callers are answered", async { tokio::join!(opening(), opening()) }).await;
     assert_eq!(refused, (true, true));
@@ -214,7 +214,7 @@ async fn an_older_store_is_noticed_after_it_has_grown_again() {
 }
 
 #[tokio::test]
-async fn a_line_that_was_stored_before_anybody_noticed_the_loss_is_told() {
+async fn a_line_stored_before_the_loss_was_noticed_is_announced() {
     let mut nats = Nats::start().await;
     let ((one, link), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut reader = Reader::start(&two).await;
@@ -226,8 +226,8 @@ async fn a_line_that_was_stored_before_anybody_noticed_the_loss_is_told() {
     reader.read_until(14).await;
     nats.restore(older);
     until(|| !link.is_connected()).await;
-    // Its first attempt waits in the client for the next connection, and its publisher gives that up after 2 s. So it is
-    // stored with a number that readers have, and the second attempt is told that it is stored.
+    // Its first attempt waits in the client for the next connection, and its publisher gives that up after 2 s. So it
+    // is stored with a number that readers have, and the second attempt is answered as a duplicate.
     let late = tokio::spawn(async move { one.publish(NETWORK, numbered(15, None), 1).await });
     tokio::time::sleep(Duration::from_millis(2_300)).await;
     nats.restart().await;
@@ -270,12 +270,12 @@ async fn a_stream_that_opens_before_any_check_gets_no_number_twice() {
 async fn numbers_that_are_given_again_while_the_connection_lasts_begin_a_new_sequence() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
-    // Whoever only publishes would remember what it published last.
+    // A node that only publishes would remember its last publication.
     let (mut reader, _other) = (Reader::start(&two).await, Reader::start(&one).await);
     publish_all(&one, NETWORK, (0..15).map(|number| numbered(number, None)).collect()).await;
     reader.read_until(14).await;
-    // As a server of a cluster does that lost the stream, while nodes are connected to another one: the same stream by its
-    // description, and by the time of the next check it has more than it had.
+    // Like a cluster's server that lost the stream, while nodes are connected to another one: the same stream by its
+    // description, and by the time of the next check it has more than before.
     let url = nats.url();
     let replacing = async move {
         let jetstream = jetstream::new(async_nats::connect(&url).await.unwrap());
@@ -288,7 +288,7 @@ async fn numbers_that_are_given_again_while_the_connection_lasts_begin_a_new_seq
         let (three, _) = node_with(&url, "three", |_| {}, |_| {}).await;
         publish_all(&three, NETWORK, (100..130).map(|number| numbered(number, None)).collect()).await;
     };
-    // The other nodes run on this thread. They get everything at once.
+    // The other nodes run on this thread and get all events at once.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     std::thread::spawn(move || runtime.block_on(replacing)).join().unwrap();
     reader.read_until_resync().await;
@@ -331,7 +331,7 @@ async fn a_networks_oldest_events_beyond_its_number_are_announced() {
     publish_all(&one, NETWORK, (1..10_100).map(|number| numbered(number, None)).collect()).await;
     proxy.open();
     reader.read_until_resync().await;
-    // The others' are all there.
+    // The other network's events are all there.
     one.publish(NETWORK + 1, numbered(8, None), 1).await.unwrap();
     assert_eq!(data(&mut quiet, 2).await, data_of([7, 8]));
     let begin = quiet.start_id();
@@ -353,7 +353,7 @@ async fn a_network_of_large_events_drops_its_own_history_alone() {
     one.publish(NETWORK + 1, numbered(7, None), 1).await.unwrap();
     one.publish(NETWORK, numbered(0, None), 1).await.unwrap();
     reader.read_until(0).await;
-    // What fits is there for all.
+    // Events within the limit are kept for all.
     publish_all(&one, NETWORK, (1..90).map(large).collect()).await;
     let (three, _) = node_with(&nats.url(), "three", bounded, |_| {}).await;
     let mut resumed = open(&three, None, Some(&begin)).await;
@@ -432,7 +432,7 @@ async fn jetstream_of(nats: &Nats) -> jetstream::Context {
     jetstream::new(async_nats::connect(nats.url()).await.unwrap())
 }
 
-/// Publishes a line until it is acknowledged, and expects it at a reader that was told of the gap.
+/// Publishes a line until it is acknowledged, and expects it at a reader that was notified of the gap.
 async fn expect_new_sequence(publisher: &Bus, reader: &mut Reader, first: u64) {
     for number in first..first + 5 {
         in_time(15, "a line is published", async {
@@ -449,7 +449,7 @@ async fn expect_new_sequence(publisher: &Bus, reader: &mut Reader, first: u64) {
 }
 
 #[tokio::test]
-async fn a_deleted_stream_is_made_anew() {
+async fn a_deleted_stream_is_recreated() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut reader = Reader::start(&two).await;
@@ -459,7 +459,7 @@ async fn a_deleted_stream_is_made_anew() {
     expect_new_sequence(&one, &mut reader, 5).await;
 }
 
-/// Has the stream refuse what exceeds this many bytes; returns its configuration from before.
+/// Makes the stream refuse more than this many bytes; returns its previous configuration.
 async fn bound_stream(jetstream: &jetstream::Context, max_bytes: i64) -> jetstream::stream::Config {
     let config = jetstream.get_stream("hub-events").await.unwrap().cached_info().config.clone();
     let discard = jetstream::stream::DiscardPolicy::New;
@@ -469,11 +469,11 @@ async fn bound_stream(jetstream: &jetstream::Context, max_bytes: i64) -> jetstre
 }
 
 #[tokio::test]
-async fn an_empty_stream_that_stores_nothing_is_made_anew() {
+async fn an_empty_stream_that_stores_nothing_is_recreated() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut reader = Reader::start(&two).await;
-    // As NATS 2.9 leaves one whose files it deletes with those of the one before.
+    // NATS 2.9 leaves such a stream if it deletes its files together with those of the previous one.
     bound_stream(&jetstream_of(&nats).await, 1).await;
     expect_new_sequence(&one, &mut reader, 0).await;
 }
@@ -494,7 +494,7 @@ async fn a_stream_with_events_that_stores_nothing_more_is_kept() {
 }
 
 #[tokio::test]
-async fn a_stream_that_somebody_made_anew_is_noticed() {
+async fn a_stream_recreated_by_hand_is_noticed() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
     let mut reader = Reader::start(&two).await;
@@ -505,7 +505,7 @@ async fn a_stream_that_somebody_made_anew_is_noticed() {
     jetstream.delete_stream("hub-events").await.unwrap();
     jetstream.create_stream(config).await.unwrap();
     expect_new_sequence(&one, &mut reader, 5).await;
-    // By hand, without what the hub needs of it.
+    // Created by hand, without the settings the hub needs.
     jetstream.delete_stream("hub-events").await.unwrap();
     let bare = jetstream::stream::Config {
         name: "hub-events".to_owned(),

@@ -17,7 +17,7 @@ impl Nats {
         Self::start_with("").await
     }
 
-    /// With more in its configuration.
+    /// Starts with additional configuration.
     pub(crate) async fn start_with(configuration: &str) -> Self {
         let port = free_port();
         let folder = TempDir::new().unwrap();
@@ -43,7 +43,7 @@ impl Nats {
         }
     }
 
-    /// A copy of its data as it is on the disk, which a server that is killed reads back.
+    /// A copy of its data on the disk, which a killed server reads back.
     pub(crate) fn save(&mut self) -> TempDir {
         self.kill(false);
         let copy = TempDir::new().unwrap();
@@ -51,13 +51,13 @@ impl Nats {
         copy
     }
 
-    /// Kills it and puts data in the place of its own, as after a power cut.
+    /// Kills it and replaces its data, like after a power cut.
     pub(crate) fn restore(&mut self, data: TempDir) {
         self.kill(false);
         self.folder = data;
     }
 
-    /// Listens on another port from its next start on; returns the one before.
+    /// Listens on another port from its next start on; returns the previous one.
     pub(crate) fn change_port(&mut self, port: u16) -> u16 {
         std::mem::replace(&mut self.port, port)
     }

@@ -6,13 +6,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What the connections do.
+/// State of the proxy's connections.
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     Open,
     /// Closed; new ones are refused.
     Cut,
-    /// So many bytes more are read from the server. Then nothing comes any more, and the connection stays.
+    /// Reads this many bytes more from the server; then nothing arrives, and the connection stays open.
     Freeze(usize),
 }
 
@@ -40,7 +40,7 @@ impl Proxy {
         Self { url, mode, left }
     }
 
-    /// Closes all connections and takes no new ones.
+    /// Closes all connections and accepts no new ones.
     pub(crate) fn cut(&self) {
         self.mode.send_replace(Mode::Cut);
     }
@@ -50,13 +50,13 @@ impl Proxy {
         self.mode.send_replace(Mode::Open);
     }
 
-    /// Forwards this many bytes of the server's, on new connections; then they are as if the network were gone.
+    /// Forwards this many bytes from the server, on new connections; then nothing, as if the network were gone.
     pub(crate) fn freeze_after(&self, bytes: usize) {
         *self.left.lock() = bytes;
         self.mode.send_replace(Mode::Freeze(bytes));
     }
 
-    /// Whether a connection was frozen in the middle.
+    /// True if a connection was frozen in the middle.
     pub(crate) fn is_frozen(&self) -> bool {
         *self.left.lock() == 0
     }
@@ -91,6 +91,6 @@ async fn relay(mut client: TcpStream, target: String, mut mode: watch::Receiver<
             _ = mode.changed() => return,
         }
     }
-    // Until the connection is given up.
+    // Until the connection is dropped.
     while client.read(&mut from_client).await.is_ok_and(|count| count > 0) {}
 }

@@ -1,4 +1,4 @@
-//! Which stream gets which events, and from where on.
+//! Selection of a stream's events, and its starting position.
 
 use crate::common::{EPOCH, NETWORK, bus, chat, id, next, now, publish, read, sequence, subscribe};
 use hub_bus::{EndReason, Event, EventRef, PublishError, StoredEvent};
@@ -191,7 +191,7 @@ fn a_batch_takes_the_ready_frames_up_to_its_size() {
 }
 
 #[test]
-fn what_an_earlier_process_left_is_told_after_the_resync() {
+fn events_left_by_an_earlier_process_follow_the_resync() {
     let bus = bus(|_| ());
     publish(&bus, None, 0);
     let left = |target| {
@@ -208,7 +208,7 @@ fn what_an_earlier_process_left_is_told_after_the_resync() {
     assert_eq!(read_from(Some("a"), "malformed"), ["resync 5"], "nothing says that it is of an earlier process");
     assert_eq!(read_from(Some("a"), &id(99)), ["resync 5"]);
     assert_eq!(read_from(Some("a"), &id(3)), ["5"]);
-    // Dropped like everything else.
+    // Dropped like all events.
     bus.sweep(1_000_000);
     assert_eq!(read_from(Some("a"), &earlier), ["resync 5"]);
 }

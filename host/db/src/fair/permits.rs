@@ -8,16 +8,16 @@ use uuid::Uuid;
 
 use super::FairQueue;
 
-/// Permits that tenants share. A tenant gets one more as long as it holds fewer than are free: alone it holds half of
-/// them, and whoever comes later always finds some, since what is in use cannot be taken back. Of those who wait, the
-/// tenant that holds the fewest is next; among equals they take turns.
+/// Permits shared among tenants. A tenant gets one more as long as it holds fewer than are free: alone it holds half of
+/// them, and a later tenant always finds some, since permits in use cannot be revoked. Among waiting tenants, the one
+/// that holds the fewest is next; equals take turns.
 #[derive(Clone, Debug)]
 pub struct FairPermits(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Told when all permits are back after [`FairPermits::close`].
+    /// Notified when all permits are back after [`FairPermits::close`].
     all_back: Notify,
 }
 
@@ -25,7 +25,7 @@ struct Shared {
 struct State {
     total: usize,
     free: usize,
-    /// Whether tenants leave some for others.
+    /// True if tenants leave some for others.
     is_shared: bool,
     held: HashMap<Uuid, usize>,
     waiting: FairQueue<oneshot::Sender<FairPermit>>,
@@ -36,17 +36,17 @@ struct State {
 #[derive(Debug)]
 pub struct FairPermit {
     tenant: Uuid,
-    /// None once it is taken back.
+    /// `None` once it is taken back.
     permits: Option<Arc<Shared>>,
 }
 
 impl FairPermits {
-    /// Permits of which tenants leave some for others.
+    /// Shared permits: tenants leave some for others.
     pub fn new(total: usize) -> Self {
         Self::with(total, true)
     }
 
-    /// Permits for whoever asks first.
+    /// Permits in the order of requests, without shares.
     pub(crate) fn unshared(total: usize) -> Self {
         Self::with(total, false)
     }
@@ -61,14 +61,14 @@ impl FairPermits {
     /// A permit, if the tenant need not wait for it.
     pub fn try_acquire(&self, tenant: Uuid) -> Option<FairPermit> {
         let mut state = self.0.state.lock();
-        // Whoever waits may have none now, so that this overtakes nobody.
+        // A waiting tenant may have none now, so this overtakes no other.
         (!state.closed && state.may_hold_more(tenant)).then(|| {
             state.take(tenant);
             FairPermit::new(tenant, &self.0)
         })
     }
 
-    /// Waits for a permit. None after [`FairPermits::close`].
+    /// Waits for a permit. `None` after [`FairPermits::close`].
     pub async fn acquire(&self, tenant: Uuid) -> Option<FairPermit> {
         let granted = {
             let mut state = self.0.state.lock();
@@ -86,13 +86,13 @@ impl FairPermits {
         granted.await.ok()
     }
 
-    /// How many are held, how many there are, and how many callers wait.
+    /// Numbers of permits held, of all permits, and of waiting callers.
     pub(crate) fn counts(&self) -> (usize, usize, usize) {
         let state = self.0.state.lock();
         (state.total - state.free, state.total, state.waiting.len())
     }
 
-    /// Grants no more to who did not wait before, and waits until all are back.
+    /// Grants permits to callers already waiting only, and waits until all are back.
     pub(crate) async fn close(&self) {
         self.0.state.lock().closed = true;
         loop {
@@ -138,7 +138,7 @@ impl State {
 }
 
 impl Shared {
-    /// Hands free permits to those who wait.
+    /// Grants free permits to waiting callers.
     fn grant(self: &Arc<Self>, state: &mut State) {
         while let Some(tenant) = state.next() {
             let Some(waiter) = state.waiting.pop_of(tenant) else { return };
@@ -180,7 +180,7 @@ mod tests {
     const B: Uuid = Uuid::from_u128(2);
     const C: Uuid = Uuid::from_u128(3);
 
-    /// As many as the tenant gets at once.
+    /// All permits that the tenant can acquire at once.
     fn all_of(permits: &FairPermits, tenant: Uuid) -> Vec<FairPermit> {
         std::iter::from_fn(|| permits.try_acquire(tenant)).collect()
     }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_the_fewest_is_next_and_equals_take_turns() {
+    fn holder_of_the_fewest_is_next_and_equals_take_turns() {
         let permits = FairPermits::new(4);
         let (mut of_a, of_b, of_c) = (all_of(&permits, A), all_of(&permits, B), all_of(&permits, C));
         let mut waiting: Vec<_> = [A, A, B, C].map(|tenant| (tenant, Box::pin(permits.acquire(tenant)))).into();
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_permit_that_nobody_waits_for_any_more_goes_to_the_next() {
+    async fn permit_of_an_abandoned_wait_goes_to_the_next() {
         let permits = FairPermits::new(1);
         let held = permits.try_acquire(A).unwrap();
         let mut gone = Box::pin(permits.acquire(B));

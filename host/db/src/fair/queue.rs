@@ -4,13 +4,13 @@ use std::collections::{HashMap, VecDeque};
 
 use uuid::Uuid;
 
-/// First in, first out for each tenant; tenants one item each in turn. So an item waits for all of its own tenant's that
-/// came before it, and for at most as many of any other tenant's.
+/// First in, first out for each tenant; tenants take turns, one item each. So an item waits for its own tenant's
+/// earlier items, and for at most as many of any other tenant's.
 #[derive(Debug)]
 pub(crate) struct FairQueue<T> {
     /// None of them is empty.
     by_tenant: HashMap<Uuid, VecDeque<T>>,
-    /// Whose turn is next: each tenant in `by_tenant` once.
+    /// Tenants in the order of their turns: each tenant in `by_tenant` once.
     turns: VecDeque<Uuid>,
 }
 
@@ -29,12 +29,12 @@ impl<T> FairQueue<T> {
         items.push_back(item);
     }
 
-    /// How many items of a tenant are queued.
+    /// Number of a tenant's queued items.
     pub(crate) fn len_of(&self, tenant: Uuid) -> usize {
         self.by_tenant.get(&tenant).map_or(0, VecDeque::len)
     }
 
-    /// How many items all tenants have.
+    /// Number of queued items of all tenants.
     pub(crate) fn len(&self) -> usize {
         self.by_tenant.values().map(VecDeque::len).sum()
     }
@@ -43,7 +43,7 @@ impl<T> FairQueue<T> {
         self.turns.is_empty()
     }
 
-    /// The tenants with queued items, the one whose turn is next first.
+    /// Tenants with queued items, in the order of their turns.
     pub(crate) fn turns(&self) -> impl Iterator<Item = Uuid> {
         self.turns.iter().copied()
     }
@@ -53,7 +53,7 @@ impl<T> FairQueue<T> {
         self.take_first(tenant)
     }
 
-    /// Takes the next item of a tenant, whether or not it is that tenant's turn.
+    /// Takes the next item of a tenant, regardless of turns.
     pub(crate) fn pop_of(&mut self, tenant: Uuid) -> Option<T> {
         let position = self.turns.iter().position(|it| *it == tenant)?;
         self.turns.remove(position);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_last_waits_for_one_item_of_each_other() {
+    fn last_tenant_waits_for_one_item_of_each_other() {
         let mut queue = FairQueue::default();
         (0..1_000).for_each(|item| queue.push(A, item));
         assert_eq!(queue.pop(), Some(0));

@@ -1,4 +1,4 @@
-//! How connections to the server are made and what limits their statements.
+//! Connections to the server, and the timeouts of their statements.
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
@@ -12,28 +12,28 @@ use crate::{
 
 pub(super) type Pool = pool::Pool<PgConnection>;
 
-/// How long an answer may be late before its connection is closed.
+/// Extra time for a late answer before its connection is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long what runs on a connection may take.
+/// Timeouts of a connection's statements and transactions.
 #[derive(Clone, Copy)]
 pub(super) struct Timeouts {
     statement: Duration,
-    /// How long a statement may wait for a lock.
+    /// Maximum wait for a lock.
     lock: Duration,
-    /// How long a transaction may hold its locks without a statement, as that of a node that was paused does.
+    /// Maximum time that a transaction holds its locks without a statement, like that of a paused node.
     idle_in_transaction: Duration,
 }
 
 impl Timeouts {
-    /// Those of what renews a lease: it is late after a second, and others wait for it.
+    /// For renewals of leases: late after a second, and others wait for them.
     pub(super) const TIME_CRITICAL: Self = Self {
         statement: Duration::from_secs(1),
         lock: Duration::from_millis(250),
         idle_in_transaction: Duration::from_secs(1),
     };
 
-    /// Those of the short statements that decide who a caller is: the caller still waits for what it asks.
+    /// For short statements that authenticate a caller, whose request still waits.
     pub(super) const RESERVED: Self = Self {
         statement: Duration::from_secs(3),
         lock: Duration::from_secs(3),
@@ -44,7 +44,7 @@ impl Timeouts {
         Self { statement, lock: Duration::from_secs(5), idle_in_transaction: Duration::from_secs(5) }
     }
 
-    /// As settings of a session.
+    /// Session settings.
     fn settings(self) -> [(&'static str, String); 3] {
         [
             ("statement_timeout", self.statement),
@@ -55,7 +55,7 @@ impl Timeouts {
     }
 }
 
-/// A node that was cut off silently keeps its locks for some ten seconds at most.
+/// Bounds the locks of a silently cut-off node to some ten seconds.
 const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "5"),
     ("tcp_keepalives_interval", "2"),
@@ -63,19 +63,19 @@ const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_user_timeout", "10s"),
 ];
 
-/// How connections are used.
+/// Shared settings of a pool's connections.
 pub(crate) struct SessionSettings {
-    /// What begins a transaction.
+    /// Statement that begins a transaction.
     pub(super) begin: Arc<str>,
-    /// Whether what one transaction leaves in the session is there in the next.
+    /// True if session state of one transaction is visible in the next.
     pub(super) owns_session: bool,
-    /// How long to wait for an answer.
+    /// Maximum wait for an answer.
     pub(super) response_timeout: Duration,
 }
 
-/// A server and how to talk to it.
+/// A server and its connection options.
 pub(crate) struct Server {
-    /// Of connections without timeouts.
+    /// For connections without timeouts.
     pub(super) options: PgConnectOptions,
     owns_session: bool,
 }
@@ -128,7 +128,7 @@ impl Server {
         Pool::new(options, settings, limits)
     }
 
-    /// Reports a wrong address or password now, not to the first request. So too a session that is shared: the name of
+    /// Reports a wrong address or password now, not to the first request. It also detects a shared session: the name of
     /// the statement that one connection prepared is taken for the other.
     pub(super) async fn check(&self, pool: &Pool) -> Result<(), Error> {
         let outcome = async {
@@ -158,7 +158,7 @@ fn is_pooler_error(error: &sqlx::Error) -> bool {
     }
 }
 
-/// A URL without a parameter that the driver does not know, and the parameter's value.
+/// Splits off a URL parameter unknown to the driver; returns the remaining URL and the value.
 fn without_parameter<'u>(url: &'u str, name: &str) -> (String, Option<&'u str>) {
     let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), None) };
     let value_of = |pair: &'u str| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value);

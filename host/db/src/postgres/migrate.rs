@@ -1,7 +1,7 @@
 //! Brings a database up to date while other nodes, also those of the previous version, use it.
 //!
-//! The row that says that a migration was applied is written first, in the migration's own transaction: a second node
-//! waits for it and then finds it there. That needs no session lock, which a pooler would lose.
+//! The row that marks a migration as applied is written first, in the migration's own transaction: a second node waits
+//! for it and then finds it there. That needs no session lock, which a pooler would lose.
 
 use std::collections::HashMap;
 
@@ -14,14 +14,14 @@ use sqlx::{
 use super::connect::Server;
 use crate::{Error, retry::back_off};
 
-/// How often a migration is tried that does not get its locks.
+/// Maximum number of attempts of a migration that does not get its locks.
 const MAX_ATTEMPTS: u32 = 30;
 
-/// Short, because others that want the table wait behind the migration, and an index that another node builds
+/// Short, because other users of the table wait behind the migration, and an index that another node builds
 /// concurrently waits for all that wait.
 const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '1s'";
 
-/// As sqlx itself creates it.
+/// Same table as sqlx itself creates.
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
     version        BIGINT      PRIMARY KEY,
     description    TEXT        NOT NULL,
@@ -31,7 +31,7 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (
     execution_time BIGINT      NOT NULL
 )";
 
-/// Applies what is missing. Migrations that this binary does not know are those of a newer one beside it.
+/// Applies missing migrations. Unknown ones belong to a newer binary beside this one.
 pub(crate) async fn migrate(server: &Server, migrations: &Migrator) -> Result<(), Error> {
     let mut conn = server.options.connect().await?;
     let applied = match applied(&mut conn).await {
@@ -53,7 +53,7 @@ fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
     error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| codes.contains(&&*code))
 }
 
-/// The versions that were applied, and the checksums of their texts.
+/// Applied versions and the checksums of their texts.
 async fn applied(conn: &mut PgConnection) -> sqlx::Result<HashMap<i64, Vec<u8>>> {
     let mut tx = conn.begin().await?;
     let table = sqlx::query_scalar("SELECT to_regclass('_sqlx_migrations') IS NOT NULL").persistent(false);
@@ -84,7 +84,7 @@ async fn apply(server: &Server, conn: &mut PgConnection, migration: &Migration) 
     }
 }
 
-/// Answers whether it is applied now, by this node or another.
+/// Returns true if it is applied now, by this node or another.
 async fn apply_once(server: &Server, conn: &mut PgConnection, migration: &Migration) -> sqlx::Result<bool> {
     let mut tx = conn.begin().await?;
     sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *tx).await?;

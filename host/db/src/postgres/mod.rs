@@ -25,7 +25,7 @@ use crate::{
     stats::DbStats,
 };
 
-/// Connections for what must not wait behind any tenant.
+/// Connections that never wait behind a tenant.
 const RESERVED_CONNECTIONS: u32 = 2;
 
 impl Reusable for PgConnection {
@@ -52,7 +52,7 @@ impl Reusable for PgConnection {
                 Connection::ping(self).await
             }
         };
-        // What is still under way may take its time.
+        // Statements still under way may need this long.
         tokio::time::timeout(settings.response_timeout, recovery).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 }
@@ -79,7 +79,7 @@ impl Postgres {
         server.check(&pool).await?;
         let reserved = server.pool(RESERVED_CONNECTIONS, Timeouts::RESERVED, false);
         let time_critical = server.pool(1, Timeouts::TIME_CRITICAL, false);
-        // Time for one statement that takes as long as it may, and others.
+        // Time for one statement of maximum duration, and others.
         let transaction_limit = time_limits.transaction.max(2 * statement_timeout);
         Ok(Self { server, pool, reserved, time_critical, transaction_limit })
     }
@@ -113,7 +113,7 @@ impl Postgres {
         self.run_again_if(Error::is_conflict, pool, query).await
     }
 
-    /// Runs a statement outside any transaction, and again as long as it fails in that way.
+    /// Runs a statement outside any transaction, and repeats it while it fails in that way.
     async fn run_again_if(
         &self,
         is_passing: fn(&Error) -> bool,
@@ -168,14 +168,14 @@ impl CommitHandle {
     /// Commits if asked to and nothing failed, else rolls back.
     pub(crate) async fn finish(mut self, commit: bool) -> Result<(), Error> {
         let Ok((mut pooled, outcome)) = self.0.try_recv() else {
-            // The closure has put its handle somewhere else; dropped there, it rolls back.
+            // The closure moved its handle elsewhere; dropped there, it rolls back.
             return Err(Error::Aborted);
         };
         let commits = commit && outcome == TxOutcome::Succeeded;
         match control(&mut pooled, if commits { "COMMIT" } else { "ROLLBACK" }).await {
             Ok(()) => pooled.release(),
             Err(error) if commits => return Err(if error.is_conflict() { Error::Conflict } else { error }),
-            // The server itself rolls back what a lost connection leaves behind.
+            // The server itself rolls back the transactions of lost connections.
             Err(error) => tracing::debug!(%error, "rollback failed"),
         }
         match outcome {

@@ -55,7 +55,8 @@ pub(super) async fn begin(pooled: &mut Pooled<PgConnection>) -> Result<(), Error
     mark_broken(result.await, pooled)
 }
 
-/// The server bounds its statements itself, but it cannot say so where packets are dropped on the way.
+/// Client-side timeout: the server bounds its statements itself, but its answer may be lost where packets are dropped
+/// on the way.
 async fn with_timeout<T>(timeout: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
     tokio::time::timeout(timeout, work).await.unwrap_or_else(|_| Err(Error::no_answer()))
 }

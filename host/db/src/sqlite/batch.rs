@@ -28,8 +28,8 @@ pub(super) async fn begin(mut conn: TimedConnection) -> sqlx::Result<TimedConnec
     Ok(conn)
 }
 
-/// Runs `first` and what else is queued, commits it, and replies to all callers. The connection
-/// comes back unless its state is in doubt; closing it then rolls back what was not committed.
+/// Runs `first` and other queued jobs, commits, and replies to all callers. The connection comes back unless its state
+/// is in doubt; closing it then rolls back uncommitted work.
 pub(super) async fn run_batch(
     conn: TimedConnection,
     first: Job,
@@ -60,21 +60,21 @@ pub(super) async fn run_batch(
     }
 }
 
-/// Has the connection's own thread run a statement that controls the transaction before whatever it is asked next. Not
-/// to wait for the answer saves each transaction a round trip to that thread.
+/// Queues a statement that controls the transaction on the connection's own thread, ahead of any later one. Not waiting
+/// for the answer saves each transaction a round trip to that thread.
 fn post_control(conn: &mut TimedConnection, sql: &'static str) {
     // Polled once, the future hands the statement over, which always finds room (`MAX_COMMANDS`).
     let _ = conn.control(sql).now_or_never();
 }
 
-/// Why nothing of a batch is kept.
+/// Reason for the loss of a whole batch.
 enum Loss {
     /// It could not be committed.
     Failed(Arc<sqlx::Error>),
-    /// A statement that was writing ran into its time limit, for which SQLite rolls back all that is open. The others
-    /// may run again.
+    /// A writing statement exceeded its time limit, for which SQLite rolls back all open work. The others may run
+    /// again.
     Interrupted,
-    /// The disk failed a statement, for which SQLite rolled back all that was open.
+    /// The disk failed a statement, for which SQLite rolled back all open work.
     DiskFailed,
 }
 
@@ -93,7 +93,7 @@ struct Batch {
     replies: Vec<Reply>,
     /// Nothing has been done since the savepoint `job`, so a transaction may begin there.
     at_savepoint: bool,
-    /// A statement ran into its time limit.
+    /// A statement exceeded its time limit.
     interrupted: bool,
     /// The disk failed a statement.
     disk_failed: bool,
@@ -130,8 +130,8 @@ impl Batch {
     /// Sets the savepoint for a job of several statements.
     fn set_savepoint(&self, conn: &mut TimedConnection) {
         if !self.at_savepoint {
-            // Neither can fail while the jobs before succeeded. Should SAVEPOINT fail all the
-            // same, so will ROLLBACK TO.
+            // Neither can fail while the jobs before succeeded. Should SAVEPOINT fail nevertheless, so will ROLLBACK
+            // TO.
             post_control(conn, "RELEASE job");
             post_control(conn, "SAVEPOINT job");
         }
@@ -198,7 +198,7 @@ impl Batch {
         Ok(conn)
     }
 
-    /// Tells every caller the result of its own job, or that the batch as a whole is lost.
+    /// Sends each caller the result of its own job, or the failure of the whole batch.
     fn reply(self, failure: Option<&Loss>) {
         for reply in self.replies {
             match reply {

@@ -33,7 +33,7 @@ impl Checkpointer {
         self.stop.send_replace(true);
         let task = self.task.lock().take();
         if let Some(task) = task {
-            // It answers nothing.
+            // The task returns nothing.
             let _ = task.await;
         }
     }
@@ -58,7 +58,7 @@ async fn run(options: SqliteConnectOptions, mut stopped: watch::Receiver<bool>) 
         }
     }
     if let Some(conn) = open {
-        // Nothing depends on it.
+        // Nothing depends on the result.
         let _ = conn.close().await;
     }
 }
@@ -69,7 +69,7 @@ async fn checkpoint(conn: sqlx::Result<SqliteConnection>, sql: &'static str) -> 
     Ok(conn)
 }
 
-/// Waits until all that is acknowledged so far is on the disk.
+/// Waits until all acknowledged writes are on the disk.
 pub(super) async fn flush(options: &SqliteConnectOptions) -> Result<(), Error> {
     let conn = checkpoint(options.connect().await, "PRAGMA wal_checkpoint(FULL)").await?;
     Ok(conn.close().await?)

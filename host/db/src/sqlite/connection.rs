@@ -23,12 +23,12 @@ use crate::{
     query::{Arguments, Fetch, Fetched, Query},
 };
 
-/// Instructions of SQLite's virtual machine between two looks at the clock: some ten microseconds.
+/// Instructions of SQLite's virtual machine between two checks of the clock: some ten microseconds.
 const INSTRUCTIONS: i32 = 1_000;
 /// SQLite's code for a statement that was interrupted.
 const INTERRUPT: &str = "9";
 
-/// When the statement under way is to end, in microseconds since the connection was opened.
+/// Deadline of the current statement, in microseconds since the connection was opened.
 struct Deadline {
     opened_at: Instant,
     micros: AtomicU64,
@@ -47,11 +47,11 @@ impl Deadline {
     }
 }
 
-/// How a connection is opened.
+/// Options to open a connection with.
 #[derive(Clone)]
 pub(crate) struct TimedOptions {
     pub(super) connect: SqliteConnectOptions,
-    /// The longest a statement may take.
+    /// Maximum duration of a statement.
     pub(super) limit: Duration,
 }
 
@@ -60,12 +60,12 @@ pub(crate) struct TimedConnection {
     conn: SqliteConnection,
     limit: Duration,
     deadline: Arc<Deadline>,
-    /// A statement was interrupted. If it was writing, SQLite has rolled back the whole transaction, so that nothing
-    /// must run until whoever began it knows.
+    /// A statement was interrupted. If it was writing, SQLite has rolled back the whole transaction, so nothing must
+    /// run until the transaction's owner knows.
     interrupted: bool,
     /// The disk failed a statement, for which SQLite may have rolled back the whole transaction, too.
     disk_failed: bool,
-    /// A statement was begun whose end nobody has seen.
+    /// A statement was begun whose end was not observed.
     is_running: bool,
 }
 
@@ -83,7 +83,7 @@ impl TimedConnection {
         self.run_for(unless_exempt(self.limit), query).await
     }
 
-    /// Runs a statement for at most that long.
+    /// Runs a statement with this time limit.
     pub(super) async fn run_for(&mut self, limit: Option<Duration>, query: Query) -> Result<Fetched, Error> {
         self.check_usable()?;
         let Arguments::Sqlite(arguments) = query.arguments else { unreachable!("a query of another database") };
@@ -112,7 +112,7 @@ impl TimedConnection {
         }
     }
 
-    /// Fails where there may be no transaction any more: a statement would then be one by itself.
+    /// Fails if the transaction may be gone: a statement would then commit by itself.
     fn check_usable(&self) -> Result<(), Error> {
         match self {
             Self { interrupted: true, .. } => Err(Error::TimedOut),
@@ -145,12 +145,12 @@ impl TimedConnection {
         self.deadline.set(Some(Duration::ZERO));
     }
 
-    /// Whether a statement was interrupted since the last call.
+    /// True if a statement was interrupted since the last call.
     pub(super) fn take_interrupted(&mut self) -> bool {
         mem::take(&mut self.interrupted)
     }
 
-    /// Whether the disk failed a statement since the last call.
+    /// True if the disk failed a statement since the last call.
     pub(super) fn take_disk_failed(&mut self) -> bool {
         mem::take(&mut self.disk_failed)
     }
@@ -180,7 +180,7 @@ impl Reusable for TimedConnection {
         self.conn.close().await
     }
 
-    /// Nobody waits for the statement any more. Its thread resets it before it starts the next one.
+    /// The statement's caller has gone. Its thread resets it before it starts the next one.
     async fn recover(&mut self, (): &(), _in_transaction: bool) -> sqlx::Result<()> {
         self.interrupt();
         self.conn.ping().await?;

@@ -1,4 +1,4 @@
-//! What callers ask of the writer.
+//! Jobs of the writer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,15 +26,15 @@ pub(super) struct Write {
 }
 
 pub(super) struct Transaction {
-    /// Takes the connection to the caller.
+    /// Sends the connection to the caller.
     pub(super) lease: oneshot::Sender<Result<LeasedConnection<TimedConnection>, Error>>,
-    /// Says how to end it; nothing comes from a caller that hung up or panicked.
+    /// Receives the end request; nothing comes from a caller that hung up or panicked.
     pub(super) end: oneshot::Receiver<EndRequest>,
 }
 
-/// How a caller ends its transaction.
+/// Caller's request to end its transaction.
 pub(super) struct EndRequest {
-    /// Keep the work since the savepoint.
+    /// True to keep the work since the savepoint.
     pub(super) commit: bool,
     /// Replied to after the commit.
     pub(super) reply: oneshot::Sender<Result<(), Error>>,
@@ -43,7 +43,7 @@ pub(super) struct EndRequest {
 }
 
 impl Job {
-    /// Tells the caller why its job was not even started.
+    /// Fails a job that was not even started.
     pub(super) fn fail(self, reason: &Arc<sqlx::Error>) {
         let error = Error::Commit(Arc::clone(reason));
         match self {
@@ -57,8 +57,8 @@ impl Job {
 pub(crate) struct CommitHandle(pub(super) oneshot::Sender<EndRequest>);
 
 impl CommitHandle {
-    /// Keeps or undoes the work and waits for the batch's commit: even work that is undone has
-    /// seen, and answers by, what the others are about to commit.
+    /// Keeps or undoes the work and waits for the batch's commit: even undone work has read the others' uncommitted
+    /// writes, and its answer depends on them.
     pub(crate) async fn finish(self, commit: bool, hooks: EndHooks) -> Result<(), Error> {
         let (reply, committed) = oneshot::channel();
         // A writer that is gone does not reply.

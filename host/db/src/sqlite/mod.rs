@@ -34,10 +34,10 @@ use crate::{
     tenant::current_tenant,
 };
 
-/// How long to wait for another process that writes to the same file.
+/// Maximum wait for another process that writes to the same file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Readers for what must not wait behind any tenant.
+/// Readers that never wait behind a tenant.
 const RESERVED_READERS: u32 = 2;
 
 /// An open SQLite file.
@@ -119,7 +119,7 @@ impl Sqlite {
         let mut attempts = Attempts::first();
         loop {
             match self.writer.write(writer_queue(pool), query.clone(), limit).await {
-                // Another job of its batch ran into its time limit.
+                // Another job of its batch exceeded its time limit.
                 Err(error @ Error::Conflict) => attempts.retry(error).await?,
                 result => return result,
             }
@@ -139,7 +139,7 @@ impl Sqlite {
         Ok(SqliteConnection::connect_with(&options).await?)
     }
 
-    /// Waits until all that is acknowledged so far is on the disk.
+    /// Waits until all acknowledged writes are on the disk.
     pub(crate) async fn flush(&self) -> Result<(), Error> {
         checkpoint::flush(&self.options).await
     }

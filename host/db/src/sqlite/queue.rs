@@ -9,38 +9,39 @@ use uuid::Uuid;
 use super::job::Job;
 use crate::{Error, fair::FairQueue};
 
-/// Jobs of one tenant that wait; further ones are refused. At the rate of a slow disk they wait for seconds already.
+/// Maximum number of a tenant's queued jobs; further ones are refused. At the rate of a slow disk they wait for seconds
+/// already.
 const MAX_QUEUED: usize = 4_096;
 
-/// What the sender and the receiver share.
+/// State shared by the sender and the receiver.
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    /// There is a job, or no more will come.
+    /// Notified when there is a job, or no more will come.
     changed: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    /// Come before all tenants'.
+    /// Jobs ahead of all tenants'.
     reserved: VecDeque<Job>,
     jobs: FairQueue<Job>,
-    /// No more jobs are taken.
+    /// True if no more jobs are accepted.
     closed: bool,
 }
 
 /// The callers' end.
 pub(super) struct Sender(Arc<Shared>);
 
-/// The writer's end. Dropped, it closes the queue and drops the jobs in it, which tells their callers.
+/// The writer's end. When dropped, it closes the queue and drops its jobs, which notifies their callers.
 pub(super) struct Receiver(Arc<Shared>);
 
-/// Which queue a job waits in.
+/// Queue of a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WriterQueue {
-    /// A tenant's.
+    /// A tenant's queue.
     Tenant(Uuid),
-    /// One that must not wait behind any tenant's.
+    /// Queue that never waits behind a tenant's.
     Reserved,
 }
 
@@ -65,13 +66,13 @@ impl Sender {
         Ok(())
     }
 
-    /// Takes no more jobs; those that wait are still done.
+    /// Accepts no more jobs; queued ones are still done.
     pub(super) fn close(&self) {
         self.0.state.lock().closed = true;
         self.0.changed.notify_one();
     }
 
-    /// How many jobs wait.
+    /// Number of queued jobs.
     pub(super) fn len(&self) -> usize {
         let state = self.0.state.lock();
         state.reserved.len() + state.jobs.len()
@@ -83,7 +84,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// The next job; none where the queue is closed and empty.
+    /// The next job; `None` once the queue is closed and empty.
     pub(super) async fn recv(&mut self) -> Option<Job> {
         loop {
             {
@@ -99,7 +100,7 @@ impl Receiver {
         }
     }
 
-    /// The next job, if one waits.
+    /// The next job, if one is queued.
     pub(super) fn try_recv(&mut self) -> Option<Job> {
         self.0.state.lock().next()
     }

@@ -51,7 +51,7 @@ impl Writer {
         Ok(Self { queue: sender, closed })
     }
 
-    /// Runs a single statement for at most that long.
+    /// Runs a single statement with this time limit.
     pub(super) async fn write(
         &self,
         queue: WriterQueue,
@@ -81,7 +81,7 @@ impl Writer {
         let _ = self.closed.clone().changed().await;
     }
 
-    /// How many jobs wait.
+    /// Number of queued jobs.
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
     }
@@ -91,8 +91,8 @@ impl Writer {
     }
 }
 
-/// Runs the work on a thread of its own: where commits do not wait for the disk, waiting behind everything else that a
-/// busy runtime has to do is most of what a write would take.
+/// Runs the work on a thread of its own: with commits that do not wait for the disk, most of a write's time would be
+/// the wait behind a busy runtime's other tasks.
 fn spawn_thread(work: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     std::thread::Builder::new().name("store-writer".into()).spawn(move || runtime.block_on(work)).map(drop)

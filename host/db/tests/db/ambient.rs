@@ -53,7 +53,7 @@ async fn all_writes_of_a_task_are_committed_or_none() {
                         write(db, id * 10).await?;
                         assert!(has_uncommitted_writes());
                         in_transaction(db, id * 10 + 1).await?;
-                        // It sees what it has written; nobody else does.
+                        // Its own read sees its writes; others don't.
                         assert_eq!(count(db, "t").await, 2);
                         let other = db.clone();
                         assert_eq!(tokio::spawn(async move { count(&other, "t").await }).await.unwrap(), 0);
@@ -119,7 +119,7 @@ async fn a_failed_statement_or_inner_transaction_is_undone_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_tasks_with_the_same_claim_one_writes() {
+async fn one_of_the_tasks_with_the_same_claim_writes() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let mut tasks = JoinSet::new();
@@ -139,7 +139,7 @@ async fn of_tasks_with_the_same_claim_one_writes() {
     .await;
 }
 
-/// What a hook saw: nothing before the end of the outer transaction.
+/// Rows visible to a hook: none before the end of the outer transaction.
 async fn hook_sees(db: &Db, seen: &Arc<AtomicU32>, id: i64) {
     db.transaction(async |mut tx| {
         tx.query("INSERT INTO t VALUES ($1, 0)").bind(id).execute().await?;
@@ -217,7 +217,7 @@ async fn no_transaction_begins_for_work_that_only_reads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dropped_transaction_leaves_nothing_and_blocks_nobody() {
+async fn a_dropped_transaction_leaves_nothing_and_blocks_no_other() {
     on_both(async |fixture| {
         fixture.set_up(&TABLES).await;
         let db = fixture.db.clone();
@@ -243,7 +243,7 @@ async fn a_dropped_transaction_leaves_nothing_and_blocks_nobody() {
     .await;
 }
 
-/// A caller gives an inner transaction up between two statements and goes on.
+/// A caller abandons an inner transaction between two statements and continues.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_abandoned_inner_transaction_keeps_nothing() {
     on_both(async |fixture| {

@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// What a test's own code may fail with.
+/// Failure of a test's own code.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Db(Error),
@@ -21,7 +21,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// A database of a test's own, removed at the end.
+/// A database for one test, removed at the end.
 pub(crate) struct Fixture {
     pub(crate) db: Db,
     pub(crate) config: Config,
@@ -70,7 +70,7 @@ impl Fixture {
         }
     }
 
-    /// Runs what sets a test up.
+    /// Runs set-up statements of a test.
     pub(crate) async fn set_up(&self, statements: &[&'static str]) {
         for statement in statements {
             self.db.write(*statement).execute().await.unwrap();
@@ -85,7 +85,7 @@ impl Fixture {
         }
     }
 
-    /// Removes a database that a pooler has connections to.
+    /// Removes a database despite a pooler's connections.
     pub(crate) async fn remove_by_force(self) {
         self.db.close().await;
         let Location::Server { url, name } = self.location else { panic!("SQLite has no pooler") };
@@ -112,7 +112,7 @@ pub(crate) async fn on_both(test: impl AsyncFn(&Fixture)) {
     }
 }
 
-/// How many rows a table `t` has.
+/// Number of rows of a table `t`.
 pub(crate) async fn count(db: &Db) -> i64 {
     let (count,): (i64,) = db.query("SELECT COUNT(*) FROM t").one().await.unwrap();
     count

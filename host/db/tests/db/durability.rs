@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 
 use crate::common::on_both;
 
-/// Tells the child process which database to write to.
+/// Environment variable with the child process's database.
 const TARGET: &str = "HUB_DB_TEST_TARGET";
-/// What precedes an acknowledged id in the child's output.
+/// Prefix of an acknowledged id in the child's output.
 const ACKNOWLEDGED: &str = "acknowledged ";
 
 /// Not a test by itself: the process that `a_killed_process_loses_nothing` starts and kills.
@@ -50,7 +50,7 @@ fn write_until_killed() {
     });
 }
 
-/// Has a process write to the database and kills it; answers what it acknowledged.
+/// Runs a process that writes to the database and kills it; returns the acknowledged ids.
 fn killed(target: &str) -> BTreeSet<i64> {
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", "durability::write_until_killed", "--ignored", "--nocapture"])

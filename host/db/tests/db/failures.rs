@@ -17,7 +17,7 @@ use tokio::{
 
 use crate::common::Fixture;
 
-/// Runs a statement on as many connections at once, so that each has it prepared.
+/// Runs a statement on that many connections at once, so that each has it prepared.
 async fn prepare_everywhere(db: &Db, connections: usize, sql: &'static str) {
     let all = Barrier::new(connections);
     let one = async || {
@@ -34,7 +34,7 @@ async fn prepare_everywhere(db: &Db, connections: usize, sql: &'static str) {
 const READ: &str = "SELECT * FROM t WHERE id <> $1";
 const WRITE: &str = "UPDATE t SET n = n + 1 WHERE id <> $1 RETURNING *";
 
-/// A migration changes what statements answer that all connections of the previous binary have prepared.
+/// A migration changes the result of statements that all connections of the previous binary have prepared.
 #[tokio::test]
 async fn statements_that_were_prepared_before_a_migration_run_after_it() {
     let fixture = Fixture::postgres().await;
@@ -170,7 +170,7 @@ async fn forward(
             Err(_) => continue,
         };
         if cut.load(Ordering::SeqCst) {
-            // What was sent meanwhile is lost and with it the connection.
+            // Packets sent meanwhile are lost and with them the connection.
             healed.notified().await;
             return;
         }

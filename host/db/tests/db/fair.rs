@@ -15,7 +15,7 @@ use crate::common::{Fixture, on_both};
 const A: Uuid = Uuid::from_u128(0xa);
 const B: Uuid = Uuid::from_u128(0xb);
 
-/// A statement that ends when it is given up.
+/// A statement that runs until it is cancelled.
 fn endless(db: &Db) -> &'static str {
     match db.backend() {
         hub_db::Backend::Sqlite => {
@@ -25,7 +25,7 @@ fn endless(db: &Db) -> &'static str {
     }
 }
 
-/// As many endless reads of a tenant as it gets connections for, and more that wait for one.
+/// Endless reads of a tenant: one for each of its connections, and more that wait for one.
 fn occupy(db: &Db, tenant: Uuid, reads: usize) -> JoinSet<Result<u64, Error>> {
     let mut tasks = JoinSet::new();
     for _ in 0..reads {
@@ -35,7 +35,7 @@ fn occupy(db: &Db, tenant: Uuid, reads: usize) -> JoinSet<Result<u64, Error>> {
     tasks
 }
 
-/// Until a tenant finds no connection any more.
+/// Waits until a tenant finds no free connection.
 async fn until_occupied(db: &Db, tenant: Uuid) {
     let soon = Duration::from_millis(200);
     let read = || with_tenant(tenant, async { db.query("SELECT 1").execute().await });
@@ -47,14 +47,14 @@ async fn until_occupied(db: &Db, tenant: Uuid) {
     }
 }
 
-/// Until all tasks that can run have reached what they wait for.
+/// Waits until all runnable tasks block.
 async fn settle() {
     for _ in 0..200 {
         tokio::task::yield_now().await;
     }
 }
 
-/// A transaction that holds the writer until it is told to end.
+/// A transaction that holds the writer until signalled.
 async fn hold(db: &Db) -> (oneshot::Sender<()>, JoinHandle<Result<(), Error>>) {
     let (begun, has_begun) = oneshot::channel();
     let (end, may_end) = oneshot::channel::<()>();
@@ -155,9 +155,9 @@ async fn a_tenant_that_reads_all_the_time_leaves_connections_to_others() {
     .await;
 }
 
-/// Whoever asks for a key is not kept waiting by all tenants together.
+/// Authentication does not wait behind all tenants together.
 #[tokio::test(flavor = "multi_thread")]
-async fn reserved_connections_wait_behind_nobody() {
+async fn reserved_connections_wait_behind_no_tenant() {
     on_both(async |fixture| {
         let db = &fixture.db;
         let mut tenants: Vec<_> = (0..40).map(|tenant| occupy(db, Uuid::from_u128(tenant), 8)).collect();
@@ -178,7 +178,7 @@ async fn reserved_connections_wait_behind_nobody() {
 
 /// A caller that hangs up frees the reader at once.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_statement_that_nobody_waits_for_is_interrupted() {
+async fn an_abandoned_statement_is_interrupted() {
     let fixture = Fixture::sqlite().await;
     let mut given_up = occupy(&fixture.db, A, 64);
     until_occupied(&fixture.db, A).await;

@@ -14,7 +14,7 @@ const ENDLESS_READ: &str = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n
 const ENDLESS_WRITE: &str =
     "INSERT INTO t WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c";
 
-/// The same database with limits that a test can wait for.
+/// The same database with limits short enough for a test.
 async fn impatient(fixture: &Fixture) -> Db {
     let soon = Duration::from_millis(100);
     let limits = TimeLimits { statement: soon, write: 2 * soon, transaction: 5 * soon };
@@ -66,7 +66,7 @@ async fn a_write_that_takes_too_long_fails_alone() {
         }
         let late = if in_transaction {
             db.transaction(async |mut tx| {
-                // It goes on as if nothing had happened, outside of any transaction as SQLite sees it.
+                // It continues outside of any transaction, in SQLite's view.
                 let late = tx.query(ENDLESS_WRITE).execute().await.unwrap_err();
                 assert!(late.is_timeout(), "{late}");
                 tx.query("INSERT INTO t VALUES (99)").execute().await.unwrap_err();
@@ -130,7 +130,7 @@ async fn an_ambient_transaction_that_takes_too_long_is_rolled_back() {
         };
         assert!(run(true, false).await.unwrap_err().is_timeout());
         assert_eq!(count(&db).await, 0);
-        // What it does before its first write holds nobody up.
+        // Its work before the first write blocks no other writer.
         assert!(matches!(run(false, true).await.unwrap(), AmbientOutcome::Finished(())));
         assert_eq!(count(&db).await, 1);
         db.close().await;

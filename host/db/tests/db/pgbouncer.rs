@@ -22,7 +22,7 @@ async fn all_kinds_of_statements_work_without_sessions() {
     fixture.set_up(&["CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT NOT NULL)", "INSERT INTO t VALUES (0, 0)"]).await;
     let db = Db::connect(&pooled(&fixture, "?pgbouncer=true")).await.unwrap();
     let one = async |at: i64| {
-        // Each text answers something else, so that a statement prepared by another caller would show.
+        // Each text returns another value, so that a statement prepared by another caller would show.
         let (text,): (String,) = db.query("SELECT CAST($1 AS TEXT)").bind(at.to_string()).one().await?;
         assert_eq!(text, at.to_string());
         let (twice,): (i64,) = db.query("SELECT 2 * CAST($1 AS BIGINT)").bind(at).one().await?;

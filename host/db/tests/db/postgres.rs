@@ -1,4 +1,4 @@
-//! What only PostgreSQL does: it aborts transactions in favour of others.
+//! PostgreSQL's own behaviour: it aborts transactions in favour of others.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,8 +9,8 @@ use tokio::sync::Barrier;
 
 use crate::common::{Failure, Fixture, count};
 
-/// Answers how often it was called, but until the given call fails as a lost transaction does:
-/// what a sequence has counted is not rolled back.
+/// Returns the number of its calls, but fails like a lost transaction until the given call: the count of a sequence is
+/// not rolled back.
 const FAIL_UNTIL: [&str; 2] = [
     "CREATE SEQUENCE attempts",
     "CREATE FUNCTION fail_until(succeeds_at BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
@@ -23,8 +23,8 @@ const FAIL_UNTIL: [&str; 2] = [
 
 const SERIALIZABLE: &str = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE";
 
-/// Runs two transactions of two parts each, which meet between the parts and, if `at_end`, once
-/// more before they commit, in their first attempts only. Answers all attempts of both.
+/// Runs two transactions of two parts each, which meet between the parts and, if `at_end`, once more before they
+/// commit, in their first attempts only. Returns all attempts of both.
 async fn collide(db: &Db, sides: [[&[&'static str]; 2]; 2], at_end: bool) -> u32 {
     let attempts = AtomicU32::new(0);
     let meeting = Barrier::new(2);
@@ -98,14 +98,14 @@ async fn a_single_write_is_retried() {
     fixture.set_up(&FAIL_UNTIL).await;
     let (attempt,): (i64,) = fixture.db.write("SELECT fail_until($1)").bind(3_i64).one().await.unwrap();
     assert_eq!(attempt, 3);
-    // A read is not: its caller may not expect it to take that long.
+    // A read is not retried: its caller may not expect it to take that long.
     fixture.db.query("SELECT fail_until($1)").bind(10_i64).one::<(i64,)>().await.unwrap_err();
     let (attempt,): (i64,) = fixture.db.query("SELECT nextval('attempts')").one().await.unwrap();
     assert_eq!(attempt, 5);
     fixture.remove().await;
 }
 
-/// Whatever the closure makes of the failure, also where it hides it.
+/// Holds for every reaction of the closure to the failure, even if it hides it.
 #[tokio::test]
 async fn a_transaction_that_always_loses_fails_at_last() {
     let fixture = Fixture::postgres().await;
@@ -205,7 +205,7 @@ async fn a_server_that_does_not_answer_is_unavailable() {
     assert!(error.is_unavailable(), "{error}");
 }
 
-/// A PostgreSQL that answers everybody with this error, field by field.
+/// A PostgreSQL that answers every client with this error, field by field.
 async fn refusing_server(fields: &'static str) -> Config {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let config = Config::postgres(format!("postgres://hub@{}/hub?sslmode=disable", listener.local_addr().unwrap()));
@@ -221,13 +221,13 @@ async fn refusing_server(fields: &'static str) -> Config {
     config
 }
 
-/// As one does whose disk is full when it starts.
+/// Like a server whose disk is full when it starts.
 #[tokio::test]
 async fn a_server_that_begins_no_session_is_unavailable() {
     let fatal = "SFATAL\0VFATAL\0CXX000\0Mcould not write init file\0\0";
     let Err(error) = Db::connect(&refusing_server(fatal).await).await else { panic!("it is refused") };
     assert!(error.is_unavailable(), "{error}");
-    // The same of a statement is an error of the hub's or PostgreSQL's, and the session goes on.
+    // The same code from a statement is an error of the hub's or PostgreSQL's, and the session continues.
     let statement = "SERROR\0VERROR\0CXX000\0Mcache lookup failed\0\0";
     let Err(error) = Db::connect(&refusing_server(statement).await).await else { panic!("it is refused") };
     assert!(!error.is_unavailable(), "{error}");

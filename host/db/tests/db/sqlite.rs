@@ -1,4 +1,4 @@
-//! The writer and what only SQLite does.
+//! The writer and SQLite's own behaviour.
 
 use std::{fs, ops::Range};
 
@@ -16,7 +16,7 @@ use crate::common::{Fixture, count};
 
 const TABLE: &str = "CREATE TABLE t (id BIGINT PRIMARY KEY)";
 
-/// Commits in the write-ahead log: frames whose header tells the database's size after a commit.
+/// Commits in the write-ahead log: frames whose header has the database's size after a commit.
 fn commits(fixture: &Fixture) -> usize {
     let log = fs::read(fixture.path().with_extension("db-wal")).unwrap();
     let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
@@ -24,7 +24,7 @@ fn commits(fixture: &Fixture) -> usize {
     log[32..].chunks_exact(24 + page).filter(|frame| number(&frame[4..8]) > 0).count()
 }
 
-/// Holds a transaction open until told to go on, so that others queue behind it.
+/// Holds a transaction open until signalled, so that others queue behind it.
 async fn hold(db: &Db) -> (oneshot::Sender<()>, JoinHandle<Result<(), Error>>) {
     let (begun, has_begun) = oneshot::channel();
     let (go, may_go) = oneshot::channel::<()>();
@@ -43,7 +43,7 @@ async fn hold(db: &Db) -> (oneshot::Sender<()>, JoinHandle<Result<(), Error>>) {
     (go, held)
 }
 
-/// Writes that queue up, half of them as transactions; each answers its id.
+/// Queues writes, half of them transactions; each returns its id.
 async fn queue(db: &Db, ids: Range<i64>, tasks: &mut JoinSet<(i64, Result<u64, Error>)>) {
     for id in ids {
         let db = db.clone();
@@ -98,7 +98,7 @@ async fn queued_writes_share_a_commit() {
     held.await.unwrap().unwrap();
     let (acknowledged, _) = finish(&fixture.db, tasks).await;
     assert_eq!(acknowledged.len(), 100);
-    // As many as fit into the time a batch may take, of which a busy machine takes some away.
+    // A batch has a time limit, and a busy machine fits fewer writes into it.
     let commits = commits(&fixture) - before;
     assert!((1..=50).contains(&commits), "{commits} commits for 100 writes");
     fixture.remove().await;
@@ -124,7 +124,7 @@ async fn a_batch_that_cannot_commit_is_reported_to_all_in_it() {
     assert!(!errors.is_empty());
     assert!(errors.iter().all(|error| matches!(error, Error::Commit(_))));
 
-    // The writer goes on.
+    // The writer continues.
     let mut tasks = JoinSet::new();
     fixture.db.write("DELETE FROM t").execute().await.unwrap();
     queue(&fixture.db, 0..4, &mut tasks).await;
@@ -132,8 +132,8 @@ async fn a_batch_that_cannot_commit_is_reported_to_all_in_it() {
     fixture.remove().await;
 }
 
-/// A failure that ends SQLite's whole transaction, as a full disk does, must not leave a caller
-/// acknowledged whose work went with it.
+/// A failure that ends SQLite's whole transaction, such as a full disk, must not acknowledge a caller whose work was
+/// rolled back with it.
 #[tokio::test]
 async fn a_failure_that_ends_the_batch_is_reported_to_all_in_it() {
     for transaction in [false, true] {
@@ -216,7 +216,7 @@ async fn a_folder_that_cannot_be_created_is_an_error() {
     assert!(matches!(result, Err(Error::Folder(_))));
 }
 
-/// A file in another journal mode, as a backup may leave it, is converted by whoever opens first.
+/// A file in another journal mode, such as one left by a backup, is converted by the first opener.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_open_one_file_at_once() {
     let folder = tempfile::tempdir().unwrap();

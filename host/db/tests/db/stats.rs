@@ -1,4 +1,4 @@
-//! What statements are counted.
+//! Counted statements.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

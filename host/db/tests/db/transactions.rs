@@ -76,7 +76,7 @@ async fn acknowledged_writes_are_seen_by_the_next_read() {
     .await;
 }
 
-/// Of many at once a third rolls back, a third violates a constraint, and the last third is committed.
+/// Of many concurrent transactions a third rolls back, a third violates a constraint, and the last third is committed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_does_not_affect_concurrent_transactions() {
     on_both(async |fixture| {
@@ -296,9 +296,9 @@ async fn constraints_of_the_schema_hold() {
     .await;
 }
 
-/// What was queued before the close is committed, and what comes after it is refused.
+/// Writes queued before the close are committed, later ones are refused.
 #[tokio::test]
-async fn closing_finishes_what_has_begun() {
+async fn closing_finishes_started_work() {
     on_both(async |fixture| {
         fixture.set_up(&[TABLE]).await;
         let barrier = Arc::new(Barrier::new(21));

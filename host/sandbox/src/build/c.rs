@@ -19,7 +19,7 @@ const FLAGS: &[&str] = &[
     "-mbulk-memory",
     "-Wall",
     "-Wextra",
-    // The SDK brings what it needs of a C library.
+    // The SDK contains the needed parts of a C library.
     "-ffreestanding",
     "-nostdlibinc",
     "-nostdlib",
@@ -56,7 +56,7 @@ fn embed_type(job: &BuildJob<'_>, core: &mut Vec<u8>) -> Result<(), String> {
     wit_component::embed_component_metadata(core, &resolve, world, StringEncoding::UTF8).map_err(message)
 }
 
-/// The version of the compiler, which is part of what a build gives.
+/// Version of the compiler, which affects the output of a build.
 pub(super) fn version() -> Result<Vec<u8>, BuildError> {
     read(Command::new(compiler()?).arg("--version"), NEEDS)
 }
@@ -65,7 +65,7 @@ fn compiler() -> Result<&'static str, BuildError> {
     let missing = || BuildError::Tool(format!("clang or wasm-ld is missing: {NEEDS}"));
     let compiler = ["clang-14", "clang"].into_iter().find(|name| is_installed(name)).ok_or_else(missing)?;
     let linker = read(Command::new(compiler).arg("-print-prog-name=wasm-ld"), NEEDS)?;
-    // Where clang finds none it prints the bare name.
+    // Clang prints the bare name if it finds none.
     if is_installed(String::from_utf8_lossy(&linker).trim()) { Ok(compiler) } else { Err(missing()) }
 }
 

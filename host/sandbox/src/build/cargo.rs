@@ -18,7 +18,7 @@ const PROFILE: &[&str] = &[
     "overflow-checks = false",
 ];
 
-/// The symbols that stay in. The code is the same.
+/// Symbols that stay in. The code is the same.
 const fn symbols_profile(symbols: Symbols) -> [&'static str; 2] {
     match symbols {
         Symbols::Names => ["debug = false", "strip = 'debuginfo'"],
@@ -29,7 +29,7 @@ const fn symbols_profile(symbols: Symbols) -> [&'static str; 2] {
 /// Bytes of a module's stack. Rust's default megabyte would have to be cleared after each call.
 const STACK_BYTES: u32 = 128 << 10;
 
-/// Builds the module in a folder; gives its name and the core module.
+/// Builds the module in a folder; returns its name and the core module.
 pub(super) fn compile(folder: &Path, symbols: Symbols) -> Result<(String, Vec<u8>), BuildError> {
     let package = package(folder)?;
     ensure_target(folder)?;
@@ -63,19 +63,19 @@ struct MetadataTarget {
     crate_types: Vec<String>,
 }
 
-/// Reads what package is in a folder.
+/// Reads the package of a folder.
 fn package(folder: &Path) -> Result<Package, BuildError> {
     let wrong = |why: &str| BuildError::Package { folder: folder.into(), why: why.into() };
     let manifest = folder
         .join("Cargo.toml")
         .canonicalize()
-        .map_err(|_| wrong("there is neither a Cargo.toml nor a hub-module.json; `hub module new` makes a module"))?;
+        .map_err(|_| wrong("there is neither a Cargo.toml nor a hub-module.json; try `hub module new`"))?;
     let output = read(
         Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(folder),
         NEEDS,
     )?;
     let metadata: Metadata = serde_json::from_slice(&output)
-        .map_err(|error| BuildError::Tool(format!("`cargo metadata` can't be understood: {error}")))?;
+        .map_err(|error| BuildError::Tool(format!("unexpected output of `cargo metadata`: {error}")))?;
     let is_here = |package: &MetadataPackage| package.manifest_path.canonicalize().is_ok_and(|path| path == manifest);
     let package =
         metadata.packages.into_iter().find(is_here).ok_or_else(|| wrong("its Cargo.toml is not that of a package"))?;
@@ -98,7 +98,7 @@ struct Message {
 /// The heap that every instance begins with, so that calls need not grow their memory.
 const HEAP_BYTES: u32 = 64 << 10;
 
-/// Builds the package; gives the core module's path.
+/// Builds the package; returns the core module's path.
 fn build(folder: &Path, package: &Package, symbols: Symbols) -> Result<PathBuf, BuildError> {
     let mut command = Command::new("cargo");
     command

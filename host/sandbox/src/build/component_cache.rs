@@ -1,5 +1,5 @@
-//! Keeps the component of a module until something changes that it is built from: some languages take half a minute to
-//! build. Cargo does that by itself for Rust.
+//! Keeps the component of a module until an input of its build changes: some languages take half a minute to build.
+//! Cargo does that by itself for Rust.
 
 use super::embedded;
 use super::error::BuildError;
@@ -12,13 +12,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Lies beside the component and says what it was built from.
+/// File beside the component with the checksum of its inputs.
 const FILE: &str = ".hub-build.json";
 
-/// What the tools write, and what no build reads.
+/// Files written by the tools and read by no build.
 const SKIPPED: [&str; 3] = ["node_modules", "target", "__pycache__"];
 
-/// What stands for the installed packages.
+/// Files that represent the installed packages.
 const PACKAGES: [&str; 3] = ["node_modules/.package-lock.json", ".venv/installed.txt", ".venv/pyvenv.cfg"];
 
 #[derive(PartialEq, Serialize, Deserialize)]
@@ -33,8 +33,8 @@ impl Record {
     }
 }
 
-/// A sum of all that a build reads: sources, packages, tools, options and this program. None where that cannot be told,
-/// such as for packages in folders elsewhere.
+/// Checksum of all inputs of a build: sources, packages, tools, options and this program. `None` if it cannot be
+/// determined, such as for packages in folders elsewhere.
 pub(super) fn inputs(folder: &Path, manifest: &Manifest, symbols: Symbols, tools: &[u8]) -> Option<Sha256Sum> {
     let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
     let mut sum = Sum(Sha256::new());
@@ -57,7 +57,7 @@ pub(super) fn inputs(folder: &Path, manifest: &Manifest, symbols: Symbols, tools
 struct Sum(Sha256);
 
 impl Sum {
-    /// Adds some bytes with their length, so that no two lists of them look the same.
+    /// Adds some bytes with their length, so that no two lists of them collide.
     fn add(&mut self, bytes: &[u8]) {
         self.0.update((bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
@@ -76,7 +76,7 @@ impl Sum {
                 self.add_folder(&entry.path(), &|_| false)?;
                 self.add(b"end of folder");
             } else {
-                // Of a link to a folder that is an error.
+                // An error for a link to a folder.
                 self.add(&fs::read(entry.path())?);
             }
         }
@@ -84,14 +84,14 @@ impl Sum {
     }
 }
 
-/// The component in a folder, where it was built from the same.
+/// The component in a folder, if it was built from the same inputs.
 pub(super) fn find(folder: &Path, name: &str, inputs: Option<Sha256Sum>) -> Option<Vec<u8>> {
     let record: Record = serde_json::from_slice(&fs::read(folder.join(FILE)).ok()?).ok()?;
     let component = fs::read(folder.join(name).with_extension("wasm")).ok()?;
     (record == Record::new(inputs?, &component)).then_some(component)
 }
 
-/// Records what the component in a folder was built from.
+/// Records the inputs of the component in a folder.
 pub(super) fn record(folder: &Path, inputs: Option<Sha256Sum>, component: &[u8]) -> Result<(), BuildError> {
     let Some(inputs) = inputs else { return Ok(()) };
     let text = serde_json::to_vec(&Record::new(inputs, component)).unwrap_or_default();

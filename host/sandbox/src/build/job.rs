@@ -17,7 +17,7 @@ pub(super) struct BuildJob<'a> {
 impl<'a> BuildJob<'a> {
     pub(super) fn new(folder: &'a Path, manifest: &'a Manifest, work: &'a Path) -> Result<Self, BuildError> {
         let job = Self { folder, manifest, work };
-        // The folder of a version bears its first two numbers.
+        // The folder of a version is named by its first two numbers.
         let version = manifest.contract.rsplit_once('.').map_or("", |(version, _)| version);
         for (name, content) in embedded::under(&format!("wit/{version}/")) {
             embedded::write(&job.wit().join(name), content)?;
@@ -32,7 +32,7 @@ impl<'a> BuildJob<'a> {
     }
 }
 
-/// Reads a component whose language's runtime wants more than the contract, and seals it.
+/// Reads a component whose language's runtime imports more than the contract, and seals it.
 pub(super) fn read_sealed(output: &Path) -> Result<Vec<u8>, BuildError> {
     let component = std::fs::read(output).map_err(|error| BuildError::Io { path: output.into(), error })?;
     seal::seal(&component).map_err(BuildError::Invalid)

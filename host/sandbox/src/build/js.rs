@@ -23,12 +23,12 @@ pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
     read_sealed(&output)
 }
 
-/// The version of Node.js, which is part of what a build gives.
+/// Version of Node.js, which affects the output of a build.
 pub(super) fn version() -> Result<Vec<u8>, BuildError> {
     read(Command::new("node").arg("--version"), NEEDS)
 }
 
-/// Installs the packages of package.json, unless they are there.
+/// Installs the packages of package.json, if they are missing.
 pub(super) fn install(folder: &Path) -> Result<(), BuildError> {
     require("node", NEEDS)?;
     let modified = |file: &str| folder.join(file).metadata().and_then(|metadata| metadata.modified()).ok();

@@ -10,7 +10,7 @@ use std::path::Path;
 /// The manifest's file. A module in Rust has a `Cargo.toml` instead.
 pub(super) const FILE: &str = "hub-module.json";
 
-/// The version of the contract that new modules are written against.
+/// Version of the contract for new modules.
 pub(super) const CONTRACT: &str = "1.0.0";
 
 /// The manifest of a module in another language than Rust.
@@ -21,14 +21,14 @@ pub(super) struct Manifest {
     pub(super) language: Language,
     /// The points it serves.
     pub(super) points: Vec<Point>,
-    /// The version of the contract it is written against.
+    /// Version of the contract of this module.
     pub(super) contract: String,
-    /// Its source, or the one its other sources are imported from.
+    /// Its main source file.
     pub(super) entry: String,
 }
 
 impl Manifest {
-    /// Reads the manifest in a folder; none where there is none.
+    /// Reads the manifest in a folder; `None` if it does not exist.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, BuildError> {
         let path = folder.join(FILE);
         if !path.exists() {
@@ -36,22 +36,22 @@ impl Manifest {
         }
         let text = std::fs::read_to_string(&path).map_err(|error| BuildError::Io { path: path.clone(), error })?;
         let wrong = |why: String| BuildError::Package { folder: folder.into(), why: format!("its {FILE} {why}") };
-        let manifest: Self = serde_json::from_str(&text).map_err(|error| wrong(format!("is wrong: {error}")))?;
+        let manifest: Self = serde_json::from_str(&text).map_err(|error| wrong(format!("is invalid: {error}")))?;
         if !is_name(&manifest.name) {
-            return Err(wrong(format!("gives a `name` that can't be one: it {NAME_RULE}")));
+            return Err(wrong(format!("has an invalid `name`: a name {NAME_RULE}")));
         }
         if versions::find(&manifest.contract).is_none() {
             return Err(wrong(format!(
-                "gives {} as `contract`; this hub supports {}",
+                "has `contract` {}; this hub supports {}",
                 manifest.contract,
                 versions::numbers()
             )));
         }
         if manifest.points.is_empty() {
-            return Err(wrong("gives no `points`".into()));
+            return Err(wrong("has no `points`".into()));
         }
         if !folder.join(&manifest.entry).is_file() {
-            return Err(wrong(format!("gives {} as `entry`, which is not there", manifest.entry)));
+            return Err(wrong(format!("has `entry` {}, which does not exist", manifest.entry)));
         }
         Ok(Some(manifest))
     }
@@ -65,7 +65,7 @@ impl Manifest {
 
 pub(super) const NAME_RULE: &str = "has 1 to 64 of a-z, 0-9 and -, beginning with a letter";
 
-/// Whether the hub takes a module of this name.
+/// True if the hub accepts a module of this name.
 pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     name.len() <= 64 && name.as_bytes().first().is_some_and(u8::is_ascii_lowercase) && name.bytes().all(allowed)

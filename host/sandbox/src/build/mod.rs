@@ -1,8 +1,8 @@
-//! Creates modules from templates and builds them, in each language that there is an SDK for: `hub module new` and
-//! `hub module build`.
+//! Creates modules from templates and builds them, in each language with an SDK: `hub module new` and `hub module
+//! build`.
 //!
-//! What a build gives depends on the sources, the pinned packages and the tools alone, not on where the folder is, so that
-//! anybody can check a component against its source.
+//! The output of a build depends on the sources, the pinned packages and the tools alone, not on the folder's location,
+//! so that a component can be verified against its source.
 
 mod c;
 mod cargo;
@@ -33,7 +33,7 @@ use job::BuildJob;
 use manifest::Manifest;
 use std::path::{Path, PathBuf};
 
-/// A module that was built.
+/// A built module.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The package's name.
@@ -42,14 +42,14 @@ pub struct Built {
     pub component: Vec<u8>,
     /// The points it serves.
     pub points: Vec<Point>,
-    /// Of what it was built from; none where that cannot be told.
+    /// Checksum of its inputs; `None` if it cannot be determined.
     inputs: Option<Sha256Sum>,
-    /// It was built from the same before.
+    /// True if an earlier build from the same inputs was reused.
     is_cached: bool,
 }
 
-/// Builds the module in a folder and writes `<its name>.wasm` into it, unless that was built from the same. Installs the packages it is to be built with where
-/// they are missing. Blocks; the progress of the tools goes to standard error.
+/// Builds the module in a folder and writes `<its name>.wasm` into it, unless that was built from the same inputs.
+/// Installs missing packages for the build. Blocks; the progress of the tools goes to standard error.
 ///
 /// # Errors
 /// See [`BuildError`].
@@ -75,7 +75,7 @@ pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
     };
     if symbols == Symbols::Lines && !matches!(manifest.language, Language::C) {
         return Err(BuildError::Tool(
-            "a module in this language has no debug build: what it throws says where by itself".to_owned(),
+            "a module in this language has no debug build: its exceptions carry their location".to_owned(),
         ));
     }
     let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
@@ -94,14 +94,14 @@ fn finish(name: String, built: &[u8], inputs: Option<Sha256Sum>, is_cached: bool
     Ok(Built { name, component: component.into_owned(), points: info.points, inputs, is_cached })
 }
 
-/// Installs the packages that a module is built with where they are missing; answers the versions of the tools.
+/// Installs missing packages for a module's build; returns the versions of the tools.
 fn install(folder: &Path, manifest: &Manifest) -> Result<Vec<u8>, BuildError> {
     match manifest.language {
         Language::Js | Language::Ts => {
             js::install(folder)?;
             js::version()
         }
-        // The environment tells its own versions.
+        // The environment records its own versions.
         Language::Python => python::environment(folder).map(|_| vec![]),
         Language::C => c::version(),
         Language::Rust => Ok(vec![]),

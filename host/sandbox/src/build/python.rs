@@ -25,7 +25,7 @@ pub(super) fn build(job: &BuildJob<'_>) -> Result<Vec<u8>, BuildError> {
         command.arg("--python-path").arg(path);
     }
     command.arg(ENTRY).arg("--output").arg(&output);
-    // Packages are found there, too. The seed of Python's hashes becomes part of the component.
+    // Packages are found there, too. The seed of Python's hashes ends up in the component.
     command.env("VIRTUAL_ENV", &environment).env("PYTHONHASHSEED", "0").env("RUST_BACKTRACE", "0");
     run(command.current_dir(folder), NEEDS)?;
     read_sealed(&output)
@@ -42,7 +42,7 @@ fn entry_module(module: &str, points: &[Point]) -> String {
     imports.into_iter().chain(classes).collect::<Vec<_>>().join("\n")
 }
 
-/// The virtual environment with the packages of requirements.txt, created where it is missing.
+/// The virtual environment with the packages of requirements.txt, created if it is missing.
 pub(super) fn environment(folder: &Path) -> Result<PathBuf, BuildError> {
     let environment = folder.join(".venv");
     let (requirements, installed) = (folder.join("requirements.txt"), environment.join("installed.txt"));

@@ -5,7 +5,7 @@ use super::language::Language;
 use super::manifest::Manifest;
 use std::path::Path;
 
-/// What a module's backtraces show.
+/// Content of a module's backtraces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Symbols {
     /// Its functions' names.
@@ -16,7 +16,7 @@ pub enum Symbols {
 }
 
 impl Symbols {
-    /// The most that the language of a folder's module has.
+    /// Maximum that the language of a folder's module supports.
     ///
     /// # Errors
     /// See [`BuildError`].

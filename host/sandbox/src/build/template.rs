@@ -1,4 +1,4 @@
-//! Creates a module: a folder that builds as it is, with an example policy to change.
+//! Creates a module: a folder that builds without changes, with an example policy.
 
 use super::embedded;
 use super::error::BuildError;
@@ -18,13 +18,13 @@ pub fn create(folder: &Path, name: &str, language: Language, point: Point) -> Re
     }
     let is_empty = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
     if !is_empty {
-        return Err(invalid("there is something there already".into()));
+        return Err(invalid("the folder is not empty".into()));
     }
     let files = Template { name, language, point }.files();
     files.into_iter().try_for_each(|(path, content)| embedded::write(&folder.join(path), &content))
 }
 
-/// A file's path and content.
+/// Path and content of a file.
 type File = (String, Vec<u8>);
 
 struct Template<'a> {
@@ -40,7 +40,7 @@ impl Template<'_> {
             .map(|file| (file.to_owned(), self.fill(embedded::text(&format!("examples/{point}.{file}")))))
             .into();
         for (file, content) in embedded::under(&format!("{sdk}/template/common/")) {
-            // Under its own name Git would apply it to the template.
+            // Git would apply a file named .gitignore to the template itself.
             let file = if file == "gitignore" { ".gitignore" } else { file };
             files.push((file.to_owned(), self.fill(&String::from_utf8_lossy(content))));
         }

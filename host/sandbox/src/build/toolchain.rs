@@ -5,21 +5,21 @@ use super::tools::{read, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The target modules are built for. It has no operating system, and so no WASI.
+/// Target that modules are built for. It has no operating system, and so no WASI.
 pub const TARGET: &str = "wasm32-unknown-unknown";
 
 pub(super) const NEEDS: &str = "a module in Rust needs Rust, which rustup installs";
 
-/// The version of the compiler that builds a folder's module, such as `rustc 1.95.0 (59807616e 2026-04-14)`.
+/// Version of the compiler that builds a folder's module, such as `rustc 1.95.0 (59807616e 2026-04-14)`.
 ///
 /// # Errors
-/// Where there is no compiler.
+/// There is no compiler.
 pub fn rustc_version(folder: &Path) -> Result<String, BuildError> {
     let output = read(Command::new("rustc").arg("--version").current_dir(folder), NEEDS)?;
     Ok(String::from_utf8_lossy(&output).trim().to_owned())
 }
 
-/// Installs the target's standard library, unless it is there.
+/// Installs the target's standard library, if it is missing.
 pub(super) fn ensure_target(folder: &Path) -> Result<(), BuildError> {
     let query = ["--print", "target-libdir", "--target", TARGET];
     let output = read(Command::new("rustc").args(query).current_dir(folder), NEEDS)?;

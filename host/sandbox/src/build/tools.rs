@@ -4,7 +4,7 @@ use super::error::BuildError;
 use std::io::{self, Write as _};
 use std::process::{Command, Output, Stdio};
 
-/// Runs a program to its end, its messages passed through. `needs` tells what to install where it is missing.
+/// Runs a program to its end, its messages passed through. `needs` is the installation hint if it is missing.
 pub(super) fn run(command: &mut Command, needs: &str) -> Result<(), BuildError> {
     let output = output(command, needs)?;
     if !output.status.success() {
@@ -14,7 +14,7 @@ pub(super) fn run(command: &mut Command, needs: &str) -> Result<(), BuildError> 
     check(command, &output)
 }
 
-/// As [`run`], for a program whose standard output is for this one and not for people.
+/// Variant of [`run`] for a program whose standard output is read by this one.
 pub(super) fn read(command: &mut Command, needs: &str) -> Result<Vec<u8>, BuildError> {
     let output = output(command, needs)?;
     check(command, &output)?;
@@ -39,12 +39,12 @@ fn name(command: &Command) -> String {
     command.get_program().to_string_lossy().into_owned()
 }
 
-/// Fails where a program is missing.
+/// Fails if a program is missing.
 pub(super) fn require(program: &str, needs: &str) -> Result<(), BuildError> {
     if is_installed(program) { Ok(()) } else { Err(BuildError::Tool(format!("`{program}` was not found: {needs}"))) }
 }
 
-/// Whether a program can be started by its name.
+/// True if a program can be started by its name.
 pub(super) fn is_installed(program: &str) -> bool {
     Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
 }

@@ -1,10 +1,10 @@
-//! The files of the cache, whichever version of the hub wrote them.
+//! The files of the cache, regardless of the hub's version that wrote them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders in folders that are looked at.
+/// Maximum depth of folders that are scanned.
 const MAX_DEPTH: u32 = 3;
 
 /// A file of the cache.
@@ -14,7 +14,7 @@ pub(super) struct CachedFile {
     pub(super) used_at: SystemTime,
 }
 
-/// All files below a folder: finished, left behind unfinished, or of an engine that is no longer there.
+/// All files below a folder: finished, left behind unfinished, or of an engine no longer in use.
 pub(super) fn list(folder: &Path) -> io::Result<Vec<CachedFile>> {
     let mut files = vec![];
     collect(folder, MAX_DEPTH, &mut files)?;

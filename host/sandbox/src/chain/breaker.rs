@@ -5,29 +5,29 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use std::fmt;
 
-/// Calls below which no share of failures opens it.
+/// Minimum number of calls before it may open.
 const MIN_CALLS: u32 = 20;
-/// How long it is open at first; each trial that fails doubles that …
+/// Initial time for which it is open; each failed trial doubles that …
 const FIRST_RETRY_MS: u64 = 1_000;
 /// … up to this.
 const MAX_RETRY_MS: u64 = 30_000;
 
-/// Whether a link's module is called.
+/// State of a link's breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum BreakerState {
-    /// It is.
+    /// The module is called.
     Closed,
-    /// It is not: it failed too often.
+    /// The module is not called: it failed too often.
     Open,
-    /// A single call tries it: the next one, or one that is under way.
+    /// A single call tries it: the next one, or one under way.
     HalfOpen,
 }
 
-/// A breaker has opened, for the module's log.
+/// Opening of a breaker, for the module's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakerOpening {
-    /// Calls of the last ten seconds, and those of them that failed; none where it was a trial that failed.
+    /// Calls of the last ten seconds, and the failed ones; `None` after a failed trial.
     pub share: Option<(u32, u32)>,
     /// Milliseconds until the module is tried again.
     pub retry_ms: u64,
@@ -50,13 +50,13 @@ impl fmt::Display for BreakerOpening {
     }
 }
 
-/// How a call counts.
+/// Effect of a call on the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Succeeded,
-    /// By the module's own fault.
+    /// The module failed by its own fault.
     Failed,
-    /// It says nothing about the module.
+    /// The call does not reflect on the module.
     NotCounted,
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Breaker(Mutex<Inner>);
 struct Inner {
     window: Window,
     open: Option<Open>,
-    /// How often it has opened, so that a trial of an earlier opening is told apart.
+    /// Number of openings, to recognise a trial of an earlier one.
     openings: u64,
 }
 
@@ -80,21 +80,21 @@ struct Open {
     is_tried: bool,
 }
 
-/// A call that may go ahead. Dropped without a verdict, as when its caller is gone, it does not count.
+/// Admission of a call. Dropped without a verdict, such as when its caller is gone, it does not count.
 #[derive(Debug)]
 pub(super) struct Admission<'a> {
     breaker: &'a Breaker,
-    /// The opening that this call is the trial of.
+    /// The opening for which this call is the trial.
     trial_of: Option<u64>,
 }
 
 impl Breaker {
-    /// Asks whether a call may go ahead.
+    /// Admits a call, or returns `None`.
     pub(super) fn admit(&self, now_ms: u64) -> Option<Admission<'_>> {
         let mut inner = self.0.lock();
         let openings = inner.openings;
         let Some(open) = &mut inner.open else { return Some(Admission { breaker: self, trial_of: None }) };
-        // Where the clock was set back it is not open for longer.
+        // It does not stay open for longer if the clock was set back.
         open.retry_at = open.retry_at.min(now_ms.saturating_add(open.retry_ms));
         if open.is_tried || now_ms < open.retry_at {
             return None;
@@ -109,7 +109,7 @@ impl Breaker {
         (inner.window, inner.open) = (Window::default(), None);
     }
 
-    /// Its state at a time.
+    /// State at a time.
     pub(super) fn state(&self, now_ms: u64) -> BreakerState {
         match &self.0.lock().open {
             None => BreakerState::Closed,
@@ -156,7 +156,7 @@ impl Inner {
 }
 
 impl Admission<'_> {
-    /// Records how the call ended; the opening where the breaker has opened by it.
+    /// Records the outcome of the call; returns the opening if the breaker has opened by it.
     pub(super) fn record(mut self, verdict: Verdict, now_ms: u64) -> Option<BreakerOpening> {
         let mut inner = self.breaker.0.lock();
         match self.trial_of.take() {

@@ -1,7 +1,7 @@
 use super::*;
 use Verdict::{Failed, NotCounted, Succeeded};
 
-/// Makes calls that end like this, all at one time; what the last one's record says.
+/// Makes calls with this outcome, all at one time; returns the last one's record.
 fn end(breaker: &Breaker, verdict: Verdict, times: u32, now_ms: u64) -> Option<BreakerOpening> {
     (0..times).filter_map(|_| breaker.admit(now_ms).unwrap().record(verdict, now_ms)).last()
 }
@@ -68,7 +68,7 @@ fn a_single_trial_follows_and_closes_it() {
     assert_eq!(breaker.state(6_000), BreakerState::HalfOpen);
     assert_eq!(trial.record(Succeeded, 6_000), None);
     assert_eq!(breaker.state(6_000), BreakerState::Closed);
-    // The earlier failures are forgotten, and so is how long it was open.
+    // The earlier failures are forgotten, and so is the duration of the last opening.
     assert_eq!(end(&breaker, Failed, 19, 6_000), None);
     assert_eq!(end(&breaker, Failed, 1, 6_000).unwrap().retry_ms, 1000);
 }

@@ -1,15 +1,15 @@
-//! A call that a chain runs for.
+//! Parameters of one run of a chain.
 
 use crate::contract::CallContext;
 
-/// What identifies one run of a chain. Each module's context is made from it.
+/// Identity of one run of a chain. Each module's context is derived from it.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Names it in records and logs.
+    /// Its id in records and logs.
     pub call_id: String,
     /// The network.
     pub network_id: String,
-    /// The time, in milliseconds since the Unix epoch. Breakers go by it too.
+    /// Time in milliseconds since the Unix epoch. Breakers use it too.
     pub now_ms: u64,
     /// A random number for the modules to derive theirs from.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! Canaries: they run for their share of the players, in the place of the active links of the same name.
+//! Canaries: they run for their share of the players, replacing the active links of the same name.
 
 use super::Chain;
 use super::breaker::Admission;
@@ -7,12 +7,12 @@ use super::link::Mode;
 use crate::contract::Point;
 use sha2::{Digest, Sha256};
 
-/// Which links of a chain take part in a call. Both lists are empty for a chain without canaries.
+/// Links of a chain that take part in a call. Both lists are empty for a chain without canaries.
 #[derive(Default)]
 pub(super) struct Selection<'a> {
-    /// Whether each link is left out.
+    /// For each link, true if it is left out.
     left_out: Vec<bool>,
-    /// The canaries that take part. They are admitted here, since they replace others.
+    /// Admitted canaries. They are admitted here, since they replace others.
     admitted: Vec<Option<Admission<'a>>>,
 }
 
@@ -55,7 +55,7 @@ impl Chain {
 }
 
 /// A player's number from 0 to 99: always the same for a module at a point, so that raising the percentage keeps the
-/// players who were chosen before, on every node. A call without a player has one at random.
+/// earlier players, on every node. A call without a player has a random number.
 fn bucket(point: Point, module: &str, player: Option<&str>, seed: u64) -> u64 {
     let mut hash = Sha256::new();
     hash.update(point.name());

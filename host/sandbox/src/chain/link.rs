@@ -16,67 +16,66 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a failed call of a module means.
+/// Effect of a module's failed call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum OnFailure {
-    /// The chain goes on without the module.
+    /// The chain continues without the module.
     #[default]
     Skip,
     /// The chain refuses.
     Refuse,
 }
 
-/// When a module of a chain runs.
+/// Mode of a module in a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// For every call.
     #[default]
     Active,
-    /// For this share of the players, always the same ones, and for them in the place of the active links of the same
-    /// name.
+    /// For this share of the players, always the same ones, and for them instead of the active links of the same name.
     Canary {
         /// 1 to 100.
         percent: u8,
     },
-    /// Beside the others and without effect, to be compared with them.
+    /// Beside the others and without effect, for comparison.
     Shadow,
 }
 
-/// Whether what a module keeps in its memory outlives a call.
+/// Lifetime of a module's instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Instances {
     /// Each call has an instance of its own.
     #[default]
     Fresh,
-    /// Calls of this link share instances, which may be thrown away at any time.
+    /// Calls of this link share instances, which may be dropped at any time.
     Reused,
 }
 
-/// A module's place in a chain.
+/// Configuration of a module in a chain.
 pub struct LinkConfig {
     /// The module.
     pub module: ModuleHandle,
-    /// Its name in the network.
+    /// Name of the module in the network.
     pub name: String,
     /// Its version under that name.
     pub version: u64,
     /// Its configuration: the text of one JSON object.
     pub config: String,
-    /// When it runs.
+    /// Mode in which it runs.
     pub mode: Mode,
-    /// Whether its calls share instances.
+    /// Lifetime of its instances.
     pub instances: Instances,
-    /// What a failed call of it means.
+    /// Effect of its failed call.
     pub on_failure: OnFailure,
-    /// What a call of it may cost at first; see [`Limits::of`] and [`Link::set_limits`].
+    /// Initial limits of its calls; see [`Limits::of`] and [`Link::set_limits`].
     pub limits: Limits,
-    /// Answers its data calls, bound to this network and module. That of a shadow must keep writes to itself.
+    /// Host of its data calls, bound to this network and module. A shadow's host must isolate its writes.
     pub host: Arc<dyn Host>,
 }
 
 impl LinkConfig {
-    /// Whether the module serves a point.
+    /// True if the module serves a point.
     pub fn serves(&self, point: Point) -> bool {
         self.module.points().contains(&point)
     }
@@ -107,52 +106,52 @@ impl Link {
         }
     }
 
-    /// How it was set up.
+    /// Its configuration.
     pub fn config(&self) -> &Arc<LinkConfig> {
         &self.config
     }
 
-    /// What a call of it may cost.
+    /// Limits of its calls.
     pub fn limits(&self) -> Limits {
         *self.limits.lock()
     }
 
-    /// Changes what a call of it may cost, from the next one on.
+    /// Changes the limits of its calls, from the next one on.
     pub fn set_limits(&self, limits: Limits) {
         *self.limits.lock() = limits;
     }
 
-    /// How its answers compare, where it is a shadow.
+    /// Comparison of its answers, if it is a shadow.
     pub fn shadow(&self) -> Option<ShadowStats> {
         (self.config.mode == Mode::Shadow).then(|| self.shadow.read())
     }
 
-    /// What it has cost lately.
+    /// Recent costs of its calls.
     pub fn stats(&self) -> LinkStats {
         self.stats.read()
     }
 
-    /// Whether its module is called, at a time in milliseconds since the Unix epoch.
+    /// State of its breaker, at a time in milliseconds since the Unix epoch.
     pub fn breaker(&self, now_ms: u64) -> BreakerState {
         self.breaker.state(now_ms)
     }
 
-    /// Closes its breaker, whatever failed before.
+    /// Closes its breaker, regardless of earlier failures.
     pub fn close_breaker(&self) {
         self.breaker.close();
     }
 
-    /// The key of the instances its calls share; none where they share none.
+    /// Key of the instances that its calls share; `None` for fresh instances.
     pub(super) fn pool_key(&self) -> Option<PoolKey> {
         (self.config.instances == Instances::Reused).then_some(self.pool_key)
     }
 
-    /// Whether a call may go ahead, or its breaker stops it.
+    /// Admits a call, unless its breaker is open.
     pub(super) fn admit(&self, now_ms: u64) -> Option<Admission<'_>> {
         self.breaker.admit(now_ms)
     }
 
-    /// Counts a call; the opening where its breaker has opened by it.
+    /// Counts a call; returns the opening if its breaker has opened by it.
     pub(super) fn record<T>(
         &self,
         admission: Admission<'_>,

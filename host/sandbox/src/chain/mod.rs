@@ -22,25 +22,24 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// Calls of one network at one point that run at once, where nothing else is configured.
+/// Default number of concurrent calls of one network at one point.
 pub const MAX_CHAIN_CALLS: usize = 8;
-/// Shadow calls of one chain that run at once.
+/// Concurrent shadow calls of one chain.
 const MAX_SHADOW_CALLS: usize = 4;
 
-/// The modules of one network at one point, in their order. Immutable: to change it, put another in its
-/// place; running calls go on with the one they began with. A [`Link`] may be in both, and then keeps its
-/// statistics and its breaker.
+/// The modules of one network at one point, in their order. Immutable: to change it, replace it; running calls continue
+/// with the old one. A [`Link`] may be in both, and then keeps its statistics and its breaker.
 #[derive(Debug, Default)]
 pub struct Chain {
     links: Vec<Arc<Link>>,
-    /// Bounds this network's calls at this point, so that it can't take all permits. None while the chain is empty.
+    /// Bounds this network's calls at this point, so that it can't take all permits. `None` while the chain is empty.
     limiter: Option<Mutex<Limiter>>,
     has_canaries: bool,
-    /// Bounds the shadow calls. None where there are no shadows.
+    /// Bounds the shadow calls. `None` without shadows.
     shadow_limiter: Option<Arc<Semaphore>>,
 }
 
-/// As many permits as calls that may run at once.
+/// One permit per concurrent call.
 #[derive(Debug)]
 struct Limiter {
     max_calls: usize,
@@ -55,7 +54,7 @@ impl Limiter {
 }
 
 impl Chain {
-    /// A chain that runs up to `max_calls` calls at once.
+    /// A chain with up to `max_calls` concurrent calls.
     pub fn new(links: Vec<Arc<Link>>, max_calls: usize) -> Self {
         let limiter = (!links.is_empty()).then(|| Mutex::new(Limiter::new(max_calls)));
         let has_canaries = links.iter().any(|link| matches!(link.config.mode, Mode::Canary { .. }));
@@ -64,7 +63,7 @@ impl Chain {
         Self { links, limiter, has_canaries, shadow_limiter }
     }
 
-    /// Runs up to `max_calls` calls at once from the next call on. Calls that run or wait now are not counted among them.
+    /// Allows up to `max_calls` concurrent calls from the next call on. Calls that run or wait now are not counted.
     pub fn set_max_calls(&self, max_calls: usize) {
         let Some(limiter) = &self.limiter else { return };
         let mut limiter = limiter.lock();
@@ -78,7 +77,7 @@ impl Chain {
         self.limiter.as_ref().map(|limiter| Arc::clone(&limiter.lock().permits))
     }
 
-    /// Whether there is nothing to run, so that the built-in behaviour decides.
+    /// True if there is nothing to run, so that the built-in behaviour decides.
     pub fn is_empty(&self) -> bool {
         self.links.is_empty()
     }

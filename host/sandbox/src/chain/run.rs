@@ -13,14 +13,14 @@ use crate::report::{CallFailure, CallReport};
 use crate::sandbox::Sandbox;
 use std::sync::Arc;
 
-/// What a chain decided, and what each of its modules did.
+/// A chain's decision, and the part of each of its modules.
 #[derive(Debug)]
 pub struct Outcome<R, A> {
     /// The decision.
     pub ruling: R,
     /// One per module that was reached, in order. Empty for an empty chain.
     pub steps: Vec<Step<A>>,
-    /// To be given to [`Sandbox::run_shadow`] when nobody waits any more.
+    /// Shadow calls for [`Sandbox::run_shadow`], after the answer to the caller.
     pub shadows: Vec<Shadow>,
 }
 
@@ -29,18 +29,18 @@ pub struct Outcome<R, A> {
 pub struct Step<A> {
     /// The module.
     pub link: Arc<Link>,
-    /// What it was given, or would have been.
+    /// Its input, even if its breaker was open.
     pub input: AnyInput,
-    /// What its call might cost.
+    /// Limits of its call.
     pub limits: Limits,
-    /// How its call went; none where its breaker was open.
+    /// Report of its call; `None` if its breaker was open.
     pub report: Option<CallReport<A>>,
     /// Its breaker has opened with this call.
     pub opening: Option<BreakerOpening>,
 }
 
 impl Sandbox {
-    /// Runs a chain: each module is given what the one before it made of the input.
+    /// Runs a chain: each module gets the input as changed by the one before it.
     pub async fn run_chain<O: Operation>(
         &self,
         chain: &Chain,
@@ -77,7 +77,7 @@ impl<'a, O: Operation> ChainRun<'a, O> {
         Self { sandbox, chain, call, selection, steps: Vec::new(), shadows: Vec::new() }
     }
 
-    /// The answer of the link at this position; none where it has no say.
+    /// Answer of the link at this position; `None` if it takes no part.
     async fn step(&mut self, at: usize, input: &Arc<O::Input>) -> Option<O::Answer> {
         let link = self.chain.links.get(at).filter(|_| !self.selection.is_left_out(at))?;
         let config = link.config();
@@ -110,7 +110,7 @@ impl<'a, O: Operation> ChainRun<'a, O> {
         self.add_shadows_of(at, &O::any_input(input), report.as_ref());
         let answer = match report.as_ref().map(|report| &report.result) {
             Some(Ok(answer)) => Some(answer.clone()),
-            // The hub's affair, whatever the module's failures mean.
+            // The hub's fault, whatever the module's failures mean.
             Some(Err(CallFailure::Late(_))) => None,
             Some(Err(_)) if config.on_failure == OnFailure::Refuse => Some(O::unavailable()),
             Some(Err(_)) | None => None,

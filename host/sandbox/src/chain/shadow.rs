@@ -1,5 +1,5 @@
-//! Modules that run beside a chain: nobody waits for them, nothing they answer has an effect, and how their answers
-//! differ is counted.
+//! Modules that run beside a chain: no caller waits for them, their answers have no effect, and differences between
+//! answers are counted.
 
 use super::breaker::BreakerOpening;
 use super::call::Call;
@@ -14,18 +14,18 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// A call that a shadow is to be given, once the chain has decided. See [`Sandbox::run_shadow`].
+/// Pending call of a shadow, for after the chain's decision. See [`Sandbox::run_shadow`].
 #[derive(Debug)]
 pub struct Shadow {
     pub(super) link: Arc<Link>,
     pub(super) call: Call,
     pub(super) input: AnyInput,
-    /// What the link of the same name did in this run, on the same input.
+    /// Result of the link of the same name in this run, on the same input.
     pub(super) baseline: Option<Baseline>,
     pub(super) limiter: Arc<Semaphore>,
 }
 
-/// What the link a shadow is compared with did.
+/// Result of the link that a shadow is compared with.
 #[derive(Debug)]
 pub(super) struct Baseline {
     pub(super) answer: Value,
@@ -35,22 +35,22 @@ pub(super) struct Baseline {
 /// A shadow's call, once it is over.
 #[derive(Debug)]
 pub struct ShadowRun {
-    /// How it went.
+    /// Report of the call.
     pub report: CallReport<Value>,
     /// Its breaker has opened with this call.
     pub opening: Option<BreakerOpening>,
 }
 
 impl Shadow {
-    /// The module that is to run.
+    /// Link of the shadow.
     pub fn link(&self) -> &Arc<Link> {
         &self.link
     }
 }
 
 impl Sandbox {
-    /// Gives a shadow its call, compares its answer and counts it. None where it was skipped. A host call that the link
-    /// it is compared with made too gets the same answer.
+    /// Runs a shadow's call, compares its answer and counts it. `None` if it was skipped. A host call that the compared
+    /// link made too gets the same answer.
     pub async fn run_shadow(&self, shadow: Shadow) -> Option<ShadowRun> {
         let Shadow { link, call, input, baseline, limiter } = shadow;
         let permits = (limiter.try_acquire_owned(), Arc::clone(&self.0.shadow_permits).try_acquire_owned());

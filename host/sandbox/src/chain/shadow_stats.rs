@@ -1,4 +1,4 @@
-//! How a shadow's answers compare with those of the module it is compared with.
+//! Comparison of a shadow's answers with the link's of the same name.
 
 use super::call::Call;
 use crate::report::{CallFailure, CallReport};
@@ -7,25 +7,25 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// Examples that are kept.
+/// Maximum number of examples.
 const MAX_EXAMPLES: usize = 10;
 
-/// How a shadow's answers compare.
+/// Comparison of a shadow's answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ShadowStats {
-    /// Calls it answered as expected.
+    /// Number of calls with the expected answer.
     pub same: u64,
-    /// Calls it answered otherwise.
+    /// Number of calls with a different answer.
     pub different: u64,
-    /// Calls it failed.
+    /// Number of failed calls.
     pub failed: u64,
-    /// Calls it was not given, or not to the end: too many at once, its breaker was open, or one of both was late.
+    /// Number of skipped or interrupted calls: too many at once, its breaker was open, or one of both was late.
     pub skipped: u64,
     /// The latest calls that differed or failed, oldest first.
     pub examples: VecDeque<ShadowExample>,
 }
 
-/// A call that a shadow did not answer as expected.
+/// A call with an unexpected answer of a shadow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShadowExample {
@@ -33,9 +33,9 @@ pub struct ShadowExample {
     pub call_id: String,
     /// Its time, in milliseconds since the Unix epoch.
     pub at: u64,
-    /// What the link of the same name answered, else an answer without effect.
+    /// Answer of the link of the same name, otherwise an answer without effect.
     pub expected: Value,
-    /// What the shadow answered, or its failure.
+    /// Answer of the shadow, or its failure.
     pub actual: Value,
 }
 

@@ -1,4 +1,4 @@
-//! What a link's calls have cost lately: two histograms of about a kilobyte, updated under a short lock.
+//! Recent costs of a link's calls: two histograms of about a kilobyte, updated under a short lock.
 
 use crate::report::{CallFailure, CallReport};
 use parking_lot::Mutex;
@@ -11,18 +11,18 @@ const SPLIT: usize = 8;
 const MICROS_BUCKETS: usize = 24 * SPLIT;
 /// Fuel up to a trillion.
 const FUEL_BUCKETS: usize = 38 * SPLIT;
-/// When this many calls are counted, all counts are halved, so that the recent ones weigh most.
+/// Number of calls at which all counts are halved, so that the recent ones weigh most.
 const HALVE_AT: u32 = 4096;
 
 /// A link's statistics.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkStats {
-    /// Calls since the link was made.
+    /// Calls since the link was created.
     pub calls: u64,
-    /// Those of them that failed, for whatever reason but that they were late.
+    /// Number of them that failed, for any reason other than being late.
     pub failures: u64,
-    /// Those of them whose caller did not wait until their end.
+    /// Number of them whose caller did not wait until their end.
     pub late: u64,
     /// The median time in microseconds, over the recent calls that ran.
     pub p50_micros: u64,
@@ -30,9 +30,9 @@ pub struct LinkStats {
     pub p99_micros: u64,
     /// The median fuel.
     pub fuel_p50: u64,
-    /// The most memory any of the recent calls had.
+    /// Maximum memory of any of the recent calls.
     pub memory_peak_bytes: usize,
-    /// How calls ended: `ok`, or the code of their failure.
+    /// Outcomes of calls: `ok`, or the code of their failure.
     pub outcomes: BTreeMap<&'static str, u64>,
 }
 

@@ -1,8 +1,8 @@
-//! How many calls of the last ten seconds failed, in bounded memory.
+//! Number of failed calls in the last ten seconds, in bounded memory.
 
-/// The window is made of so many slices …
+/// Number of slices of the window …
 const SLICES: usize = 20;
-/// … of this length.
+/// … and length of each.
 const SLICE_MS: u64 = 500;
 
 /// Counts per slice. The oldest slice is dropped whole, so that the window is up to one slice shorter than ten seconds.
@@ -28,7 +28,7 @@ impl Window {
         slice.failures += u32::from(failed);
     }
 
-    /// The calls, and those that failed.
+    /// Number of calls, and of failed ones.
     pub(super) fn sum(&self, now_ms: u64) -> (u32, u32) {
         let number = now_ms / SLICE_MS;
         let recent = self.0.iter().filter(|slice| slice.number <= number && number - slice.number < SLICES as u64);

@@ -6,11 +6,12 @@ use crate::engine;
 use rlimit::Resource;
 use std::io::{self, Read, Write};
 
-/// Compiles the one module that standard input holds. This is all that `hub compile-module` does; it is meant
-/// to be called by the hub itself.
+/// Compiles the one module on standard input. This is all that `hub compile-module` does; only the hub itself should
+/// call it.
 ///
 /// # Errors
-/// When the pipes break, a limit can't be set, or the process can't be confined. A module that does not compile is an answer, not an error.
+/// The pipes break, a limit can't be set, or the process can't be confined. A module that does not compile is an
+/// answer, not an error.
 pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()> {
     let header = Header::read(&mut stdin)?;
     set_limits(&header)?;
@@ -27,7 +28,7 @@ pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()
 fn set_limits(header: &Header) -> io::Result<()> {
     let Header { memory_bytes, cpu_seconds, .. } = *header;
     Resource::AS.set(memory_bytes, memory_bytes)?;
-    // The signal of the soft limit names the reason; the hard one follows where that did not end it.
+    // The signal of the soft limit names the reason; the hard one follows if that did not end it.
     Resource::CPU.set(cpu_seconds, cpu_seconds.saturating_add(1))?;
     Resource::CORE.set(0, 0)?;
     Resource::FSIZE.set(0, 0)

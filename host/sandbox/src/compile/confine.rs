@@ -1,8 +1,7 @@
-//! What the compiling child takes from itself before it reads the upload: files, the network, other processes.
+//! Confinement of the compiling child before it reads the upload: files, the network, other processes.
 //!
-//! Two layers, each enough for files and TCP: Landlock, which knows objects, and a list of the system calls that compiling
-//! needs, which knows nothing else. The list answers all others as a kernel does that lacks them, so that libraries take
-//! their fallbacks.
+//! Two layers, each sufficient for files and TCP: Landlock, which knows objects, and an allowlist of the system calls
+//! that compiling needs. All others fail like on a kernel that lacks them, so that libraries take their fallbacks.
 
 use super::protocol::Confinement;
 use landlock::{ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetStatus, Scope};
@@ -13,7 +12,7 @@ use seccompiler::{
 use std::collections::BTreeMap;
 use std::io;
 
-/// The newest version of Landlock whose rights are all named here; older kernels enforce those they know.
+/// Newest version of Landlock whose rights are all listed here; older kernels enforce those they know.
 const LANDLOCK: ABI = ABI::V6;
 /// Names memory areas for debuggers.
 const PR_SET_VMA: c_ulong = 0x5356_4d41;
@@ -61,7 +60,8 @@ pub(super) fn confine() -> io::Result<Confinement> {
     Ok(Confinement { landlock })
 }
 
-/// Whether Landlock is enforced: no file, no TCP port, no signal and no abstract socket of another process.
+/// Restricts objects; true if Landlock is enforced: no file, no TCP port, no signal and no abstract socket of another
+/// process.
 pub(super) fn restrict_objects() -> Result<bool, landlock::RulesetError> {
     let status = Ruleset::default()
         .handle_access(AccessFs::from_all(LANDLOCK))?
@@ -72,7 +72,7 @@ pub(super) fn restrict_objects() -> Result<bool, landlock::RulesetError> {
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Leaves this thread, and those it starts, the system calls that compiling needs.
+/// Restricts this thread, and those it starts, to the system calls that compiling needs.
 pub(super) fn restrict_system_calls() -> Result<(), Box<dyn std::error::Error>> {
     let mut rules: BTreeMap<c_long, Vec<SeccompRule>> = ALLOWED.iter().map(|&call| (call, vec![])).collect();
     let own_process = u64::from(std::process::id());

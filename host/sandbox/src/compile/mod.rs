@@ -1,9 +1,9 @@
 //! Compiling untrusted bytes to native code, in a process of its own.
 //!
-//! The child reads the limits from standard input, puts itself under them, and gives up files, network and other
-//! processes (`confine`). Then it reads the upload, and writes either the component and its compiled code or the reason why
-//! there are none to standard output. Whatever else happens to it (killed, out of memory, crashed) is a reason too and
-//! does not affect the hub.
+//! The child reads the limits from standard input, applies them to itself, and gives up files, network and other
+//! processes (`confine`). Then it reads the upload, and writes either the component and its compiled code or the reason
+//! for the failure to standard output. Any other end (killed, out of memory, crashed) is a reason too and does not
+//! affect the hub.
 
 mod child;
 mod confine;
@@ -19,27 +19,26 @@ use crate::componentize::componentize;
 use crate::inspect::ModuleInfo;
 use std::path::PathBuf;
 
-/// How modules are compiled.
+/// Method of compiling modules.
 #[derive(Clone, Debug)]
 pub enum Compiler {
-    /// By this executable, called with the one argument `compile-module`, which must do nothing but call
-    /// [`child_main`].
+    /// By this executable, called with the one argument `compile-module`, which must only call [`child_main`].
     Child(PathBuf),
     /// In this process, without limits. For tools and tests whose modules are trusted.
     InProcess,
 }
 
-/// A component, compiled.
+/// A compiled component.
 #[derive(Debug)]
 pub(crate) struct Compiled {
-    /// The component where the upload was a core module.
+    /// The component if the upload was a core module.
     pub(crate) wrapped: Option<Vec<u8>>,
-    /// Native code and its metadata, as wasmtime serializes them.
+    /// Native code and its metadata, serialized by wasmtime.
     pub(crate) artifact: Vec<u8>,
     pub(crate) info: ModuleInfo,
 }
 
-/// Checks, wraps where needed, and compiles. The error is for the module's author.
+/// Checks, wraps if needed, and compiles. The error is for the module's author.
 fn compile(engine: &wasmtime::Engine, bytes: &[u8]) -> Result<Compiled, String> {
     let (component, info) = componentize(bytes)?;
     let artifact =

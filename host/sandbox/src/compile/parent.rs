@@ -24,13 +24,13 @@ pub(crate) struct ModuleCompiler {
     permits: Semaphore,
 }
 
-/// Uploads up to this size are checked here first, within milliseconds, so that few children are started in vain. Larger
-/// ones are read by the child alone, within its limits.
+/// Maximum size of uploads that are checked here first, within milliseconds, so that few children are started in vain.
+/// Larger ones are read by the child alone, within its limits.
 const PRECHECK_BYTES: usize = 1 << 20;
 /// Signals that the kernel sends to a child over its limits.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
-/// Bytes of the child's standard error that are kept.
+/// Maximum bytes of the child's standard error that are kept.
 const STDERR_BYTES: u64 = 4096;
 
 impl ModuleCompiler {
@@ -124,7 +124,7 @@ async fn exchange(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Resu
         Header { memory_bytes: limits.memory_bytes, cpu_seconds: limits.cpu_seconds, upload_bytes: bytes.len() as u64 };
     let exchange = async {
         let send = async move {
-            // A child that died early does not read to the end; its status tells why.
+            // A child that died early does not read to the end; its exit status shows the reason.
             let _ = stdin.write_all(&header.to_bytes()).await;
             let _ = stdin.write_all(bytes).await;
         };
@@ -156,7 +156,7 @@ async fn exchange(limits: CompileLimits, mut child: Child, bytes: &[u8]) -> Resu
     }
 }
 
-/// Says once in the log what the kernel lacks.
+/// Logs once which confinement the kernel lacks.
 fn warn_once(confinement: Confinement) {
     static WARNED: Once = Once::new();
     if !confinement.landlock {

@@ -1,4 +1,4 @@
-//! Tries what a confined child must not be able to do. For tests, and for operators who want to see it on their machine.
+//! Tries forbidden operations of a confined child. For tests, and for operators who want to verify it on their machine.
 
 use super::confine::{confine, restrict_objects, restrict_system_calls};
 use serde_json::{Map, json};
@@ -8,13 +8,13 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 
-/// Confines this process as for a compilation, or by one layer alone (`landlock`, `seccomp`, `none`), and writes as JSON
-/// what then is possible: `true`, or the error.
+/// Confines this process like a compilation, or by one layer alone (`landlock`, `seccomp`, `none`), and writes the
+/// possible operations as JSON: `true`, or the error.
 ///
 /// # Errors
-/// Where it can't be confined, or the output is closed.
+/// It can't be confined, or the output is closed.
 pub fn probe_main(layer: &str, mut stdout: impl Write) -> io::Result<()> {
-    // What one layer alone can't know is tried all the same.
+    // Operations outside of one layer's reach are tried nevertheless.
     match layer {
         "landlock" => {
             restrict_objects().map_err(io::Error::other)?;
@@ -52,7 +52,7 @@ fn parent() -> u32 {
     std::os::unix::process::parent_id()
 }
 
-/// Nobody listens there: the network was reached all the same.
+/// No process listens there: a refusal by the peer shows that the network was reached.
 fn was_refused_by_the_peer(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::ConnectionRefused { Ok(()) } else { Err(error) }
 }

@@ -1,4 +1,4 @@
-//! What goes through the pipes between the hub and its compiling child, which are the same executable.
+//! Messages in the pipes between the hub and its compiling child, which are the same executable.
 
 use super::Compiled;
 use crate::contract::Point;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// The limits the child puts itself under, and the upload's size. The upload follows.
+/// Limits for the child, and the upload's size. The upload follows.
 pub(super) struct Header {
     pub(super) memory_bytes: u64,
     pub(super) cpu_seconds: u64,
@@ -29,20 +29,20 @@ impl Header {
     }
 }
 
-/// How the child is confined, beside seccomp and its limits.
+/// Confinement of the child, beside seccomp and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Confinement {
     pub(super) landlock: bool,
 }
 
-/// The first line of what the child answers.
+/// First line of the child's answer.
 #[derive(Serialize, Deserialize)]
 struct FirstLine {
     confinement: Confinement,
     answer: Answer,
 }
 
-/// The child's answer; the component (where it was wrapped) and the artifact follow it.
+/// The child's answer; the component (if it was wrapped) and the artifact follow it.
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Invalid(String),
@@ -73,10 +73,10 @@ pub(super) fn write(
     output.flush()
 }
 
-/// What the child wrote.
+/// Outcome read from the child.
 pub(super) type Reply = (Confinement, Result<Compiled, String>);
 
-/// Reads the outcome of a compilation; none where the child did not get to write all of it.
+/// Reads the outcome of a compilation; `None` if it is incomplete.
 pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Reply>> {
     let mut line = Vec::new();
     output.read_until(b'\n', &mut line).await?;
@@ -98,8 +98,8 @@ pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     Ok(Some((confinement, Ok(Compiled { wrapped, artifact, info }))))
 }
 
-/// So many bytes; none where there are fewer. Allocated at once: growing memory moves it under a lock that calls may wait
-/// for.
+/// Reads exactly that many bytes; `None` if there are fewer. Allocated at once: growing memory moves it under a lock
+/// that calls may wait for.
 async fn exactly(output: &mut (impl AsyncBufRead + Unpin), bytes: usize) -> io::Result<Option<Vec<u8>>> {
     let mut read = Vec::new();
     read.try_reserve_exact(bytes)?;

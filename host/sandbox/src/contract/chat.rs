@@ -15,33 +15,33 @@ pub struct Line {
     /// 1 to 1,024 characters without control characters.
     #[component(name = "message")]
     pub message: String,
-    /// The server it was sent on.
+    /// Server on which it was sent.
     #[component(name = "server-id")]
     pub server_id: String,
     /// That server's type.
     #[component(name = "server-type")]
     pub server_type: String,
-    /// The world it was sent in.
+    /// World in which it was sent.
     #[component(name = "world")]
     pub world: Option<String>,
-    /// The rank shown before the sender's name.
+    /// Rank shown before the sender's name.
     #[component(name = "rank")]
     pub rank: Option<String>,
 }
 
-/// What becomes of a line.
+/// Decision about a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(variant)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
-    /// It goes out as it is.
+    /// The line is sent unchanged.
     #[default]
     #[component(name = "allow")]
     Allow,
-    /// It goes out as this text.
+    /// The line is sent with this text.
     #[component(name = "rewrite")]
     Rewrite(String),
-    /// It reaches nobody, for this reason.
+    /// The line is not sent, for this reason.
     #[component(name = "refuse")]
     Refuse(String),
 }
@@ -51,7 +51,7 @@ pub enum Decision {
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct Mute {
-    /// How long, in milliseconds.
+    /// Duration in milliseconds.
     #[component(name = "duration-ms")]
     pub duration_ms: u64,
     /// Shown to the player and in their record.
@@ -59,15 +59,15 @@ pub struct Mute {
     pub reason: String,
 }
 
-/// What a module, or a chain of them, decides about a line.
+/// Answer of a module, or of a chain of them, to a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(deny_unknown_fields)]
 pub struct Verdict {
-    /// What becomes of the line.
+    /// Decision about the line.
     #[component(name = "decision")]
     pub decision: Decision,
-    /// Mutes the sender from now on, whatever becomes of the line.
+    /// Mutes the sender from now on, regardless of the decision.
     #[component(name = "mute")]
     pub mute: Option<Mute>,
 }

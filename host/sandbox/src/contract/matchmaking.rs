@@ -6,13 +6,13 @@ use wasmtime::component::{ComponentType, Lift, Lower};
 /// `free_slots` of a candidate without a limit.
 pub const UNLIMITED_SLOTS: u32 = u32::MAX;
 
-/// What is going on in a server or world.
+/// State of the game on a server or world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(enum)]
 #[serde(rename_all = "UPPERCASE")]
 #[repr(u8)]
 pub enum GameState {
-    /// Nobody is playing or waiting.
+    /// No players are playing or waiting.
     #[component(name = "idle")]
     Idle,
     /// Waiting for more players.
@@ -21,16 +21,16 @@ pub enum GameState {
     /// About to start.
     #[component(name = "starting")]
     Starting,
-    /// A game runs.
+    /// A game is running.
     #[component(name = "playing")]
     Playing,
-    /// A state of the server's own.
+    /// A server-defined state.
     #[component(name = "other")]
     Other,
 }
 
 impl GameState {
-    /// The state a server's own text stands for.
+    /// State for a server's own text.
     pub fn from_text(state: &str) -> Self {
         match state {
             "IDLE" => Self::Idle,
@@ -41,7 +41,7 @@ impl GameState {
         }
     }
 
-    /// The text that stands for it; none where a server's own does.
+    /// Its text; `None` for a server-defined state.
     pub fn text(self) -> Option<&'static str> {
         match self {
             Self::Idle => Some("IDLE"),
@@ -53,30 +53,30 @@ impl GameState {
     }
 }
 
-/// Who is looking for what.
+/// Request of a player for a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct MatchRequest {
-    /// The player to be sent, where the caller said who.
+    /// Player to be sent, if the caller named one.
     #[component(name = "player-uuid")]
     pub player_uuid: Option<String>,
-    /// That player's name.
+    /// Name of that player.
     #[component(name = "player-name")]
     pub player_name: Option<String>,
     /// The number of the player's region in this call.
     #[component(name = "region")]
     pub region: u16,
-    /// The server type asked for.
+    /// Requested server type.
     #[component(name = "server-type")]
     pub server_type: String,
-    /// The world type asked for, when worlds are ranked.
+    /// Requested world type, when worlds are ranked.
     #[component(name = "world-type")]
     pub world_type: Option<String>,
-    /// The game the player would like to be near an owner of.
+    /// Game whose owner the player would like to be near.
     #[component(name = "affinity-game-id")]
     pub affinity_game_id: Option<String>,
-    /// The kind of that owner.
+    /// Kind of that owner.
     #[component(name = "affinity-owner-scope")]
     pub affinity_owner_scope: Option<String>,
     /// That owner.
@@ -89,32 +89,32 @@ pub struct MatchRequest {
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerCandidate {
-    /// Its position in the list. The sandbox numbers the candidates itself.
+    /// Its position in the list, set by the sandbox.
     #[component(name = "index")]
     #[serde(default)]
     pub index: u32,
     /// The number of its region in this call.
     #[component(name = "region")]
     pub region: u16,
-    /// What is going on on it.
+    /// State of its game.
     #[component(name = "state")]
     pub state: GameState,
-    /// Whether the owner asked for is live on it.
+    /// True if the requested owner is live on it.
     #[component(name = "affinity")]
     pub affinity: bool,
     /// Players on it.
     #[component(name = "current-players")]
     pub current_players: u32,
-    /// 0 where there is no limit.
+    /// 0 without a limit.
     #[component(name = "max-players")]
     pub max_players: u32,
     /// Slots left after players and reservations; [`UNLIMITED_SLOTS`] without a limit.
     #[component(name = "free-slots")]
     pub free_slots: u32,
-    /// Players its game needs to start; 0 where it is no minigame.
+    /// Players its game needs to start; 0 if it is no minigame.
     #[component(name = "players-to-start")]
     pub players_to_start: u32,
-    /// How many of those are missing.
+    /// Number of missing players.
     #[component(name = "players-needed")]
     pub players_needed: u32,
 }
@@ -124,32 +124,32 @@ pub struct ServerCandidate {
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldCandidate {
-    /// Its position in the list. The sandbox numbers the candidates itself.
+    /// Its position in the list, set by the sandbox.
     #[component(name = "index")]
     #[serde(default)]
     pub index: u32,
     /// The number of its server's region in this call.
     #[component(name = "region")]
     pub region: u16,
-    /// What is going on in it.
+    /// State of its game.
     #[component(name = "state")]
     pub state: GameState,
-    /// Whether it is the world of the owner asked for.
+    /// True if it is the world of the requested owner.
     #[component(name = "affinity")]
     pub affinity: bool,
     /// Players in it.
     #[component(name = "current-players")]
     pub current_players: u32,
-    /// 0 where there is no limit.
+    /// 0 without a limit.
     #[component(name = "max-players")]
     pub max_players: u32,
     /// Slots left in it and on its server; [`UNLIMITED_SLOTS`] without a limit.
     #[component(name = "free-slots")]
     pub free_slots: u32,
-    /// Players its game needs to start; 0 where it is no minigame.
+    /// Players its game needs to start; 0 if it is no minigame.
     #[component(name = "players-to-start")]
     pub players_to_start: u32,
-    /// How many of those are missing.
+    /// Number of missing players.
     #[component(name = "players-needed")]
     pub players_needed: u32,
     /// Worlds of this call with the same number are on the same server.
@@ -160,11 +160,11 @@ pub struct WorldCandidate {
     pub server_free_slots: u32,
 }
 
-/// Why nobody of this kind is matched now.
+/// Refusal to match any candidate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 pub struct Refusal {
-    /// For the player's eyes.
+    /// Shown to the player.
     #[component(name = "reason")]
     pub reason: String,
 }

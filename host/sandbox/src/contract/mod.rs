@@ -1,6 +1,6 @@
 //! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.0` one to one.
 //!
-//! These are also what the hub itself works with. When a later version of the contract changes a type, the newest
+//! The hub itself works with these types, too. When a later version of the contract changes a type, the newest
 //! version's types stay here, and the older version translates: see `versions`.
 
 pub mod chat;
@@ -14,29 +14,29 @@ pub use types::{CallContext, HostError, LogLevel, PlayerRef, PunishmentKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The WIT package all interfaces of the contract are in.
+/// The WIT package of all the contract's interfaces.
 pub const PACKAGE: &str = "network-hub:module";
 
-/// The host interfaces a module may import.
+/// Host interfaces that a module may import.
 pub const HOST_INTERFACES: &[&str] = &["log", "store", "players", "candidates"];
 
-/// A place in the hub where a network's modules decide.
+/// An extension point: a decision of the hub that a network's modules make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Point {
-    /// Which server or world a player is sent to.
+    /// Choice of the server or world to which a player is sent.
     Matchmaking,
-    /// Every chat line before anybody sees it.
+    /// Every chat line before it is shown.
     Chat,
     /// Every punishment before it is made.
     Punishment,
 }
 
 impl Point {
-    /// All points, in the order they are listed everywhere.
+    /// All points, in their listing order.
     pub const ALL: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
 
-    /// The name on the wire, which is also the name of its WIT interface.
+    /// The name in the API, which is also the name of its WIT interface.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Matchmaking => "matchmaking",

@@ -4,7 +4,7 @@ use super::PunishmentKind;
 use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
-/// The period a statistic is counted over.
+/// Period of a statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(enum)]
 #[serde(rename_all = "UPPERCASE")]
@@ -24,7 +24,7 @@ pub enum Period {
     Lifetime,
 }
 
-/// What is decided about a permission node.
+/// Resolution of a permission node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(enum)]
 #[serde(rename_all = "camelCase")]
@@ -36,28 +36,28 @@ pub enum PermissionState {
     /// A node denies it.
     #[component(name = "denied")]
     Denied,
-    /// Nothing says either.
+    /// No grant or denial exists.
     #[component(name = "undefined")]
     Undefined,
 }
 
-/// Where an online player is.
+/// Location of an online player.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct Location {
-    /// The server they are on.
+    /// Server of the player.
     #[component(name = "server-id")]
     pub server_id: String,
     /// That server's type.
     #[component(name = "server-type")]
     pub server_type: String,
-    /// The world they are in.
+    /// World of the player.
     #[component(name = "world-id")]
     pub world_id: Option<String>,
 }
 
-/// Which punishments to list.
+/// Filter of a list of punishments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]
@@ -83,32 +83,32 @@ pub struct Punishment {
     /// Its id in the network.
     #[component(name = "id")]
     pub id: u64,
-    /// Which of the four it is.
+    /// Kind of punishment.
     #[component(name = "kind")]
     #[serde(rename = "type")]
     pub kind: PunishmentKind,
-    /// Why it was issued.
+    /// Reason given by its issuer.
     #[component(name = "reason")]
     pub reason: String,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of issue, in milliseconds since the Unix epoch.
     #[component(name = "issued-at-ms")]
     pub issued_at_ms: u64,
-    /// For how long; none is permanent.
+    /// Duration; `None` is permanent.
     #[component(name = "duration-ms")]
     pub duration_ms: Option<u64>,
-    /// Whether it covers the player's address too.
+    /// True if it covers the player's address too.
     #[component(name = "ip-based")]
     pub ip_based: bool,
-    /// Who issued it.
+    /// Name of its issuer.
     #[component(name = "issuer-name")]
     pub issuer_name: Option<String>,
-    /// In force now.
+    /// True while it is in force.
     #[component(name = "active")]
     pub active: bool,
-    /// Taken back before its time.
+    /// True if it was revoked before its end.
     #[component(name = "revoked")]
     pub revoked: bool,
-    /// Its time ran out.
+    /// True if its time ran out.
     #[component(name = "expired")]
     pub expired: bool,
 }

@@ -4,16 +4,16 @@ use super::PunishmentKind;
 use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
-/// What a punishment says.
+/// Terms of a punishment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct Terms {
-    /// Which of the four it is.
+    /// Kind of punishment.
     #[component(name = "kind")]
     #[serde(rename = "type")]
     pub kind: PunishmentKind,
-    /// How long, in milliseconds; none is permanent.
+    /// Duration in milliseconds; `None` is permanent.
     #[component(name = "duration-ms")]
     pub duration_ms: Option<u64>,
     /// Shown to the player and in their record.
@@ -21,24 +21,24 @@ pub struct Terms {
     pub reason: String,
 }
 
-/// A punishment somebody is about to make.
+/// A proposed punishment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
-    /// None for a punishment by name alone, or of an address alone.
+    /// `None` for a punishment by name alone, or of an address alone.
     #[component(name = "player-uuid")]
     pub player_uuid: Option<String>,
-    /// None for a punishment of an address alone.
+    /// `None` for a punishment of an address alone.
     #[component(name = "player-name")]
     pub player_name: Option<String>,
-    /// As proposed, or as an earlier module amended it.
+    /// The proposed terms, with the amendments of earlier modules.
     #[component(name = "terms")]
     pub terms: Terms,
-    /// Whether it covers the player's address too.
+    /// True if it covers the player's address too.
     #[component(name = "ip-based")]
     pub ip_based: bool,
-    /// None where the console or the hub itself punishes.
+    /// `None` for punishments by the console or the hub itself.
     #[component(name = "issuer-uuid")]
     pub issuer_uuid: Option<String>,
     /// The issuer's name.
@@ -46,12 +46,12 @@ pub struct Proposal {
     pub issuer_name: Option<String>,
 }
 
-/// What becomes of a proposal.
+/// Decision about a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(variant)]
 #[serde(rename_all = "camelCase")]
 pub enum Decision {
-    /// It is made as it is.
+    /// It is made unchanged.
     #[default]
     #[component(name = "accept")]
     Accept,
@@ -63,12 +63,12 @@ pub enum Decision {
     Refuse(String),
 }
 
-/// What a module, or a chain of them, decides about a proposal.
+/// Answer of a module, or of a chain of them, to a proposal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Verdict {
-    /// What becomes of the proposal.
+    /// Decision about the proposal.
     #[component(name = "decision")]
     pub decision: Decision,
     /// Further punishments for the same player, made after it and not reviewed again.

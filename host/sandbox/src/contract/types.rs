@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 use wasmtime::component::{ComponentType, Lift, Lower};
 
-/// What a call knows about itself.
+/// Context of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]
 pub struct CallContext {
-    /// Names this call in the hub's records and logs.
+    /// Id of this call in the hub's records and logs.
     #[component(name = "call-id")]
     pub call_id: String,
-    /// The network this call belongs to.
+    /// Network of this call.
     #[component(name = "network-id")]
     pub network_id: String,
     /// The time of the call in milliseconds since the Unix epoch.
@@ -57,12 +57,12 @@ pub enum PunishmentKind {
     Kick,
 }
 
-/// Why a host function could not answer.
+/// Error of a host function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(variant)]
 #[serde(rename_all = "camelCase")]
 pub enum HostError {
-    /// An argument the hub can't accept, and what is wrong with it.
+    /// An invalid argument, with the reason.
     #[component(name = "invalid")]
     Invalid(String),
     /// The module's key-value store is full.
@@ -73,7 +73,7 @@ pub enum HostError {
     Unavailable,
 }
 
-/// How much a log line matters.
+/// Severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(enum)]
 #[serde(rename_all = "lowercase")]
@@ -82,13 +82,13 @@ pub enum LogLevel {
     /// For the author while developing.
     #[component(name = "debug")]
     Debug,
-    /// Worth knowing.
+    /// Normal events.
     #[component(name = "info")]
     Info,
-    /// Something looks wrong.
+    /// Possible problems.
     #[component(name = "warn")]
     Warn,
-    /// Something is wrong.
+    /// Failures.
     #[component(name = "error")]
     Error,
 }

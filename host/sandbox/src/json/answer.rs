@@ -5,7 +5,7 @@ use crate::report::{CallFailure, CallReport};
 use serde_json::{Value, json};
 
 impl AnyAnswer {
-    /// `{"order": […]}` or `{"refused": reason}` for matchmaking, else the verdict as the contract has it.
+    /// `{"order": […]}` or `{"refused": reason}` for matchmaking, otherwise the contract's verdict.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Ranked(Ok(order)) => json!({"order": order}),

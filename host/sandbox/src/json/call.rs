@@ -12,8 +12,8 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl Sandbox {
-    /// Calls the function that takes the input, as [`Sandbox::call`] does. The answer is as
-    /// [`AnyAnswer::to_json`](crate::AnyAnswer::to_json) has it.
+    /// Calls the function for this kind of input, like [`Sandbox::call`]. The answer has the format of
+    /// [`AnyAnswer::to_json`](crate::AnyAnswer::to_json).
     pub async fn call_json(
         &self,
         module: &ModuleHandle,

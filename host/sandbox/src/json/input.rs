@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl AnyInput {
-    /// Reads the input that a point takes: a line, a proposal, or a match request with `servers` or `worlds`, their
-    /// regions by name and their texts beside the numbers.
+    /// Reads the input of a point: a line, a proposal, or a match request with `servers` or `worlds`, their regions by
+    /// name and their texts beside the numbers.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Description of the invalid part, and its path.
     pub fn parse(point: Point, input: Value) -> Result<Self, String> {
         Ok(match point {
             Point::Chat => Self::Line(Arc::new(read(input)?)),
@@ -31,7 +31,7 @@ impl AnyInput {
         }
     }
 
-    /// The answer that changes nothing: the order, the line, the punishment as they are.
+    /// The answer without effect: the order, the line, the punishment unchanged.
     pub fn neutral_answer(&self) -> Value {
         match self {
             Self::Servers(input) => unchanged_order(input.candidates().len()),

@@ -1,4 +1,4 @@
-//! Calls as JSON, as dry runs, recorded calls and test cases have them.
+//! Calls as JSON, for dry runs, recorded calls and test cases.
 
 mod answer;
 mod call;

@@ -56,10 +56,10 @@ struct CandidateInput {
     affinity: bool,
     #[serde(default)]
     current_players: u32,
-    /// 0 where there is no limit.
+    /// 0 without a limit.
     #[serde(default)]
     max_players: u32,
-    /// What is left where it is not given.
+    /// By default the remaining slots.
     #[serde(skip_serializing_if = "Option::is_none")]
     free_slots: Option<u32>,
     #[serde(default)]

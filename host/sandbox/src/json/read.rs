@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Reads a value, and names the place of what is wrong with it.
+/// Reads a value; an error includes the path of the invalid part.
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();

@@ -29,7 +29,7 @@ impl AnyInput {
         }
     }
 
-    /// Whether both are the same allocation.
+    /// True if both are the same allocation.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Servers(one), Self::Servers(other)) => Arc::ptr_eq(one, other),

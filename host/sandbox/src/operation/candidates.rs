@@ -4,7 +4,7 @@ use crate::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate, World
 use crate::texts::{CandidateTexts, SelectedTexts};
 use std::sync::Arc;
 
-/// The answer of a matchmaking call: indices, best first, or why nobody is matched.
+/// Answer of a matchmaking call: indices, best first, or the refusal.
 pub type RankAnswer = Result<Vec<u32>, Refusal>;
 
 /// The input of a matchmaking call.
@@ -15,8 +15,8 @@ pub struct Candidates<C> {
 }
 
 impl<C: Candidate> Candidates<C> {
-    /// Who is looking for what, and the candidates in the built-in order, which are numbered here. `texts` knows them by
-    /// their positions.
+    /// The request, and the candidates in the built-in order, which are numbered here. `texts` has them by their
+    /// positions.
     pub fn new(request: Arc<MatchRequest>, mut list: Vec<C>, texts: Arc<dyn CandidateTexts>) -> Self {
         for (index, candidate) in (0..).zip(&mut list) {
             candidate.set_index(index);
@@ -24,12 +24,12 @@ impl<C: Candidate> Candidates<C> {
         Self { request, list, texts }
     }
 
-    /// Who is looking for what.
+    /// The request of the player.
     pub fn request(&self) -> &MatchRequest {
         &self.request
     }
 
-    /// The servers or worlds they could join.
+    /// The candidate servers or worlds.
     pub fn candidates(&self) -> &[C] {
         &self.list
     }

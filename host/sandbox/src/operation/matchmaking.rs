@@ -13,7 +13,8 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Ranks candidates of one kind. A chain gives each module what the one before it left, in that order.
+/// Ranks candidates of one kind. In a chain each module gets the remaining candidates of the one before it, in that
+/// order.
 #[derive(Clone, Copy, Debug)]
 pub struct Rank<C>(PhantomData<C>);
 
@@ -23,15 +24,15 @@ pub type RankServers = Rank<ServerCandidate>;
 /// `matchmaking.rank-worlds`.
 pub type RankWorlds = Rank<WorldCandidate>;
 
-/// What a matchmaking chain decided.
+/// Decision of a matchmaking chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Ranking {
-    /// No module decided: the built-in order stands.
+    /// No module decided: the built-in order applies.
     #[default]
     BuiltIn,
-    /// Positions of the input's candidates, best first; never empty. Those left out are not wanted.
+    /// Positions of the input's candidates, best first; never empty. Omitted ones are excluded.
     Order(Vec<u32>),
-    /// Nobody is matched; the reason, where there is one, is for the player.
+    /// No match; the reason, if there is one, is for the player.
     Refused(Option<String>),
 }
 
@@ -45,12 +46,12 @@ impl From<RankAnswer> for Ranking {
     }
 }
 
-/// How candidates of one kind are ranked.
+/// Ranking of candidates of one kind.
 pub trait RankCandidates: Candidate {
     /// The exported function's name.
     const NAME: &'static str;
 
-    /// The input as that of any point.
+    /// Converts the input to that of any point.
     fn any_input(input: &Arc<Candidates<Self>>) -> AnyInput;
 
     /// Calls the exported function.

@@ -1,4 +1,4 @@
-//! About how much memory calls take, so that they can be kept within a bound.
+//! Approximate memory of calls, to bound it.
 
 use super::any::{AnyAnswer, AnyInput};
 use super::candidates::{Candidate, Candidates};
@@ -11,7 +11,7 @@ fn text(text: Option<&String>) -> usize {
 }
 
 impl AnyInput {
-    /// About how many bytes it keeps alive.
+    /// Approximate number of bytes that it keeps alive.
     pub fn approx_bytes(&self) -> usize {
         match self {
             Self::Servers(input) => candidates(input),
@@ -41,7 +41,7 @@ fn candidates<C: Candidate>(input: &Candidates<C>) -> usize {
 }
 
 impl CallReport<AnyAnswer> {
-    /// About how many bytes it takes.
+    /// Approximate number of bytes that it takes.
     pub fn approx_bytes(&self) -> usize {
         let logs: usize = self.logs.iter().map(|line| size_of_val(line) + line.message.len()).sum();
         let host_calls: usize =

@@ -1,5 +1,5 @@
-//! The functions modules export, one type per function: what goes in, what comes out, what is a valid answer, and what a
-//! chain makes of its modules' answers.
+//! The functions that modules export, one type per function: its input and answer, valid answers, and the combination
+//! of a chain's answers.
 
 mod any;
 pub(crate) mod candidates;
@@ -26,20 +26,20 @@ pub trait Operation: 'static {
     const POINT: Point;
     /// The exported function's name.
     const NAME: &'static str;
-    /// What a module is given beside the context.
+    /// Input of a module beside the context.
     type Input: Send + Sync + 'static;
-    /// What it answers.
+    /// Answer of a module.
     type Answer: Clone + Into<AnyAnswer> + Into<Self::Ruling> + Send + 'static;
-    /// What a chain decides. The default is that of a chain without modules.
+    /// Decision of a chain. The default is that of a chain without modules.
     type Ruling: Default + Send + 'static;
 
-    /// The input as that of any point.
+    /// Converts the input to that of any point.
     fn any_input(input: &Arc<Self::Input>) -> AnyInput;
 
-    /// The answer of a module that alone would lead to this ruling; none for the default where no answer does.
+    /// The answer of a module that alone would lead to this ruling; `None` for the default if no answer does.
     fn ruling_answer(ruling: &Self::Ruling) -> Option<AnyAnswer>;
 
-    /// The answer in the place of a module that failed and must not be skipped.
+    /// Answer in place of a module that failed and must not be skipped.
     fn unavailable() -> Self::Answer;
 
     /// Applies the next module's answer to the ruling, and to the input of the module after it. A break ends the chain.
@@ -50,15 +50,15 @@ pub trait Operation: 'static {
     #[doc(hidden)]
     fn invoke(running: Running<'_>, input: &Self::Input) -> wasmtime::Result<Self::Answer>;
 
-    /// Checks the answer against the bounds of the contract; says what is wrong with it.
+    /// Checks the answer against the bounds of the contract; the error describes the invalid part.
     #[doc(hidden)]
     fn check(input: &Self::Input, answer: &Self::Answer) -> Result<(), String>;
 
-    /// The player the call is about, by UUID, else by name.
+    /// Player of the call, by UUID, otherwise by name.
     #[doc(hidden)]
     fn player(input: &Self::Input) -> Option<&str>;
 
-    /// The texts host functions may look up.
+    /// Texts for host functions.
     #[doc(hidden)]
     fn texts(_input: &Self::Input) -> Option<Arc<dyn CandidateTexts>> {
         None

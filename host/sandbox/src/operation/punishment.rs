@@ -72,7 +72,7 @@ impl Operation for ReviewPunishment {
     }
 }
 
-/// Checks what a module changed of the proposed terms; the rest is the hub's own.
+/// Checks a module's changes to the proposed terms; the rest is the hub's own.
 fn check_terms(proposed: &Terms, terms: &Terms) -> Result<(), String> {
     if terms.reason != proposed.reason {
         check_reason(&terms.reason, false)?;

@@ -1,4 +1,4 @@
-//! The answer a module gave, or shall give.
+//! An actual or expected answer of a module.
 
 use crate::contract::matchmaking::Refusal;
 use crate::contract::{Point, chat, punishment};
@@ -29,7 +29,7 @@ impl Answer {
     /// Reads an answer of a point; missing fields are null, or empty.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// Description of the invalid part, and its path.
     pub fn parse(point: Point, answer: Value) -> Result<Self, String> {
         if answer.get("failure").is_some() {
             let Failed { failure } = read(answer)?;
@@ -57,7 +57,7 @@ impl Answer {
         })
     }
 
-    /// As JSON.
+    /// JSON of the answer.
     pub fn to_json(&self) -> &Value {
         &self.0
     }

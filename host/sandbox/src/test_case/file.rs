@@ -18,9 +18,9 @@ const DEFAULT_NOW_MS: u64 = 1_700_000_000_000;
 /// The expected answers of a module, in one call or in several that share a store.
 #[derive(Clone)]
 pub struct TestCase {
-    /// What it shows.
+    /// Description of the case.
     pub name: String,
-    /// Where the module is called.
+    /// Point of the module's calls.
     pub point: Point,
     /// The module's configuration.
     pub config: Map<String, Value>,
@@ -32,7 +32,7 @@ pub struct TestCase {
     host: HostData,
 }
 
-/// What the host of a case answers from.
+/// Source of the answers of a case's host.
 #[derive(Clone)]
 enum HostData {
     Described(Fixtures),
@@ -44,13 +44,13 @@ enum HostData {
 pub struct Step {
     /// The time of the call.
     pub now_ms: u64,
-    /// What the module is given.
+    /// Input of the module.
     pub input: AnyInput,
-    /// The expected answer; none where the file has none yet.
+    /// Expected answer; `None` if the file has none yet.
     pub expect: Option<Answer>,
 }
 
-/// A malformed file: which case is wrong, where, and why.
+/// A malformed file: the invalid case, the path, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TestCaseError(pub(super) String);
@@ -93,7 +93,7 @@ impl TestCase {
     /// Parses the text of a file.
     ///
     /// # Errors
-    /// Which case is wrong, where, and why.
+    /// The invalid case, its path, and the reason.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, TestCaseError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let cases: Vec<CaseText> = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -126,7 +126,7 @@ impl TestCase {
 }
 
 impl CaseText {
-    /// The case, else its name and what is wrong with it.
+    /// The case, or its name and a description of the invalid part.
     fn check(self) -> Result<TestCase, (String, String)> {
         let name = self.name.clone();
         self.case().map_err(|why| (name, why))
@@ -138,7 +138,7 @@ impl CaseText {
         let steps = match (self.input, self.steps) {
             (Some(input), None) => vec![step(point, "", now_ms, input, self.expect)?],
             (None, Some(_)) if self.expect.is_some() => {
-                return Err("`expect` belongs into each of the `steps`".to_owned());
+                return Err("`expect` belongs in each of the `steps`".to_owned());
             }
             (None, Some(steps)) if !steps.is_empty() => {
                 let mut checked = vec![];
@@ -179,11 +179,11 @@ fn step(point: Point, place: &str, now_ms: u64, input: Value, expect: Option<Val
     Ok(Step { now_ms, input, expect: expect.map_err(|why| format!("`{place}expect`: {why}"))? })
 }
 
-/// The error with its case and path, where the file is JSON at all.
+/// The error with its case and path, if the file is JSON.
 fn locate(text: &str, path: &Path, error: &serde_json::Error) -> TestCaseError {
-    let Ok(all) = serde_json::from_str::<Value>(text) else { return TestCaseError(format!("it is no JSON: {error}")) };
+    let Ok(all) = serde_json::from_str::<Value>(text) else { return TestCaseError(format!("not valid JSON: {error}")) };
     if !all.is_array() {
-        return TestCaseError("it is no JSON array of cases".to_owned());
+        return TestCaseError("not a JSON array of cases".to_owned());
     }
     let mut segments = path.iter();
     let Some(Segment::Seq { index }) = segments.next() else { return TestCaseError(error.to_string()) };

@@ -1,4 +1,4 @@
-//! A host that answers from what a test case says about the hub.
+//! A host that answers from the data of a test case.
 
 use super::store::TestStore;
 use crate::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most players that are named of one server or world.
+/// Maximum number of listed players of one server or world.
 const MAX_PLAYERS: usize = 200;
 /// The contract counts balances in ten-thousandths.
 const BALANCE_PARTS: f64 = 10_000.0;
 
-/// What the hub knows about the players, by UUID, and what is in the module's store.
+/// The hub's data about the players, by UUID, and the content of the module's store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fixtures {
@@ -26,9 +26,9 @@ pub struct Fixtures {
     pub statistics: BTreeMap<String, BTreeMap<String, f64>>,
     /// By currency, in its unit.
     pub balances: BTreeMap<String, BTreeMap<String, f64>>,
-    /// Of a player, or of a name for a record that was made by name.
+    /// By player, or by name for a record that was made by name.
     pub punishments: BTreeMap<String, Vec<PastPunishment>>,
-    /// Where the players are who are online. It also says who is on a candidate.
+    /// Locations of online players. They also determine the players on a candidate.
     pub online: BTreeMap<String, Location>,
 }
 
@@ -87,7 +87,7 @@ impl FixtureHost {
         Self { fixtures: Arc::new(fixtures), store: Arc::new(Mutex::new(store)), now_ms: 0 }
     }
 
-    /// The same host at that time, by which its store's entries expire.
+    /// The same host at that time, which decides the expiry of its store's entries.
     #[must_use]
     pub fn at(&self, now_ms: u64) -> Self {
         Self { now_ms, ..self.clone() }
@@ -105,7 +105,7 @@ impl Host for FixtureHost {
 }
 
 impl Fixtures {
-    /// Answers a call that is about players; none for any other.
+    /// Answers a call about players; `None` for any other.
     fn find(&self, call: &HostCall, now_ms: u64) -> Option<HostAnswer> {
         Some(match call {
             HostCall::Statistics { players, name, game_mode, .. } => {

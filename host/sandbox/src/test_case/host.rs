@@ -8,9 +8,9 @@ use std::sync::Arc;
 /// Answers the host calls of a test case.
 #[derive(Clone)]
 pub enum TestCaseHost {
-    /// As the case describes it.
+    /// Answers described by the case.
     Described(FixtureHost),
-    /// As it answered when the case was recorded.
+    /// Answers recorded with the case.
     Recorded(Arc<RecordedHost>),
 }
 
@@ -23,7 +23,7 @@ impl TestCaseHost {
         }
     }
 
-    /// How many calls a record did not answer.
+    /// Number of calls missing in the record.
     pub fn unrecorded(&self) -> u64 {
         match self {
             Self::Described(_) => 0,

@@ -1,4 +1,4 @@
-//! Test cases of modules: files that say what a module is given and what it shall answer.
+//! Test cases of modules: files with inputs of a module and its expected answers.
 
 mod answer;
 mod file;

@@ -9,7 +9,7 @@ use serde_json::{Serializer, Value};
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// A value on one line, with spaces as people write them.
+/// A value on one line, with spaces for readability.
 pub fn one_line(value: &Value) -> String {
     let mut bytes = vec![];
     let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);
@@ -62,7 +62,7 @@ struct StepText<'a> {
 /// A file's text with new expected answers; the rest of the text stays.
 ///
 /// # Errors
-/// Where the text is not that of cases.
+/// The text is not a file of test cases.
 pub fn write_answers(text: &str, answers: &[NewAnswer]) -> Result<String, TestCaseError> {
     let mut edits = vec![];
     let cases: Vec<&RawValue> = parse(text)?;
@@ -83,7 +83,7 @@ pub fn write_answers(text: &str, answers: &[NewAnswer]) -> Result<String, TestCa
     Ok(text)
 }
 
-/// Which bytes become what: the expected answer, or the space between an object's last member and its end.
+/// Range of bytes and its replacement: the expected answer, or the space between an object's last member and its end.
 fn edit(text: &str, whole: &RawValue, expect: Option<&RawValue>, answer: &Answer) -> (Range<usize>, String) {
     let answer = one_line(answer.to_json());
     // Each is a slice of the text.
@@ -93,7 +93,7 @@ fn edit(text: &str, whole: &RawValue, expect: Option<&RawValue>, answer: &Answer
         return (start..start + expect.get().len(), answer);
     }
     let members = whole.get().strip_suffix('}').unwrap_or_default().trim_end();
-    // On a line of its own where the members before it are.
+    // On a line of its own if the members before it are.
     let last_line = members.rfind('\n').map(|at| &members[at..]).unwrap_or_default();
     let indent = &last_line[..last_line.len() - last_line.trim_start().len()];
     let indent = if indent.is_empty() { " " } else { indent };

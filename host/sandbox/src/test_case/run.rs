@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Instances that calls of one module share, as with REUSED in a chain.
+/// Instances that calls of one module share, like REUSED in a chain.
 pub struct SharedInstances(PoolKey);
 
 impl Default for SharedInstances {
@@ -23,7 +23,7 @@ impl Default for SharedInstances {
 }
 
 impl Sandbox {
-    /// Calls as [`Sandbox::call_json`] does, on the instance of an earlier such call where there is one.
+    /// Same as [`Sandbox::call_json`], on the instance of an earlier such call if there is one.
     pub async fn call_shared(
         &self,
         instances: &SharedInstances,

@@ -4,7 +4,8 @@ use crate::contract::HostError;
 use crate::host::{HostAnswer, HostCall};
 use std::collections::{BTreeMap, HashMap};
 
-/// What one module may store in one network, in bytes: a key's, its value's (a number counts as 20) and 64 for keeping it.
+/// Maximum size of a module's store in one network, in bytes: a key's, its value's (a number counts as 20) and 64 of
+/// overhead.
 const QUOTA: usize = 16 << 20;
 const ENTRY_BYTES: usize = 64;
 const NUMBER_BYTES: usize = 20;

@@ -1,8 +1,8 @@
-//! The versions of the contract that modules are written against.
+//! The versions of the contract.
 //!
-//! The hub itself works with one set of types, those of [`crate::contract`]. A [`Version`] gives a module its arguments
-//! in that version's types, takes the answer out of them, and links the host functions it knows. A version whose
-//! types are the hub's own passes references through; one that differs translates.
+//! The hub itself works with one set of types, those of [`crate::contract`]. A [`Version`] passes a module's arguments
+//! in that version's types, reads its answer, and links the host functions of the version. A version whose types are
+//! the hub's own passes references through; one that differs translates.
 
 #[cfg(test)]
 mod later;
@@ -27,7 +27,7 @@ pub(crate) fn find(number: &str) -> Option<&'static dyn Version> {
     SUPPORTED.iter().copied().find(|version| version.number() == number)
 }
 
-/// The numbers of the supported versions, newest first, for people to read.
+/// Numbers of the supported versions, newest first, for messages.
 pub(crate) fn numbers() -> String {
     let numbers: Vec<_> = SUPPORTED.iter().map(|version| version.number()).collect();
     numbers.join(", ")

@@ -1,4 +1,4 @@
-//! What a version of the contract is.
+//! Interface of a version of the contract.
 
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, chat, punishment};
@@ -28,7 +28,7 @@ pub(crate) trait Version: Sync {
     fn review(&self, running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict>;
 }
 
-/// An exported function, and the version of the contract it is written against.
+/// An exported function, and its version of the contract.
 #[derive(Clone, Copy)]
 pub(crate) struct Export<'a> {
     pub(crate) version: &'static dyn Version,

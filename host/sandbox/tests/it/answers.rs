@@ -1,4 +1,4 @@
-//! Answers that are out of bounds, and what is inside.
+//! Answers out of bounds.
 
 use crate::support::{TestSandbox, line, proposal, servers};
 use crate::wat::{chat_module, ranking, ranks, reviewing, verdict};
@@ -13,7 +13,7 @@ fn reason<T: std::fmt::Debug>(result: Result<T, CallFailure>) -> String {
     }
 }
 
-/// The reason an answer of `rank-servers` is refused for, by the trial call, which has two candidates.
+/// Reason for refusing an answer of `rank-servers`, by the trial call, which has two candidates.
 async fn refused(upload: Vec<u8>) -> String {
     TestSandbox::new().refusal(upload).await
 }

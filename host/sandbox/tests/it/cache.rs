@@ -1,4 +1,4 @@
-//! Compiled code on disk: used again, and refused where it is not this hub's own.
+//! Compiled code on disk: used again, and refused if it is not this hub's own.
 
 use crate::support::{TestSandbox, config, line, relaxed_limits};
 use crate::wat::allowing;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A source that counts how often it is asked.
+/// A source that counts its requests.
 struct Counting(Bytes, AtomicUsize);
 
 impl ComponentSource for Counting {
@@ -20,7 +20,7 @@ impl ComponentSource for Counting {
     }
 }
 
-/// Loads a module in a fresh sandbox over a folder; how often its component was asked for.
+/// Loads a module in a fresh sandbox over a folder; returns the number of requests for its component.
 async fn asked(config: SandboxConfig, prepared: &Prepared) -> usize {
     let sandbox = Sandbox::new(config).unwrap();
     let source = Arc::new(Counting(prepared.component.clone(), AtomicUsize::new(0)));
@@ -69,7 +69,7 @@ async fn a_file_that_was_tampered_with_is_refused_and_compiled_again() {
     for forged in [flipped, intact[..20].to_vec(), Vec::new(), intact[32..].to_vec()] {
         std::fs::write(&path, forged).unwrap();
         assert_eq!(asked(config(test.folder.path()), &prepared).await, 1);
-        // It has been written anew.
+        // It has been rewritten.
         assert_eq!(asked(config(test.folder.path()), &prepared).await, 0);
     }
 }
@@ -129,7 +129,7 @@ async fn nothing_stays_of_a_module_that_is_refused() {
     artifact(test.folder.path());
 }
 
-/// Prepares a module for a network; the file of its code.
+/// Prepares a module for a network; returns the file of its code.
 async fn prepared_for(sandbox: &Sandbox, folder: &Path, network: &str, name: &str) -> (Prepared, PathBuf) {
     let permit = sandbox.upload_permit(network).await;
     let prepared = sandbox.prepare_for(&permit, allowing(name)).await.unwrap();
@@ -138,14 +138,14 @@ async fn prepared_for(sandbox: &Sandbox, folder: &Path, network: &str, name: &st
     (prepared, path)
 }
 
-/// As though a file was last used so many days ago.
+/// Sets the last use of a file to that many days ago.
 fn age(path: &Path, days: u64) {
     let used_at = std::fs::metadata(path).unwrap().modified().unwrap() - Duration::from_hours(24 * days);
     std::fs::File::options().append(true).open(path).unwrap().set_modified(used_at).unwrap();
 }
 
 #[tokio::test]
-async fn what_a_network_used_least_recently_makes_room_for_its_next_module() {
+async fn least_recently_used_module_of_a_network_is_evicted_for_its_next() {
     let sizes = TestSandbox::new();
     sizes.sandbox.prepare(allowing("size")).await.unwrap();
     let size = std::fs::metadata(artifact(sizes.folder.path())).unwrap().len();
@@ -153,7 +153,7 @@ async fn what_a_network_used_least_recently_makes_room_for_its_next_module() {
     let bounded = |config: &mut SandboxConfig| {
         config.disk_cache_bytes_per_network = size * 5 / 2;
         config.disk_cache_bytes = size * 9 / 2;
-        // So that each call brings the code from disk.
+        // So that each call loads the code from disk.
         config.cache_bytes = 0;
     };
     let test = TestSandbox::with(bounded);
@@ -164,19 +164,19 @@ async fn what_a_network_used_least_recently_makes_room_for_its_next_module() {
     age(&first_path, 8);
     let (_, second_path) = prepared_for(sandbox, folder, "many", "two").await;
     age(&second_path, 7);
-    // What is used again is not the oldest any more.
+    // A file that is used again is not the oldest any more.
     sandbox.load(first.id, Arc::new(OfNetwork("many", first.component.clone()))).await.unwrap();
     let (_, third_path) = prepared_for(sandbox, folder, "many", "three").await;
     let exist = |paths: &[&PathBuf]| paths.iter().map(|path| path.exists()).collect::<Vec<_>>();
     assert_eq!(exist(&[&first_path, &second_path, &third_path, &other]), [true, false, true, true]);
 
-    // Of all networks together the oldest goes.
+    // Of all networks together the oldest is evicted.
     let (_, fourth_path) = prepared_for(sandbox, folder, "third", "one").await;
     assert_eq!(exist(&[&first_path, &third_path, &other, &fourth_path]), [true; 4]);
     let (_, fifth_path) = prepared_for(sandbox, folder, "third", "two").await;
     assert_eq!(exist(&[&first_path, &third_path, &other, &fourth_path, &fifth_path]), [true, true, false, true, true]);
 
-    // A restart forgets nothing, and applies bounds that are lower than before.
+    // A restart keeps the times of use, and applies lowered bounds.
     let restarted = |bytes| {
         let mut config = config(folder);
         bounded(&mut config);
@@ -187,7 +187,7 @@ async fn what_a_network_used_least_recently_makes_room_for_its_next_module() {
     assert_eq!(artifacts(folder).len(), 4);
     drop(restarted(size * 7 / 2));
     assert_eq!(exist(&[&first_path, &third_path, &fourth_path, &fifth_path]), [true, false, true, true]);
-    // Code that alone is over the bound runs, and is not written.
+    // Code that alone exceeds the bound runs, and is not written.
     let tiny = restarted(size / 2);
     assert!(artifacts(folder).is_empty());
     tiny.prepare(allowing("tiny")).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a chain of modules decides.
+//! Decisions of a chain of modules.
 
 use crate::support::{
     NOW, TestSandbox, call, chain, line, link, link_with, proposal, relaxed_limits, servers, starter,
@@ -34,7 +34,7 @@ async fn an_empty_chain_decides_nothing() {
 }
 
 #[tokio::test]
-async fn each_module_ranks_what_the_one_before_left() {
+async fn each_module_ranks_the_remaining_candidates() {
     let test = TestSandbox::new();
     // Of three servers, the first module leaves the last two in reverse; the second takes the last of those.
     let first = link(test.module(ranks(&[1, 0])).await, "first", "{}", SKIP);
@@ -76,7 +76,7 @@ async fn a_rewrite_passes_on_and_a_refusal_ends_the_chain() {
     assert_eq!(outcome.ruling.decision, Decision::Refuse("no".into()));
     assert_eq!(outcome.steps.len(), 2);
 
-    // What an earlier module masked, a later one does not see.
+    // A later module does not see words masked by an earlier one.
     let masked_first = chain(&[masks("heck"), refuses]);
     let outcome = test.sandbox.run_chain::<FilterChat>(&masked_first, &call(NOW), line("heck")).await;
     assert_eq!(outcome.ruling.decision, Decision::Rewrite("****".into()));
@@ -159,7 +159,7 @@ async fn the_breaker_opens_when_half_of_twenty_calls_failed_and_tries_the_module
     let (called, allowed, opening) = run(19, LONG).await;
     assert_eq!((called, allowed, link.breaker(NOW + 19)), (true, false, BreakerState::Open));
     assert!(opening.unwrap().contains("10 of the 20 calls of the last 10 s failed by the module's own fault"));
-    // The module is not called, and the built-in behaviour serves, whatever `on_failure` says.
+    // The module is not called, and the built-in behaviour applies, regardless of `on_failure`.
     assert_eq!(run(20, LONG).await, (false, true, None));
     assert_eq!(link.breaker(NOW + 1_019), BreakerState::HalfOpen);
     let (called, _, opening) = run(1_019, LONG).await;

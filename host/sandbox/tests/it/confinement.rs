@@ -1,9 +1,9 @@
-//! What the process that compiles can do, seen from inside.
+//! Operations of the compiling process, seen from inside.
 
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// What is possible in a process that is confined by this.
+/// Possible operations in a process confined by this layer.
 fn probe(layer: &str) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub-compile-module"));
     let output = command.args(["compile-module", "--probe", layer]).output().unwrap();

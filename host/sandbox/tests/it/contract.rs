@@ -16,7 +16,7 @@ fn sums(folder: &Path) -> BTreeMap<String, String> {
     files.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), sum(&path))).collect()
 }
 
-/// The sums a version was released with, as `sha256sum` writes them.
+/// Sums of a released version, in the format of `sha256sum`.
 fn released(path: &Path) -> BTreeMap<String, String> {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().filter_map(|line| line.split_once("  ")).map(|(sum, name)| (name.into(), sum.into())).collect()

@@ -1,4 +1,4 @@
-//! Modules that misbehave while they run. Each costs its own call, and fails it for the reason stated.
+//! Modules that misbehave while they run. Each costs its own call, and fails it for the stated reason.
 
 use crate::support::{StoreHost, TestSandbox, line, relaxed_limits};
 use crate::wat::chat_module;
@@ -122,7 +122,7 @@ async fn arguments_outside_of_the_contracts_bounds_never_reach_the_host() {
     let report = test.call::<FilterChat>(chat_module(body, ""), line("hello")).await;
     assert!(report.result.is_ok(), "{report:?}");
     let answer = format!("{:?}", report.host_calls[0].answer);
-    assert!(answer.contains("a key has 1 to 256 bytes"), "{answer}");
+    assert!(answer.contains("a key must have 1 to 256 bytes"), "{answer}");
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn more_text_than_the_host_takes_at_once_fails_the_call() {
 
 #[tokio::test]
 async fn each_call_has_a_fresh_instance() {
-    // Traps where the word at address 700 was written by a call before.
+    // Traps if the word at address 700 was written by an earlier call.
     let body = "(if (i32.load (i32.const 700)) (then (unreachable))) (i32.store (i32.const 700) (i32.const 1))";
     let test = TestSandbox::new();
     let module = test.module(chat_module(body, "")).await;

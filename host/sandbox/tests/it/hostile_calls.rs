@@ -13,7 +13,7 @@ fn code<T>(report: &CallReport<T>) -> Option<&'static str> {
 
 async fn failure(test: &TestSandbox, hostile: &Hostile) -> Option<&'static str> {
     let module = test.module(hostile.upload.clone()).await;
-    // Fuel enough that time ends what never ends; time enough for a busy machine to get to all else.
+    // Fuel enough that time ends an endless module; time enough for a busy machine to finish all others.
     let compute =
         if hostile.failure == Some("timed_out") { Duration::from_millis(200) } else { Duration::from_secs(20) };
     let wait = Duration::from_secs(200);
@@ -32,7 +32,7 @@ async fn each_of_the_hostile_set_ends_in_its_stated_failure() {
     for hostile in hostile_set() {
         assert_eq!(failure(&test, &hostile).await, hostile.failure, "{}", hostile.name);
     }
-    // And the sandbox is none the worse for it.
+    // The sandbox itself is unaffected.
     let report = test.call::<FilterChat>(crate::wat::allowing("after"), line("hello")).await;
     assert!(report.result.is_ok(), "{report:?}");
 }

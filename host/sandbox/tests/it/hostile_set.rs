@@ -1,5 +1,5 @@
-//! Modules that misbehave once they are called, each with the failure that it ends in. They pass their trial call: it
-//! has a short line to filter, and theirs is long; or two candidates to rank, and theirs are more.
+//! Modules that misbehave once they are called, each with its expected failure. They pass their trial call: it has a
+//! short line to filter, and theirs is long; or two candidates to rank, and theirs are more.
 
 use super::wat::{self, chat_module, hex, ranking};
 use hub_sandbox::contract::Point;
@@ -9,7 +9,7 @@ pub(crate) struct Hostile {
     pub(crate) name: &'static str,
     pub(crate) point: Point,
     pub(crate) upload: Vec<u8>,
-    /// The code of its calls' failure; none where they don't fail.
+    /// Code of its calls' failure; `None` if they don't fail.
     pub(crate) failure: Option<&'static str>,
 }
 
@@ -18,7 +18,7 @@ pub(crate) const LINE: &str = "a line to misbehave upon";
 
 pub(crate) const FOREVER: &str = "(loop $again (br $again))";
 
-/// A chat module that does this with a long line.
+/// A chat module that runs this with a long line.
 pub(crate) fn chatting(body: &str, more: &str) -> Vec<u8> {
     // The message's length is the sixth pair of words of the arguments.
     let body =
@@ -26,10 +26,10 @@ pub(crate) fn chatting(body: &str, more: &str) -> Vec<u8> {
     chat_module(&body, more)
 }
 
-/// A matchmaking module whose answer for many candidates is a list at this address with this length, written as
-/// WebAssembly text writes a string.
+/// A matchmaking module whose answer for many candidates is a list at this address with this length, in the string
+/// syntax of WebAssembly text.
 fn listing(address: &str, length: u32, data: &str) -> Vec<u8> {
-    // How many candidates there are is the last word of the arguments.
+    // The number of candidates is the last word of the arguments.
     let body = format!(
         "(drop (memory.grow (i32.const 200)))
         (if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 128))) (i32.const 2))
@@ -38,8 +38,8 @@ fn listing(address: &str, length: u32, data: &str) -> Vec<u8> {
     ranking(&format!(r#"(data (i32.const 64) "{}") {data}"#, hex(&[0; 12])), &body)
 }
 
-/// A chat module whose allocator begins to lie with a long line, when it is asked for room for the answer of a host call:
-/// what is wrong with its empty key.
+/// A chat module whose allocator begins to lie with a long line, when the answer of a host call is allocated: the error
+/// for its empty key.
 fn lying(allocator: &str) -> Vec<u8> {
     let module = format!(
         r#"(module

@@ -178,7 +178,7 @@ async fn nested_components_and_types_are_refused() {
     let why = refused(component.finish()).await;
     assert!(why.contains("not a WebAssembly module") || why.contains("extension point"), "{why}");
 
-    // With an export that makes somebody look at them.
+    // With an export that makes the hub parse them.
     let deep = format!(
         r#"(component {} (core module $m (func (export "f")))
             (core instance $i (instantiate $m))

@@ -6,8 +6,8 @@ use hub_sandbox::contract::chat::{Decision, Verdict};
 use hub_sandbox::{Chain, FilterChat, Instances, Mode, ModuleHandle, Outcome, Sandbox, SandboxConfig};
 use std::time::Duration;
 
-/// A chat module that refuses each line with as many letters as calls its memory remembers, this one included. It traps
-/// on lines of more than sixteen bytes. `body` runs before.
+/// A chat module that refuses each line with a reason of as many letters as calls in its memory, including this one. It
+/// traps on lines of more than sixteen bytes. `body` runs before.
 fn remembering(body: &str) -> Vec<u8> {
     let body = format!(
         "{body}
@@ -28,7 +28,7 @@ async fn say(sandbox: &Sandbox, chain: &Chain, message: &str) -> Outcome<Verdict
     sandbox.run_chain::<FilterChat>(chain, &call(NOW), line(message)).await
 }
 
-/// How many calls the instance of each call has had; 0 where it failed.
+/// Number of calls that the instance of each call has had; 0 for a failed one.
 async fn remembered(sandbox: &Sandbox, chain: &Chain, messages: &[&str]) -> Vec<usize> {
     let mut counts = vec![];
     for message in messages {
@@ -47,7 +47,7 @@ async fn memory_survives_only_in_reused_instances_of_the_same_link() {
     let fresh = chain(&[link_as(Mode::Active, Instances::Fresh, module.clone(), "m", "{}")]);
     let (one, other) = (reused(&module), reused(&module));
     assert_eq!(remembered(&test.sandbox, &one, &["a"; 4]).await, [1, 2, 3, 4]);
-    // Another link, were it of the same module, has its own.
+    // Another link, even of the same module, has its own.
     assert_eq!(remembered(&test.sandbox, &other, &["a"; 2]).await, [1, 2]);
     assert_eq!(remembered(&test.sandbox, &fresh, &["a"; 2]).await, [1, 1]);
     assert_eq!(remembered(&test.sandbox, &one, &["a"; 2]).await, [5, 6]);
@@ -58,7 +58,7 @@ async fn an_instance_that_failed_is_not_used_again() {
     let test = TestSandbox::new();
     let chain = reused(&test.module(remembering("")).await);
     assert_eq!(remembered(&test.sandbox, &chain, &["a", "a", LONG, "a", "a"]).await, [1, 2, 0, 1, 2]);
-    // Nor is one whose answer is invalid: more than 256 letters.
+    // Nor is an instance with an invalid answer reused: more than 256 letters.
     let counts = remembered(&test.sandbox, &chain, &["a"; 260]).await;
     assert_eq!((counts[253], counts[254], counts[255]), (256, 0, 1), "{counts:?}");
 }
@@ -67,7 +67,7 @@ async fn an_instance_that_failed_is_not_used_again() {
 async fn an_instance_that_grew_past_half_of_its_limit_is_not_used_again() {
     let test = TestSandbox::new();
     let grows = |pages: u32| remembering(&format!("(drop (memory.grow (i32.const {pages})))"));
-    // 64 MiB are 1,024 pages: ten more each time are over half of that with the 52nd call.
+    // 64 MiB are 1,024 pages: ten more each time exceed half of that with the 52nd call.
     let chain = reused(&test.module(grows(10)).await);
     let counts = remembered(&test.sandbox, &chain, &["a"; 60]).await;
     assert_eq!((counts[51], counts[52]), (52, 1), "{counts:?}");
@@ -86,7 +86,7 @@ async fn limits_logs_and_counters_are_each_calls_own() {
         assert_eq!((report.result.is_ok(), report.host_calls.len()), (true, 1));
         fuel.push(report.fuel);
     }
-    // Each has all of the fuel, and says what it used itself.
+    // Each has all of the fuel, and reports its own use.
     assert!(fuel.iter().all(|used| used.abs_diff(fuel[0]) < fuel[0] / 2), "{fuel:?}");
     let logs = chat_module("(call $log (i32.const 1) (i32.const 512) (i32.const 2))", r#"(data (i32.const 512) "hi")"#);
     let chain = reused(&test.module(logs).await);
@@ -126,7 +126,7 @@ async fn a_full_pool_keeps_no_instance() {
 
 #[tokio::test]
 async fn an_instance_outlives_the_cached_code() {
-    // Nothing fits, so that each call brings the code back from disk.
+    // Nothing fits, so that each call loads the code from disk.
     let (sandbox, _folder) = sandbox_with(|config| config.cache_bytes = 0);
     let prepared = sandbox.prepare(remembering("")).await.unwrap();
     let chain = reused(&crate::support::load(&sandbox, prepared).await);

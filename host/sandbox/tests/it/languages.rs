@@ -1,4 +1,4 @@
-//! The templates of every language: each builds as it is, and all of them give the same answers.
+//! The templates of every language: each builds without changes, and all of them give the same answers.
 
 use crate::support::{TestSandbox, line, relaxed_limits, root};
 use hub_sandbox::build::{Language, Symbols, build, create};
@@ -8,7 +8,7 @@ use hub_sandbox::{CallFailure, FilterChat};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The cases that the policies of a point have in common.
+/// Common cases of a point's policies.
 fn cases(point: Point) -> Vec<TestCase> {
     let file = root().join(format!("plugins-sdk/examples/{point}.cases.json"));
     let cases = TestCase::parse_all(&fs::read_to_string(file).unwrap()).unwrap();
@@ -16,14 +16,14 @@ fn cases(point: Point) -> Vec<TestCase> {
     cases
 }
 
-/// A module of a point as `hub module new` makes it.
+/// A module of a point, created like with `hub module new`.
 fn template(folder: &Path, language: Language, point: Point) -> PathBuf {
     let folder = folder.join(format!("{language}-{point}"));
     create(&folder, &format!("{language}-{point}"), language, point).unwrap();
     folder
 }
 
-/// Builds the module in a folder; its component.
+/// Builds the module in a folder; returns its component.
 async fn built(folder: PathBuf) -> Vec<u8> {
     tokio::task::spawn_blocking(move || build(&folder, Symbols::Names).unwrap().0.component).await.unwrap()
 }
@@ -66,7 +66,7 @@ async fn each_template_answers(language: Language) {
 #[tokio::test]
 async fn rust() {
     let folder = tempfile::tempdir().unwrap();
-    // What all three depend on is compiled once, and kept for the next time.
+    // Their common dependencies are compiled once, and kept for the next run.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
     fs::create_dir(folder.path().join(".cargo")).unwrap();
     fs::write(folder.path().join(".cargo/config.toml"), format!("build.target-dir = {target:?}")).unwrap();
@@ -148,7 +148,7 @@ async fn javascript() {
     answers_as_expected(built(all).await, &Point::ALL).await;
 }
 
-/// Has a module serve all points, with the sources of the others beside its own.
+/// Extends a module to serve all points, with the sources of the others beside its own.
 fn merge(all: &Path, extension: &str, others: &[PathBuf]) {
     for (number, other) in (1..).zip(others) {
         let source = fs::read_dir(other.join("src")).unwrap().next().unwrap().unwrap().path();

@@ -98,7 +98,7 @@ async fn a_call_without_a_player_is_chosen_by_its_seed() {
 #[tokio::test]
 async fn a_canary_that_keeps_failing_is_replaced_by_the_active_version() {
     let test = TestSandbox::new();
-    // It traps on lines of more than sixteen bytes, which the trial's is not.
+    // It traps on lines of more than sixteen bytes; the trial's line is shorter.
     let traps = "(if (i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16)) (then (unreachable)))";
     let canary = link_in(CANARY(100), test.module(chat_module(traps, "")).await, "guard", "{}");
     let chain = chain(&[link(refusing(&test, 1).await, "guard", "{}", OnFailure::Skip), Arc::clone(&canary)]);

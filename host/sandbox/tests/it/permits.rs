@@ -95,8 +95,8 @@ async fn a_call_without_a_permit_is_late_and_decides_nothing() {
 
     let first = filter(&test.sandbox, &chain);
     host.arrived.acquire().await.unwrap().forget();
-    // The only permit is taken, so that both links of the second call are late. Although the first one's failures refuse,
-    // the built-in behaviour serves.
+    // The only permit is taken, so that both links of the second call are late. Although the first one's failures
+    // refuse, the built-in behaviour applies.
     asking.set_limits(Limits { wait: Duration::from_millis(300), ..asking.limits() });
     let second = filter(&test.sandbox, &chain).await.unwrap();
     assert!(matches!(failures(&second)[..], [Some(CallFailure::Late(_)), Some(CallFailure::Late(_))]), "{second:?}");
@@ -184,8 +184,8 @@ async fn a_call_that_waits_for_the_host_releases_its_cpu_permit() {
 
 const LONG: &str = "a line that takes long";
 
-/// Two calls that take long, of a link whose calls were short; none where they do not run at once, since on a busy machine
-/// one of the others took long, too.
+/// Two long calls of a link whose calls were short; `None` if they do not run at once, since on a busy machine one of
+/// the others took long, too.
 async fn start_two_long_calls(test: &TestSandbox, chain: &Arc<Chain>) -> Option<[JoinHandle<Filtered>; 2]> {
     for _ in 0..40 {
         assert_eq!(failures(&filter(&test.sandbox, chain).await.unwrap()), [None]);

@@ -1,4 +1,4 @@
-//! The starter modules, as they are checked in, with real inputs.
+//! The checked-in starter modules, with real inputs.
 
 use crate::support::{
     EUROPE, NOW, StoreHost, TestSandbox, context, line, player, proposal, relaxed_limits, root, servers, starter,
@@ -40,7 +40,7 @@ async fn starters_pass_their_test_cases() {
     }
 }
 
-/// What their examples of a configuration say is taken, and what a call with it costs is far from its limits.
+/// Their examples of a configuration are accepted, and a call with them stays far from its limits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn starters_accept_their_example_configuration_and_are_cheap() {
     let test = TestSandbox::new();
@@ -90,7 +90,7 @@ async fn region_first_prefers_the_players_region_and_its_neighbours() {
 }
 
 #[tokio::test]
-async fn a_wrong_configuration_is_a_failure_that_says_what_is_wrong() {
+async fn a_wrong_configuration_fails_with_its_reason() {
     let test = TestSandbox::new();
     let module = test.module(starter("region-first")).await;
     let host = Arc::new(StoreHost::default());

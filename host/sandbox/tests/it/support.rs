@@ -1,4 +1,4 @@
-//! Sandboxes, hosts and inputs that the tests share.
+//! Shared sandboxes, hosts and inputs of the tests.
 
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
@@ -35,7 +35,7 @@ impl TestSandbox {
         Self { sandbox, folder }
     }
 
-    /// Why an upload is refused.
+    /// Reason for refusing an upload.
     pub(crate) async fn refusal(&self, upload: Vec<u8>) -> String {
         match self.sandbox.prepare(upload).await {
             Err(PrepareError::Invalid(why)) => why,

@@ -66,7 +66,7 @@ async fn a_module_gets_the_host_answers_of_its_case() {
 async fn compiled_code_is_opened_from_the_cache() {
     let test = TestSandbox::new();
     let first = test.sandbox.open(starter("chat-guard")).await.unwrap();
-    // No compiler is left: what is opened now was compiled before.
+    // No compiler is left: modules opened now were compiled before.
     let config = hub_sandbox::SandboxConfig {
         compiler: hub_sandbox::Compiler::Child("/nowhere".into()),
         ..crate::support::config(test.folder.path())
@@ -81,7 +81,7 @@ fn host(hub: &Value) -> TestCaseHost {
 }
 
 #[tokio::test]
-async fn fixtures_answer_from_what_they_hold() {
+async fn fixtures_answer_from_their_data() {
     let other = "6f1c1c1e-0000-4000-8000-000000000002";
     let host = host(&json!({
             "store": {"n": "4", "text": "x"},

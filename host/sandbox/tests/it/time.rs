@@ -1,5 +1,5 @@
-//! What counts as a module's own time, and how long its caller waits. The clock of these tests stands still but for what
-//! they let pass.
+//! Computing time of modules, and the waiting time of their callers. The clock of these tests only moves when they
+//! advance it.
 
 use crate::hostile_set::FOREVER;
 use crate::support::{NOW, SilentHost, TestSandbox, call, chain, line, link_with};
@@ -20,7 +20,7 @@ fn sandbox() -> (TestSandbox, ManualCallClock) {
     (TestSandbox::with(|config| config.clock = CallClock::Manual(clock.clone())), clock)
 }
 
-/// A chat module that computes for some ticks on lines of more than sixteen bytes, which the trial's is not.
+/// A chat module that computes for some ticks on lines of more than sixteen bytes; the trial's line is shorter.
 fn computing(body: &str) -> Vec<u8> {
     let long = "(i32.gt_u (i32.load (i32.add (local.get 0) (i32.const 60))) (i32.const 16))";
     chat_module(&format!("(local $i i64) (if {long} (then {body}))"), "")
@@ -41,7 +41,7 @@ fn link(module: ModuleHandle, limits: Limits, host: Arc<dyn Host>) -> Arc<Link> 
     link_with(module, "m", "{}", OnFailure::Refuse, limits, host)
 }
 
-/// Has the link filter a long line: what became of the line, and the call's report.
+/// Runs the link's filter on a long line; returns the decision, and the call's report.
 async fn filter(test: &TestSandbox, link: &Arc<Link>) -> (Decision, CallReport<hub_sandbox::contract::chat::Verdict>) {
     let chain = chain(&[Arc::clone(link)]);
     let mut outcome = test.sandbox.run_chain::<FilterChat>(&chain, &call(NOW), line(LONG)).await;
@@ -58,7 +58,7 @@ async fn until_all_threads_are_done(test: &TestSandbox) {
 async fn a_machine_that_stalls_fails_no_module_and_opens_no_breaker() {
     let (test, clock) = sandbox();
     let module = test.module(computing(SOME_TICKS)).await;
-    // Each tick comes far after the time that the module may compute for, in which its thread had no processor.
+    // Each tick comes far after the module's computing limit, in which its thread had no processor.
     clock.set_tick(MS(25), Duration::ZERO);
     let link = link(module, Limits { wait: Duration::from_hours(1), ..limits() }, Arc::new(EmptyHost));
     for _ in 0..25 {
@@ -83,7 +83,7 @@ async fn computing_for_longer_than_it_may_fails_a_module_however_little_time_pas
     let failure = report.result.unwrap_err();
     assert_eq!(failure.code(), "timed_out");
     assert!(failure.to_string().ends_with("10 ms of computing allowed, 12 used; waited 0 ms"), "{failure}");
-    // It is the module's failure, as each of these is.
+    // It is the module's failure, like each of these.
     for _ in 1..20 {
         filter(&test, &link).await;
     }
@@ -107,7 +107,7 @@ async fn waiting_for_the_hub_is_no_computing_and_ends_when_the_caller_leaves() {
         clock.advance(MS(10));
     };
     let ((decision, report), ()) = tokio::join!(filter(&test, &link), waiting);
-    // The built-in behaviour serves, whatever the module's failures mean.
+    // The built-in behaviour applies, whatever the module's failures mean.
     assert_eq!(decision, Decision::Allow);
     let Err(failure @ CallFailure::Late(_)) = &report.result else { panic!("{report:?}") };
     assert_eq!(failure.to_string(), "the call was late: 10 ms of computing allowed, 0 used; waited 100 ms");

@@ -1,4 +1,4 @@
-//! Uploads that are refused, and the reasons their authors get.
+//! Refused uploads, and the reasons for their authors.
 
 use crate::support::{TestSandbox, config, load};
 use crate::wat::{allowing, chat_module, core};
@@ -17,7 +17,7 @@ async fn a_core_module_with_its_type_is_wrapped() {
     assert_eq!(prepared.world_version, "1.0.0");
     assert_ne!(prepared.component, upload);
     assert_ne!(prepared.id, prepared.sha256);
-    // What it was wrapped into is a module as it is.
+    // The wrapped component is itself a valid module.
     let again = test.sandbox.prepare(prepared.component.clone()).await.unwrap();
     assert_eq!(again.component, prepared.component);
     assert_eq!(again.sha256, prepared.id);
@@ -151,7 +151,7 @@ async fn refusal_in_child(limits: CompileLimits, program: PathBuf, upload: Vec<u
 }
 
 #[tokio::test]
-async fn the_child_compiles_what_runs_here() {
+async fn code_compiled_by_the_child_runs_here() {
     let (sandbox, _folder) = in_child(CompileLimits::default(), compiler());
     let prepared = sandbox.prepare(allowing("child")).await.unwrap();
     assert_eq!(prepared.points, [Point::Chat]);

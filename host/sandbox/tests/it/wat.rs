@@ -59,12 +59,12 @@ pub(crate) fn ranking(data: &str, body: &str) -> Vec<u8> {
     )
 }
 
-/// Bytes as WebAssembly text writes them in a string.
+/// Bytes in the string syntax of WebAssembly text.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("\\{byte:02x}"))
 }
 
-/// A matchmaking module that lists these indices, except where worlds are ranked.
+/// A matchmaking module that lists these indices, except when worlds are ranked.
 pub(crate) fn ranks(indices: &[u32]) -> Vec<u8> {
     let list: Vec<_> = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
     let count = u32::try_from(indices.len()).unwrap();
@@ -103,7 +103,7 @@ pub(crate) fn verdict(decision: u8, length: u32, mute_ms: Option<u64>) -> String
 
 /// A punishment module that accepts (0) or refuses (2), and asks for this many warnings.
 pub(crate) fn reviewing(decision: u8, follow_ups: u8) -> Vec<u8> {
-    // At address 64 the decision, with the reason "no" where it refuses; at 104 the list, whose elements are at 1024.
+    // At address 64 the decision, with the reason "no" if it refuses; at 104 the list, whose elements are at 1024.
     core(
         "punishment-module",
         &format!(

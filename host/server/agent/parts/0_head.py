@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The node agent of a Network Hub: runs one game server and does what the hub says.
+"""The node agent of a Network Hub: runs one game server and executes the hub's commands.
 
 It runs the server as a child process or a container, keeps its console, ships its
 output, and updates itself without stopping the server. It needs Python 3.9 on Linux
-and nothing else. `--help` tells how to run it; docs/agents.md tells the rest.
+and nothing else. `--help` explains its options; see also docs/agents.md.
 """
 
 import argparse
@@ -36,41 +36,41 @@ import urllib.parse
 import urllib.request
 import zipfile
 
-# What the hub is told at each poll.
+# Commands that the agent supports, sent with each poll.
 CAPABILITIES = ["start", "stop", "restart", "kill", "console", "logs", "install"]
-# How long a poll waits at the hub. Below the 30 s after which the hub takes an agent for gone.
+# Maximum wait of a poll at the hub. Below the 30 s after which the hub takes an agent for gone.
 POLL_WAIT_MS = 25_000
 # Back-off after failures, in seconds: doubled each time, up to the second.
 BACK_OFF = (0.5, 15.0)
-# Longer lines are cut, in characters.
+# Maximum length of a line, in characters; longer ones are cut.
 LONGEST_LINE = 8_000
 # Lines kept for LOGS, and lines kept while the hub cannot be reached.
 LINES_KEPT = 5_000
 LINES_BUFFERED = 20_000
-# One batch of lines: at most so many, of so many bytes.
+# Maximum lines, and bytes, of one batch.
 BATCH_LINES = 500
 BATCH_BYTES = 400_000
-# The answer to LOGS must fit into one request.
+# Maximum size of the answer to LOGS, which must fit into one request.
 LOGS_BYTES = 700_000
-# A write to the server's standard input must succeed within so many seconds.
+# Time limit in seconds for a write to the server's standard input.
 WRITE_WITHIN = 5.0
-# Where a new version finds what the old one left.
+# Environment variable by which a new version finds its predecessor's state.
 HANDOVER = "HUB_AGENT_HANDOVER"
-# What the server must not see of the agent's environment.
-# The names with API are those of earlier agents, whose units still set them.
+# Variables of the agent's environment that are hidden from the server. The names with API are those of earlier agents,
+# whose units still set them.
 SECRET = ("HUB_KEY", "HUB_KEY_FILE", "HUB_API_KEY", "HUB_API_KEY_FILE", HANDOVER)
-# The public key of the hub that handed out this file: it signs newer ones. The hub fills it in.
+# Public key of the hub that served this file: it signs newer ones. The hub fills it in.
 SIGNED_BY = ""
 
-# What a Java server says when it has run out of memory.
+# Message of a Java server that has run out of memory.
 OUT_OF_MEMORY_LINE = re.compile(
     r"^(Terminating due to java\.lang\.OutOfMemoryError"
     r"|Aborting due to java\.lang\.OutOfMemoryError"
     r"|# There is insufficient memory for the Java Runtime Environment to continue"
     r"|Exception in thread \"main\" java\.lang\.OutOfMemoryError)"
 )
-# A device-code login, as a Hytale server prints it: a page that has the code in its address, or a page
-# and a code on lines of their own.
+# Device-code login in a Hytale server's output: a page that has the code in its address, or a page and a code on lines
+# of their own.
 LOGIN_URL = re.compile(r"https://[^\s\"'<>]+")
 LOGIN_PAGE = re.compile(r"https://[^\s\"'<>]*(?:device|activate|verify)[^\s\"'<>]*", re.I)
 LOGIN_CODE = re.compile(r"(?i:\buser[ _-]?code|\bcode)\s*[:=]\s*([A-Z0-9]{4,}(?:-[A-Z0-9]{3,})*)\b")
@@ -79,7 +79,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def log(text):
-    """A line for the journal."""
+    """Writes a line to the journal."""
     print(f"hub-agent: {text}", file=sys.stderr, flush=True)
 
 
@@ -88,7 +88,7 @@ def now_ms():
 
 
 def duration(seconds):
-    """For people."""
+    """Text for messages."""
     seconds = int(seconds)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -97,6 +97,6 @@ def duration(seconds):
 
 
 class AgentError(Exception):
-    """Something the hub asked for did not work; the text goes to whoever asked."""
+    """A command of the hub failed; the text is the answer to its caller."""
 
 

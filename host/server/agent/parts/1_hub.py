@@ -52,7 +52,7 @@ class Hub:
         try:
             return [json.loads(text) for text in json.loads(body)["commands"]]
         except (ValueError, KeyError, TypeError) as error:
-            raise HubError(f"the answer to a poll is not one: {error}") from error
+            raise HubError(f"invalid answer to a poll: {error}") from error
 
     def result(self, command_id, body):
         command = urllib.parse.quote(str(command_id), safe="")

@@ -22,7 +22,7 @@ class Output:
         self.news.set()
 
     def tail(self, count):
-        """The newest lines as one text, of at most so many bytes as one answer may have."""
+        """The newest lines as one text, within the size limit of an answer."""
         with self.lock:
             lines = list(self.newest)[-count:]
         taken, size = [], 0
@@ -48,7 +48,7 @@ class Output:
             return lines, self.dropped
 
     def shipped(self, lines, dropped):
-        """Forgets a batch. Lines that were dropped meanwhile may have been of it."""
+        """Forgets a batch. Lines dropped meanwhile may have been part of it."""
         with self.lock:
             count = len(lines) - (1 if dropped else 0)
             gone = self.dropped - dropped
@@ -74,7 +74,7 @@ class Reader(threading.Thread):
         super().__init__(daemon=True, name=f"read-{stream}")
         self.fd, self.stream, self.output, self.noticed = fd, stream, output, noticed
         self.held = held
-        # Held while bytes are in hand, so that a handover loses none.
+        # Held while bytes are being processed, so that a handover loses none.
         self.lock = threading.Lock()
         os.set_blocking(fd, False)
 

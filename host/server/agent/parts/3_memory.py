@@ -4,7 +4,7 @@
 def parse_size(text):
     match = re.fullmatch(r"(\d+)\s*([KMGT]?)(?:I?B)?", text.strip(), re.I)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size such as 512M or 4G")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M or 4G")
     return int(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
 
 
@@ -34,7 +34,7 @@ def own_cgroups():
 
 
 def oom_kills():
-    """How often the kernel has killed for want of memory: in this cgroup, and on this machine."""
+    """Number of out-of-memory kills by the kernel: in this cgroup, and on this machine."""
     kills = {"machine": count_in(read_text("/proc/vmstat"), "oom_kill")}
     for folder in own_cgroups():
         for name in ("memory.events", "memory.oom_control"):
@@ -45,12 +45,12 @@ def oom_kills():
 
 
 def session_memory(session):
-    """Resident bytes of all processes of a session: the server and what it started."""
+    """Resident bytes of all processes of a session: the server and its children."""
     page, total = os.sysconf("SC_PAGE_SIZE"), 0
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
-        # Behind the command's name, which may hold anything: state, parent, group, session …, resident pages.
+        # After the command's name, which may contain any character: state, parent, group, session …, resident pages.
         fields = read_text(f"/proc/{name}/stat").rpartition(")")[2].split()
         if len(fields) > 21 and int(fields[3]) == session:
             total += int(fields[21]) * page

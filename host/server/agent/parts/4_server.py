@@ -11,7 +11,7 @@ class Server:
         self.pid = None
         self.popen = None
         self.stdin = -1
-        # What a write to a full pipe left over; it goes first next time.
+        # Rest of a write to a full pipe; it goes first next time.
         self.stdin_rest = b""
         self.writing = threading.Lock()
         self.readers = []
@@ -20,7 +20,7 @@ class Server:
         self.exit_code = None
         self.signal = None
         self.out_of_memory = False
-        # Why the agent killed it, if it did.
+        # Reason for the agent's kill of the server, if any.
         self.killed = None
         self.java_out_of_memory = False
         self.stop_by = None
@@ -28,15 +28,15 @@ class Server:
         self.start_again = False
         # The agent is leaving: nothing is started any more.
         self.closed = False
-        # Crashes in a row, and when to start again after the last.
+        # Number of crashes in a row, and time of the next start.
         self.crashes = 0
         self.restart_at = None
         self.measure_at = 0.0
-        # How often the kernel had killed something, at the last look and at the one before.
+        # Counts of out-of-memory kills, at the last check and at the one before.
         self.kills = {}
         self.kills_before = {}
 
-    # What the hub asks for.
+    # Commands of the hub.
 
     def start(self):
         with self.lock:
@@ -45,7 +45,7 @@ class Server:
             self.crashes = 0
             if self.pid is not None:
                 if self.stopping:
-                    # Whoever starts what is going down wants it up.
+                    # A start command during a shutdown restarts the server.
                     self.start_again = True
                     return {"starting": "once it is down"}
                 return {"alreadyRunning": True}
@@ -68,7 +68,7 @@ class Server:
                 if self.options.stop_timeout > 0:
                     self.stop_by = time.monotonic() + self.options.stop_timeout
                 self.changed.set()
-        # Not under the lock: a server that does not read would hold up everything.
+        # Not under the lock: a server that does not read would block the agent.
         self.tell_to_stop()
         return {}
 
@@ -83,7 +83,7 @@ class Server:
             return {}
 
     def write(self, line):
-        """Writes a line to the server's console, whole or, in time, not at all."""
+        """Writes a line to the server's console, completely or, after a time limit, not at all."""
         with self.writing:
             stdin = self.stdin
             if stdin < 0:
@@ -98,7 +98,7 @@ class Server:
                 raise AgentError("the server does not read its console")
 
     def flush(self, stdin, deadline):
-        """Writes what there is; whether all of it."""
+        """Writes as much as possible; returns true if all was written."""
         while self.stdin_rest:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([], [stdin], [], left)[1]:
@@ -113,7 +113,7 @@ class Server:
             self.stdin_rest = self.stdin_rest[written:]
         return True
 
-    # How a process is handled; a container differs.
+    # Operations on a process; a container overrides them.
 
     def command(self):
         return self.options.command
@@ -138,13 +138,13 @@ class Server:
         with self.lock:
             if self.pid is not None:
                 try:
-                    # It leads a session of its own: what it started hears it too.
+                    # It leads a session of its own: its children get the signal too.
                     os.killpg(self.pid, number)
                 except ProcessLookupError:
                     pass
 
     def how_it_ended(self, status, kernel_killed):
-        """Exit code, signal, and whether it was for want of memory."""
+        """Exit code, signal, and true if it was out of memory."""
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             return 128 + number, number, number == signal.SIGKILL and self.killed is None and kernel_killed
@@ -154,12 +154,12 @@ class Server:
         return code, None, killed or (code != 0 and self.java_out_of_memory)
 
     def kernel_killed(self):
-        """Whether the kernel has killed something for want of memory since it was last looked."""
+        """True if the kernel has made an out-of-memory kill since the last check."""
         before = self.kills_before
         return any(before.get(place) is not None and count is not None and count > before[place]
                    for place, count in oom_kills().items())
 
-    # Life and death.
+    # Start and end.
 
     def launch(self):
         options = self.options
@@ -206,11 +206,11 @@ class Server:
         self.noticed(line)
 
     def wait(self, pid):
-        # Not taken yet: a handover in between leaves it to the next version.
+        # Not reaped yet: a handover in between leaves it to the next version.
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-        # The counters tell of the last moments only, and those pass.
+        # The counters cover the last moments only, and those pass.
         kernel_killed = self.kernel_killed()
-        # What it said last may tell why.
+        # Its last output may contain the reason.
         for reader in self.readers:
             reader.join(timeout=1.0)
         with self.lock:
@@ -240,7 +240,7 @@ class Server:
             log(str(error))
 
     def plan_restart(self):
-        """It went down by itself."""
+        """Handles an exit that was not requested."""
         policy = self.options.restart
         if self.closed or policy == "never" or (policy == "on-failure" and self.exit_code == 0):
             return
@@ -249,7 +249,7 @@ class Server:
         self.restart_at = time.monotonic() + min(300.0, 5.0 * 2 ** min(self.crashes - 1, 10)) * (self.crashes > 0)
 
     def watch(self):
-        """To be called several times a second."""
+        """Regular work; call it several times a second."""
         with self.lock:
             if self.pid is None:
                 if self.restart_at is not None and time.monotonic() >= self.restart_at:
@@ -260,7 +260,7 @@ class Server:
                 self.send_kill(f"it did not stop within {self.options.stop_timeout} s")
             if self.options.memory_limit and self.killed is None and time.monotonic() >= self.measure_at:
                 self.measure()
-            # Of the last moments only: another process's death long ago tells nothing about this one's.
+            # Last moments only: another process's earlier death has nothing to do with this one's.
             self.kills_before, self.kills = self.kills, oom_kills()
 
     def measure(self):
@@ -268,7 +268,7 @@ class Server:
         if session_memory(self.pid) > self.options.memory_limit:
             self.out_of_memory = True
             self.send_kill("it used more memory than it may")
-        # On a machine with very many processes this takes a while; it shall not take much of the machine.
+        # On a machine with very many processes this takes a while; it must not use much of the machine.
         self.measure_at = began + 20 * (time.monotonic() - began)
 
     def send_kill(self, why):
@@ -279,7 +279,7 @@ class Server:
     def kill_server(self):
         self.signal_server(signal.SIGKILL)
 
-    # How it is.
+    # Status.
 
     def state(self):
         if self.pid is not None:
@@ -318,7 +318,7 @@ class Server:
               "java_out_of_memory", "stopping", "start_again", "crashes")
 
     def hand_over(self):
-        """What the next version needs, all locks held: nothing moves any more."""
+        """State for the next version, with all locks held, so that nothing changes any more."""
         self.writing.acquire()
         self.lock.acquire()
         for reader in self.readers:
@@ -336,7 +336,7 @@ class Server:
         return state
 
     def keep(self):
-        """The handover failed."""
+        """Continues after a failed handover."""
         for reader in self.readers:
             if reader.fd >= 0:
                 os.set_inheritable(reader.fd, False)
@@ -346,7 +346,7 @@ class Server:
 
     def take_over(self, state):
         for name in self.FIELDS:
-            # The version before may not have known it.
+            # The previous version may not have known it.
             setattr(self, name, state.get(name, getattr(self, name)))
         self.stdin_rest = base64.b64decode(state.get("stdin_rest", ""))
         if state.get("stop_in") is not None:

@@ -10,13 +10,13 @@ class Container(Server):
 
     def command(self):
         options = self.options
-        # One that is left over from before; a running one stays, and makes the start fail.
+        # A container left over from before; a running one stays, and makes the start fail.
         self.engine("rm", options.container_name)
         run = [options.engine, "run", "--interactive", "--name", options.container_name, "--sig-proxy=false"]
         if options.memory_limit:
             run += ["--memory", str(options.memory_limit), "--memory-swap", str(options.memory_limit)]
         for name in options.env:
-            # The value is the client's own, where no list of processes shows it.
+            # The value is passed by the client's environment, hidden from the list of processes.
             run += ["--env", name]
         return run + options.container_arg + [options.container] + options.command
 
@@ -24,7 +24,7 @@ class Container(Server):
         self.engine("kill", "--signal", signal.Signals(number).name[3:], self.options.container_name)
 
     def measure(self):
-        # The engine sees to the limit.
+        # The engine enforces the limit.
         pass
 
     def how_it_ended(self, status, kernel_killed):

@@ -2,9 +2,9 @@
 
 
 def plugin_file(name, url):
-    """The file a plugin is kept in: its own name and nothing that leads elsewhere."""
+    """File name of a plugin: its own name, without any path."""
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9 ._+-]{0,120}", name) or ".." in name:
-        raise AgentError(f"{name!r} is no name for a plugin")
+        raise AgentError(f"{name!r} is not a valid name for a plugin")
     if os.path.splitext(name)[1].lower() in (".jar", ".zip"):
         return name
     ending = os.path.splitext(urllib.parse.urlsplit(url).path)[1].lower()
@@ -12,12 +12,12 @@ def plugin_file(name, url):
 
 
 def install(options, command):
-    """Downloads a plugin, checks it, and puts it in its place in one step."""
+    """Downloads a plugin, checks it, and moves it to its place atomically."""
     url, sha256 = command.get("url"), command.get("sha256")
     if not isinstance(url, str) or urllib.parse.urlsplit(url).scheme not in ("http", "https"):
         raise AgentError("the plugin's URL is neither http nor https")
     if not isinstance(sha256, str) or not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
-        raise AgentError("the plugin's SHA-256 is none")
+        raise AgentError("the plugin's SHA-256 is invalid")
     name = plugin_file(command.get("name"), url)
     try:
         with tempfile.TemporaryFile() as file:
@@ -28,7 +28,7 @@ def install(options, command):
                     digest.update(block)
                     file.write(block)
             if digest.hexdigest() != sha256.lower():
-                raise AgentError("what was downloaded has another SHA-256 than it should")
+                raise AgentError("the downloaded file has an unexpected SHA-256")
             put(options, "plugin", options.plugins_dir, name, file)
     except (OSError, ValueError, http.client.HTTPException) as error:
         raise AgentError(f"the plugin could not be installed: {error}") from error
@@ -72,7 +72,7 @@ PUT = {"plugin": put_plugin, "bundle": put_bundle}
 
 
 def unpack(archive, folder, name):
-    """Unpacks a zip or tar into the folder, or copies what is neither."""
+    """Unpacks a zip or tar into the folder, or copies any other file."""
     os.makedirs(folder, exist_ok=True)
     root = os.path.realpath(folder)
 
@@ -92,7 +92,7 @@ def unpack(archive, folder, name):
     try:
         with tarfile.open(fileobj=archive) as bundle:
             for entry in bundle:
-                # Links could lead anywhere, and nothing else belongs here.
+                # Links could lead anywhere, and special files don't belong here.
                 if entry.isfile() or entry.isdir():
                     place(inside(entry.name), entry.isdir(), lambda entry=entry: bundle.extractfile(entry))
     except tarfile.ReadError:

@@ -27,7 +27,7 @@ def multiply_point(scalar, point):
 
 
 def read_point(data):
-    """None where it is no point of the curve."""
+    """None if it is no point of the curve."""
     y = int.from_bytes(data, "little")
     sign, y = y >> 255, y & (1 << 255) - 1
     if y >= P:
@@ -47,7 +47,7 @@ BASE_POINT = read_point((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
 
 
 def verify(public_key, message, signature):
-    """Whether the signature of the message was made with the key's secret half."""
+    """True if the signature of the message was made with the key's secret half."""
     if len(public_key) != 32 or len(signature) != 64:
         return False
     key, nonce = read_point(public_key), read_point(signature[:32])
@@ -60,7 +60,7 @@ def verify(public_key, message, signature):
 
 
 def is_signed(script, signature):
-    """Whether the hub that handed out this file signed the script."""
+    """True if the hub that served this file signed the script."""
     try:
         message = b"hub agent\0" + hashlib.sha256(script).digest()
         return bool(SIGNED_BY) and verify(bytes.fromhex(SIGNED_BY), message, bytes.fromhex(signature))

@@ -2,7 +2,7 @@
 
 
 class Agent:
-    """All of it together."""
+    """The whole agent."""
 
     def __init__(self, options, key):
         self.options = options
@@ -45,17 +45,17 @@ class Agent:
             try:
                 self.take(POLL_WAIT_MS)
                 if back_off.failures:
-                    log("the hub is there again")
+                    log("the hub is reachable again")
                 back_off.reset()
                 # Another agent for the same server would end each poll at once.
                 self.leaving.wait(max(0.0, 0.1 - (time.monotonic() - began)))
             except HubError as error:
                 delay = back_off.delay()
-                log(f"{error}; again in {delay:.1f} s")
+                log(f"{error}; retrying in {delay:.1f} s")
                 self.leaving.wait(delay)
 
     def tell_changes(self):
-        """The poll that waits tells how things were when it began; this one, how they are."""
+        """Sends the current state; the waiting poll only sent the state at its beginning."""
         while not self.leaving.is_set():
             if not self.server.changed.wait(1.0):
                 continue
@@ -63,14 +63,14 @@ class Agent:
             try:
                 self.take(0)
             except HubError:
-                # The next poll tells.
+                # The next poll reports it.
                 pass
 
     def ship(self):
         back_off = BackOff()
         while True:
             if self.leaving.is_set() and not self.ending.is_set():
-                # What is left goes to the next version.
+                # Remaining lines go to the next version.
                 return
             lines, dropped = self.output.batch()
             if not lines:
@@ -78,7 +78,7 @@ class Agent:
                     return
                 self.output.news.wait(1.0)
                 self.output.news.clear()
-                # Lines come in flocks.
+                # Lines come in bursts.
                 time.sleep(0.05)
                 continue
             try:
@@ -87,7 +87,7 @@ class Agent:
                 back_off.reset()
             except HubError as error:
                 if error.status == 400:
-                    # It will not be taken the next time either.
+                    # A repetition would be refused, too.
                     log(f"{error}; {len(lines)} lines are lost")
                     self.output.shipped(lines, dropped)
                 elif self.leaving.wait(back_off.delay()):
@@ -103,7 +103,7 @@ class Agent:
             body = {"serverId": self.options.server_id, **self.logins.found[0]}
             try:
                 self.hub.request("POST", "/api/plugin/provisioning/auth-code", body)
-                log("told the hub of a login that waits for its owner")
+                log("reported a login that waits for the owner to the hub")
                 back_off.reset()
                 self.logins.found.popleft()
             except HubError as error:
@@ -128,10 +128,10 @@ class Agent:
             return
         script = self.hub.request("GET", "/api/plugin/provisioning/agent-script", timeout=60)
         if hashlib.sha256(script).hexdigest() != wanted:
-            raise ValueError("the script is not the one that was announced")
+            raise ValueError("the script has another SHA-256 than announced")
         if not is_signed(script, current.get("signature")):
             self.tried = wanted
-            raise ValueError("the script is not signed by the hub that handed out this one; download it anew if you trust it")
+            raise ValueError("the script is not signed by the hub of this one; download it again if you trust it")
         handle, partial = tempfile.mkstemp(prefix=".hub-agent-", suffix=".py", dir=os.path.dirname(self.path))
         try:
             with os.fdopen(handle, "wb") as file:
@@ -166,7 +166,7 @@ class Agent:
                 continue
             command = self.commands.popleft()
             if command.get("action") == "INSTALL":
-                # A download may take its time.
+                # A download may take a while.
                 threading.Thread(target=self.obey, args=(command,), daemon=True, name="install").start()
             else:
                 self.obey(command)
@@ -207,9 +207,9 @@ class Agent:
         if action == "INSTALL":
             with self.installing:
                 return install(self.options, command)
-        raise AgentError(f"this agent does not know how to {action}")
+        raise AgentError(f"this agent does not support {action}")
 
-    # Life.
+    # Lifecycle.
 
     def fetch_bundle(self):
         path = "/api/plugin/provisioning/agent/" + urllib.parse.quote(self.options.server_type, safe="")
@@ -261,7 +261,7 @@ class Agent:
                 log(str(error))
 
     def end(self):
-        """The agent is told to go: the server goes first."""
+        """Stops the server, then the agent."""
         log("stopping")
         self.server.closed = True
         self.server.stop()
@@ -269,7 +269,7 @@ class Agent:
             self.server.watch()
             time.sleep(0.1)
         try:
-            # The last word: it has exited. What is asked now is not done any more.
+            # Final report: it has exited. Later commands are not executed any more.
             self.hub.poll(self.report(), 0)
         except HubError as error:
             log(str(error))
@@ -281,12 +281,12 @@ class Agent:
         log("stopped")
 
     def become_next(self):
-        """Runs the new version in this process's place. The server is still its child and its pipes stay open."""
+        """Replaces this process by the new version. The server is still its child and its pipes stay open."""
         self.leaving.set()
         for event in (self.server.changed, self.output.news, self.logins.news, self.commanded):
             event.set()
         try:
-            # Ends the poll that waits.
+            # Ends the waiting poll.
             self.take(0)
         except HubError:
             pass
@@ -294,7 +294,7 @@ class Agent:
         for thread in self.threads:
             if thread.name in ("poll", "changes", "work", "ship"):
                 thread.join(timeout=max(0.1, deadline - time.monotonic()))
-        # A download is not cut off, unless it takes too long.
+        # A download is not aborted, unless it takes too long.
         waited = self.installing.acquire(timeout=60)
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
         server = self.server.hand_over()
@@ -304,11 +304,11 @@ class Agent:
             file.write(json.dumps(state).encode())
             file.flush()
             os.set_inheritable(file.fileno(), True)
-            # The key goes by the file, which has no name: others may look at this process until it has begun.
+            # The key is passed in an unnamed file: others may look at this process until it has begun.
             environment = {**clean_environment(), HANDOVER: str(file.fileno())}
             os.execve(sys.executable, [sys.executable, self.path, *sys.argv[1:]], environment)
         except OSError as error:
-            log(f"the new version could not be run: {error}; this one goes on")
+            log(f"the new version could not be run: {error}; continuing with this one")
         self.server.keep()
         if waited:
             self.installing.release()
@@ -321,7 +321,7 @@ class Agent:
 
 
 def taken_state():
-    """What the version before left, if there was one."""
+    """State left by the previous version, if there was one."""
     fd = os.environ.pop(HANDOVER, None)
     if fd is None:
         return None

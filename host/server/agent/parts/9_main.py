@@ -13,53 +13,53 @@ def parse(arguments):
         prog="hub_agent.py",
         usage="hub_agent.py [options] -- COMMAND [ARGUMENT ...]",
         description="Runs one game server for a Network Hub: start, stop, restart, kill, console, logs and plugins "
-        "by the hub's routes. Give the server's command line behind --; with --container, what the container runs.",
-        epilog="The API key (scope `agent`) comes from HUB_KEY or from the file HUB_KEY_FILE names, never from the "
-        "command line, where others could read it. The server does not see it. Every option that shows a HUB_ name can "
-        "be given by that environment variable.")
+        "by the hub's routes. Give the server's command line after --; with --container, the container's command.",
+        epilog="The API key (scope `agent`) comes from HUB_KEY or from the file named by HUB_KEY_FILE, never from the "
+        "command line, where others could read it. The server does not see it. Options with a HUB_ name can also "
+        "be set by that environment variable.")
     env = os.environ.get
     parser.add_argument("--put", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--version", action="store_true", help="print this file's SHA-256 and end")
-    parser.add_argument("--hub", metavar="URL", default=env("HUB_URL"), help="the hub's address (HUB_URL)")
+    parser.add_argument("--version", action="store_true", help="print this file's SHA-256 and exit")
+    parser.add_argument("--hub", metavar="URL", default=env("HUB_URL"), help="address of the hub (HUB_URL)")
     parser.add_argument("--server-id", metavar="ID", default=env("HUB_SERVER_ID"),
-                        help="the server this agent runs (HUB_SERVER_ID)")
+                        help="id of this agent's server (HUB_SERVER_ID)")
     parser.add_argument("--server-type", metavar="TYPE", default=env("HUB_SERVER_TYPE"),
-                        help="its type, for the bundle (HUB_SERVER_TYPE)")
+                        help="type of the server, for its bundle (HUB_SERVER_TYPE)")
     parser.add_argument("--allow-plain-http", action="store_true", default=bool(env("HUB_ALLOW_PLAIN_HTTP")),
-                        help="call a hub on another machine without TLS (HUB_ALLOW_PLAIN_HTTP=1)")
+                        help="allow calls to a hub on another machine without TLS (HUB_ALLOW_PLAIN_HTTP=1)")
     parser.add_argument("--user", metavar="NAME", default=env("HUB_SERVER_USER"),
                         help="run the server as this user, who cannot read the agent's key; the agent must be root "
                         "(HUB_SERVER_USER; default: the agent's own user)")
     parser.add_argument("--node-id", metavar="ID", default=env("HUB_NODE_ID") or socket.gethostname(),
-                        help="this machine (HUB_NODE_ID; default: its host name)")
+                        help="name of this machine (HUB_NODE_ID; default: its host name)")
     parser.add_argument("--workdir", metavar="DIR", default=env("HUB_WORKDIR") or ".",
-                        help="where the server runs (HUB_WORKDIR; default: here)")
+                        help="working directory of the server (HUB_WORKDIR; default: the current one)")
     parser.add_argument("--env", metavar="NAME=VALUE", type=key_value, action="append", default=[],
-                        help="an environment variable of the server; may be given more than once")
+                        help="environment variable of the server; repeatable")
     parser.add_argument("--no-start", action="store_true", help="wait for START instead of starting the server at once")
     parser.add_argument("--restart", choices=("never", "on-failure", "always"), default=env("HUB_RESTART") or "never",
-                        help="whether to start the server again, after 5 s and then later and later, when it goes down by "
-                        "itself (HUB_RESTART; default: never)")
+                        help="when to restart a server that exits by "
+                        "itself, after 5 s and then with growing delays (HUB_RESTART; default: never)")
     parser.add_argument("--stop-command", metavar="LINE", default=env("HUB_STOP_COMMAND"),
-                        help="what stops the server when written to its console, such as `stop` "
+                        help="console command that stops the server, such as `stop` "
                         "(HUB_STOP_COMMAND; default: SIGTERM)")
     parser.add_argument("--stop-timeout", metavar="SECONDS", type=float, default=120.0,
-                        help="kill a server that was told to stop and has not after this time; 0: never (default: 120)")
+                        help="time to stop before the server is killed; 0: no limit (default: 120)")
     parser.add_argument("--memory-limit", metavar="SIZE", type=parse_size, default=0,
-                        help="kill the server when it and what it started hold more memory than this, such as 4G")
+                        help="memory of the server and its children at which it is killed, such as 4G")
     parser.add_argument("--plugins-dir", metavar="DIR", default=env("HUB_PLUGINS_DIR"),
-                        help="where INSTALL puts plugins (HUB_PLUGINS_DIR; default: plugins in the working directory)")
+                        help="folder for plugins (HUB_PLUGINS_DIR; default: plugins in the working directory)")
     parser.add_argument("--bundle-dir", metavar="DIR", default=env("HUB_BUNDLE_DIR"),
-                        help="unpack the server type's bundle here before the first start (HUB_BUNDLE_DIR)")
-    parser.add_argument("--container", metavar="IMAGE", help="run the server in a container of this image")
-    parser.add_argument("--container-name", metavar="NAME", help="its name (default: hub- and the server's id)")
+                        help="folder for the server type's bundle, unpacked before the first start (HUB_BUNDLE_DIR)")
+    parser.add_argument("--container", metavar="IMAGE", help="image of a container to run the server in")
+    parser.add_argument("--container-name", metavar="NAME", help="name of the container (default: hub-ID)")
     parser.add_argument("--container-arg", metavar="ARGUMENT", action="append", default=[],
-                        help="an argument for the engine's `run`, as --container-arg=--publish=25565:25565; "
-                        "may be given more than once")
-    parser.add_argument("--engine", metavar="PROGRAM", help="docker or podman (default: whichever there is)")
+                        help="argument for the engine's `run`, such as --container-arg=--publish=25565:25565; "
+                        "repeatable")
+    parser.add_argument("--engine", metavar="PROGRAM", help="docker or podman (default: the installed one)")
     parser.add_argument("--update-interval", metavar="SECONDS", type=float, default=300.0,
-                        help="how often to look for a newer agent; 0: never (default: 300)")
-    parser.add_argument("command", metavar="COMMAND", nargs="*", help="the server's command line")
+                        help="interval of the checks for a newer agent; 0: never (default: 300)")
+    parser.add_argument("command", metavar="COMMAND", nargs="*", help="command line of the server")
     options = parser.parse_args(arguments)
     if options.version or options.put:
         return options
@@ -73,15 +73,15 @@ def parse(arguments):
         options.workdir = os.path.abspath(options.workdir)
     for value, option in ((options.hub, "--hub"), (options.server_id, "--server-id")):
         if not value:
-            parser.error(f"{option} is needed")
+            parser.error(f"{option} is required")
     if not options.command and not options.container:
-        parser.error("the server's command line is needed, behind --")
+        parser.error("the server's command line is required, after --")
     options.env = dict(options.env)
     options.plugins_dir = options.plugins_dir or os.path.join(options.workdir, "plugins")
     if options.container:
         options.engine = options.engine or shutil.which("docker") or shutil.which("podman")
         if not options.engine:
-            parser.error("neither docker nor podman is here")
+            parser.error("neither docker nor podman is installed")
         options.container_name = options.container_name or "hub-" + re.sub(r"[^A-Za-z0-9_.-]", "-", options.server_id)
     return options
 
@@ -117,7 +117,7 @@ def clean_environment():
 
 
 def as_user(user):
-    """How a process is started as this user; as the agent's own without one."""
+    """Options to start a process as this user; as the agent's own without one."""
     if not user:
         return {}
     return {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid),
@@ -125,20 +125,20 @@ def as_user(user):
 
 
 def drop_capabilities():
-    """Of an agent that is not root, but may start processes as other users: those must not be able to."""
+    """For an agent that is not root, but may start processes as other users: its children must not be able to."""
     ambient, clear_all = 47, 4
     LIBC.prctl(ambient, clear_all, 0, 0, 0)
 
 
 def check_transport(options, hub, goes_on):
-    """The key and the commands must not travel where others can read and change them."""
+    """The key and the commands must not cross a network on which others can read and change them."""
     if not hub.in_the_clear or options.allow_plain_http:
         return
-    text = f"{options.hub} is plain http: whoever is on the way can read the key and command the server; use https, or " \
+    text = f"{options.hub} is plain http: anyone on the path can read the key and control the server; use https, or " \
            "--allow-plain-http in a network that you trust"
     if not goes_on:
         raise SystemExit(f"hub-agent: {text}")
-    # A new version does not take a running server down.
+    # A new version does not stop a running server.
     log(f"{text}; the next start is refused")
 
 

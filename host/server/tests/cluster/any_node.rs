@@ -1,4 +1,4 @@
-//! Every node gives the same answers, whichever the parties are connected to.
+//! Every node gives the same answers, whichever node the parties are connected to.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! NATS comes back with an older store, loses events, or keeps none: no client takes a gap for the whole.
+//! NATS comes back with an older store, loses events, or keeps none: every client is notified of a gap.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::fleet::{Fleet, uuid, wait_until};
 use crate::isolation::Link;
 use crate::stream::Events;
 
-/// What one client has seen: the lines, and how often it was told to read everything anew.
+/// Events seen by one client: the lines, and the number of notices to reload everything.
 #[derive(Default)]
 struct Seen {
     lines: BTreeSet<usize>,
@@ -90,10 +90,10 @@ async fn an_older_store_of_nats_is_announced_and_no_later_line_is_lost() {
     fleet.wait_until_ready().await;
 }
 
-/// All nodes name the bus, and go on: a load balancer that asks for their readiness always has one.
+/// All nodes report the fault and stay ready, so that a load balancer that checks readiness always has one.
 async fn expect_service_without_bus(fleet: &Fleet, owner: &Client) {
     let began = Instant::now();
-    // Since when all nodes are ready and name it: by the test's clock, and by theirs.
+    // Start of the time since when all nodes are ready and report it: by the test's clock, and by theirs.
     let mut named = None::<(Instant, Vec<Value>)>;
     while named.as_ref().is_none_or(|(at, _)| at.elapsed() < Duration::from_secs(4)) {
         assert!(began.elapsed() < Duration::from_secs(40), "not all nodes name the bus");
@@ -110,7 +110,7 @@ async fn expect_service_without_bus(fleet: &Fleet, owner: &Client) {
             let since: Vec<_> = health.iter().map(|health| health["faults"][0]["since"].clone()).collect();
             assert_eq!(named.get_or_insert_with(|| (Instant::now(), since.clone())).1, since);
         } else {
-            // The first that tells the others what it lost is not ready until they tell it, too.
+            // The first node that reports a lost stream is not ready until the others report it, too.
             named = None;
         }
     }
@@ -120,11 +120,11 @@ async fn expect_service_without_bus(fleet: &Fleet, owner: &Client) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nodes_without_the_bus_name_it_and_go_on() {
+async fn nodes_without_the_bus_report_it_and_continue() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("forgetful");
     assert_eq!(chat(&owner, 0..3).await.len(), 3);
-    // It keeps no events, or it is not there.
+    // It keeps no events, or does not run.
     fleet.restart_nats_without_jetstream().await;
     expect_service_without_bus(&fleet, &owner).await;
     fleet.restart_nats().await;
@@ -137,7 +137,7 @@ async fn nodes_without_the_bus_name_it_and_go_on() {
     assert_eq!(chat(&owner, 6..9).await.len(), 3);
 }
 
-/// Reads at all nodes, each of which has told a line.
+/// Reads at all nodes, each of which has delivered a line.
 async fn read_at_all(owner: &Client) -> Vec<(Arc<Mutex<Seen>>, JoinHandle<()>)> {
     let readers: Vec<_> = (0..3).map(|node| read(owner.clone(), node)).collect();
     wait_until(async || {
@@ -148,12 +148,12 @@ async fn read_at_all(owner: &Client) -> Vec<(Arc<Mutex<Seen>>, JoinHandle<()>)> 
     readers
 }
 
-/// How many gaps each reader was told of.
+/// Number of gaps announced to each reader.
 fn gaps(readers: &[(Arc<Mutex<Seen>>, JoinHandle<()>)]) -> Vec<usize> {
     readers.iter().map(|(seen, _)| seen.lock().resyncs).collect()
 }
 
-/// Sends lines until ten are acknowledged, and expects them at all readers, which were told of as many gaps as shall be.
+/// Sends lines until ten are acknowledged, and expects them at all readers, with the expected number of announced gaps.
 async fn expect_lines(
     owner: &Client,
     readers: &[(Arc<Mutex<Seen>>, JoinHandle<()>)],
@@ -173,13 +173,13 @@ async fn expect_lines(
     .await;
 }
 
-/// Whether no reader was told of a gap.
+/// True if no gap was announced to any reader.
 fn of_none(gaps: Vec<usize>) -> bool {
     gaps.into_iter().all(|gaps| gaps == 0)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_of_nats_that_is_deleted_or_made_anew_is_announced() {
+async fn a_deleted_or_recreated_stream_of_nats_is_announced() {
     let fleet = Fleet::start().await;
     let owner = fleet.network("deleted");
     let readers = read_at_all(&owner).await;
@@ -189,7 +189,7 @@ async fn a_stream_of_nats_that_is_deleted_or_made_anew_is_announced() {
     // NATS 2.9 may delete the files of the new stream with those of the old one. Then that is replaced, too.
     expect_lines(&owner, &readers, 200, |gaps| gaps.iter().all(|gaps| *gaps > 0)).await;
     fleet.wait_until_ready().await;
-    // By somebody else, at once.
+    // Recreated at once, by another client.
     let before = gaps(&readers);
     let config = nats.get_stream("hub-events").await.unwrap().cached_info().config.clone();
     nats.delete_stream("hub-events").await.unwrap();
@@ -258,7 +258,7 @@ async fn a_connection_to_nats_that_breaks_while_missed_events_are_read_silences_
     let away = fleet.url(2);
     wait_until(async || fleet.shards_at(&away).await == 0).await;
     flood(&owner, &[0, 1]).await;
-    // In the middle of what it missed.
+    // In the middle of the missed events.
     proxy.freeze_after(512 << 10);
     wait_until(async || proxy.is_frozen()).await;
     proxy.open();

@@ -45,7 +45,7 @@ impl Client {
         Self { urls: Arc::new(Mutex::new(urls)), ..self.clone() }
     }
 
-    /// Sends a request to one node, once; `None` where no answer came.
+    /// Sends a request to one node, once; `None` without an answer.
     pub async fn send(
         &self,
         node: usize,
@@ -101,13 +101,13 @@ impl Client {
         self.send_retrying(Method::PUT, path, Some(body), None).await
     }
 
-    /// A request to a node; `None` where it is known to be down.
+    /// A request to a node; `None` if it is known to be down.
     pub fn request(&self, node: usize, method: &Method, path: &str) -> Option<RequestBuilder> {
         let url = self.urls.lock().unwrap()[node % 3].clone()?;
         Some(self.http.request(method.clone(), format!("{url}{path}")).header("X-Service-Api-Key", &self.key))
     }
 
-    /// Tries the next node where one refuses the connection; any other failure fails the test.
+    /// Tries the next node if one refuses the connection; any other failure fails the test.
     pub async fn expect_success(&self, method: Method, path: &str, body: Value, key: Option<&str>) -> Value {
         let with = |request: RequestBuilder| match key {
             Some(key) => request.json(&body).header("Idempotency-Key", key),
@@ -116,7 +116,7 @@ impl Client {
         self.expect_success_with(&method, path, with).await
     }
 
-    /// As [`Self::expect_success`], with any request.
+    /// Variant of [`Self::expect_success`] for any request.
     pub async fn expect_success_with(
         &self,
         method: &Method,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::fleet::{Fleet, wait_until};
 
-/// Variables that put a process's clock ahead by what `file` says, such as `+90`.
+/// Variables that set a process's clock ahead by the content of `file`, such as `+90`.
 fn clock_of(file: &Path) -> Vec<(&'static str, String)> {
     let folders = std::fs::read_dir("/usr/lib").unwrap();
     let library = folders.map(|folder| folder.unwrap().path().join("faketime/libfaketimeMT.so.1"));
@@ -100,8 +100,8 @@ async fn a_clock_that_goes_wrong_ends_nothing_and_costs_its_node_the_shards() {
     assert_live(&worlds).await;
 }
 
-/// A standby that is behind took over, or somebody set the clock. A node dies at that moment, whose leases seem to last for
-/// 40 s more.
+/// A standby that is behind took over, or the clock was set by hand. A node dies at that moment, whose leases seem to
+/// last for 40 s more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_shards_of_a_dead_node_are_taken_though_the_databases_clock_goes_back() {
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ async fn a_console_command_reaches_a_stream_at_another_node() {
     }
 }
 
-/// Polls a node as an agent does; returns the commands.
+/// Polls a node like an agent; returns the commands.
 async fn poll(agent: &Client, node: usize, wait_ms: u32) -> Vec<Value> {
     let path = format!("/api/plugin/servers/lobby-1/commands?nodeId=n&waitMs={wait_ms}");
     let answer = agent.request(node, &Method::GET, &path).unwrap().send().await.unwrap();
@@ -55,7 +55,7 @@ async fn poll(agent: &Client, node: usize, wait_ms: u32) -> Vec<Value> {
         .collect()
 }
 
-/// Sends a command to an agent that already polls, and answers in its name.
+/// Sends a command to an agent that already polls, and answers for it.
 async fn command(owner: &Client, sent_at: usize, polling: tokio::task::JoinHandle<Vec<Value>>, answered_at: usize) {
     let (sender, line) = (owner.clone(), format!("say {sent_at}{answered_at}"));
     let body = json!({"line": line});
@@ -94,9 +94,9 @@ async fn follow(owner: Client, lines: usize) -> Vec<String> {
     seen
 }
 
-/// A node that starts gets its share of the networks; polls and streams of those that move go on.
+/// A starting node gets its share of the networks; polls and streams of the moved ones continue.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn polls_and_logs_go_on_when_their_network_moves() {
+async fn polls_and_logs_continue_when_their_network_moves() {
     const LINES: usize = 60;
     let mut fleet = Fleet::start().await;
     fleet.stop(2);

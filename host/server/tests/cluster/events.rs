@@ -22,7 +22,7 @@ pub async fn start_readers(
     start_readers_of("CHAT", line, servers, stop).await
 }
 
-/// As [`start_readers`], of the numbers that events of a kind carry.
+/// Variant of [`start_readers`] for the numbers in events of a kind.
 pub async fn start_readers_of(
     kind: &'static str,
     number: fn(&Value) -> usize,
@@ -67,7 +67,7 @@ async fn read(
         }
         let (mut bytes, mut text) = (response.bytes_stream(), String::new());
         let opened_at = Instant::now();
-        // Reconnects every 2 s even if the stream goes on.
+        // Reconnects every 2 s even while the stream continues.
         while opened_at.elapsed() < Duration::from_secs(2) {
             let Ok(chunk) = tokio::time::timeout(Duration::from_millis(500), bytes.next()).await else { continue };
             let Some(Ok(chunk)) = chunk else { break };

@@ -62,7 +62,7 @@ impl Payers {
     }
 }
 
-/// Waits until a node reports that it lacks something.
+/// Waits until a node reports this fault.
 async fn wait_until_lacks(fleet: &Fleet, node: usize, what: &str) {
     let named = |lacks: &Value| lacks.as_array().is_some_and(|lacks| lacks.contains(&json!(what)));
     wait_until(async || fleet.readiness(node).await.as_ref().is_some_and(named)).await;
@@ -86,10 +86,10 @@ async fn a_restart_of_the_database_loses_nothing_that_was_acknowledged() {
     payers.finish(&owner).await;
 }
 
-/// A standby that takes over may lack the last of what was acknowledged. Here rows are deleted instead, and the server
-/// starts anew before any lease expires.
+/// A standby that takes over may lack the last acknowledged writes. Here rows are deleted instead, and the server
+/// restarts before any lease expires.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_is_online_is_saved_again_after_a_failover() {
+async fn online_players_are_saved_again_after_a_failover() {
     let fleet = Fleet::start_isolated().await;
     fleet.wait_until_balanced().await;
     let owner = fleet.network("failover");
@@ -107,7 +107,7 @@ async fn who_is_online_is_saved_again_after_a_failover() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_without_the_database_reports_it_and_the_others_go_on() {
+async fn a_node_without_the_database_reports_it_and_the_others_continue() {
     let fleet = Fleet::start_isolated().await;
     // The node owns some of them.
     let owners: Vec<_> = (0..6).map(|number| fleet.network(&format!("cut-{number}"))).collect();
@@ -130,7 +130,7 @@ async fn a_node_without_the_database_reports_it_and_the_others_go_on() {
     }
 }
 
-/// Also those whose keys are asked for over a connection that worked a moment before.
+/// Includes networks whose keys are read over a connection that worked a moment before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_loses_the_database_answers_in_time() {
     let fleet = Fleet::start_isolated().await;
@@ -152,7 +152,7 @@ async fn a_node_without_the_bus_reports_it_and_its_streams_catch_up() {
     let fleet = Fleet::start_isolated().await;
     let owner = fleet.network("bus");
     let stop = Arc::new(AtomicBool::new(false));
-    // They read at one node after the other, as connectors do.
+    // They read at one node after the other, like connectors.
     let readers = start_readers((0..3).map(|reader| (owner.clone(), format!("s-{reader}"))), &stop).await;
     let sent = Arc::new(AtomicUsize::new(0));
     let writer = tokio::spawn(chat(owner.clone(), Arc::clone(&sent), Arc::clone(&stop)));
@@ -161,7 +161,7 @@ async fn a_node_without_the_bus_reports_it_and_its_streams_catch_up() {
         wait_until(async || sent.load(Ordering::Relaxed) >= goal).await;
     };
     wait_for_lines(20).await;
-    // Requests that publish nothing succeed, also where the node is the owner.
+    // Requests that publish nothing succeed, even if the node is the owner.
     let owners: Vec<_> = (0..6).map(|number| fleet.network(&format!("cut-{number}"))).collect();
     let paying: Vec<_> = owners.iter().map(|owner| Payers::start(owner, "red", 1)).collect();
     fleet.namespace().disconnect(Link::Bus);
@@ -173,7 +173,7 @@ async fn a_node_without_the_bus_reports_it_and_its_streams_catch_up() {
     for payers in &paying {
         payers.wait_for(10).await;
     }
-    // It can publish nothing, so its networks move and their events go on as well.
+    // It can publish nothing, so its networks move and their events continue.
     for owner in &owners {
         wait_until(async || {
             let line = json!({"playerUuid": uuid(1), "playerName": "p", "message": "hello", "serverId": "s-0",

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use crate::client::Client;
 use crate::isolation::{Link, NetworkNamespace, Postgres};
 
-/// How long clients and tests retry. Nothing takes this long when all is well.
+/// Time limit of retries by clients and tests. Nothing takes this long when all is well.
 pub const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// The binary under test.
@@ -41,7 +41,7 @@ pub struct Fleet {
     urls: Arc<Mutex<Vec<Option<String>>>>,
     /// The fleet's own database.
     postgres: Option<Postgres>,
-    /// That of the first node.
+    /// Namespace of the first node.
     namespace: Option<NetworkNamespace>,
     _fleet_lock: tokio::sync::MutexGuard<'static, ()>,
 }
@@ -63,7 +63,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Who has a shard.
+/// Owner of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardLease {
     pub url: String,
@@ -106,7 +106,7 @@ fn signal(child: &Child, name: &str) {
     let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
 }
 
-/// A port that nothing listens on, and that was not answered before: several are taken before any of them is used.
+/// A free port, not returned before: several are taken before any of them is used.
 pub fn free_port() -> u16 {
     static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
@@ -122,7 +122,7 @@ impl Fleet {
         Self::start_with(CURRENT).await
     }
 
-    /// As [`Self::start`], with another binary.
+    /// Variant of [`Self::start`] with another binary.
     pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
         Self::on(FLEET_LOCK.lock().await, binary, vec![], &url, None, None).await
@@ -210,7 +210,7 @@ impl Fleet {
         self.start_node_with(node, &[]);
     }
 
-    /// As [`Self::start_node`], with more variables.
+    /// Variant of [`Self::start_node`] with more variables.
     pub fn start_node_with(&mut self, node: usize, environment: &[(&str, String)]) {
         let mut child = self.command(node, environment).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -219,12 +219,12 @@ impl Fleet {
         self.urls.lock().unwrap()[node] = Some(self.url(node));
     }
 
-    /// As [`Self::start_node`]; the others are told to reach it at this URL.
+    /// Variant of [`Self::start_node`] that makes the others reach it at this URL.
     pub fn start_node_at(&mut self, node: usize, url: &str) {
         self.start_node_with(node, &[("HUB_NODE_URL", url.to_owned())]);
     }
 
-    /// Starts a node that is expected to refuse; returns what it says.
+    /// Starts a node that is expected to refuse; returns its output.
     pub fn refused_start(&self, node: usize, environment: &[(&str, String)]) -> String {
         let child = self.command(node, environment).stderr(Stdio::piped()).spawn().unwrap();
         let mut node = Daemon(child);
@@ -237,7 +237,7 @@ impl Fleet {
         std::io::read_to_string(node.0.stderr.take().unwrap()).unwrap()
     }
 
-    /// How a node is reached.
+    /// URL of a node.
     pub fn url(&self, node: usize) -> String {
         format!("http://{}", self.nodes[node].address)
     }
@@ -252,7 +252,7 @@ impl Fleet {
             .env("HUB_BUS", self.bus())
             .arg("--data")
             .arg(self.folder.path().join(format!("node-{node}")))
-            // No option: an older hub that is tested does not know it.
+            // Not an option, because an older hub under test does not know it.
             .env("HUB_BLOBS", self.folder.path().join("blobs"))
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
@@ -261,7 +261,7 @@ impl Fleet {
         command
     }
 
-    /// Waits until every running node is ready, and nothing is wrong with it.
+    /// Waits until every running node is ready, and reports no faults.
     pub async fn wait_until_ready(&self) {
         for node in 0..3 {
             if self.nodes[node].process.is_some() {
@@ -270,19 +270,19 @@ impl Fleet {
         }
     }
 
-    /// What a node lacks by its own account; `None` where it does not answer.
+    /// Faults in a node's readiness report; `None` if it does not answer.
     pub async fn readiness(&self, node: usize) -> Option<Value> {
         Some(self.health(node).await?["lacks"].clone())
     }
 
-    /// The names of all that is wrong with a node by its own account; `None` where it does not answer.
+    /// Names of all faults that a node reports; `None` if it does not answer.
     pub async fn faults(&self, node: usize) -> Option<Vec<String>> {
         let health = self.health(node).await?;
         let faults = health["faults"].as_array()?.iter();
         Some(faults.map(|fault| fault["name"].as_str().unwrap().to_owned()).collect())
     }
 
-    /// All that a node answers at `/readyz`; `None` where it does not.
+    /// Whole answer of a node at `/readyz`; `None` without one.
     pub async fn health(&self, node: usize) -> Option<Value> {
         let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
@@ -322,8 +322,8 @@ impl Fleet {
         StoppingNode(process)
     }
 
-    /// Restarts a node with another binary, as an operator would: clients keep its address, and the hub must hide the
-    /// restart from them. Returns how long the node took to end its streams after it was asked to stop.
+    /// Restarts a node with another binary, like an operator would: clients keep its address, and the hub must hide the
+    /// restart from them. Returns the time between the request to stop and the end of the node's streams.
     pub async fn replace(&mut self, node: usize, binary: &str, streams: JoinSet<()>) -> Duration {
         let began = Instant::now();
         let mut process = self.nodes[node].process.take().unwrap();
@@ -361,7 +361,7 @@ impl Fleet {
         PgConnection::connect(&self.database).await.unwrap().execute(statement).await.unwrap();
     }
 
-    /// How many unexpired leases on shards the node with this URL has.
+    /// Number of unexpired leases on shards of the node with this URL.
     pub async fn shards_at(&self, url: &str) -> i64 {
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
         let count = "SELECT COUNT(*) FROM network_homes h JOIN hub_nodes n ON n.node = h.node
@@ -369,7 +369,7 @@ impl Fleet {
         sqlx::query_scalar(count).bind(url).fetch_one(&mut connection).await.unwrap()
     }
 
-    /// The numbers that a query answers.
+    /// Numeric results of a query.
     pub async fn numbers(&self, query: &str) -> Vec<i64> {
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
         sqlx::query_scalar(AssertSqlSafe(query.to_owned())).fetch_all(&mut connection).await.unwrap()
@@ -425,7 +425,7 @@ impl Fleet {
         copy
     }
 
-    /// Restarts NATS with another store, as after a power cut.
+    /// Restarts NATS with another store, like after a power cut.
     pub async fn restore_bus(&mut self, store: TempDir) {
         self.stop_nats();
         let folder = self.folder.path().join("nats");
@@ -483,7 +483,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Waits until something listens there.
+/// Waits until a process listens there.
 pub async fn wait_for(address: &str) {
     wait_until(async || tokio::net::TcpStream::connect(address).await.is_ok()).await;
 }

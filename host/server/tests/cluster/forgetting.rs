@@ -1,4 +1,4 @@
-//! A player who is forgotten at one node is forgotten at all.
+//! A player forgotten at one node is forgotten at all.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn no_node_remembers_a_forgotten_player() {
     drop(streams);
 
     send(&owner, 1, Method::DELETE, &format!("/api/manage/players/{}", uuid(1)), Value::Null).await.expect(204);
-    // Each node looks once a second.
+    // Each node checks once a second.
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     for (node, position) in positions.iter().enumerate() {
         send(&owner, node, Method::GET, &player, Value::Null).await.expect(404);

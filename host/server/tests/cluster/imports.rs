@@ -1,4 +1,4 @@
-//! An import goes on at the next owner of its network, whoever is killed meanwhile, and writes everything once.
+//! An import continues at the next owner of its network after a kill, and writes every row once.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::fleet::{Fleet, uuid, wait_until};
 
 const BANS: usize = 12_000;
 
-/// Bans of as many players, as `mysqldump` writes them.
+/// Bans of as many players, in the format of `mysqldump`.
 fn dump() -> String {
     let columns = "`id` bigint, `uuid` varchar(36), `ip` varchar(45), `reason` varchar(2048), `banned_by_uuid` varchar(36), \
         `banned_by_name` varchar(128), `time` bigint, `until` bigint, `server_scope` varchar(32), `ipban` bit(1), `active` bit(1)";

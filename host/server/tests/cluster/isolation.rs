@@ -61,7 +61,7 @@ impl NetworkNamespace {
         format!("{}.17", self.subnet)
     }
 
-    /// Drops what is sent from inside the namespace to the host's second address alone.
+    /// Drops packets sent from inside the namespace to the host's second address alone.
     pub fn disconnect_from_second(&self) {
         ip(&format!("-n {} route replace blackhole {}/32", self.name, self.second_address()));
     }
@@ -79,7 +79,7 @@ impl NetworkNamespace {
         command
     }
 
-    /// Makes both ends send to a hardware address that nobody has.
+    /// Makes both ends send to an unassigned hardware address.
     pub fn disconnect(&self, link: Link) {
         let nobody = "lladdr 02:00:00:00:00:99 nud permanent";
         let [host_end, inner_end] = self.ends(link);
@@ -131,7 +131,7 @@ impl Postgres {
         postgres
     }
 
-    /// Starts it in a folder that everybody may write to.
+    /// Starts it in a world-writable folder.
     pub fn start_in(folder: &Path, host: &str, port: u16, environment: Vec<(&'static str, String)>) -> Self {
         let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed (Debian's postgresql)");
         let programs = versions.map(|version| version.unwrap().path().join("bin")).max().unwrap();
@@ -158,7 +158,7 @@ impl Postgres {
         assert!(self.try_start_server(), "PostgreSQL does not start");
     }
 
-    /// Whether it runs now.
+    /// True if it runs now.
     pub fn try_start_server(&self) -> bool {
         let log = self.folder.join("log");
         let start = ["-w", "-l", log.to_str().unwrap(), "-o", self.options.as_str(), "start"];
@@ -169,7 +169,7 @@ impl Postgres {
         succeeds(&start) || succeeds(&["status"])
     }
 
-    /// Stops it as a crash does: without closing connections, and with a recovery at the next start.
+    /// Crashes it: without closing connections, and with a recovery at the next start.
     pub fn crash(&self) {
         self.run("pg_ctl", &["-m", "immediate", "-w", "stop"]);
     }

@@ -1,37 +1,38 @@
-//! The protocol of shard leases as a model: every order of steps, pauses, lost requests and slow clocks is tried.
+//! Model of the protocol of shard leases: every order of steps, pauses, lost requests and slow clocks is tried.
 //!
 //! One shard, two nodes, one row in the database. A node asks the database to renew, claim, release or transfer the
-//! lease; the database executes that at some later moment or never, the node hears of it later still or never, and time
-//! goes on meanwhile, which is what a pause is. Then the faults stop. The statements are those of `cluster/store.rs`, the
-//! node's rules those of `cluster/renewal.rs` and `cluster/locations.rs`.
+//! lease; the database executes that at some later moment or never, the node gets the answer later still or never, and
+//! time passes meanwhile, which models a pause. Then the faults stop. The statements are those of `cluster/store.rs`,
+//! the node's rules those of `cluster/renewal.rs` and `cluster/locations.rs`.
 
 use std::collections::BTreeSet;
 
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
 
-/// How long a lease lasts, in ticks.
+/// Duration of a lease, in ticks.
 const TTL: u8 = 3;
 const NODES: usize = 2;
 
-/// The rules, or broken ones that the checker must see through.
+/// The rules, or broken ones that the checker must detect.
 #[derive(Clone)]
 struct Leases {
     /// The faults stop at this tick.
     calm: u8,
     /// The holder considers its lease expired this much earlier.
     margin: u8,
-    /// The holder counts the lease from when it asked for it, not from when it was told of it.
+    /// The holder counts the lease from its request, not from the answer.
     counts_from_request: bool,
     /// A transaction checks the fence before it writes.
     checks_fence: bool,
-    /// A lease that expired at its holder stays so until the database has released it, though that renewed it in time.
+    /// A lease that expired at its holder stays expired until the database has released it, even if it was renewed
+    /// there in time.
     releases_expired: bool,
-    /// Which steps there are.
+    /// Selection of possible steps.
     steps: fn(Step) -> bool,
 }
 
 impl Leases {
-    /// When somebody owns the shard again.
+    /// Tick by which the shard has an owner again.
     fn horizon(&self) -> u8 {
         self.calm + TTL + 2
     }
@@ -54,15 +55,15 @@ enum Request {
     Transfer { fence: u8 },
 }
 
-/// What a node waits for.
+/// A node's request under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Waiting {
     request: Request,
     /// By the node's own clock.
     asked_at: u8,
-    /// How far the node's clock was behind then.
+    /// Delay of the node's clock at that time.
     lag: u8,
-    /// What the database answered, once it has: the lease's fence.
+    /// The database's answer, once there is one: the lease's fence.
     #[allow(clippy::option_option)]
     answer: Option<Option<u8>>,
 }
@@ -72,7 +73,7 @@ struct Lease {
     fence: u8,
     /// By the node's own clock.
     expires_at: u8,
-    /// How far the node's clock was behind when it asked.
+    /// Delay of the node's clock at its request.
     lag: u8,
     is_ending: bool,
 }
@@ -93,10 +94,10 @@ struct Node {
     abandoned: Option<Request>,
     /// A write on its way to the database, with the fence it was begun under.
     write: Option<u8>,
-    /// How far its clock is behind.
+    /// Delay of its clock.
     lag: u8,
     round: Round,
-    /// The fence of the lease that began here last.
+    /// Fence of the last lease that began here.
     begun: u8,
 }
 
@@ -109,7 +110,7 @@ impl Node {
         self.lease.is_some_and(|lease| self.clock(now) >= lease.expires_at)
     }
 
-    /// Whether it serves the shard's networks from its memory.
+    /// True if it serves the shard's networks from its memory.
     fn owns(&self, now: u8) -> bool {
         self.lease.is_some_and(|lease| !lease.is_ending) && !self.has_expired(now)
     }
@@ -123,7 +124,7 @@ struct State {
     fence: u8,
     expires_at: u8,
     nodes: [Node; NODES],
-    /// Who wrote last.
+    /// Last writer.
     last_writer: Option<(usize, u8)>,
     wrote_outdated: bool,
     /// A lease began with the fence of one that had ended.
@@ -133,9 +134,9 @@ struct State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Step {
     Tick,
-    /// The node begins what is next in its round.
+    /// The node begins the next step of its round.
     Ask(usize),
-    /// The node gives its shard to the other.
+    /// The node transfers its shard to the other.
     GiveAway(usize),
     BeginWrite(usize),
     Execute(usize),
@@ -154,7 +155,7 @@ impl State {
         self.now >= rules.calm
     }
 
-    /// Whether all have had their turn in this tick.
+    /// True if all have had their turn in this tick.
     fn is_settled(&self) -> bool {
         self.nodes.iter().all(|node| {
             node.round == Round::Done && node.waiting.is_none() && node.abandoned.is_none() && node.write.is_none()
@@ -174,7 +175,7 @@ impl State {
         }
     }
 
-    /// Runs a statement; answers the fence of the node's lease.
+    /// Runs a statement; returns the fence of the node's lease.
     fn execute(&mut self, node: usize, request: Request) -> Option<u8> {
         match request {
             Request::Renew if self.owner == node && self.expires_at > self.now => {
@@ -222,7 +223,7 @@ impl State {
                 node.lease = None;
                 return;
             }
-            // Of a renewal: another node's.
+            // For a renewal: another node's lease.
             (Request::Transfer { .. }, _) | (Request::Renew, None) => node.lease = None,
             (Request::Renew | Request::Claim, Some(fence)) => {
                 let has_expired = node.has_expired(now);
@@ -232,7 +233,7 @@ impl State {
                             (lease.expires_at, lease.lag) = (expires_at, lag);
                         }
                     }
-                    // It must not become valid again after somebody saw it end.
+                    // It must not be valid again after a node saw it end.
                     Some(lease) if lease.fence == fence && rules.releases_expired => return,
                     Some(_) => node.lease = None,
                     None => {
@@ -387,7 +388,7 @@ fn leases_keep_their_promises_in_every_order_of_events() {
     checker.assert_properties();
 }
 
-/// The checker finds what a broken rule leads to, with those steps alone that lead there, so that it is quick.
+/// The checker finds the failure caused by each broken rule, with only the steps that lead there, so that it is quick.
 #[test]
 fn each_rule_is_needed() {
     use Step::{BeginWrite, ExecuteWrite, SlowDown};
@@ -421,7 +422,7 @@ fn each_rule_is_needed() {
     }
 }
 
-/// A step without which nobody owns anything; no fault.
+/// A step without which no node owns anything; no fault.
 fn is_protocol(step: Step) -> bool {
     matches!(step, Step::Tick | Step::Ask(_) | Step::Execute(_) | Step::Hear(_))
 }

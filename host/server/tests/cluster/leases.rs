@@ -1,4 +1,4 @@
-//! Nodes keep their shards through what happens to other nodes, to one network, and to the database's clock.
+//! Nodes keep their shards despite events at other nodes, in one network, and of the database's clock.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::fleet::{Fleet, ShardLease, wait_until};
 
 const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
 
-/// How long a lease lasts, and the longest takeover.
+/// Duration of a lease, and of the longest takeover.
 const LEASE: Duration = Duration::from_secs(4);
 const TAKEOVER: Duration = Duration::from_secs(5);
 
@@ -30,7 +30,7 @@ fn assert_kept(before: &HashMap<i32, ShardLease>, now: &HashMap<i32, ShardLease>
     assert!(lost.is_empty(), "{} of {} leases were lost: {lost:?}", lost.len(), before.len());
 }
 
-/// The node stops within the transaction by which it saves who is online, which holds its lease.
+/// The node stops within the transaction that saves its online players, which holds its lease.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_stops_in_a_transaction_costs_only_its_own_shards() {
     let fleet = Fleet::start().await;
@@ -103,7 +103,7 @@ async fn networks_that_take_all_connections_cost_no_shard() {
     }
 }
 
-/// 40 callers of one network wait for a locked row. The others are served as if nothing happened.
+/// 40 callers of one network wait for a locked row. The others are served normally.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_locked_balance_costs_no_shard_and_is_not_noticed_by_others() {
     let fleet = Fleet::start().await;
@@ -140,7 +140,7 @@ async fn a_locked_balance_costs_no_shard_and_is_not_noticed_by_others() {
     }
 }
 
-/// Somebody has locked the row of a lease by hand. The networks of that shard wait, and nobody else.
+/// The row of a lease is locked by hand. The networks of that shard wait, and no others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
     let fleet = Fleet::start().await;
@@ -175,7 +175,7 @@ async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
     for (node, since) in since.iter().enumerate() {
         let refused = owners[0].send(node, &Method::POST, PAY, Some(&payment()), None).await.unwrap();
         assert_eq!(refused.expect(503)["code"], "no_home");
-        // The key that comes along asks for no owner.
+        // The key of the request needs no owner.
         let health = owners[0].send(node, &Method::GET, "/readyz", None, None).await.unwrap();
         assert_eq!(health.expect(200)["faults"][0]["since"], *since.as_ref().unwrap());
     }
@@ -206,7 +206,8 @@ async fn a_database_clock_that_goes_back_keeps_no_shard_from_being_taken() {
     assert!(began.elapsed() < LEASE + TAKEOVER, "{:?}", began.elapsed());
 }
 
-/// A node is paused while payments wait for a row, and goes on when others have its shards. What it booked then it says.
+/// A node is paused while payments wait for a row, and continues when others have its shards. It still acknowledges
+/// payments that it booked.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_payment_that_is_booked_while_its_network_moves_is_answered() {
     let fleet = Fleet::start().await;

@@ -19,11 +19,11 @@ const POST: Method = Method::POST;
 const COMMAND: &str = "/api/manage/servers/lobby-1/command";
 const CONSOLE: &str = "/api/manage/servers/lobby-1/console";
 const NETWORKS: usize = 3;
-/// How long a server takes for a command: longer than a move waits for requests under way.
+/// Time that a server takes for a command: longer than a move waits for requests under way.
 const COMMAND_TIME: Duration = Duration::from_millis(1_800);
 
 type Stop = Arc<AtomicBool>;
-/// How often each command was run.
+/// Number of runs of each command.
 type Runs = Arc<Mutex<HashMap<String, usize>>>;
 
 fn note(runs: &Runs, command: &Value) {
@@ -34,7 +34,7 @@ fn is_stopped(stop: &Stop) -> bool {
     stop.load(Ordering::Relaxed)
 }
 
-/// Runs console commands as a connector does: reads its stream, reconnects when it ends, and answers each.
+/// Runs console commands like a connector: reads its stream, reconnects when it ends, and answers each.
 async fn connector(owner: Client, runs: Runs) {
     let mut last = None::<String>;
     for node in 0.. {
@@ -63,7 +63,7 @@ async fn connector(owner: Client, runs: Runs) {
     }
 }
 
-/// Runs console lines as a node agent does.
+/// Runs console lines like a node agent.
 async fn agent(owner: Client, runs: Runs) {
     loop {
         let path = "/api/plugin/servers/lobby-1/commands?nodeId=n&waitMs=1000";
@@ -106,7 +106,7 @@ async fn command(owner: Client, path: &'static str, field: &'static str, stop: S
     sent
 }
 
-/// Uploads slowly, one after the other; returns how many.
+/// Uploads slowly, one after the other; returns the number.
 async fn upload(owner: Client, stop: Stop) -> usize {
     for number in 0.. {
         if is_stopped(&stop) {
@@ -126,7 +126,7 @@ async fn upload(owner: Client, stop: Stop) -> usize {
     unreachable!()
 }
 
-/// Activates one chain after the other and checks that it runs; returns how many.
+/// Activates one chain after the other and checks that it runs; returns the number.
 async fn chain(owner: Client, stop: Stop) -> usize {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/chat-guard/chat-guard.wasm");
     let wasm = std::fs::read(file).unwrap();

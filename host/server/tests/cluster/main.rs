@@ -1,5 +1,5 @@
 //! Several real hub processes on one PostgreSQL and one NATS. Nodes are killed, paused and disconnected under load, and
-//! every acknowledgement that clients got is checked against the final state.
+//! every acknowledgement to clients is checked against the final state.
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod any_node;

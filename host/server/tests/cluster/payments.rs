@@ -63,7 +63,7 @@ async fn every_payment_is_made_once_while_nodes_are_killed_and_paused() {
     assert_eq!(owner.get("/api/manage/economy/team/red/ledger").await.expect(200)["total"], paid);
 }
 
-/// What one trader did: the gold it spent for good, and how many of its trades were made.
+/// Result of one trader: the gold it spent for good, and the number of its trades.
 #[derive(Default)]
 struct Trades {
     spent: i64,

@@ -1,5 +1,5 @@
-//! Nodes that do not reach each other: one is frozen, has a wrong URL, or is cut off. Every request is answered within ten
-//! seconds, and soon all networks are served again.
+//! Nodes that do not reach each other: one is frozen, has a wrong URL, or is cut off. Every request is answered within
+//! ten seconds, and soon all networks are served again.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
 const BALANCES: &str = "/api/plugin/economy/team/red/currencies";
 const OWNERS: &str = "SELECT COUNT(DISTINCT node) FROM network_homes
     WHERE expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
-/// How long a network may be without service.
+/// Maximum time without service of a network.
 const OUTAGE: Duration = Duration::from_secs(10);
 
 fn networks(fleet: &Fleet) -> Vec<Client> {
@@ -64,7 +64,8 @@ async fn ask_all(owners: &[Client], nodes: &[usize], round: usize) -> Vec<(&'sta
     all.join_all().await
 }
 
-/// Asks until everybody is served by each of these nodes, and fails if that takes too long. A refusal is a true one.
+/// Sends requests until all networks are served by each of these nodes, and fails after a time limit. A refusal must be
+/// correct.
 async fn expect_service_within(owners: &[Client], nodes: &[usize], within: Duration) {
     let began = Instant::now();
     for round in 0.. {
@@ -124,7 +125,7 @@ async fn requests_to_a_frozen_owner_continue_at_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_with_a_wrong_url_gets_no_shards_and_says_so() {
+async fn a_node_with_a_wrong_url_gets_no_shards_and_reports_it() {
     let mut fleet = Fleet::start().await;
     let owners = networks(&fleet);
     wait_until_balanced(&fleet).await;
@@ -162,16 +163,16 @@ async fn a_node_with_a_wrong_url_gets_no_shards_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_nodes_that_are_cut_from_each_other_one_gives_its_shards_away() {
+async fn one_of_two_nodes_cut_from_each_other_gives_its_shards_away() {
     let fleet = Fleet::start_isolated().await;
     let owners = networks(&fleet);
     wait_until_balanced(&fleet).await;
     expect_service_within(&owners, &[0, 1, 2], OUTAGE).await;
-    // Node 0 does not reach node 1 any more, while everybody else reaches everybody.
+    // Node 0 does not reach node 1 any more; all others reach each other.
     fleet.namespace().disconnect_from_second();
     let began = Instant::now();
     expect_service_within(&owners, &[0, 1, 2], OUTAGE).await;
-    // Both were served for a moment before anybody noticed.
+    // Both were served for a moment before the fault was noticed.
     wait_until(async || fleet.readiness(1).await == Some(json!(["peers"]))).await;
     expect_service_within(&owners, &[0, 2], OUTAGE).await;
     assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
@@ -203,7 +204,7 @@ async fn a_node_that_is_cut_from_all_others_gives_its_shards_away() {
     expect_service_within(&owners, &[0, 1, 2], OUTAGE).await;
 }
 
-/// A way to a node that can stall for all but probes: connections stay open, and what is sent on them does not arrive.
+/// A link to a node that can stall for all but probes: connections stay open, and bytes sent on them do not arrive.
 struct StallingLink {
     url: String,
     is_stalled: Arc<AtomicBool>,
@@ -249,7 +250,7 @@ impl StallingLink {
     }
 }
 
-/// The game server `lobby-1` answers a command after longer than a request may take that waits for nobody.
+/// The game server `lobby-1` answers a command after longer than the time limit of ordinary requests.
 async fn expect_slow_command(owner: &Client) {
     const TIME: Duration = Duration::from_millis(9_500);
     owner.register("lobby-1", json!({})).await;
@@ -278,7 +279,7 @@ async fn expect_slow_command(owner: &Client) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_that_a_link_swallows_are_answered_while_the_owner_goes_on() {
+async fn requests_lost_on_a_link_are_answered_while_the_owner_continues() {
     let mut fleet = Fleet::start().await;
     let owners = networks(&fleet);
     let link = StallingLink::start(fleet.address(2)).await;

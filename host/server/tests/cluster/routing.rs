@@ -1,5 +1,5 @@
 //! Load balancers that send all requests of a network to one node, with the configurations of `deploy/`: the network's
-//! owner becomes the node at which its requests arrive.
+//! owner moves to the node at which its requests arrive.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::fleet::{Daemon, Fleet, free_port, wait_for, wait_until};
 const SETTLED_WITHIN: Duration = Duration::from_secs(90);
 /// So many that some move to a node that gives others away.
 const NETWORKS: usize = 24;
-/// What the configurations of the tests tell of the node that answered.
+/// Header added by the test configurations with the node that answered.
 const NODE_HEADER: &str = "x-node";
 
 /// A load balancer in front of a fleet.
@@ -54,7 +54,7 @@ impl Balancer {
         self.http.get(url).header("X-Service-Api-Key", key).send().await
     }
 
-    /// Sends a request with a key; answers the URL of the node that answered.
+    /// Sends a request with a key; returns the URL of the node that answered.
     async fn request(&self, key: &str) -> String {
         let response = self.send(key).await.unwrap();
         let (status, node) = (response.status(), response.headers().get(NODE_HEADER).cloned());
@@ -67,7 +67,7 @@ fn deployed(file: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(file)).unwrap()
 }
 
-/// The lines of a configuration, those of nodes replaced by `nodes`, and others as `replace` says.
+/// The lines of a configuration, with its nodes replaced by `nodes`, and other lines by `replace`.
 fn with_nodes(lines: &str, nodes: &str, replace: impl Fn(&str) -> Option<String>) -> String {
     let (mut text, mut nodes) = (String::new(), Some(nodes));
     for line in lines.lines() {

@@ -50,7 +50,7 @@ async fn networks(fleet: &Fleet) -> Vec<Client> {
     networks
 }
 
-/// In each network, as many players as there are slots ask for one, once; returns the numbers of the networks that
+/// In each network, as many players as there are slots request one, once; returns the numbers of the networks that
 /// reserved one.
 fn find_servers(networks: &[Client], first_player: usize) -> JoinSet<Option<usize>> {
     let mut players = JoinSet::new();
@@ -99,7 +99,7 @@ async fn a_paused_node_reserves_no_slot_twice() {
     assert!(reserved.values().sum::<usize>() >= SLOTS, "{reserved:?}");
 }
 
-/// Whoever is refused because the database does not answer holds no slot, nor does anybody who comes along.
+/// A caller refused because the database does not answer holds no slot, nor do its companions.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_reservation_frees_its_slot() {
     let fleet = Fleet::start().await;
@@ -108,7 +108,7 @@ async fn a_refused_reservation_frees_its_slot() {
     let lock = fleet.lock_table("slot_reservations").await;
     let began = Instant::now();
     let mut finds = JoinSet::new();
-    // Alone, with a party, and a party that names no player who asks.
+    // Alone, with a party, and with a party that does not name the requesting player.
     let party = |members: std::ops::Range<usize>| members.map(uuid).collect::<Vec<_>>();
     let mut requests = vec![
         json!({"playerUuid": uuid(4), "playerName": "p4", "serverType": "lobby", "party": party(5..7)}),

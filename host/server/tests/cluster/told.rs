@@ -1,4 +1,4 @@
-//! What was changed is told once at every node, though nodes are killed and callers hang up.
+//! Changes are announced once at every node, though nodes are killed and callers hang up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ async fn ban(client: Client, caller: usize, sent: Arc<AtomicUsize>, stop: Arc<At
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_change_is_told_once_while_nodes_are_killed_and_callers_hang_up() {
+async fn every_change_is_announced_once_while_nodes_are_killed_and_callers_hang_up() {
     let mut fleet = Fleet::start().await;
     let owner = fleet.network("told");
     let (stop, stop_reading) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));

@@ -1,4 +1,4 @@
-//! What networks use is counted once, whichever node serves, forwards or dies.
+//! Usage of networks is counted once, whichever node serves, forwards or dies.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn metric(address: &str, name: &str) -> Option<f64> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn metrics_tell_which_shards_a_node_has() {
+async fn metrics_list_a_nodes_shards() {
     let mut fleet = Fleet::start().await;
     fleet.stop(2);
     let address = format!("127.0.0.1:{}", free_port());
@@ -31,7 +31,7 @@ async fn metrics_tell_which_shards_a_node_has() {
     .await;
     assert!(metric(&address, "hub_shards_gained_total").await.unwrap() >= 80.0);
     let lost = metric(&address, "hub_shards_lost_total").await.unwrap();
-    // The node before it dies, so that this one gets more; it gives them back when the other returns.
+    // The node before it dies, so that this one gets more; it returns them when the other comes back.
     fleet.kill(1);
     wait_until(async || fleet.shards_at(&url).await >= 125).await;
     fleet.start_node(1);
@@ -93,7 +93,7 @@ async fn the_sum_over_three_nodes_is_exact() {
     assert_eq!(sum(&fleet, "billed-0", "peak_streams").await, 3);
     assert_eq!(sum(&fleet, "billed-0", "requests").await, 66);
 
-    // A node that stops stores what it counted; one that is killed loses a second at most.
+    // A stopping node stores its counts; a killed one loses a second at most.
     drop(streams);
     for _ in 0..20 {
         send(owner, 2).await;

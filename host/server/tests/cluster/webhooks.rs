@@ -1,4 +1,4 @@
-//! What was changed is sent to webhooks in order, though nodes are killed, and never through a proxy.
+//! Changes are sent to webhooks in order, though nodes are killed, and never through a proxy.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -45,14 +45,14 @@ async fn every_change_is_sent_in_order_while_nodes_are_killed() {
         fleet.wait_until_ready().await;
     }
     let path = format!("/api/manage/webhooks/{}", made["webhookId"].as_str().unwrap());
-    // What fails pauses; its owner has no patience.
+    // A failed webhook pauses; test events from its owner shorten that.
     let deadline = tokio::time::Instant::now() + Duration::from_secs(90);
     while !receiver.fields("version").contains(&json!(changes)) && tokio::time::Instant::now() < deadline {
         owner.post(&format!("{path}/test"), json!({})).await.expect(201);
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
     wait_until(async || receiver.fields("version").contains(&json!(changes))).await;
-    // Each once but for what was under way when a node was killed or an answer failed, and in order.
+    // Each once except for deliveries under way when a node was killed or an answer failed, and in order.
     let mut first_of: HashMap<String, usize> = HashMap::new();
     let mut versions = vec![];
     for request in receiver.received() {

@@ -1,4 +1,4 @@
-//! The node agent that the hub hands out: the real one, with a real child process, driven through the hub.
+//! The hub's node agent: the real one, with a real child process, driven through the hub.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -13,7 +13,7 @@ use tempfile::{NamedTempFile, TempDir};
 use crate::servers::register;
 use crate::support::{Backend, Client, Hub};
 
-/// A server that says what it hears, and does what it is told.
+/// A server that prints its input, and obeys it.
 const GAME: &str = r#"
 import os, signal, sys, threading, time
 
@@ -63,14 +63,14 @@ for line in sys.stdin:
         print("heard", line.rstrip("\n"), flush=True)
 "#;
 
-/// How long a test waits before it fails. Real time: nothing waits this long when all is well.
+/// Time limit of a test's wait. Real time: nothing waits this long when all is well.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 async fn script(hub: &Hub) -> String {
     hub::provisioning::signed_agent(&hub.app).await.unwrap().script
 }
 
-/// A user other than root, and who has nothing.
+/// An unprivileged user.
 const NOBODY: u32 = 65534;
 
 fn is_root() -> bool {
@@ -82,7 +82,7 @@ struct Agent {
     process: Child,
     folder: TempDir,
     owner: Client,
-    /// What it says.
+    /// Its output.
     log: NamedTempFile,
 }
 
@@ -118,8 +118,8 @@ impl Agent {
         Self { process, folder, owner, log }
     }
 
-    /// Waits until it has said this.
-    async fn until_said(&self, text: &str) {
+    /// Waits until it has printed this text.
+    async fn until_printed(&self, text: &str) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
             let said = std::fs::read_to_string(self.log.path()).unwrap();
@@ -131,7 +131,7 @@ impl Agent {
         }
     }
 
-    /// Asks for something, as the owner does; what the agent answered.
+    /// Sends a command, like the owner; returns the agent's answer.
     async fn ask(&self, what: &str, body: Value) -> Value {
         let answer = self.owner.post(&format!("/api/manage/servers/game-1/{what}"), body).await;
         answer.expect(200).clone()
@@ -145,7 +145,7 @@ impl Agent {
         self.owner.get("/api/manage/servers/game-1").await.expect(200)["control"].clone()
     }
 
-    /// Waits until `control` is as wanted.
+    /// Waits until `control` meets the condition.
     async fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -162,7 +162,7 @@ impl Agent {
         self.until(state, |control| control["containerState"] == state).await
     }
 
-    /// The lines that were shipped, the oldest first; some twice where more came meanwhile.
+    /// The shipped lines, the oldest first; some twice if more came meanwhile.
     async fn shipped(&self) -> Vec<(String, String)> {
         let mut lines = vec![];
         for page in 0.. {
@@ -179,7 +179,7 @@ impl Agent {
         lines
     }
 
-    /// Waits for a line that begins like this; the last such line.
+    /// Waits for a line with this prefix; returns the last such line.
     async fn until_line(&self, begin: &str) -> (String, String) {
         let deadline = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -192,7 +192,7 @@ impl Agent {
         }
     }
 
-    /// Tells the agent to go, and waits until it has.
+    /// Terminates the agent, and waits until it has ended.
     async fn terminate(&mut self) {
         let pid = self.process.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
@@ -210,7 +210,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // Whatever a failed test leaves: the agent, then what it ran, which ends with its console.
+        // Cleans up after a failed test: the agent, then its child, which ends with its console.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -228,7 +228,7 @@ async fn until_other(agent: &Agent, pid: &str) {
         .await;
 }
 
-/// The number of the server's process, as it said itself when it came up last.
+/// Number of the server's process, from its last start message.
 async fn game_pid(agent: &Agent) -> String {
     let (_, line) = agent.until_line("up ").await;
     line.split(' ').nth(1).unwrap().to_owned()
@@ -287,7 +287,7 @@ async fn a_server_lives_and_dies_as_its_owner_wants() {
     let control = agent.until_state("EXITED").await;
     assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(137), &json!(false)));
 
-    // The agent takes its server with it, cleanly, and says so.
+    // The agent ends its server, cleanly, and reports it.
     agent.ask("start", json!({})).await;
     agent.until_state("RUNNING").await;
     let before = agent.shipped().await.iter().filter(|(_, text)| text == "saving").count();
@@ -304,14 +304,14 @@ async fn a_server_that_ran_out_of_memory_is_shown_as_such() {
     let first = game_pid(&agent).await;
     agent.say("eat 20").await;
     agent.ask("restart", json!({})).await;
-    // That much it may; it was still there to be told.
+    // That much memory is allowed: the server was still there to be stopped.
     agent.until_line("terminated").await;
     until_other(&agent, &first).await;
     agent.say("eat 200").await;
     let control = agent.until_state("EXITED").await;
     assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&json!(137), &json!(true)));
     assert!(control["containerStatus"].as_str().unwrap().ends_with("out of memory"));
-    // A Java server says it itself.
+    // A Java server reports it itself.
     agent.ask("start", json!({})).await;
     let control = agent.until_state("RUNNING").await;
     assert_eq!((&control["exitCode"], &control["outOfMemory"]), (&Value::Null, &json!(false)));
@@ -334,10 +334,10 @@ async fn an_agent_updates_itself_and_its_server_does_not_notice() {
         assert!(tokio::time::Instant::now() < deadline, "no update");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    // The same process, but begun anew by the version before.
+    // The same process, restarted by the previous version.
     let taken_over = || std::fs::read_to_string(agent.log.path()).unwrap().contains("the server went on");
     for number in 0.. {
-        // Until then the old one answers; either way the server hears it.
+        // Until then the old one answers; either way the server gets it.
         let over = taken_over();
         agent.say(&format!("hello {number}")).await;
         agent.until_line(&format!("heard hello {number}")).await;
@@ -348,7 +348,7 @@ async fn an_agent_updates_itself_and_its_server_does_not_notice() {
     }
     let control = agent.until_state("RUNNING").await;
     assert!(control["containerStatus"].as_str().unwrap().contains(&format!("as process {pid}")), "{control}");
-    // The new one knows how to end it.
+    // The new one knows the command that ends it.
     agent.ask("stop", json!({})).await;
     let control = agent.until_state("EXITED").await;
     assert_eq!(control["exitCode"], 0);
@@ -365,11 +365,11 @@ async fn an_agent_updates_itself_and_its_server_does_not_notice() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_that_the_hub_did_not_sign_is_not_run() {
     let (hub, other) = (Hub::start_in_real_time(Backend::sqlite()).await, Hub::start(Backend::sqlite()).await);
-    // Somebody else serves under the hub's name.
+    // Another server answers under the hub's name.
     let of_other = script(&other).await;
     assert_ne!(of_other, script(&hub).await);
     let agent = Agent::start_as(&hub, &["--update-interval", "0.2"], &of_other, |_, _| {}).await;
-    agent.until_said("the script is not signed by the hub that handed out this one").await;
+    agent.until_printed("the script is not signed by the hub of this one").await;
     assert_eq!(std::fs::read_to_string(agent.folder.path().join("agent.py")).unwrap(), of_other);
     agent.say("still there").await;
     agent.until_line("heard still there").await;
@@ -401,7 +401,7 @@ async fn a_server_cannot_read_its_agents_key() {
     game_pid(&agent).await;
     assert_eq!(spied().await, ["spied environ PermissionError", "spied mem PermissionError"]);
     // Nor from the version after.
-    agent.until_said("the server went on").await;
+    agent.until_printed("the server went on").await;
     for line in spied().await {
         assert!(line.ends_with("PermissionError"), "{line}");
     }
@@ -423,7 +423,7 @@ async fn a_server_of_another_user_cannot_read_the_file_of_the_key() {
     };
     let user = ["--user", "nobody", "--no-start"];
     let agent = Agent::start_as(&hub, &user, &script(&hub).await, prepare).await;
-    // What is installed is the server's.
+    // Installed files belong to the server's user.
     let plugins = agent.folder.path().join("plugins");
     std::fs::create_dir(&plugins).unwrap();
     std::os::unix::fs::chown(&plugins, Some(NOBODY), None).unwrap();
@@ -472,14 +472,14 @@ async fn an_agent_outlives_its_hub() {
     drop(hub);
 }
 
-/// Has the agent install a plugin; its bytes.
+/// Makes the agent install a plugin; returns its bytes.
 async fn install(hub: &Hub, agent: &Agent, name: &str, sha256: Option<String>) -> Vec<u8> {
     use hub::auth::Origin;
     use hub::cluster::RequestLease;
     use hub::control::{Action, service};
     use sha2::{Digest as _, Sha256};
 
-    // Anything that can be downloaded without a key and stays the same.
+    // Any stable download without a key.
     let url = format!("{}/api/version", hub.url());
     let bytes = hub::http_client::client().unwrap().get(&url).send().await.unwrap().bytes().await.unwrap();
     let right = Sha256::digest(&bytes).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
@@ -531,7 +531,7 @@ async fn the_served_script_has_the_announced_hash() {
     assert_eq!(version.body["signature"].as_str().unwrap().len(), 128);
 }
 
-/// The script's own tests: what needs no hub.
+/// The script's own tests, which need no hub.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_script_passes_its_own_tests() {
     let hub = Hub::start(Backend::sqlite()).await;

@@ -44,7 +44,7 @@ fn path(hub: &Hub, link: &Value) -> String {
 }
 
 on_both! {
-    async fn what_is_uploaded_is_what_a_link_leads_to(hub: Hub) {
+    async fn links_lead_to_the_uploaded_bytes(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "lobby-1").await;
         let bytes: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
@@ -79,7 +79,7 @@ on_both! {
         assert_eq!((head.status().as_u16(), head.headers()["content-length"].to_str().unwrap()), (200, "1200000"));
     }
 
-    async fn the_servers_agent_is_told_to_install(hub: Hub) {
+    async fn the_servers_agent_gets_the_install_command(hub: Hub) {
         let owner = hub.network().await;
         register(&owner, "lobby-1").await;
         let agent = owner.key_with(&["agent"]).await;
@@ -101,19 +101,19 @@ on_both! {
         let fetched = hub.anonymous().get(&path(&hub, &told[0])).await;
         assert_eq!(fetched.expect(200), "bytes");
         assert!(commands().await.is_empty());
-        // And no later than the link is good.
+        // And no later than the expiry of the link.
         install(&owner, artifact, "lobby-1").await.expect(201);
         hub.advance_ms(600_000);
         assert!(commands().await.is_empty());
     }
 
-    async fn what_an_agent_is_told_outlives_the_hub_and_comes_once(hub: Hub) {
+    async fn commands_of_an_agent_outlive_the_hub_and_come_once(hub: Hub) {
         let owner = hub.network().await;
         let agent = owner.key_with(&["agent"]).await;
         register(&owner, "lobby-1").await;
         let made = upload(&owner, UPLOAD, "bytes").await;
         let mut urls = vec![];
-        // Of more than a hundred the oldest give way.
+        // Beyond a hundred the oldest are dropped.
         for _ in 0..102 {
             hub.advance_ms(1);
             urls.push(install(&owner, made.expect(201), "lobby-1").await.expect(201)["url"].clone());
@@ -124,7 +124,7 @@ on_both! {
         let told = polled.expect(200)["commands"].as_array().unwrap().iter().map(|text| {
             serde_json::from_str::<Value>(text.as_str().unwrap()).unwrap()["url"].clone()
         });
-        // The links of before lead to where the hub was.
+        // The earlier links lead to the hub's old address.
         assert_eq!(told.collect::<Vec<_>>(), urls[2..]);
         let hub = hub.abandon(Duration::from_secs(5)).await;
         let agent = hub.with_key(agent.key.as_ref().unwrap());
@@ -195,7 +195,7 @@ on_both! {
         install(&theirs, artifact, "lobby-2").await.expect(201);
     }
 
-    async fn what_is_wrong_with_an_upload_is_said_and_leaves_nothing(hub: Hub) {
+    async fn invalid_uploads_are_refused_with_a_reason_and_leave_nothing(hub: Hub) {
         let owner = hub.network().await;
         for (query, field) in [
             ("", "name"), ("name=a", "version"), ("version=1", "name"), ("name=&version=1", "name"),
@@ -221,7 +221,7 @@ on_both! {
 
     async fn a_body_that_announces_too_much_is_refused_before_it_is_read(hub: Hub) {
         let owner = hub.network().await;
-        // Written by hand: no client announces what it does not send.
+        // Written by hand: no client announces a longer body than it sends.
         let request = format!(
             "POST {UPLOAD} HTTP/1.1\r\nHost: hub\r\nX-Service-Api-Key: {}\r\nContent-Length: {}\r\n\r\n",
             owner.key.as_ref().unwrap(),
@@ -247,7 +247,7 @@ on_both! {
         assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["total"], 0);
     }
 
-    async fn what_a_killed_hub_left_half_received_is_swept_after_a_day(hub: Hub) {
+    async fn half_received_uploads_of_a_killed_hub_are_swept_after_a_day(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, UPLOAD, "kept").await.expect(201);
         let incoming = hub.data().join("blobs/incoming");
@@ -351,14 +351,14 @@ on_both! {
     }
 }
 
-/// Sends bytes as they are; what the hub answers before it closes or pauses.
+/// Sends raw bytes; returns the hub's answer up to its close or pause.
 async fn raw(hub: &Hub, request: &[u8]) -> String {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let mut stream = tokio::net::TcpStream::connect(hub.address()).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut answer = vec![0; 16 * 1024];
     let mut read = 0;
-    // Until the JSON of the error is whole.
+    // Until the JSON of the error is complete.
     while !answer[..read].ends_with(b"}") {
         let more = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut answer[read..])).await;
         match more.expect("an answer in time").unwrap() {

@@ -1,4 +1,4 @@
-//! The audit log: every change that a management route makes is in it, and nothing takes it out again.
+//! The audit log: every change by a management route is in it, and stays in it.
 
 mod by_people;
 mod walk;
@@ -23,7 +23,7 @@ async fn put_currency(owner: &Client, name: &str, maximum: i64) {
 }
 
 on_both! {
-    async fn an_entry_tells_who_what_and_from_where(hub: Hub) {
+    async fn an_entry_has_its_actor_action_and_address(hub: Hub) {
         let owner = hub.network().await;
         put_currency(&owner, "coins", 5).await;
         hub.advance_ms(1_000);
@@ -62,7 +62,7 @@ on_both! {
         owner.put("/api/manage/economy/currencies/coins", bounds).await.expect_error(400, "invalid_request");
         owner.delete("/api/manage/keys/none").await.expect_error(404, "unknown_key");
         assert_eq!(entries(&owner).await.len(), before);
-        // Refused by the database, when all that the request says was found to be right.
+        // Refused by the database, after all checks of the request succeeded.
         let (operator, other) = (hub.operator().await, hub.network().await);
         let path = |network: &Client| format!("/api/admin/networks/{}", network.network.unwrap());
         let name = operator.get(&path(&other)).await.expect(200)["name"].clone();
@@ -96,7 +96,7 @@ on_both! {
         let page = owner.get(&format!("{AUDIT}?action=currency.put&limit=2")).await.expect(200).clone();
         assert_eq!((targets(&page), &page["total"]), (vec!["c4".to_owned(), "c3".to_owned()], &json!(5)));
         let last = page["items"][1]["id"].as_str().unwrap();
-        // What comes in between shifts nothing.
+        // Entries added in between shift nothing.
         put_currency(&owner, "c5", 1).await;
         let page = owner.get(&format!("{AUDIT}?action=currency.put&limit=2&before={last}")).await.expect(200).clone();
         assert_eq!(targets(&page), ["c2", "c1"]);
@@ -105,13 +105,13 @@ on_both! {
         assert_eq!((targets(&page), &page["total"]), (vec!["c3".to_owned(), "c1".to_owned()], &json!(2)));
         let page = owner.get(&format!("{AUDIT}?actor={id}&action=key.created")).await.expect(200).clone();
         assert_eq!(page["total"], 0);
-        // Nobody else's.
+        // No entries of other networks.
         assert_eq!(hub.network().await.get(&format!("{AUDIT}?actor={id}")).await.expect(200)["total"], 0);
     }
 
     async fn an_export_has_every_entry_once_and_goes_on(hub: Hub) {
         let owner = hub.network().await;
-        // More than are read at a time.
+        // More than one page of reads.
         for at in 0..210 {
             put_currency(&owner, "coins", at).await;
         }
@@ -131,7 +131,7 @@ on_both! {
         owner.key_with(&["plugin"]).await.get(&format!("{AUDIT}/export")).await.expect_error(403, "forbidden_scope");
     }
 
-    async fn what_the_operator_does_is_in_both_logs_and_outlives_the_network(hub: Hub) {
+    async fn actions_of_the_operator_are_in_both_logs_and_outlive_the_network(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let path = format!("/api/admin/networks/{}", owner.network.unwrap());
         operator.patch(&path, json!({"name": "renamed"})).await.expect(200);
@@ -185,8 +185,8 @@ on_both! {
     }
 }
 
-/// Entries go when the plan says so, and no sooner.
-async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
+/// Entries are deleted after the plan's retention, and no sooner.
+async fn entries_stay_for_the_plans_retention(backend: Backend) {
     let hub = Hub::start(backend).await;
     let (operator, owner, other) = (hub.operator().await, hub.network().await, hub.network().await);
     let plan = json!({"name": "short", "limits": {"auditDays": 10}});
@@ -208,13 +208,12 @@ async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
     operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");
 }
 
-/// The oldest of too many go.
-/// An export counts until all of it is sent.
-async fn a_network_exports_so_much_at_once(backend: Backend) {
+/// The oldest of too many are deleted. An export counts until it is completely sent.
+async fn concurrent_exports_of_a_network_are_limited(backend: Backend) {
     let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"exports": 1}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let (owner, other) = (hub.network().await, hub.network().await);
-    // More than lies between the hub and somebody who does not read.
+    // More than the buffers between the hub and a caller that does not read.
     let entries =
         "INSERT INTO audit_log (network_id, id, at, actor_type, actor_id, actor_name, action, target, value_after)
          WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 4000)
@@ -245,4 +244,4 @@ async fn a_log_does_not_grow_without_bound(backend: Backend) {
     assert_eq!(entries(&owner).await[2]["after"]["maximum"], 3);
 }
 
-on_each! { entries_stay_as_long_as_the_plan_says a_log_does_not_grow_without_bound a_network_exports_so_much_at_once }
+on_each! { entries_stay_for_the_plans_retention a_log_does_not_grow_without_bound concurrent_exports_of_a_network_are_limited }

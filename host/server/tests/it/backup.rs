@@ -22,7 +22,7 @@ use crate::moving::sample;
 use crate::servers::uuid;
 use crate::support::{Backend, Client, Hub, S3, command, fail, on_both, on_each, succeed, text};
 
-/// Where backups go in a test.
+/// Folder for the backups of a test.
 struct Files(TempDir);
 
 impl Files {
@@ -35,12 +35,12 @@ impl Files {
     }
 }
 
-/// Waits for a command beside which the test goes on.
+/// Waits for a command while the test continues.
 async fn beside(mut command: Command) -> Output {
     tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
 }
 
-/// Moves money until it is told to stop; how often it did.
+/// Moves money until it is stopped; returns the number of payments.
 async fn pay_until(owner: Client, is_over: Arc<AtomicBool>) -> u64 {
     let mut count = 0;
     while !is_over.load(Ordering::Relaxed) {
@@ -51,14 +51,14 @@ async fn pay_until(owner: Client, is_over: Arc<AtomicBool>) -> u64 {
         owner.post("/api/plugin/economy/transactions", operations).await.expect(200);
         let path = format!("/api/manage/artifacts?name=a{count}&version=1");
         let made = owner.send(owner.request(Method::POST, &path).body("some bytes")).await.expect(201).clone();
-        // Its file must be there as long as the backup needs it.
+        // Its file must stay until the backup has it.
         owner.delete(&format!("/api/manage/artifacts/{}", made["artifactId"].as_str().unwrap())).await.expect(204);
         count += 1;
     }
     count
 }
 
-/// What each player has, which is what their ledger says at every moment.
+/// Balance of each player, checked against their ledger, which always agrees.
 async fn money(db: &Db, owner: &Client) -> Vec<(String, i64)> {
     let network = owner.network.unwrap();
     let balances =
@@ -129,8 +129,8 @@ async fn postgres_under_load_into_sqlite() {
     under_load(Backend::postgres().await, Backend::sqlite()).await;
 }
 
-/// Restores of everything a hub has leave everything there: people, plans, secrets and keys.
-async fn the_hub_itself_comes_back(backend: Backend) {
+/// A restored hub has everything: people, plans, secrets and keys.
+async fn the_hub_itself_is_restored(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
     let operator = hub.operator().await;
@@ -159,7 +159,7 @@ async fn the_hub_itself_comes_back(backend: Backend) {
     let plan = operator.get("/api/admin/plans").await.expect(200).to_string();
     assert!(plan.contains("gold"), "{plan}");
     assert!(operator.get(&deleted).await.expect(200)["deleteAt"].is_number());
-    // What was deleted since is there again, as `docs/backup.md` says, and is deleted again.
+    // Data deleted since is restored, as documented in `docs/backup.md`, and is deleted again.
     second.with_key(owner.key.as_deref().unwrap()).get("/api/manage/keys").await.expect(200);
     operator.delete(&format!("{of_owner}?now=true")).await.expect(204);
 }
@@ -204,7 +204,7 @@ async fn forgotten_players_stay_forgotten(backend: Backend) {
     let (backup, bad) = (files.path("backup"), files.path("bad"));
     assert!(fail(&with_list, &["restore", text(&backup), "--forgotten", text(&bad)]).contains("line 1"));
     succeed(&with_list, &["restore", text(&files.path("backup")), "--forgotten", text(&files.path("list"))]);
-    assert!(!is_there(&with_list).await, "a restore brought somebody back who was forgotten");
+    assert!(!is_there(&with_list).await, "a restore brought back a forgotten player");
 }
 
 /// A hub with half of a backup does not start.
@@ -217,7 +217,7 @@ fn expect_not_served(backend: &Backend) {
     assert!(error.contains("restored in part"), "{error}");
 }
 
-async fn a_killed_restore_goes_on(backend: Backend) {
+async fn a_killed_restore_continues(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
     let owner = hub.network().await;
@@ -275,7 +275,7 @@ async fn a_killed_restore_goes_on(backend: Backend) {
     assert_eq!(sample::answers(&hub.with_key(owner.key.as_deref().unwrap())).await, answers);
 }
 
-async fn what_is_damaged_is_refused(backend: Backend) {
+async fn damaged_backups_are_refused(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
     sample::fill(&hub, &hub.network().await).await;
@@ -302,7 +302,7 @@ async fn what_is_damaged_is_refused(backend: Backend) {
     let export = files.path("export");
     std::fs::write(&export, "no tar").unwrap();
     fail(&to, &["restore", text(&export)]);
-    // Nothing of all that was written.
+    // No trace of the earlier writes.
     succeed(&to, &["restore", text(&file)]);
 }
 
@@ -315,7 +315,7 @@ on_both! {
         hub.app.db.write(hold).execute().await.unwrap();
         owner.delete(&format!("/api/manage/artifacts/{}", made["artifactId"].as_str().unwrap())).await.expect(204);
         assert_eq!(hub.blobs().len(), 1, "a backup misses its file");
-        // It beats.
+        // It sends heartbeats.
         hub.advance_ms(10 * 60 * 1000);
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
         hub.app.db.write("UPDATE backup_holds SET beat = 8").execute().await.unwrap();
@@ -342,7 +342,7 @@ on_both! {
     }
 }
 
-async fn a_file_that_rots_on_the_disk_is_told_and_not_backed_up(backend: Backend) {
+async fn a_file_that_rots_on_the_disk_is_reported_and_not_backed_up(backend: Backend) {
     let files = Files::new();
     let hub = Hub::start(backend.clone()).await;
     let owner = hub.network().await;
@@ -373,16 +373,16 @@ async fn files_in_s3_stay_there(backend: Backend) {
     let wrong = empty.url();
     let output = beside(command(&to, &["restore", text(&file), "--blobs", &wrong])).await;
     assert!(String::from_utf8_lossy(&output.stderr).contains("has not all of them"), "{output:?}");
-    // With the right one, it goes on.
+    // With the right one, it continues.
     let output = beside(command(&to, &["restore", text(&file), "--blobs", &url])).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 on_each! {
-    the_hub_itself_comes_back
+    the_hub_itself_is_restored
     forgotten_players_stay_forgotten
-    a_killed_restore_goes_on
-    what_is_damaged_is_refused
-    a_file_that_rots_on_the_disk_is_told_and_not_backed_up
+    a_killed_restore_continues
+    damaged_backups_are_refused
+    a_file_that_rots_on_the_disk_is_reported_and_not_backed_up
     files_in_s3_stay_there
 }

@@ -1,4 +1,4 @@
-//! The store of blobs: in an S3-compatible store, and what an older hub left.
+//! The store of blobs: in an S3-compatible store, and blobs of an older hub.
 
 mod moved;
 mod s3;
@@ -10,7 +10,7 @@ use crate::modules::wasm;
 use crate::servers::{register, uuid};
 use crate::support::{Client, Hub};
 
-/// What a network has of blobs.
+/// Blobs of a network.
 struct Things {
     artifact: Vec<u8>,
     module: Vec<u8>,
@@ -67,7 +67,7 @@ async fn get(url: &str) -> bytes::Bytes {
     answer.bytes().await.unwrap()
 }
 
-/// All of it is there.
+/// Checks that all of it is there.
 async fn check(owner: &Client, things: &Things) {
     register(owner, "islands-1", json!({"serverType": "islands"})).await;
     let artifacts = owner.get("/api/manage/artifacts").await.expect(200).clone();
@@ -85,7 +85,7 @@ async fn check(owner: &Client, things: &Things) {
     unload(owner, &id, fence, json!({})).await;
 }
 
-/// Restarts the hub without its compiled code; a module runs all the same.
+/// Restarts the hub without its compiled code; a module runs nevertheless.
 async fn run_module(hub: Hub, owner: &Client) -> Hub {
     std::fs::remove_dir_all(hub.data().join("modules-cache")).unwrap();
     let hub = hub.restart(std::time::Duration::ZERO).await;

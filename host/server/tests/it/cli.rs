@@ -1,4 +1,4 @@
-//! The built binary, as its user starts it.
+//! The built binary, started like by its user.
 
 use std::fs::{File, Permissions};
 use std::io::{BufRead as _, BufReader};
@@ -79,7 +79,7 @@ impl Installation {
     fn start_with(mut command: Command, log: Stdio) -> Serving {
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().expect("the hub says where it listens").unwrap();
+        let first = lines.next().expect("the hub prints its address").unwrap();
         let url = first.strip_prefix("listening on ").expect(&first).to_owned();
         Serving { child, url }
     }
@@ -137,7 +137,7 @@ async fn the_first_key_works(backend: Backend) {
     let last = listed["items"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&last["servers"], &last["addresses"]), (&json!(["lobby-1", "lobby-2"]), &json!(["127.0.0.0/8"])));
 
-    // What was acknowledged survives a kill.
+    // Acknowledged writes survive a kill.
     hub.signal("-KILL");
     hub.child.wait().unwrap();
     let mut hub = installation.serve();
@@ -148,7 +148,7 @@ async fn the_first_key_works(backend: Backend) {
     assert!(hub.child.wait().unwrap().success());
 }
 
-/// What one hub has in memory another would not know of.
+/// Two hubs would not see each other's state in memory.
 #[tokio::test]
 async fn a_folder_is_served_by_one_hub() {
     let installation = Installation::new(Backend::sqlite());
@@ -162,7 +162,7 @@ async fn a_folder_is_served_by_one_hub() {
     installation.serve();
 }
 
-/// Pays one coin under the key; the answer's body, if one came.
+/// Pays one coin under the key; returns the answer's body, if one came.
 async fn pay(client: &Client, key: &str) -> Option<Value> {
     let path = "/api/plugin/economy/team/red/currencies/modify";
     let request = client.request(reqwest::Method::POST, path).header("Idempotency-Key", key);
@@ -196,7 +196,7 @@ async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
     assert_eq!(owner.get("/api/manage/economy/team/red/ledger").await.expect(200)["total"], paid);
 }
 
-/// Kills the hub during payments; answers their keys and the answers that came.
+/// Kills the hub during payments; returns their keys and the answers received.
 async fn pay_until_killed(hub: &mut Serving, key: &str, kill: usize) -> Vec<(String, Option<Value>)> {
     const AT_ONCE: usize = 8;
     const ANSWERS: usize = 10;
@@ -237,9 +237,9 @@ async fn ban_until_killed(client: Client, round: usize, banner: usize, answered:
     }
 }
 
-/// What a hub has committed and not published when it is killed is told after the restart, to clients that were there
+/// Changes committed but not published by a killed hub are announced after the restart, to clients that were there
 /// before.
-async fn a_kill_leaves_no_change_untold(backend: Backend) {
+async fn a_kill_leaves_no_change_unannounced(backend: Backend) {
     const KILLS: usize = 6;
 
     let installation = Installation::new(backend);
@@ -284,13 +284,13 @@ async fn a_kill_leaves_no_change_untold(backend: Backend) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_kill_leaves_no_change_untold_on_sqlite() {
-    a_kill_leaves_no_change_untold(Backend::sqlite()).await;
+async fn a_kill_leaves_no_change_unannounced_on_sqlite() {
+    a_kill_leaves_no_change_unannounced(Backend::sqlite()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_kill_leaves_no_change_untold_on_postgres() {
-    a_kill_leaves_no_change_untold(Backend::postgres().await).await;
+async fn a_kill_leaves_no_change_unannounced_on_postgres() {
+    a_kill_leaves_no_change_unannounced(Backend::postgres().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -313,7 +313,7 @@ async fn the_first_key_works_on_postgres() {
     the_first_key_works(Backend::postgres().await).await;
 }
 
-/// As during an upgrade: the new program is at the path while the old one runs.
+/// Like during an upgrade: the new program is at the path while the old one runs.
 #[tokio::test]
 async fn a_hub_whose_program_was_replaced_still_compiles() {
     let installation = Installation::new(Backend::sqlite());
@@ -329,7 +329,7 @@ async fn a_hub_whose_program_was_replaced_still_compiles() {
     client.send(upload.body(std::fs::read(file).unwrap())).await.expect(201);
 }
 
-/// The mode of every file and folder that others than the user may use.
+/// Mode of every file and folder that others than the user may use.
 fn open_to_others(folder: &Path) -> Vec<(PathBuf, u32)> {
     let mode = |path: &Path| std::fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777;
     let mut found: Vec<_> = [folder.to_owned()].into();
@@ -447,8 +447,8 @@ async fn the_demo_brings_up_all_it_promises() {
     }
     assert_eq!(owner.get("/api/manage/servers?online=true").await.expect(200)["total"], 7);
     let mut events = owner.events(None, None).await;
-    // On a busy machine the module may miss its deadline, which lets the line through. Each attempt is another
-    // player's, because of the flood control.
+    // On a busy machine the module may miss its deadline, which lets the line through. Each attempt uses another
+    // player, because of the flood control.
     let mut messages = vec![];
     while messages.len() < 50 && messages.last().is_none_or(|message| message != "you ****") {
         let player = format!("069a79f4-44e9-4726-a5be-{:012}", messages.len());
@@ -465,5 +465,5 @@ async fn the_demo_brings_up_all_it_promises() {
     assert_eq!(messages.last().unwrap(), "you ****");
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
-    assert!(matches.join().unwrap() > 0, "nobody was matched");
+    assert!(matches.join().unwrap() > 0, "no player was matched");
 }

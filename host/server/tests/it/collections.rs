@@ -194,7 +194,7 @@ on_all! {
         client.get(&path("fresh/a")).await.expect_error(404, "unknown_collection");
         put(&client, "guilds/long", json!({"text": "x".repeat(2_000)})).await;
         put(&client, "guilds/short", json!({"text": "x"})).await;
-        // What was stored before and is too long is left out.
+        // Stored values that are too long are left out.
         register(&client, "guilds", &[("text", "string")]).await.expect(200);
         assert_eq!(found(&client, "guilds/top/text").await, "short");
         let again = client.put(&path("guilds/long"), json!({"text": "x".repeat(2_000)})).await;
@@ -316,7 +316,7 @@ on_all! {
         for at in 0..300 {
             put(&client, &format!("guilds/g{at:03}"), json!({"level": at, "name": "n"})).await;
         }
-        // As a hub leaves it that was killed at the first half of the documents.
+        // State after a hub was killed at the first half of the documents.
         let db = &hub.app.db;
         register(&client, "guilds", &[("level", "number")]).await.expect(200);
         for sql in [
@@ -334,7 +334,7 @@ on_all! {
         let states = register(&client, "guilds", &[]).await.expect(200)["collections"][0]["indexes"].clone();
         assert_eq!((&states[0]["state"], &states[1]["state"]), (&json!("READY"), &json!("BUILDING")));
         assert_eq!(ids(&get(&client, "guilds/top/name?limit=200").await).len(), 200);
-        // Writes keep the index on both sides of what is built.
+        // Writes keep the index on both sides of the builder's position.
         put(&client, "guilds/g000", json!({"level": 1000})).await;
         put(&client, "guilds/g299", json!({"level": 2000})).await;
         client.delete(&path("guilds/g298")).await.expect(200);

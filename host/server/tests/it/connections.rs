@@ -1,4 +1,4 @@
-//! Connections: what a refusal, a slow caller and too many of them do to one. By hand, since clients hide all of it.
+//! Connections: effects of refusals, slow callers and too many requests. By hand, since clients hide all of it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::support::{Backend, Client, Hub, on_both};
 
-/// How long a test waits for what must come.
+/// Time limit of a test's wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection, written and read byte by byte.
@@ -90,14 +90,14 @@ impl Raw {
     }
 }
 
-/// A request with as long a body as wanted.
+/// A request with a body of the given length.
 fn post(path: &str, key: Option<&str>, more: &str, body: &str) -> (String, String) {
     let key = key.map(|key| format!("x-service-api-key: {key}\r\n")).unwrap_or_default();
     let head = format!("POST {path} HTTP/1.1\r\nhost: hub\r\n{key}{more}content-length: {}\r\n\r\n", body.len());
     (head, body.to_owned())
 }
 
-/// Each kind of refusal, with a body that its caller goes on to send.
+/// Each kind of refusal, with a body that its caller continues to send.
 fn refusals(owner: &Client, plugin: &Client, body: &str) -> Vec<(u16, (String, String))> {
     let (owner, plugin) = (owner.key.as_deref(), plugin.key.as_deref());
     let keys = "/api/manage/keys";
@@ -150,7 +150,7 @@ on_both! {
         // Too often.
         let status = loop {
             let (head, body) = post("/api/public/waitlist", None, "", r#"{"email": "a@example.org"}"#);
-            // From its own machine, where links may lead.
+            // From the hub's own machine, which links may lead to.
             let head = head.replace("host: hub", "host: localhost");
             raw.write_parts(&[head.as_bytes(), body.as_bytes()].concat(), &[head.len()]).await;
             let answer = raw.answer().await;
@@ -173,7 +173,7 @@ on_both! {
             assert_eq!(raw.answer().await.status, 404);
             raw.expect_open("chunked").await;
         }
-        // One that is large, and one that does not come.
+        // A large one, and one that does not come.
         for body in [format!("fffff\r\n{}", "x".repeat(200_000)), "5\r\nhe".to_owned()] {
             let mut raw = Raw::open(&hub).await;
             raw.write(head).await;
@@ -184,7 +184,7 @@ on_both! {
         }
     }
 
-    async fn what_is_too_much_to_read_is_told_and_closes_the_connection(hub: Hub) {
+    async fn an_oversized_body_is_refused_and_closes_the_connection(hub: Hub) {
         let owner = hub.network().await;
         let plugin = owner.key_with(&["plugin"]).await;
         let large = "x".repeat(5 << 20);
@@ -193,13 +193,13 @@ on_both! {
         for (status, (head, body)) in all {
             let mut raw = Raw::open(&hub).await;
             raw.write(&head).await;
-            // Written to its end before the answer is read, as many clients do.
+            // Written to its end before the answer is read, like many clients do.
             raw.write(&body).await;
             let answer = raw.answer().await;
             assert_eq!((answer.status, answer.closes()), (status, true));
             raw.expect_end().await;
         }
-        // A caller who waits to be told to send it may never do.
+        // A caller who waits for `100 Continue` may never send it.
         let mut raw = Raw::open(&hub).await;
         let (head, _) = post("/api/manage/keys", None, "expect: 100-continue\r\n", "{}");
         raw.write(&head).await;
@@ -238,7 +238,7 @@ async fn say(client: &Client) {
     client.post("/api/plugin/chat", line).await.expect(204);
 }
 
-/// With time limits that a test can wait for.
+/// With time limits short enough for a test.
 async fn impatient(change: impl FnOnce(&mut Settings)) -> Hub {
     Hub::start_with(Backend::sqlite(), change).await
 }
@@ -266,7 +266,7 @@ async fn a_body_that_does_not_come_is_given_up() {
         }
     }
     assert_eq!(owner.get(keys).await.expect(200)["total"], 2, "nothing was created");
-    // A stream that was open for longer goes on.
+    // A stream that was open for longer continues.
     say(&owner).await;
     events.next_named("CHAT").await;
 }
@@ -295,7 +295,7 @@ async fn an_idle_connection_is_closed_and_a_stream_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_address_has_so_many_connections_and_no_more() {
+async fn connections_of_one_address_are_limited() {
     let hub = impatient(|settings| {
         settings.connections.is_loopback_exempt = false;
         settings.max_connections_per_address = Some(4);
@@ -323,7 +323,7 @@ async fn one_address_has_so_many_connections_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn all_addresses_have_so_many_connections_and_no_more() {
+async fn connections_of_all_addresses_are_limited() {
     let hub = impatient(|settings| settings.max_connections = Some(2)).await;
     let mut kept = [Raw::open(&hub).await, Raw::open(&hub).await];
     for raw in &mut kept {
@@ -338,7 +338,7 @@ async fn all_addresses_have_so_many_connections_and_no_more() {
 }
 
 on_both! {
-    async fn links_are_not_made_of_what_a_caller_says(hub: Hub) {
+    async fn links_do_not_use_a_callers_host_header(hub: Hub) {
         let owner = hub.network().await;
         let upload = owner.request(reqwest::Method::POST, "/api/manage/artifacts?name=a&version=1").body("bytes");
         let artifact = owner.send(upload).await.expect(201)["artifactId"].as_str().unwrap().to_owned();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Hub};
 
-/// Waits for what happens in the background, in real time but no longer than it takes.
+/// Waits for background work, in real time but no longer than needed.
 async fn until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..4_000 {
         if done() {
@@ -26,7 +26,7 @@ async fn until_waiting(hub: &Hub, callers: usize) {
     until("a call that waits", || hub.app.control.waiting() == callers).await;
 }
 
-/// What an agent is handed out at one poll.
+/// Commands for an agent at one poll.
 async fn poll(agent: &Client, server: &str, query: &str) -> Vec<Value> {
     let answer = agent.get(&format!("/api/plugin/servers/{server}/commands{query}")).await;
     let commands = answer.expect(200)["commands"].as_array().unwrap();
@@ -39,7 +39,7 @@ async fn answer(agent: &Client, server: &str, command: &Value, body: Value) {
     agent.post(&format!("/api/plugin/servers/{server}/commands/{id}/result"), body).await.expect(201);
 }
 
-/// A call that goes on while the test does.
+/// A call that runs beside the test.
 fn begin(client: &Client, path: &str, body: Value) -> tokio::task::JoinHandle<Answer> {
     let (client, path) = (client.clone(), format!("/api/manage/servers/{path}"));
     tokio::spawn(async move { client.post(&path, body).await })

@@ -1,4 +1,4 @@
-//! `hub doctor`: each of its checks fails where something is wrong, and says what to do.
+//! `hub doctor`: each of its checks fails on its fault, and suggests a fix.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,7 +31,7 @@ impl Report {
         assert_eq!(check["advice"].is_string(), outcome == "FAILED", "{check}");
     }
 
-    /// Nothing else is wrong.
+    /// Checks that nothing else fails.
     #[track_caller]
     fn only_fails(&self, name: &str, part: &str) {
         self.expect(name, "FAILED", part);
@@ -69,7 +69,7 @@ async fn doctor(backend: &Backend, arguments: &[&str]) -> Report {
     doctor_with(backend, arguments, &[]).await
 }
 
-/// The doctor of a hub in this folder.
+/// Runs the doctor of a hub in this folder.
 async fn doctor_in(folder: &Path) -> Report {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
     command.args(["doctor", "--json", "--data"]).arg(folder);
@@ -92,7 +92,7 @@ async fn a_hub_that_is_well(backend: Backend) {
     let clock = if hub.app.db.backend() == hub_db::Backend::Sqlite { "SKIPPED" } else { "OK" };
     report.expect("database-clock", clock, "");
     assert!(hub.blobs().is_empty(), "the doctor left something");
-    // For people.
+    // Text output.
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
     command.args(["doctor", "--min-free", "999999999999", "--listen", "127.0.0.1:1"]).args(backend.options());
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
@@ -119,7 +119,7 @@ async fn a_clock_that_is_wrong() {
         let path = entry.unwrap().path().join("faketime/libfaketime.so.1");
         path.exists().then_some(path)
     });
-    // Where the program that falsifies clocks is not installed, there is no wrong clock to be seen.
+    // Without the program that falsifies clocks, there is no wrong clock to test.
     let Some(library) = library.last() else { return };
     let backend = Backend::sqlite();
     Hub::start(backend.clone()).await.stop().await;
@@ -207,7 +207,7 @@ async fn a_cluster() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_outside() {
+async fn external_services_are_checked() {
     let backend = Backend::sqlite();
     let hub = Hub::start(backend.clone()).await;
     let blobs = backend.data().join("blobs");
@@ -239,9 +239,9 @@ async fn what_is_outside() {
     assert!(report.checks["public-url"]["advice"].as_str().unwrap().contains("its certificate"));
 }
 
-/// What the name leads to is no hub, and the store of blobs is away.
+/// The name leads to a server that is no hub, and the store of blobs is unreachable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_answers_otherwise() {
+async fn foreign_and_unreachable_servers_are_reported() {
     let backend = Backend::sqlite();
     Hub::start(backend.clone()).await.stop().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -275,7 +275,7 @@ async fn a_hub_that_is_not_ready() {
     doctor(&backend, &["--listen", &address]).await.only_fails("readiness", "The bus is unreachable.");
 }
 
-/// A certificate for `localhost` that was good in 2020, and its key; their paths.
+/// A certificate for `localhost` that was valid in 2020, and its key; returns their paths.
 fn expired_certificate(folder: &Path) -> (String, String) {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let config = format!(
@@ -319,7 +319,7 @@ fn expired_certificate(folder: &Path) -> (String, String) {
     (certificate, key)
 }
 
-/// A mail server that takes one mail; its URL, and all that it is told.
+/// A mail server that accepts one mail; returns its URL, and the received commands.
 async fn mail_server() -> (String, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("smtp://{}", listener.local_addr().unwrap());

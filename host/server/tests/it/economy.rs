@@ -14,7 +14,7 @@ use crate::support::{Answer, Client, NOW, on_all};
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
-/// Changes a balance by an amount as JSON writes it.
+/// Changes a balance by an amount in JSON's syntax.
 async fn modify(client: &Client, owner: &str, currency: &str, amount: &str) -> Answer {
     let body = format!(r#"{{"currency": "{currency}", "amount": {amount}, "reason": "test"}}"#);
     let path = format!("/api/plugin/economy/{owner}/currencies/modify");
@@ -185,7 +185,7 @@ on_all! {
         assert_eq!(balance_after(&client, "guild/1", "debt", "0").await, "899999999999999");
         assert_eq!(ledger(&client, "guild/1", "currency=debt&limit=1").await["items"][0]["applied"],
             1_799_999_999_999_999_i64);
-        // Without a starting balance, a balance opens as near to 0 as the bounds allow.
+        // Without a starting balance, a balance opens at the allowed value nearest to 0.
         define(&client, "above", json!({"minimum": 7})).await;
         define(&client, "below", json!({"maximum": -7})).await;
         assert_eq!(balance_after(&client, "guild/2", "above", "1").await, "8");
@@ -282,7 +282,7 @@ on_all! {
         assert_eq!(booked["total"], 40);
         let sum: Decimal = booked["items"].as_array().unwrap().iter().map(|it| decimal(&it["applied"])).sum();
         assert_eq!(decimal(&balances(&client, "guild/1").await[0]["balance"]), sum);
-        // Of concurrent withdrawals only those are cut that find a balance of 0.
+        // Of concurrent withdrawals only those that find a balance of 0 are cut.
         assert!(sum >= Decimal::from(25) && sum <= Decimal::from(30), "{sum}");
     }
 

@@ -57,14 +57,14 @@ on_all! {
         assert_eq!(ledger(&client, "guild/1").await.len(), 1);
         modify(&client, "guild/1", "coins", -30, true).await.expect(200);
         modify(&client, "guild/1", "coins", 100, true).await.expect(200);
-        // Cut, where it is not exact.
+        // Cut, unless it is exact.
         let cut = modify(&client, "guild/1", "coins", 50, false).await.expect(200).clone();
         assert_eq!((&cut["balance"], &cut["asked"], &cut["applied"]), (&json!(100), &json!(50), &json!(0)));
         // A refused change creates nothing: neither a balance nor a currency.
         modify(&client, "guild/2", "gems", -1, true).await.expect_error(400, "insufficient_funds");
         let currencies = client.get("/api/manage/economy/currencies").await.expect(200).clone();
         assert_eq!((&currencies["total"], &currencies["items"][0]["currencyName"]), (&json!(1), &json!("coins")));
-        // What no currency can hold, either way.
+        // More than any currency can hold, either way.
         client.put("/api/manage/economy/currencies/debt", json!({})).await.expect(200);
         modify(&client, "guild/1", "debt", -900_000_000_000_000, true).await.expect(200);
         modify(&client, "guild/1", "debt", -1, true).await.expect_error(400, "insufficient_funds");
@@ -90,9 +90,9 @@ on_all! {
         let (id, reason) = (&made["transactionId"], &json!("trade"));
         assert_eq!(shown, [(&ids[3], id, reason), (&ids[0], id, reason)]);
 
-        // The index is that of the first that fails, in the order asked, wherever others fail.
+        // The index is that of the first failure, in the request's order, wherever others fail.
         for (operations, code, failed) in [
-            // What a later one brings does not help an earlier one.
+            // The effect of a later one does not help an earlier one.
             (vec![operation("c", "coins", -1), operation("c", "coins", 5)], "insufficient_funds", 0),
             (vec![operation("a", "coins", -30), operation("b", "coins", -50), operation("a", "coins", -11)],
                 "insufficient_funds", 2),
@@ -108,7 +108,7 @@ on_all! {
         assert_eq!(balance(&client, "guild/b", "coins").await, 50);
         assert_eq!((ledger(&client, "guild/a").await.len(), ledger(&client, "guild/c").await.len()), (2, 0));
 
-        // The same again is answered the same, also where it was refused.
+        // A repeated request gets the same answer, even a refusal.
         for amount in [-20, -21] {
             let mut answers = vec![];
             for _ in 0..2 {
@@ -147,7 +147,7 @@ on_all! {
             .expect_error(403, "forbidden_scope");
     }
 
-    async fn concurrent_exact_spends_take_what_is_there(hub: Hub) {
+    async fn concurrent_exact_spends_take_only_the_available_balance(hub: Hub) {
         let client = hub.network().await;
         modify(&client, "guild/1", "coins", 30, false).await.expect(200);
         let spends = (0..60).map(|at| {
@@ -219,9 +219,9 @@ on_all! {
         }
     }
 
-    async fn changes_are_told_to_streams_that_ask(hub: Hub) {
+    async fn changes_are_sent_to_subscribed_streams(hub: Hub) {
         let client = hub.network().await;
-        // Nobody listens yet.
+        // There are no subscribers yet.
         modify(&client, "guild/a", "coins", 5, false).await.expect(200);
         let mut all = stream(&client, "").await;
         let mut asked = stream(&client, "types=BALANCE_CHANGED").await;
@@ -238,7 +238,7 @@ on_all! {
             told.as_object_mut().unwrap().retain(|name, _| name != "type" && name != "at");
             assert_eq!(&told, balance);
         }
-        // A stream that ended is still listened for: it may be resumed.
+        // A stream that ended still counts as subscribed: it may be resumed.
         drop(asked);
         modify(&client, "guild/a", "coins", 1, false).await.expect(200);
         let request = client.request(Method::GET, "/api/plugin/events?types=BALANCE_CHANGED");
@@ -246,7 +246,7 @@ on_all! {
         let rest: Vec<_> = [resumed.next().await, resumed.next().await, resumed.next().await].into_iter()
             .map(|event| event.unwrap().data["applied"].as_i64().unwrap()).collect();
         assert_eq!(rest, [7, -3, 1]);
-        // Others are not told, and other networks' changes are not either.
+        // Other streams get nothing, and neither do other networks' streams.
         let other = hub.network().await;
         modify(&other, "guild/a", "coins", 77, false).await.expect(200);
         client.post("/api/plugin/localization/defaults",
@@ -256,7 +256,7 @@ on_all! {
         assert_eq!(resumed.next().await.unwrap().data["applied"], 2);
     }
 
-    async fn what_is_told_of_a_change_is_exact(hub: Hub) {
+    async fn balance_events_are_exact(hub: Hub) {
         let client = hub.network().await;
         client.put("/api/manage/economy/currencies/debt", json!({"minimum": -1_000})).await.expect(200);
         modify(&client, "guild/a", "debt", 0, false).await.expect(200);

@@ -35,7 +35,7 @@ on_both! {
         for (body, hint) in [
             ("", "none was sent"),
             ("{", "not valid JSON: EOF"),
-            // As a shell makes them that takes the quotes away.
+            // Typical of a shell that removes the quotes.
             ("{name:x}", "not valid JSON: key must be a string at line 1 column 2"),
             (r#"{"name": "x", "scopes": [{plugin}]}"#, "not valid JSON: key must be a string"),
             (r#"{"name": "x", "scopes": [5]}"#, "`scopes[0]`"),

@@ -1,4 +1,4 @@
-//! Every event that the stream really sends is as the documents say, and every example may be sent as it is.
+//! Every event that the stream really sends matches its documentation, and every example is valid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::support::{Client, Event, Events, Hub, on_both};
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
-/// What is wrong with a value by a schema, which names all fields that there may be.
+/// Violations of a value against a schema, which must name all possible fields.
 fn problems(document: &Value, schema: &Value, value: &Value, at: &str) -> Vec<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         return problems(document, document.pointer(&reference[1..]).unwrap(), value, at);
@@ -113,7 +113,7 @@ async fn post(client: &Client, path: &str, body: Value) -> Value {
     answer.body
 }
 
-/// Makes every event happen.
+/// Causes every event.
 async fn happen(hub: &Hub, client: &Client) {
     register(client, "lobby", json!({"maxPlayers": 50, "worlds": [{"worldId": "w"}]})).await;
     register(client, "islands-1", json!({"serverType": "islands"})).await;
@@ -155,7 +155,7 @@ async fn happen(hub: &Hub, client: &Client) {
 }
 
 on_both! {
-    async fn the_stream_sends_what_the_documents_say(hub: Hub) {
+    async fn sent_events_match_the_documents(hub: Hub) {
         let client = hub.network().await;
         let anonymous = hub.anonymous();
         let openapi = anonymous.get("/api/openapi.json").await.expect(200).clone();

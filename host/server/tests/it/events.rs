@@ -29,7 +29,7 @@ async fn heard(events: &mut Events, count: usize) -> Vec<String> {
     messages
 }
 
-/// Waits for what happens in the background, in real time but no longer than it takes.
+/// Waits for background work, in real time but no longer than needed.
 async fn until(what: &str, mut done: impl FnMut() -> bool) {
     for _ in 0..2_000 {
         if done() {
@@ -40,7 +40,7 @@ async fn until(what: &str, mut done: impl FnMut() -> bool) {
     panic!("{what} did not happen");
 }
 
-/// What a stream begins with, before any event.
+/// Beginning of a stream, before any event.
 async fn opening(client: &Client) -> String {
     let mut response = client.request(Method::GET, "/api/plugin/events").send().await.unwrap();
     String::from_utf8(response.chunk().await.unwrap().unwrap().to_vec()).unwrap()
@@ -53,7 +53,7 @@ async fn publish_to(hub: &Hub, client: &Client, server: &str, number: i64) {
 }
 
 on_both! {
-    async fn a_stream_opens_at_once_and_says_so(hub: Hub) {
+    async fn a_stream_opens_at_once_and_confirms_it(hub: Hub) {
         let client = hub.network().await;
         let response = client.request(Method::GET, "/api/plugin/events?serverId=lobby-1").send().await.unwrap();
         assert_eq!(response.status(), 200);
@@ -120,7 +120,7 @@ on_both! {
         assert_eq!(heard(&mut events, 1).await, ["missed"]);
     }
 
-    async fn who_cannot_resume_is_told_to_read_anew(hub: Hub) {
+    async fn a_client_that_cannot_resume_gets_a_resync(hub: Hub) {
         let client = hub.network().await;
         say(&client, "before").await;
         for unknown in ["0.0", "1.99999", "malformed", "184467440737095516160.1", "é"] {
@@ -130,7 +130,7 @@ on_both! {
             say(&client, unknown).await;
             assert_eq!(heard(&mut events, 1).await, [unknown]);
         }
-        // Nothing was asked for.
+        // No id was given.
         let mut events = client.events(None, Some("")).await;
         say(&client, "live").await;
         assert_eq!(heard(&mut events, 1).await, ["live"]);
@@ -148,7 +148,7 @@ on_both! {
         assert_eq!(events.next().await.unwrap().name, "RESYNC");
     }
 
-    async fn after_a_restart_the_client_is_told_to_read_anew(hub: Hub) {
+    async fn after_a_restart_the_client_gets_a_resync(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         say(&client, "old").await;
@@ -164,7 +164,7 @@ on_both! {
         let mut first = client.events(Some("lobby-1"), None).await;
         let mut other = client.events(Some("lobby-2"), None).await;
         let mut nameless = client.events(None, None).await;
-        // Who only asks for the headers replaces nobody.
+        // A request for the headers only replaces no stream.
         let head = client.send(client.request(Method::HEAD, "/api/plugin/events?serverId=lobby-1")).await;
         assert_eq!(head.headers["content-type"], "text/event-stream");
         say(&client, "one").await;
@@ -275,7 +275,7 @@ on_both! {
         assert_eq!(stays.next().await, None);
     }
 
-    async fn who_reads_nothing_is_cut_off_and_holds_nobody_up(hub: Hub) {
+    async fn a_client_that_reads_nothing_is_disconnected_and_delays_no_other(hub: Hub) {
         let client = hub.network().await;
         let mut healthy = client.events(Some("healthy"), None).await;
         let socket = TcpSocket::new_v4().unwrap();

@@ -1,4 +1,4 @@
-//! What a new user meets in the first hour with the binary.
+//! Experience of a new user in the first hour with the binary.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -47,7 +47,7 @@ fn a_command_in_another_folder_makes_no_second_hub() {
         assert!(error.starts_with(&expected), "{arguments:?}: {error}");
         assert!(!data.exists(), "{arguments:?}");
     }
-    // Whoever makes one says where.
+    // Creating a hub reports its folder.
     let created = run_in(folder.path(), &["network", "create", "first"]);
     assert_eq!(String::from_utf8_lossy(&created.stderr), format!("a new hub in {}\n", data.display()));
     let created = run_in(folder.path(), &["network", "create", "second"]);
@@ -202,7 +202,7 @@ fn shells_complete_the_commands() {
     assert!(limits.as_array().unwrap().len() > 20 && limits[0]["bound"].is_i64());
 }
 
-/// The commands of the quick start, each with the lines that it is said to print.
+/// The commands of the quick start, each with its documented output.
 fn transcript(page: &str) -> Vec<(String, Vec<String>)> {
     let section = page.split("## ").find(|section| section.starts_with("Quick start")).unwrap();
     let mut commands: Vec<(String, Vec<String>)> = vec![];

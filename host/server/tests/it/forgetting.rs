@@ -1,4 +1,4 @@
-//! Players who are exported and forgotten.
+//! Export and erasure of players.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -17,7 +17,7 @@ use crate::support::{Backend, Client, Hub, NOW, on_both, on_each};
 
 const PLAYER: Uuid = Uuid::from_u128(0x069a_79f4_44e9_4726_a5be_fca9_0e38_aaf5);
 
-/// Tables in which nothing is of players. A new table is searched like all others, unless it is named here, too.
+/// Tables without data of players. A new table is searched like all others, unless it is named here, too.
 const WITHOUT_PLAYERS: &[&str] = &[
     "networks",
     "api_keys",
@@ -73,7 +73,7 @@ fn row(table: &Table, is_own: bool) -> Vec<Cell> {
     cells
 }
 
-/// Puts two rows into every table: one of the player's, and one of somebody else's that names the player.
+/// Puts two rows into every table: one of the player's, and one of another player's that names the player.
 async fn fill(hub: &Hub, network: NetworkId) {
     for table in searched() {
         let rows = [row(table, true), row(table, false)];
@@ -105,7 +105,7 @@ fn is_named(cell: &Cell, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// The tables, and columns, in which one of these words is.
+/// Tables and columns that contain one of these words.
 async fn found(hub: &Hub, network: NetworkId, words: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for table in searched() {
@@ -136,10 +136,10 @@ fn path(player: impl Display) -> String {
     format!("/api/manage/players/{player}")
 }
 
-/// Whether a row of another's can name the player in the table.
+/// True if a row of another player can name the player in the table.
 fn can_mention(table: &Table) -> bool {
     let is_text = |kind| matches!(kind, ColumnType::Text | ColumnType::Bytes);
-    // Those are the player's, whoever's they are else.
+    // Those are the player's, even if others own them, too.
     let is_own = ["worlds", "server_log_lines"].contains(&table.name);
     !is_own && table.columns[table.key_columns..].iter().any(|column| is_text(column.column_type))
 }
@@ -173,10 +173,10 @@ on_both! {
 
         owner.delete(&path(PLAYER)).await.expect(204);
         assert_eq!(found(&hub, network, &words).await, BTreeSet::new());
-        // What is of others is still there, and nothing of another network has changed.
-        // Leases and blobs went with their worlds.
+        // Data of others is still there, and nothing of another network has changed. Leases and blobs were deleted with
+        // their worlds.
         for table in searched().filter(|table| can_mention(table) && !table.name.starts_with("world_")) {
-            assert!(!all_rows(&hub, table, network).await.is_empty(), "{}: a row of somebody else's is gone", table.name);
+            assert!(!all_rows(&hub, table, network).await.is_empty(), "{}: a row of another player is gone", table.name);
         }
         assert_eq!(found(&hub, others, &words).await, untouched);
         let ledger = TABLES.iter().find(|table| table.name == "currency_ledger").unwrap();
@@ -237,7 +237,7 @@ on_both! {
         owner.get(&format!("/api/plugin/players/{player}")).await.expect_error(404, "unknown_player");
         let names = ["p111", "203.0.113.9", &*player];
         let left = found(&hub, owner.network.unwrap(), &names).await;
-        // `p1110` is somebody else.
+        // `p1110` is another player.
         assert_eq!(left, ["server_log_lines.text".to_owned()].into());
         let texts = owner.get("/api/manage/servers/lobby-1/logs/recent").await.expect(200).to_string();
         assert!(texts.contains("p1110 logged in") && texts.contains("(removed"), "{texts}");
@@ -247,7 +247,7 @@ on_both! {
         let data = owner.get(&friends).await.expect(200).clone();
         let text = data["data"].as_str().unwrap();
         assert!(text.contains(&uuid(3)) && !text.contains(&player), "{text}");
-        assert_eq!(data["version"], 2, "who read it before must not write it back");
+        assert_eq!(data["version"], 2, "an earlier reader must not write it back");
         assert_eq!(self::ledgers(&hub, &owner).await, ledgers, "a ledger is not whole");
         let calls = recorded_calls(&owner).await;
         assert!(!calls.contains(&player), "{calls}");
@@ -257,7 +257,7 @@ on_both! {
         owner.post("/api/plugin/chat", line).await.expect(204);
         let next = resumed.next_named("CHAT").await;
         assert_eq!(next.data["message"], "hello");
-        // And is somebody new when they come again.
+        // A returning player is new.
         join(&owner, "lobby-1", 111).await;
         owner.get(&format!("/api/plugin/players/{player}")).await.expect(200);
         // The sample has forgotten one, too.
@@ -272,7 +272,7 @@ on_both! {
         hub.app.db.write(unfinished).bind(network).bind(PLAYER).bind(NOW - 5).bind(NOW + 1_500).execute().await.unwrap();
         hub.advance_ms(1_000);
         let words = [PLAYER.to_string()];
-        assert!(!found(&hub, network, &[&words[0]]).await.is_empty(), "somebody else is at it");
+        assert!(!found(&hub, network, &[&words[0]]).await.is_empty(), "another command is erasing it");
         hub.advance_ms(1_000);
         Hub::eventually("the player is forgotten", async || {
             !owner.get("/api/manage/forgotten-players").await.expect(200)["items"][0]["finishedAt"].is_null()
@@ -280,7 +280,7 @@ on_both! {
         assert_eq!(found(&hub, network, &[&words[0]]).await, BTreeSet::new());
     }
 
-    async fn plans_say_how_long_things_are_kept(hub: Hub) {
+    async fn plans_set_the_retention_of_data(hub: Hub) {
         let (owner, forever, operator) = (hub.network().await, hub.network().await, hub.operator().await);
         let plan = json!({"name": "short", "limits": {"addressDays": 3, "logDays": 3, "ledgerDays": 3, "statisticsDays": 3}});
         operator.post("/api/admin/plans", plan).await.expect(201);
@@ -305,15 +305,15 @@ on_both! {
         };
         assert_eq!(counts(&owner).await, [2, 2, 2, 8]);
         hub.advance_ms(2 * 24 * 3_600_000);
-        // Of the first player's, the sum of a lifetime stays.
-        Hub::eventually("what is old is gone", async || counts(&owner).await == [1, 1, 1, 5]).await;
+        // Of the first player's statistics, the lifetime sum stays.
+        Hub::eventually("old data is gone", async || counts(&owner).await == [1, 1, 1, 5]).await;
         assert_eq!(counts(&forever).await, [2, 2, 2, 8]);
         let refused = json!({"name": "never", "limits": {"logDays": 0}});
         operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");
     }
 }
 
-/// Something of every kind that grows old, of one player.
+/// Old and new data of every kind, of one player.
 async fn old_and_new(network: &Client, player: u64) {
     let seen = json!({"playerUuid": uuid(player), "playerName": "p", "ipAddress": "203.0.113.7"});
     network.post("/api/plugin/punishments/ip", seen).await.expect(204);
@@ -373,8 +373,8 @@ async fn the_command_line_forgets_too(backend: Backend) {
     assert_eq!(failed.status.code(), Some(1));
 }
 
-/// Those who were forgotten are counted, and those who are being forgotten.
-async fn a_network_forgets_so_many_players(backend: Backend) {
+/// Forgotten players count, and those whose erasure is under way.
+async fn forgotten_players_of_a_network_are_limited(backend: Backend) {
     let bounds: hub::limits::Bounds =
         serde_json::from_str(r#"{"forgottenPlayers": 3, "playersForgottenAtOnce": 1}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
@@ -393,4 +393,4 @@ async fn a_network_forgets_so_many_players(backend: Backend) {
     forget(&other, 4).await.expect(204);
 }
 
-on_each! { the_command_line_forgets_too a_network_forgets_so_many_players }
+on_each! { the_command_line_forgets_too forgotten_players_of_a_network_are_limited }

@@ -1,4 +1,4 @@
-//! The disk is full: what callers and the operator see, and that nothing acknowledged is lost.
+//! A full disk: answers to callers, reports to the operator, and no loss of acknowledged writes.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ const BALANCES: &str = "/api/plugin/economy/team/red/currencies";
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// `None`, with a word in the output, where this process may not mount.
+    /// `None`, with a message in the output, if this process may not mount.
     fn mount(folder: &Path, size: &str) -> Option<Self> {
         let options = format!("size={size}");
         let mut mount = Command::new("mount");
@@ -35,7 +35,7 @@ impl SmallDisk {
         None
     }
 
-    /// Writes until nothing fits any more.
+    /// Writes until the disk is full.
     fn fill(&self) {
         let mut filler = File::create(self.filler()).unwrap();
         for piece in [vec![7; 64 << 10], vec![7; 512]] {
@@ -86,7 +86,7 @@ async fn sqlite_on_a_full_disk_is_503_and_recovers() {
     }
     disk.fill();
     hub.advance_ms(7_000);
-    // What is left of the log's last page may take some.
+    // The remaining space in the log's last page may fit some.
     while paid < 100 {
         let answer = pay(&owner).await;
         if answer.status != 200 {
@@ -134,7 +134,7 @@ async fn an_upload_that_does_not_fit_on_the_blobs_disk_is_503() {
     };
     upload("1", 1 << 20).await.expect(201);
     upload("2", 16 << 20).await.expect_error(503, "storage_full");
-    // What did not fit takes no room.
+    // Refused uploads take no room.
     upload("3", 4 << 20).await.expect(201);
     disk.fill();
     upload("4", 100_000).await.expect_error(503, "storage_full");
@@ -155,7 +155,7 @@ async fn an_upload_that_does_not_fit_on_the_blobs_disk_is_503() {
     assert_eq!(snapshot().await.status(), 200);
 }
 
-/// One of several nodes keeps nothing on its own disk that it can't do without.
+/// A node of several needs nothing on its own disk.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_data_folder_beside_postgresql_keeps_no_module_from_running() {
     let backend = Backend::postgres().await;
@@ -173,7 +173,7 @@ async fn a_full_data_folder_beside_postgresql_keeps_no_module_from_running() {
     let refused = owner.post("/api/plugin/chat", line("Rude")).await;
     assert_eq!(refused.expect(400)["code"], "chat_rejected");
     owner.post("/api/plugin/chat", line("hello")).await.expect(204);
-    // A file that is imported waits for room, and is not looked for all the time.
+    // An imported file waits for room, and is not retried all the time.
     let import = owner.request(Method::POST, "/api/manage/imports?kind=balances&currency=coins");
     let file = format!("uuid,balance\n{},5\n", uuid(1));
     let import = owner.send(import.body(file)).await.expect(201)["importId"].as_str().unwrap().to_owned();
@@ -193,7 +193,7 @@ async fn a_postgresql_on_a_full_disk_is_503() {
     let owner = hub.network().await;
     pay(&owner).await.expect(200);
     let mut database = hub.database().await;
-    // As it reports it where a file can't grow.
+    // Same error as for a file that can't grow.
     let full = "CREATE FUNCTION disk_full() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
         CREATE TRIGGER disk_full BEFORE UPDATE ON balances EXECUTE FUNCTION disk_full()";

@@ -13,7 +13,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::support::{Backend, Client, Hub, certificate};
 
-/// Starts a TLS proxy in front of a hub; its URL.
+/// Starts a TLS proxy in front of a hub; returns its URL.
 pub async fn proxy(hub: &Hub, certificate: &str, key: &str) -> String {
     let provider = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = provider.with_safe_default_protocol_versions().unwrap().with_no_client_auth();

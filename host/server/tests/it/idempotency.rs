@@ -119,7 +119,7 @@ on_all! {
         let kept: Vec<(Vec<u8>,)> = hub.app.db.query("SELECT body FROM idempotency_keys").all().await.unwrap();
         assert_eq!(kept.len(), 1);
         assert!(!String::from_utf8_lossy(&kept[0].0).contains(&secret));
-        // There is still one effect when nobody remembers the response.
+        // There is still one effect when the response is lost.
         let key = owner.key.unwrap();
         let hub: Hub = hub.restart(std::time::Duration::ZERO).await;
         let owner = hub.with_key(&key);
@@ -188,7 +188,7 @@ on_all! {
         let again = post(&b, "a", "/api/plugin/chat", &line).await;
         again.expect(204);
         assert!(replayed(&again));
-        // What a query asks for needs its scope again, too.
+        // A query's result needs its scope again, too.
         let (path, find) = ("/api/plugin/matchmaking/find?explain=true", json!({"serverType": "lobby"}));
         post(&owner, "b", path, &find).await.expect(200);
         post(&b, "b", path, &find).await.expect_error(403, "forbidden_scope");
@@ -229,7 +229,7 @@ on_all! {
         assert_eq!(history(&owner).await, 0);
     }
 
-    async fn large_bodies_are_told_apart(hub: Hub) {
+    async fn large_bodies_are_distinguished(hub: Hub) {
         let owner = hub.network().await;
         let upload = async |bytes: Vec<u8>| {
             let request = owner.request(reqwest::Method::POST, "/api/manage/modules?name=big");

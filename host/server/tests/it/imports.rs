@@ -1,4 +1,4 @@
-//! Moving in from other tools: their files as they write them, through the hub's door.
+//! Moving in from other tools: their original files, through the hub's API.
 
 mod balances;
 mod command;
@@ -36,7 +36,7 @@ pub(crate) async fn import(client: &Client, query: &str, file: impl Into<reqwest
     finished(client, made["importId"].as_str().unwrap()).await
 }
 
-/// What became of a category: created, changed, unchanged, skipped.
+/// Result of a category: created, changed, unchanged, skipped.
 fn counts(import: &Value, category: &str) -> [i64; 4] {
     let counts = import["report"]["counts"].as_array().unwrap().iter().find(|counts| counts["category"] == category);
     ["created", "changed", "unchanged", "skipped"].map(|name| counts.map_or(0, |counts| counts[name].as_i64().unwrap()))
@@ -85,7 +85,7 @@ on_both! {
         assert_eq!(hub.blobs(), Vec::<std::path::PathBuf>::new());
     }
 
-    async fn what_is_told_of_a_wrong_file_is_short(hub: Hub) {
+    async fn errors_of_a_wrong_file_are_short(hub: Hub) {
         let owner = hub.network().await;
         let text = "x".repeat(1_000_000);
         for file in [format!("{{\"groups\": \"{text}\"}}"), format!("{{\"groups\": {{\"{text}\": []}}}}")] {
@@ -161,7 +161,7 @@ async fn imports_are_bounded(backend: Backend) {
     );
     assert!(many["error"]["message"].as_str().unwrap().contains("importRecords"), "{many}");
     for _ in 0..3 {
-        // Which is the oldest goes by the time.
+        // The time decides the oldest one.
         hub.clock.advance(std::time::Duration::from_millis(1));
         assert_eq!(import(&owner, query, files::balances(10)).await["state"], "DONE");
     }

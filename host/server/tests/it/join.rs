@@ -1,4 +1,4 @@
-//! What a connector does when a player joins: one call, permissions that it keeps, and who comes and goes.
+//! A connector's work when a player joins: one call, cached permissions, and presence events.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn put_group(client: &Client, id: &str, nodes: Value) {
     client.put(&path, json!({"permissions": nodes})).await.expect(204);
 }
 
-/// Asks for effective permissions unless they are still those of this tag.
+/// Requests effective permissions unless they still match this tag.
 async fn effective(client: &Client, query: &str, tag: &str) -> Answer {
     let path = format!("/api/plugin/permissions/users/{STEVE}/effective{query}");
     client.send(client.request(Method::GET, &path).header("If-None-Match", tag)).await
@@ -85,7 +85,7 @@ on_both! {
         assert_eq!(loaded["statistics"]["statistics"].as_array().unwrap().len(), 4);
         assert_eq!(loaded["data"], json!({"inventory": {"data": "[1]", "version": 1}, "none": null}));
 
-        // Only what is asked for; without the address its ban is not there.
+        // Only the requested parts; without the address its ban is not there.
         let some = load(&client, STEVE, "include=punishments,data:inventory").await;
         assert_eq!(some["punishments"].as_array().unwrap().len(), 1);
         assert_eq!(some["data"], json!({"inventory": null}), "of the game mode global");
@@ -99,7 +99,7 @@ on_both! {
             answer.expect_error(400, "invalid_request");
             assert!(answer.body["error"].as_str().unwrap().contains("`include`"), "{}", answer.body);
         }
-        // A narrow key includes what it may read.
+        // A narrow key includes the parts that it may read.
         let narrow = client.key_with(&["players:write"]).await;
         load(&narrow, STEVE, "include=language,statistics,data:inventory").await;
         for area in ["permissions", "punishments", "balances"] {
@@ -156,7 +156,7 @@ on_both! {
         let second = effective(&client, "", &tag(&first)).await;
         assert_eq!((&second.expect(200)["revision"], &second.body["validUntil"]), (&json!(1), &json!(NOW + 500)));
         effective(&client, "", &tag(&second)).await.expect(304);
-        // Another player's change is none of this one's.
+        // Another player's change does not affect this one.
         give(&client, &uuid(9), json!({"node": "fly"})).await;
         assert_eq!(events.next_named("PERMISSIONS_UPDATED").await.data["revision"], 2);
         effective(&client, "", &tag(&second)).await.expect(304);
@@ -164,7 +164,7 @@ on_both! {
         hub.advance_ms(500);
         let third = effective(&client, "", &tag(&second)).await;
         assert_eq!((&third.expect(200)["permissions"], &third.body["validUntil"]), (&json!({}), &Value::Null));
-        // A group may be everybody's.
+        // A group may belong to all players.
         put_group(&client, "vip", json!([{"node": "a"}])).await;
         let event = events.next_named("PERMISSIONS_UPDATED").await.data;
         assert_eq!(event, json!({"type": "PERMISSIONS_UPDATED", "at": NOW + 500, "groupId": "vip", "revision": 3}));
@@ -183,7 +183,7 @@ on_both! {
         assert_eq!(effective(&other, "", "").await.expect(200)["revision"], 1);
     }
 
-    async fn streams_are_told_who_comes_and_goes(hub: Hub) {
+    async fn streams_get_presence_events(hub: Hub) {
         let client = hub.network().await;
         let mut usual = stream(&client, "").await;
         let mut events = stream(&client, PRESENCE).await;
@@ -193,7 +193,7 @@ on_both! {
             ("SERVER_ONLINE", &client.get("/api/manage/servers/a").await.expect(200)["live"]));
         register(&client, "b", json!({})).await;
         assert_eq!(told(&mut events).await, "SERVER_ONLINE b");
-        // A server that is online already tells nothing.
+        // Registering an online server again sends nothing.
         register(&client, "a", json!({})).await;
         join(&client, "a", 1).await;
         let joined = events.next().await.unwrap();
@@ -225,7 +225,7 @@ on_both! {
         hub.advance_ms(31_000);
         assert_eq!(told(&mut events).await, "PLAYER_LEFT b p4 -");
         assert_eq!(told(&mut events).await, "SERVER_OFFLINE b");
-        // Others are told nothing of all this.
+        // Other streams get none of these.
         client.post("/api/plugin/localization/defaults",
             json!({"namespace": "n", "locale": "en", "entries": {"k": "v"}})).await.expect(200);
         loop {
@@ -243,7 +243,7 @@ on_both! {
         assert_eq!(told(&mut theirs).await, "SERVER_ONLINE d");
     }
 
-    async fn who_went_while_the_hub_was_away_is_told_after_its_restart(hub: Hub) {
+    async fn departures_during_a_restart_are_announced_after_it(hub: Hub) {
         let client = hub.network().await;
         let mut events = stream(&client, PRESENCE).await;
         register(&client, "a", json!({})).await;
@@ -253,7 +253,7 @@ on_both! {
         for _ in 0..4 {
             told(&mut events).await;
         }
-        // Both went while it was away; it waits for their heartbeats first.
+        // Both left during the restart; the hub waits for their heartbeats first.
         let hub = hub.restart(Duration::from_secs(5)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         let mut events = stream(&client, PRESENCE).await;
@@ -279,7 +279,7 @@ on_both! {
     }
 }
 
-/// How long a network counts as listening.
+/// Time for which a network counts as listening.
 const LISTENING_MS: u64 = 600_000;
 
 on_both! {
@@ -304,7 +304,7 @@ on_both! {
     }
 }
 
-/// How many events are listened to for another minute.
+/// Number of event kinds listened to for another minute.
 async fn listeners(hub: &Hub) -> i64 {
     let later = hub.app.clock.now() + 60_000;
     let (count,): (i64,) =

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
 
 const UUID: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
-/// What requests name with "server" or "node" in it that is no server.
+/// Request fields with "server" or "node" in their names that name no server.
 const NO_SERVERS: [&str; 6] = ["serverType", "serverVmType", "nodeId", "node", "nodes", "servers"];
 
 /// A key with all scopes, and with `more` in the request for it.
@@ -130,7 +130,7 @@ on_both! {
         }
     }
 
-    async fn a_bound_key_does_what_names_no_server(hub: Hub) {
+    async fn a_bound_key_works_without_a_named_server(hub: Hub) {
         let owner = hub.network().await;
         let key = bound(&owner, json!({"servers": ["mine"]})).await;
         key.get("/api/plugin/servers").await.expect(200);
@@ -139,14 +139,14 @@ on_both! {
         key.post("/api/plugin/chat", uuid_body("mine")).await.expect(204);
         crate::servers::register(&key, "mine", json!({})).await;
         crate::servers::beat(&key, "mine", json!({"worlds": [{"worldId": "theirs"}]})).await;
-        // However it is written.
+        // In any encoding.
         let escaped = r#"{"message": "hi", "server\u0049d": "th\u0065irs", "playerName": "s", "playerUuid": 7}"#;
         let request = key.request(Method::POST, "/api/plugin/chat").body(escaped);
         key.send(request).await.expect_error(403, "forbidden_origin");
         let twice = r#"{"serverId": "mine", "serverId": "theirs"}"#;
         let request = key.request(Method::POST, "/api/plugin/servers/heartbeat").body(twice);
         key.send(request).await.expect_error(403, "forbidden_origin");
-        // What is wrong otherwise is said as ever.
+        // Other errors of the request are unchanged.
         for (body, status, code) in [
             ("", 400, "invalid_request"), ("[]", 400, "invalid_request"), (r#"{"serverId": 7}"#, 400, "invalid_request"),
             (r#"{"serverId": " "}"#, 400, "invalid_request"), (&" ".repeat(1_100_000), 413, "body_too_large"),
@@ -185,7 +185,7 @@ on_both! {
         of("n1").await.post(&path, Value::Null).await.expect(200);
     }
 
-    async fn bindings_pass_to_what_a_key_makes(hub: Hub) {
+    async fn bindings_pass_to_created_keys(hub: Hub) {
         let owner = hub.network().await;
         let both = json!({"servers": ["a", "b"], "addresses": ["127.0.0.0/8", "::1"]});
         let made = make(&owner, both.clone()).await.expect(201).clone();
@@ -210,7 +210,7 @@ on_both! {
         ] {
             make(&owner, wrong).await.expect_error(400, "invalid_request");
         }
-        // Rolling shows the secret of a key that is for more.
+        // Rolling shows the secret of a key with more rights.
         let path = |key: &Value| format!("/api/manage/keys/{}", key["keyId"].as_str().unwrap());
         key.post(&format!("{}/roll", path(&unbound)), json!({})).await.expect_error(403, "forbidden_origin");
         key.delete(&path(&unbound)).await.expect_error(403, "forbidden_origin");
@@ -239,7 +239,7 @@ async fn an_address_counts_behind_trusted_proxies(backend: Backend) {
     from(&key, "::ffff:203.0.113.7").await.expect(200);
     from(&key, "2001:db8::7").await.expect(200);
     from(&key, "203.0.114.7").await.expect_error(403, "forbidden_origin");
-    // Said by a client that no trusted proxy vouches for.
+    // Claimed by a client that is no trusted proxy.
     from(&key, "203.0.113.7, 198.51.100.1").await.expect_error(403, "forbidden_origin");
     from(&owner, "198.51.100.1").await.expect(200);
     // Streams and public routes, too.
@@ -248,7 +248,7 @@ async fn an_address_counts_behind_trusted_proxies(backend: Backend) {
     key.post("/api/manage/keys", json!({})).await.expect_error(403, "forbidden_origin");
 }
 
-async fn nobody_is_believed_about_an_address_without_trusted_proxies(backend: Backend) {
+async fn forwarded_addresses_are_ignored_without_trusted_proxies(backend: Backend) {
     let hub = Hub::start(backend).await;
     let owner = hub.network().await;
     let key = bound(&owner, json!({"addresses": ["203.0.113.0/24"]})).await;
@@ -257,4 +257,4 @@ async fn nobody_is_believed_about_an_address_without_trusted_proxies(backend: Ba
     bound(&owner, json!({"addresses": ["127.0.0.1"]})).await.get("/api/plugin/servers").await.expect(200);
 }
 
-on_each! { an_address_counts_behind_trusted_proxies nobody_is_believed_about_an_address_without_trusted_proxies }
+on_each! { an_address_counts_behind_trusted_proxies forwarded_addresses_are_ignored_without_trusted_proxies }

@@ -1,4 +1,4 @@
-//! Bounds: each is refused with its name, none is in the way of what is there already, and no answer is too large.
+//! Limits: each is refused with its name, none affects existing data, and no answer is too large.
 
 mod answers;
 mod kept;
@@ -23,7 +23,7 @@ async fn send_with_key(client: &Client, key: &str, path: &str, body: &Value) -> 
     client.send(client.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await
 }
 
-/// Whether each limit is in one of the tests, or why it cannot be.
+/// Maps each limit to its test, or to the reason why it has none.
 #[test]
 fn each_limit_has_a_test() {
     use strum::VariantArray as _;

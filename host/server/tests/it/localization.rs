@@ -224,7 +224,7 @@ on_both! {
         }
         let nobody = "/api/plugin/localization/players/steve/locale";
         client.get(nobody).await.expect_error(400, "invalid_request");
-        // Whoever sets a language is known; one who was known stays as they were.
+        // Setting a language makes a player known; known players keep their data.
         let steve = client.get(&format!("/api/plugin/players/{STEVE}")).await.expect(200).clone();
         assert_eq!((&steve["username"], &steve["region"]), (&json!("Steve"), &json!("UNKNOWN")));
         hub.advance_ms(1_000);

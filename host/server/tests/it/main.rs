@@ -1,4 +1,4 @@
-//! Tests through the hub's public door, each on SQLite and on PostgreSQL.
+//! Tests through the hub's public API, each on SQLite and on PostgreSQL.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 

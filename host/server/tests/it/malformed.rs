@@ -56,7 +56,7 @@ on_both! {
     }
 }
 
-/// Whether the operation takes any JSON.
+/// True if the operation accepts any JSON.
 fn accepts(content: &Value, body: &str) -> bool {
     let schema = &content["application/json"]["schema"];
     let any = schema.get("$ref").is_none() && schema.get("properties").is_none();

@@ -21,7 +21,7 @@ fn request(player: u64, more: Value) -> Value {
     body
 }
 
-/// The server's id where a match was found, else the result.
+/// Id of the matched server, or the result without one.
 async fn outcome(client: &Client, body: Value) -> String {
     let found = find(client, body).await;
     let server = found["matchedServer"]["serverId"].as_str();
@@ -63,7 +63,7 @@ on_both! {
         };
         // Four have room on the large one alone, although the small one is emptier; the leader counts, named or not.
         assert_eq!(outcome(&client, party(1, 1..=4)).await, "large");
-        // Its slots are all kept now; matched anew, the party gets the same ones back.
+        // Its slots are all reserved now; a repeated match returns the same ones to the party.
         assert_eq!(outcome(&client, party(1, 2..=4)).await, "large");
         assert_eq!(outcome(&client, party(10, 11..=13)).await, "ALL_SERVERS_FULL");
         assert_eq!(outcome(&client, request(20, json!({"serverId": "large"}))).await, "SERVER_FULL");
@@ -76,13 +76,13 @@ on_both! {
         let live = client.get("/api/manage/servers/large").await.expect(200)["live"].clone();
         assert_eq!(live["currentPlayers"], 6);
         assert_eq!(lobby(&client, 30).await, "ALL_SERVERS_FULL");
-        // A slot that none of them comes for is free after its time.
+        // An unused slot is free after its time.
         hub.advance_ms(15_000);
         for server in ["small", "large"] {
             beat(&client, server, json!({})).await;
         }
         assert_eq!(lobby(&client, 30).await, "small");
-        // A member who is there needs no slot.
+        // A member who is already there needs no slot.
         register(&client, "home", json!({"serverType": "home", "maxPlayers": 2})).await;
         join(&client, "home", 40).await;
         let home = request(41, json!({"serverType": "home", "party": [uuid(40)]}));
@@ -165,7 +165,7 @@ on_both! {
         assert_eq!(lobby(&client, 1).await, "NO_SERVERS_AVAILABLE");
         beat(&client, "game", json!({"gameState": "WAITING"})).await;
         assert_eq!(lobby(&client, 1).await, "ALL_SERVERS_FULL");
-        // The only server is the one the player is on.
+        // The only server is the player's current one.
         assert_eq!(lobby(&client, 9).await, "NO_SERVERS_AVAILABLE");
         register(&client, "free", json!({})).await;
         assert_eq!(lobby(&client, 1).await, "free");
@@ -231,7 +231,7 @@ on_both! {
             assert_eq!(outcome(&client, to(1, server, world)).await, expected, "{server} {world:?}");
         }
         assert_eq!(outcome(&client, to(9, "small", None)).await, "ALREADY_ON_SERVER");
-        // The last match keeps the world's one slot.
+        // The last match reserves the world's one slot.
         assert_eq!(outcome(&client, to(2, "a", Some("w"))).await, "WORLD_FULL");
         let both = request(3, json!({"serverId": "a", "serverType": "nothing", "directJoin": true}));
         assert_eq!(outcome(&client, both).await, "a");
@@ -247,7 +247,7 @@ on_both! {
         assert_eq!(lobby(&client, 1).await, "b");
         assert_eq!(lobby(&client, 2).await, "c");
         assert_eq!(lobby(&client, 3).await, "a");
-        // The same player anew gives the slot back first.
+        // A repeated match returns the player's slot first.
         assert_eq!(lobby(&client, 1).await, "b");
 
         let game = |to_start: u64| json!({"serverType": "game", "gameState": "WAITING", "playersToStart": to_start});
@@ -259,7 +259,7 @@ on_both! {
         // g3 lacks two, g2 three, g1 four.
         assert_eq!(play(11).await, "g3");
         assert_eq!(play(12).await, "g3");
-        // Started ones lack nobody: the fullest goes on.
+        // Started ones need no players: the fullest comes first.
         assert_eq!(play(13).await, "g3");
     }
 
@@ -300,7 +300,7 @@ on_both! {
         assert_eq!(lobby(&client, 1).await, "a");
         join(&client, "a", 1).await;
         assert_eq!(lobby(&client, 2).await, "a");
-        // Being seen in a heartbeat is as good as a join.
+        // Presence in a heartbeat counts like a join.
         beat(&client, "a", json!({"players": [{"uuid": uuid(1)}, {"uuid": uuid(2)}]})).await;
         assert_eq!(lobby(&client, 3).await, "ALL_SERVERS_FULL");
         client.delete(&format!("/api/plugin/servers/players/{}?serverId=a", uuid(1))).await.expect(204);

@@ -42,7 +42,7 @@ async fn chain(owner: &Client, point: &str, modules: Value) -> Answer {
     owner.put(&format!("/api/manage/extension-points/{point}"), json!({"modules": modules})).await
 }
 
-/// Puts a chain there though its modules fail their trials.
+/// Activates a chain although its modules fail their trials.
 async fn chain_by_force(owner: &Client, point: &str, modules: Value) -> Answer {
     owner.put(&format!("/api/manage/extension-points/{point}?force=true"), json!({"modules": modules})).await
 }
@@ -177,7 +177,7 @@ on_both! {
         assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
     }
 
-    async fn modules_see_who_is_online_and_where(hub: Hub) {
+    async fn modules_see_online_players_and_their_servers(hub: Hub) {
         let owner = hub.network().await;
         for server in ["a", "b", "c"] {
             register(&owner, server, json!({})).await;
@@ -188,7 +188,7 @@ on_both! {
         owner.post("/api/plugin/chat", line.clone()).await.expect_error(400, "chat_rejected");
         join(&owner, "b", 1).await;
         owner.post("/api/plugin/chat", line.clone()).await.expect(204);
-        // In another network nobody of that UUID is online.
+        // In another network no player of that UUID is online.
         let other = hub.network().await;
         upload(&other, "only-online", wasm::only_online()).await.expect(201);
         chain(&other, "chat", json!([{"name": "only-online", "version": 1}])).await.expect(200);
@@ -242,7 +242,7 @@ on_both! {
         let back = owner.post(path, json!({})).await.expect(200).clone();
         assert_eq!((back["modules"].as_array().unwrap().len(), &back["revision"]), (2, &json!(4)));
         assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
-        // Once more restores the one that was just left.
+        // A second rollback restores the previous one.
         assert_eq!(owner.post(path, json!({})).await.expect(200)["modules"], json!([]));
         assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
     }
@@ -297,7 +297,7 @@ on_both! {
         assert!(message.contains("`modules[1]`") && message.contains("`picky`") && message.contains("no thanks"), "{message}");
         let modules = point(&owner, "chat").await["modules"].clone();
         assert_eq!((modules.as_array().unwrap().len(), &modules[0]["config"]), (1, &json!({})));
-        // By force it is put in place all the same, is warned of once, and nothing of the trial counts.
+        // By force it is activated nevertheless, with one warning, and nothing of the trial counts.
         let put = chain_by_force(&owner, "chat", chosen.clone()).await.expect(200).clone();
         assert_eq!(put["warnings"].as_array().unwrap().len(), 1, "{put}");
         let warning = &put["warnings"][0];
@@ -307,7 +307,7 @@ on_both! {
         assert!(!message.contains("backtrace") && !message.contains('\n'), "{message}");
         assert_eq!(put["modules"][1]["calls"], 0);
         assert!(point(&owner, "chat").await.get("warnings").is_none());
-        // What is there already may stay, and is warned of again.
+        // An existing link may stay, with another warning.
         let shorter = json!([link(json!({"a": 1}))]);
         assert_eq!(chain(&owner, "chat", shorter).await.expect(200)["warnings"], put["warnings"]);
         assert_eq!(owner.post("/api/manage/extension-points/chat/rollback", json!({})).await.status, 200);
@@ -365,7 +365,7 @@ on_both! {
         assert_eq!(counted["outcomes"], json!({"trap": 2, "out_of_memory": 1, "invalid_answer": 1}));
         assert!(counted["memoryPeakBytes"].as_u64().unwrap() > 1 << 20, "{counted}");
 
-        // With REFUSE, a failure refuses what was asked.
+        // With REFUSE, a failure refuses the request.
         chain(&owner, "chat", json!([{"name": "moody", "version": 1, "onFailure": "REFUSE"}])).await.expect(200);
         refused(&say(&hub, &owner, "T").await);
         assert_eq!(say(&hub, &owner, "hello").await.decision, Decision::Allow);
@@ -394,7 +394,7 @@ on_both! {
         assert!(message.contains("19 of the 20 calls of the last 10 s failed by the module's own fault"), "{message}");
         hub.advance_ms(1_000);
         assert_eq!(breaker().await, "HALF_OPEN");
-        // Each trial that fails doubles the time, and says so.
+        // Each failed trial doubles the time, and logs it.
         say(&hub, &owner, "T").await;
         assert_eq!(breaker().await, "OPEN");
         assert!(opening().await["message"].as_str().unwrap().contains("tried again in 2 s"));

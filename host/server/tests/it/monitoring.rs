@@ -1,4 +1,4 @@
-//! What the operator watches: metrics, the log's line for each request, traces.
+//! The operator's monitoring: metrics, the log's line for each request, traces.
 
 mod log_lines;
 mod traces;
@@ -43,7 +43,7 @@ async fn chat(client: &Client) {
     client.post("/api/plugin/chat", line).await.expect(204);
 }
 
-/// Does something of everything that is measured.
+/// Uses every measured feature.
 async fn use_everything(hub: &Hub) -> Client {
     let (operator, owner) = (hub.operator().await, hub.network().await);
     let plan = json!({"name": "shown", "limits": {"networkMetrics": 1}});
@@ -67,8 +67,8 @@ async fn use_everything(hub: &Hub) -> Client {
     owner
 }
 
-/// Every metric that the documentation names is served, with what happened in it.
-async fn metrics_tell_what_happened(backend: Backend) {
+/// Every documented metric is served, with the right counts.
+async fn metrics_count_events(backend: Backend) {
     let hub = hub_with_metrics(backend).await;
     let owner = use_everything(&hub).await;
     let _stream = owner.events(None, None).await;
@@ -124,9 +124,9 @@ async fn metrics_are_off_by_default(backend: Backend) {
     hub.network().await.get("/metrics").await.expect(404);
 }
 
-on_each! { metrics_tell_what_happened metrics_are_off_by_default }
+on_each! { metrics_count_events metrics_are_off_by_default }
 
-/// The names of metrics in a text, without what histograms add to theirs.
+/// Names of metrics in a text, without the suffixes of histograms.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     let names = words.filter(|word| word.starts_with("hub_"));

@@ -1,4 +1,4 @@
-//! Networks as files: exported from and imported into either database, the same to the byte.
+//! Networks exported to files and imported into either database, identical to the byte.
 
 mod deleted;
 mod interrupted;
@@ -57,7 +57,7 @@ fn members(archive: &Path) -> Vec<(String, Vec<u8>)> {
     archive.entries().unwrap().map(read).collect()
 }
 
-/// How many rows of each table are in an archive.
+/// Number of rows of each table in an archive.
 fn counts(archive: &Path) -> BTreeMap<String, u64> {
     let (_, summary) = members(archive).into_iter().find(|(name, _)| name == "summary.json").unwrap();
     let summary: Value = serde_json::from_slice(&summary).unwrap();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::on_both;
 
-/// What a `$ref` leads to.
+/// Target of a `$ref`.
 fn resolve<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     while let Some(reference) = schema["$ref"].as_str() {
         schema = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
@@ -12,7 +12,7 @@ fn resolve<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
     schema
 }
 
-/// Whether a reader sees what such a value looks like: by an example, by its few values, or field by field.
+/// True if a reader sees a sample of such a value: by an example, by its few values, or field by field.
 fn has_example(document: &Value, schema: &Value, depth: usize) -> bool {
     let schema = resolve(document, schema);
     let says = |key: &str| schema.get(key).is_some();
@@ -109,7 +109,7 @@ on_both! {
                 assert!(operation["tags"].as_array().is_some_and(|tags| !tags.is_empty()), "{name}: tag");
                 assert!(ids.insert(operation["operationId"].clone()), "{name}: operationId is taken");
                 let responses = operation["responses"].as_object().unwrap();
-                // Where a browser is sent elsewhere, that is the success.
+                // A redirect counts as a success if a browser is sent elsewhere.
                 assert!(responses.keys().any(|status| status.starts_with(['2', '3'])), "{name}: success");
                 if operation.get("security").is_some() {
                     assert!(responses.contains_key("401") && responses.contains_key("403"), "{name}: 401 and 403");
@@ -149,7 +149,7 @@ on_both! {
         for (name, schema) in schemas {
             assert!(!name.ends_with(|last: char| last.is_ascii_digit()) && !name.contains('_'), "{name}");
             assert!(name.starts_with(|first: char| first.is_ascii_uppercase()), "{name}");
-            // A page refers to what it lists, and knows its fields.
+            // A page refers to its items, and knows their fields.
             if let Some(item) = name.strip_suffix("Page").filter(|_| schema["properties"]["total"].is_object()) {
                 assert_eq!(schema["properties"]["items"]["items"]["$ref"], format!("#/components/schemas/{item}"), "{name}");
                 assert!(schemas.contains_key(item));
@@ -160,7 +160,7 @@ on_both! {
             schemas[name]["required"].as_array().unwrap().iter().any(|required| required == field)
         };
         assert!(sent("TransferOutcome", "errorMessage") && sent("Match", "matchedServer") && !sent("Match", "explanation"));
-        // Requests may leave out what answers always send.
+        // Requests may leave out fields that answers always send.
         assert!(sent("PermissionNode", "value") && sent("ChatMessage", "rank") && !sent("ChainLink", "limits"));
         assert_eq!(schemas["PermissionNodeInput"]["required"], json!(["node"]));
         assert_eq!(schemas["PermissionNode"]["properties"]["value"]["type"], "boolean");
@@ -195,7 +195,7 @@ on_both! {
         assert!(listed.iter().all(|code| codes["description"].as_str().unwrap().contains(&format!("- `{code}`: "))));
     }
 
-    /// As a reader does who presses "Execute" in the interactive page, from the top to the bottom.
+    /// Like a reader who presses "Execute" in the interactive page, from the top to the bottom.
     async fn the_examples_of_bodies_may_be_sent_as_they_are(hub: Hub) {
         let (client, operator) = (hub.network().await, hub.operator().await);
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
@@ -225,7 +225,7 @@ on_both! {
             let caller = if path.starts_with("/api/admin") { &operator } else { &client };
             let request = caller.request(method.parse().unwrap(), &path).json(&example);
             let answer = caller.send(request).await;
-            // Nothing is wrong with the request itself; what it names may not be there.
+            // The request itself is valid; the named objects may not exist.
             let is_unknown = answer.body["code"].as_str().is_some_and(|code| code.starts_with("unknown_"));
             if answer.status.is_server_error() && answer.status != 503 || answer.status == 400 && !is_unknown {
                 refused.push(format!("{id} {path} {example}: {}", answer.body));
@@ -237,7 +237,7 @@ on_both! {
         assert!(refused.is_empty(), "{}", refused.join("\n"));
     }
 
-    async fn examples_are_of_what_they_stand_for(hub: Hub) {
+    async fn examples_match_their_fields(hub: Hub) {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         let mut wrong = vec![];
         for (path, methods) in document["paths"].as_object().unwrap() {
@@ -245,7 +245,7 @@ on_both! {
                 let example = &operation["requestBody"]["content"]["application/json"]["example"];
                 let text = format!("{example} {}", operation["parameters"]);
                 let is_of_modules = operation["tags"][0] == "Modules";
-                // What stands where a field has no example, and one that is of modules alone.
+                // Default example of a field without one, and an example for modules only.
                 let stands_in = text.contains(":\"text\"") || text.contains("[\"text\"");
                 if stands_in || !is_of_modules && text.contains("\"region-first\"") {
                     wrong.push(format!("{path}: {text}"));
@@ -261,7 +261,7 @@ on_both! {
         assert!(answer.expect(200).as_str().unwrap().contains("/api/reference/"));
     }
 
-    async fn every_post_says_what_its_idempotency_key_survives(hub: Hub) {
+    async fn every_post_documents_its_idempotency_key(hub: Hub) {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         let said = |path: &str| {
             let parameters = document["paths"][path]["post"]["parameters"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What the pages say is so: their routes exist, and their steps run in their order.
+//! The pages are correct: their routes exist, and their steps run in their order.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,7 @@ fn pages() -> Vec<(String, String)> {
     paths.into_iter().filter_map(text).collect()
 }
 
-/// The routes that a text names, each up to what can be no part of one.
+/// Routes named by a text, each up to the first character that can't be part of one.
 fn routes_in(text: &str) -> impl Iterator<Item = &str> {
     // Not those of other services.
     let own = text.match_indices("/api/").filter(|(at, _)| !text[..*at].ends_with("discord.com"));
@@ -41,7 +41,7 @@ fn routes_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether it is a route or the beginning of one, with anything in the place of a parameter.
+/// True if it is a route or the beginning of one, with any value for a parameter.
 fn is_route(named: &str, route: &str) -> bool {
     let mut parts = route.split('/');
     named.split('/').all(|named| {

@@ -14,7 +14,7 @@ use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
 
 pub const PASSWORD: &str = "correct horse battery";
 
-/// Somebody with an account and a session.
+/// A person with an account and a session.
 pub struct Person {
     pub id: String,
     pub token: String,
@@ -74,7 +74,7 @@ async fn send(hub: &Hub, token: &str, method: Method, path: &str, body: Value) -
     send_for(hub, token, None, method, path, body).await
 }
 
-/// Sends a request of somebody who is signed in, for one of their networks.
+/// Sends a request of a signed-in person, for one of their networks.
 async fn send_for(hub: &Hub, token: &str, network: Option<&Client>, method: Method, path: &str, body: Value) -> Answer {
     let client = hub.anonymous();
     let mut request = client.request(method, path).bearer_auth(token).json(&body);
@@ -95,7 +95,7 @@ async fn sign_in(hub: &Hub, email: &str, password: &str, more: Value) -> Answer 
 }
 
 on_both! {
-    async fn somebody_is_invited_signs_in_and_acts_by_their_role(hub: Hub) {
+    async fn an_invited_person_signs_in_and_acts_by_their_role(hub: Hub) {
         let owner = hub.network().await;
         let invited = invite(&owner, "Alex@Example.org", "MODERATOR").await.expect(201).clone();
         assert_eq!((&invited["email"], &invited["role"]), (&json!("Alex@Example.org"), &json!("MODERATOR")));
@@ -109,7 +109,7 @@ on_both! {
         let session = sign_in(&hub, " alex@example.ORG ", PASSWORD, json!({})).await.expect(200).clone();
         let token = session["token"].as_str().unwrap();
         assert_eq!(session["person"]["networks"][0]["networkId"], json!(owner.network.unwrap()));
-        // What the role allows, and what it does not.
+        // Requests within and beyond the role.
         get(&hub, token, "/api/manage/servers").await.expect(200);
         get(&hub, token, "/api/plugin/players").await.expect(200);
         for path in ["/api/manage/keys", "/api/manage/audit", "/api/manage/modules", "/api/admin/networks"] {
@@ -135,7 +135,7 @@ on_both! {
         assert_eq!(log["items"][0]["actor"]["type"], "PERSON");
     }
 
-    async fn nobody_gives_a_role_or_a_key_beyond_their_own(hub: Hub) {
+    async fn roles_and_keys_beyond_ones_own_are_refused(hub: Hub) {
         let owner = hub.network().await;
         let boss = member(&hub, &owner, "o@example.org", "OWNER").await;
         let admin = member(&hub, &owner, "a@example.org", "ADMIN").await;
@@ -152,7 +152,7 @@ on_both! {
         change(&admin, Method::PATCH, json!({"role": "OWNER"})).await.expect_error(403, "forbidden_scope");
         post("/api/manage/people", invitation("ADMIN")).await.expect(201);
         post("/api/manage/keys", json!({"name": "k", "scopes": ["servers:read"]})).await.expect(201);
-        // Keys that end, or are bound, invite nobody.
+        // Keys that expire, or are bound, can't invite.
         let made = async |more: Value| {
             let mut body = json!({"name": "k", "scopes": ["network:manage", "servers:read", "modules:read"]});
             body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -197,18 +197,18 @@ on_both! {
         accept(&token).await.expect(200);
         accept(&token).await.expect_error(400, "unknown_token");
         invite(&owner, "alex@example.org", "ADMIN").await.expect_error(400, "already_member");
-        // Passed on to somebody else with an account.
+        // Passed on to another person with an account.
         let kim = member(&hub, &owner, "kim@example.org", "VIEWER").await;
         invite(&owner, "sam@example.org", "OWNER").await.expect(201);
         let passed_on = code(&hub, "sam@example.org", 1).await;
         send(&hub, &kim.token, Method::POST, "/api/people/join", json!({"token": passed_on})).await
             .expect_error(403, "forbidden_origin");
-        // It ends of itself, not because it is deleted a while later.
+        // It expires by itself, not because it is deleted a while later.
         hub.advance_ms((7 * 24 * 60 - 5) * 60 * 1_000);
         accept(&token).await.expect_error(400, "unknown_token");
         hub.advance_ms(5 * 60 * 1_000);
         accept(&passed_on).await.expect_error(400, "unknown_token");
-        // Taken back.
+        // Revoked.
         let made = invite(&owner, "robin@example.org", "VIEWER").await.expect(201).clone();
         let token = code(&hub, "robin@example.org", 1).await;
         owner.delete(&format!("/api/manage/people/invitations/{}", made["invitationId"].as_str().unwrap())).await.expect(204);
@@ -245,7 +245,7 @@ on_both! {
         assert_eq!((&waiting["items"][0]["email"], &waiting["items"][0]["role"]), (&json!("robin@example.org"), &json!("OWNER")));
     }
 
-    async fn the_operator_takes_back_and_removes_whatever_the_role(hub: Hub) {
+    async fn the_operator_revokes_and_removes_any_role(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let boss = member(&hub, &owner, "boss@example.org", "OWNER").await;
         let people = format!("/api/admin/networks/{}/people", owner.network.unwrap());
@@ -276,7 +276,7 @@ on_both! {
         operator.get(&nowhere).await.expect_error(404, "unknown_network");
     }
 
-    async fn a_deleted_account_is_told_with_what_it_was(hub: Hub) {
+    async fn a_deleted_account_is_logged_with_its_data(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let alex = member(&hub, &owner, "alex@example.org", "ADMIN").await;
         operator.delete(&format!("/api/admin/people/{}", alex.id)).await.expect(204);
@@ -297,7 +297,7 @@ on_both! {
         let log = operator.get(&format!("/api/admin/audit?actor={}", root.id)).await.expect(200).clone();
         let kinds: Vec<_> = log["items"].as_array().unwrap().iter().map(|entry| entry["actor"]["type"].clone()).collect();
         assert!(kinds.contains(&json!("OPERATOR")), "{log}");
-        // No network is theirs by that.
+        // That gives them no network.
         let owner = hub.network().await;
         send_for(&hub, &root.token, Some(&owner), Method::GET, "/api/manage/keys", Value::Null).await
             .expect_error(403, "not_a_member");
@@ -307,7 +307,7 @@ on_both! {
 }
 
 /// Members and invitations count.
-async fn a_network_has_so_many_people(backend: Backend) {
+async fn people_of_a_network_are_limited(backend: Backend) {
     let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"people": 2}"#).unwrap();
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let owner = hub.network().await;
@@ -318,8 +318,8 @@ async fn a_network_has_so_many_people(backend: Backend) {
     invite(&others, "c@example.org", "VIEWER").await.expect(201);
 }
 
-/// Whoever takes an invitation back has not unsent its mail.
-async fn an_address_is_not_invited_without_end(backend: Backend) {
+/// Revoking an invitation does not unsend its mail.
+async fn invitations_of_one_address_are_limited(backend: Backend) {
     let hub = Hub::start(backend).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     for _ in 0..3 {
@@ -356,6 +356,6 @@ async fn a_session_that_asks_for_others_networks_is_slowed_down(backend: Backend
 }
 
 on_each! {
-    a_network_has_so_many_people an_address_is_not_invited_without_end
+    people_of_a_network_are_limited invitations_of_one_address_are_limited
     a_session_that_asks_for_others_networks_is_slowed_down
 }

@@ -1,4 +1,4 @@
-//! Plans: what networks may use, in effect at once.
+//! Plans: limits of networks, effective at once.
 
 mod quotas;
 
@@ -45,7 +45,7 @@ async fn chat(owner: &Client) -> Answer {
     owner.post("/api/plugin/chat", line).await
 }
 
-/// A JSON text of so many bytes.
+/// A JSON text of that many bytes.
 fn json_text(bytes: usize) -> String {
     format!("\"{}\"", "x".repeat(bytes - 2))
 }
@@ -158,7 +158,7 @@ on_both! {
         assert_eq!(header(&served, "ratelimit-policy"), r#""key";q=2;w=1, "network";q=100;w=1"#);
         assert_eq!(header(&served, "ratelimit"), r#""key";r=0;t=1, "network";r=98;t=1"#);
         owner.get("/api/manage/keys").await.expect_error(429, "rate_limited");
-        // What is refused takes nothing from the network.
+        // Refused requests use nothing of the network's limit.
         let served = second.get("/api/manage/keys").await;
         assert_eq!(header(&served, "ratelimit"), r#""key";r=1;t=1, "network";r=97;t=1"#);
         hub.advance_ms(500);
@@ -195,7 +195,7 @@ on_both! {
         for _ in 0..3 {
             owner.get("/api/manage/keys").await.expect(200);
         }
-        // As another process on the same database does it.
+        // Like another process on the same database would.
         let sql = "UPDATE plans SET limits = $1";
         hub.app.db.write(sql).bind(r#"{"requestsPerSecond": 1}"#).execute().await.unwrap();
         owner.get("/api/manage/keys").await.expect(200);
@@ -216,7 +216,7 @@ on_both! {
         put_data(&owner, "kit", &json_text(500)).await.expect(200);
         let refused = put_data(&owner, "two", &json_text(500)).await;
         assert_eq!(exceeded(&refused, "storageBytes", 1_000), size(500));
-        // One that is not larger than what it replaces is never refused.
+        // A value not larger than the one it replaces is never refused.
         put_data(&owner, "kit", &json_text(900)).await.expect(200);
         put_data(&owner, "kit", &json_text(900)).await.expect(200);
         put_data(&owner, "kit", &json_text(800)).await.expect(200);
@@ -237,7 +237,7 @@ on_both! {
         put_data(&hub.network().await, "kit", &json_text(2_000)).await.expect(200);
     }
 
-    async fn what_was_stored_before_is_counted(hub: Hub) {
+    async fn data_stored_before_is_counted(hub: Hub) {
         let owner = hub.network().await;
         put_data(&owner, "kit", &json_text(500)).await.expect(200);
         let guilds = json!({"collections": [{"name": "guilds"}]});
@@ -247,7 +247,7 @@ on_both! {
                     WHERE network_id = $1";
         let counted = hub.app.db.query(sums).bind(owner.network.unwrap()).one::<(i64, i64)>().await.unwrap();
         assert_eq!(counted, (1, 64 + 9 + 500 + 64 + 6 + 1 + 1));
-        // As it was before the database counted.
+        // State from before the database counted.
         let forget = "DELETE FROM network_usage WHERE network_id = $1";
         hub.app.db.write(forget).bind(owner.network.unwrap()).execute().await.unwrap();
         put_data(&owner, "kit", &json_text(600)).await.expect(200);
@@ -279,7 +279,7 @@ on_both! {
 
     async fn wrong_keys_of_an_address_are_limited_and_valid_ones_pass(hub: Hub) {
         let owner = hub.network().await;
-        // Well-formed, but no key's.
+        // Well-formed, but no existing key.
         let gone = owner.key_with(&["network:manage"]).await;
         let id = &gone.key.as_deref().unwrap()[4..16];
         owner.delete(&format!("/api/manage/keys/{id}")).await.expect(204);
@@ -338,7 +338,7 @@ async fn behind_a_proxy_each_client_has_its_own_wrong_keys() {
     assert_eq!(from("203.0.113.2").await, 401);
 }
 
-/// What `hub …` prints on this database.
+/// Output of `hub …` on this database.
 fn run(backend: &Backend, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(env!("CARGO_BIN_EXE_hub")).args(arguments).args(backend.options()).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -34,7 +34,7 @@ on_both! {
         read["connection"] = Value::Null;
         assert_eq!(profile(&client, STEVE).await, read);
 
-        // The engine stays, the name changes; a field that is absent or blank stays.
+        // The engine stays, the name changes; an absent or blank field stays.
         hub.advance_ms(1_000);
         let again = load(&client, STEVE, "username=Steven&gameType=HYTALE").await;
         assert_eq!((&again["username"], &again["gameType"]), (&json!("Steven"), &json!("MINECRAFT")));
@@ -90,7 +90,7 @@ on_both! {
         let gone = profile(&client, STEVE).await;
         assert_eq!((&gone["lastSeen"], &gone["online"]), (&json!(NOW + 5_000), &json!(false)));
         assert_eq!(gone["connection"], Value::Null);
-        // Leaving makes nobody known; joining does, also without a name.
+        // Leaving makes no player known; joining does, also without a name.
         client.delete(&format!("/api/plugin/servers/players/{ALEX}")).await.expect(204);
         client.get(&format!("/api/plugin/players/{ALEX}")).await.expect_error(404, "unknown_player");
         let nameless = json!({"serverId": "a", "playerUuid": ALEX});
@@ -167,7 +167,7 @@ async fn regions_come_from_addresses(backend: Backend) {
     let client = hub.network().await;
     let place = |player: &Value| (player["region"].clone(), player["country"].clone());
     assert_eq!(place(&load(&client, STEVE, "ip=89.160.20.128").await), (json!("EUROPE"), json!("SE")));
-    // An address that can't be located leaves the region as it was; one that can replaces it.
+    // An address that can't be located leaves the region unchanged; one that can replaces it.
     assert_eq!(place(&load(&client, STEVE, "ip=203.0.113.1").await), (json!("EUROPE"), json!("SE")));
     assert_eq!(place(&load(&client, STEVE, "").await), (json!("EUROPE"), json!("SE")));
     assert_eq!(place(&load(&client, STEVE, "ip=2001:218::1").await), (json!("ASIA"), json!("JP")));
@@ -199,7 +199,7 @@ async fn regions_come_from_addresses(backend: Backend) {
         ])
     );
 
-    // Matchmaking uses the region of the player where the request names none.
+    // Matchmaking uses the region of the player if the request names none.
     register(&client, "asia", json!({"region": "ASIA", "maxPlayers": 100})).await;
     register(&client, "europe", json!({"region": "EUROPE", "maxPlayers": 100})).await;
     for player in 1..=5 {
@@ -217,7 +217,7 @@ async fn regions_come_from_addresses(backend: Backend) {
     let named = json!({"serverType": "lobby", "playerUuid": STEVE, "region": "EU"});
     assert_eq!(found(&client, named).await, "europe");
 
-    // Also after a restart, for one who is online.
+    // Also after a restart, for an online player.
     register(&client, "hub", json!({"serverType": "hub"})).await;
     let place = json!({"serverId": "hub", "playerUuid": STEVE});
     client.post("/api/plugin/servers/players", place).await.expect(204);

@@ -1,4 +1,4 @@
-//! What only PostgreSQL does to callers: it can be slow, go away, and be behind a pooler.
+//! Effects of PostgreSQL's own behaviour on callers: it can be slow, go away, and be behind a pooler.
 
 use futures_util::future::join_all;
 use serde_json::json;

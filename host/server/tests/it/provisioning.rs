@@ -1,4 +1,4 @@
-//! Bundles, and servers that are being made.
+//! Bundles, and servers being provisioned.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ on_both! {
         let path = "/api/plugin/provisioning/agent/bedwars";
         let request = agent.request(Method::GET, path).header("If-None-Match", &fetched.headers["etag"]);
         agent.send(request).await.expect(304);
-        // Types are told apart, and so are networks.
+        // Types are distinguished, and so are networks.
         agent.get("/api/plugin/provisioning/agent/lobby").await.expect_error(404, "unknown_bundle");
         hub.network().await.get(path).await.expect_error(404, "unknown_bundle");
 
@@ -59,7 +59,7 @@ on_both! {
         agent.get(path).await.expect_error(404, "unknown_bundle");
     }
 
-    async fn what_is_wrong_with_a_bundle_is_said(hub: Hub) {
+    async fn invalid_bundles_are_refused_with_a_reason(hub: Hub) {
         let owner = hub.network().await;
         put_bundle(&owner, "bedwars", "").await.expect_error(400, "empty_body");
         put_bundle(&owner, "%20", "x").await.expect_error(400, "invalid_request");
@@ -69,7 +69,7 @@ on_both! {
         reader.get("/api/plugin/provisioning/agent/bedwars").await.expect_error(403, "forbidden_scope");
     }
 
-    async fn many_who_replace_a_bundle_leave_one_file(hub: Hub) {
+    async fn concurrent_replacements_of_a_bundle_leave_one_file(hub: Hub) {
         let owner = hub.network().await;
         let mut tasks = tokio::task::JoinSet::new();
         for bytes in ["one", "two", "three", "four", "five", "six"] {
@@ -131,7 +131,7 @@ on_both! {
         assert_eq!(owner.get("/api/manage/servers/bedwars-1").await.expect(200)["provisioned"], false);
     }
 
-    async fn a_provisioner_says_what_it_makes(hub: Hub) {
+    async fn a_provisioner_reports_its_servers(hub: Hub) {
         let owner = hub.network().await;
         let body = json!({"serverType": "bedwars", "displayName": "Bedwars Nine", "provider": "hetzner", "region": "eu",
             "serverVmType": "cx32", "ipv4": "203.0.113.7", "desiredState": "STOPPED"});
@@ -140,7 +140,7 @@ on_both! {
         let server = owner.get("/api/manage/servers/bedwars-9").await;
         assert_eq!(server.expect(200)["provisioning"], json!({"provider": "hetzner", "phase": "PROVISIONING",
             "desiredState": "STOPPED", "region": "EUROPE", "serverVmType": "cx32", "ipv4": "203.0.113.7"}));
-        // A device code does not undo it, nor does saying it again undo the code.
+        // A device code does not undo it, nor does reporting it again undo the code.
         auth_code(&owner, "bedwars-9", "AAAA").await.expect(201);
         let stored = owner.put("/api/manage/provisioning/servers/bedwars-9", json!({"provider": "ovh"})).await;
         assert_eq!((&stored.expect(200)["phase"], &stored.body["userCode"]), (&json!("AWAITING_AUTH"), &json!("AAAA")));

@@ -27,7 +27,7 @@ fn ids_of(list: &Value) -> Vec<i64> {
     list.as_array().unwrap().iter().map(|punishment| punishment["id"].as_i64().unwrap()).collect()
 }
 
-/// Creates one and answers its id.
+/// Creates one and returns its id.
 async fn create(client: &Client, player: &str, kind: &str, duration: Option<i64>) -> i64 {
     let body = json!({"playerUuid": player, "playerName": name_of(player), "type": kind, "durationMs": duration});
     post(client, "create", body).await["id"].as_i64().unwrap()
@@ -296,7 +296,7 @@ on_both! {
         hub.advance_ms(1);
         seen(&client, STEVE, "Renamed", "203.0.113.7").await;
         assert_eq!(ids(&client, "player-name/renamed").await, [1]);
-        // A player who takes the old name over is not the one who was banned.
+        // A player who takes the old name over is not the banned one.
         hub.advance_ms(1);
         seen(&client, ALEX, "Steve", "203.0.113.8").await;
         assert_eq!(ids(&client, &format!("player/{ALEX}")).await, Vec::<i64>::new());
@@ -309,7 +309,7 @@ on_both! {
         assert_eq!(ids(&client, "player-name/%C3%A4%C3%B6%C3%BC%20%D0%B6%D1%83%D0%BA").await, [1]);
     }
 
-    async fn an_address_is_punished_whoever_has_it(hub: Hub) {
+    async fn an_address_is_punished_for_every_player(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         for nothing in [json!({}), json!({"ipAddress": null}), json!({"ipAddress": "  ", "type": "BAN"})] {
@@ -346,7 +346,7 @@ on_both! {
         let ban = json!({"playerUuid": STEVE, "playerName": "Steve", "type": "BAN", "ipBased": true});
         let made = post(&client, "create", ban).await;
         assert_eq!((&made["ipBased"], &made["ipAddress"]), (&json!(true), &json!("203.0.113.2")));
-        // An address the player had before may be somebody else's now.
+        // An earlier address of the player may belong to another player now.
         assert_eq!(ids(&client, "query?ip=203.0.113.1").await, Vec::<i64>::new());
         assert_eq!(ids(&client, "query?ip=203.0.113.2").await, [1]);
         assert_eq!(ids(&client, "query?ip=203.0.113.3").await, Vec::<i64>::new());
@@ -516,7 +516,7 @@ on_both! {
         let client = hub.network().await;
         let early = create(&client, STEVE, "MUTE", Some(MINUTE)).await;
         let late = create(&client, STEVE, "BAN", Some(10 * MINUTE)).await;
-        // Else the next hub would publish what this one left.
+        // Otherwise the next hub would publish the events left by this one.
         wait_for_published(&hub, 2).await;
         let hub = hub.restart(Duration::from_mins(2)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
@@ -531,7 +531,7 @@ on_both! {
         hub.advance_ms(8 * MINUTE as u64);
         while events.next().await.unwrap().data["punishment"]["id"] != late {}
         wait_for_published(&hub, 2).await;
-        // Else the next hub would publish it again, as after a kill.
+        // Otherwise the next hub would publish it again, like after a kill.
         Hub::eventually("nothing waits", async || {
             let (waiting,): (i64,) = hub.app.db.query("SELECT COUNT(*) FROM outbox").one().await.unwrap();
             waiting == 0

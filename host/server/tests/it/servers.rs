@@ -39,7 +39,7 @@ async fn record(client: &Client, id: &str) -> Value {
     client.get(&format!("/api/manage/servers/{id}")).await.expect(200).clone()
 }
 
-/// Where each player is, as `server/player`.
+/// Location of each player, as `server/player`.
 async fn online(client: &Client) -> Vec<String> {
     let list = client.get("/api/plugin/servers/players").await.expect(200).clone();
     let text = |row: &Value, field: &str| row[field].as_str().unwrap_or("-").to_owned();
@@ -358,7 +358,7 @@ on_all! {
         assert_eq!(ids(&client, "serverType=arena").await.1, 1);
     }
 
-    async fn a_restart_restores_who_is_online(hub: Hub) {
+    async fn a_restart_restores_online_players(hub: Hub) {
         let client = hub.network().await;
         let state = json!({"gameState": "WAITING", "playersToStart": 2, "worlds": [{"worldId": "w", "currentPlayers": 1}],
             "role": "PROXY", "region": "ASIA", "pluginVersion": "1"});
@@ -388,7 +388,7 @@ on_all! {
         assert_eq!(record(&client, "a").await["live"]["currentPlayers"], 0);
     }
 
-    async fn a_kill_loses_nobody_who_is_online(hub: Hub) {
+    async fn a_kill_loses_no_online_player(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
         register(&client, "left", json!({})).await;
@@ -407,8 +407,8 @@ on_all! {
     async fn a_kill_between_two_saves_loses_no_server(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
-        // The last save was up to a second before the kill: whoever beat since must not be missed. The killed hub's
-        // background work must not go on here.
+        // The last save was up to a second before the kill: servers with a later heartbeat must not be missed. The
+        // killed hub's background work must not continue here.
         hub.app.begin_stop();
         let hub = hub.abandon(Duration::from_millis(30_500)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::support::on_both;
 
-/// Reads of a network that end when they are given up, many more than there are connections.
+/// Reads of a network that end when they are cancelled, many more than there are connections.
 fn occupy(db: &Db, network: Uuid) -> JoinSet<()> {
     let sql = match db.backend() {
         Database::Sqlite => "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT COUNT(*) FROM c",
@@ -24,7 +24,7 @@ fn occupy(db: &Db, network: Uuid) -> JoinSet<()> {
     tasks
 }
 
-/// Until a network that comes anew finds no connection any more.
+/// Waits until a new network finds no free connection.
 async fn until_occupied(db: &Db) {
     for tenant in 1_000_u128.. {
         let read = with_tenant(Uuid::from_u128(tenant), async { db.query("SELECT 1").execute().await });
@@ -40,7 +40,7 @@ async fn soon<T>(work: impl Future<Output = T>) -> T {
 }
 
 on_both! {
-    async fn a_network_that_occupies_its_connections_keeps_nobody_waiting(hub: Hub) {
+    async fn a_network_that_occupies_its_connections_delays_no_other(hub: Hub) {
         let (noisy, quiet) = (hub.network().await, hub.network().await);
         let NetworkId(id) = noisy.network.unwrap();
         let mut reads = occupy(&hub.app.db, id);
@@ -50,7 +50,7 @@ on_both! {
         soon(quiet.get("/api/plugin/permissions/groups/g")).await.expect(200);
         reads.shutdown().await;
         if hub.app.db.backend() == Database::Sqlite {
-            // Those that were given up are interrupted.
+            // Cancelled ones are interrupted.
             soon(noisy.get("/api/plugin/permissions/groups")).await.expect(200);
         }
     }

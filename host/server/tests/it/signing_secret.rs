@@ -21,7 +21,7 @@ async fn stream(client: &Client, query: &str) -> Events {
     Events::open(client.request(Method::GET, &format!("/api/plugin/events?{query}"))).await
 }
 
-/// The command by which player 1 is sent from `a` to `b`.
+/// Command by which player 1 is sent from `a` to `b`.
 async fn command(client: &Client, stream: &mut Events) -> Value {
     let body = json!({"playerUuid": uuid(1), "targetServerId": "b"});
     assert_eq!(client.post("/api/plugin/transfers", body).await.expect(200)["result"], "SUCCESS");
@@ -35,7 +35,7 @@ fn signatures(command: &Value) -> Vec<&str> {
 const OK: &str = "None";
 const WRONG: &str = "the signature is wrong";
 
-/// What a receiver says of a command that knew `secret` first and was then told of rotations.
+/// Verdict of a receiver on a command, which knew `secret` first and then received rotations.
 fn verdict(command: &Value, secret: &str, rotations: &[&Value], now: i64) -> String {
     let script = "import json, sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1])
 from verify_transfer import TransferVerifier
@@ -90,7 +90,7 @@ on_both! {
         forged["host"] = json!("10.6.6.6");
         assert_eq!(verdict(&forged, &old, &[&told], NOW), WRONG);
         assert_eq!(verdict(&during, "another", &[], NOW), WRONG);
-        // The player arrives, whoever signed.
+        // The player arrives, regardless of the signing key.
         join(&client, "b", 1).await;
         let path = format!("/api/manage/transfers/{}", during["transferId"].as_str().unwrap());
         assert_eq!(client.get(&path).await.expect(200)["result"], "SUCCESS");
@@ -103,7 +103,7 @@ on_both! {
         assert_eq!(signatures(&last).len(), 2);
         last["signature"] = json!(signatures(&last)[1]);
         assert_eq!(verdict(&last, &old, &[&told], NOW + 59_999), OK);
-        // The old secret is good no longer, to the millisecond.
+        // The old secret expires, to the millisecond.
         assert_eq!(verdict(&last, &old, &[&told], NOW + 60_000), WRONG);
         hub.advance_ms(1);
         let after = command(&client, &mut events).await;
@@ -126,7 +126,7 @@ on_both! {
         let mut events = stream(&client, "serverId=a").await;
         let during = command(&client, &mut events).await;
         assert_eq!((signatures(&during).len(), verdict(&during, &first, &[], NOW).as_str()), (2, OK));
-        // A leaked secret ends at once, and what was before it, too.
+        // A leaked secret expires at once, and earlier ones, too.
         let third = client.post(ROTATE, json!({})).await.expect(201).clone();
         assert_eq!(third["validUntil"], NOW);
         let after = command(&client, &mut events).await;
@@ -152,7 +152,7 @@ on_both! {
         assert_eq!(events.next().await.unwrap().name, "LOCALIZATION_UPDATED");
     }
 
-    async fn the_new_secret_is_told_to_streams_that_ask_for_it(hub: Hub) {
+    async fn the_new_secret_is_sent_to_subscribed_streams(hub: Hub) {
         let client = hub.network().await;
         let mut usual = stream(&client, "serverId=a").await;
         let mut narrow = stream(&client, "serverId=b&types=LOCALIZATION_UPDATED,PING").await;
@@ -166,7 +166,7 @@ on_both! {
         for unknown in ["NONSENSE", "CHAT,NONSENSE", "chat", "CHAT,"] {
             client.expect_no_stream(&format!("types={unknown}"), 400, "invalid_request").await;
         }
-        // A key that may listen and nothing else does not learn what transfers are signed with.
+        // A key with no other right than listening does not get the secret of transfers.
         let listener = client.key_with(&["events:read"]).await;
         listener.expect_no_stream("types=CHAT,SIGNING_SECRET_ROTATED", 403, "forbidden_scope").await;
         let mut heard = stream(&listener, "types=CHAT").await;
@@ -175,7 +175,7 @@ on_both! {
         assert_eq!(heard.next().await.unwrap().data["message"], "again");
     }
 
-    /// What a stream does not carry must not make it too old to be resumed.
+    /// Events that a stream does not carry must not make it too old to be resumed.
     async fn a_stream_of_rare_events_can_be_resumed(hub: Hub) {
         let client = hub.network().await;
         let mut events = stream(&client, "types=SIGNING_SECRET_ROTATED").await;

@@ -63,7 +63,7 @@ on_both! {
         assert_eq!(client.get(path).await.expect(200), &json!({
             "ownerType": "player", "ownerKey": STEVE, "gameMode": "bedwars", "statistics": statistics,
         }));
-        // Without a game mode it is `global`, where nothing was counted yet.
+        // Without a game mode it is `global`, which has no counts yet.
         let path = format!("/api/plugin/players/{STEVE}/statistics");
         assert_eq!(client.get(&path).await.expect(200), &json!({
             "playerUuid": STEVE, "gameMode": "global", "statistics": [],

@@ -15,15 +15,15 @@ use crate::support::Backend;
 const CLIENTS: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What became of a client's requests.
+/// Outcomes of a client's requests.
 #[derive(Debug, Default)]
 struct Seen {
     answered: usize,
-    /// What no client should see.
+    /// Failures that no client should see.
     failed: Vec<String>,
 }
 
-/// Sends one request after the other on one connection, as long as it is kept, in two packets. Whether the hub still
+/// Sends one request after the other on one connection, as long as it is kept, in two packets. True while the hub still
 /// listens.
 async fn use_connection(address: SocketAddr, seen: &mut Seen) -> bool {
     const REQUEST: (&str, &str) = ("POST /api/version HTTP/1.1\r\nhost: hub\r\ncontent-length: 5\r\n\r\n", "hello");
@@ -102,7 +102,7 @@ async fn a_stop_is_not_seen_as_a_reset() {
             seen
         });
     }
-    // Some connect anew all the time.
+    // Some reconnect all the time.
     for _ in 0..8 {
         let working = working.clone();
         clients.spawn(async move {

@@ -1,4 +1,4 @@
-//! What was changed is told on the streams, whatever becomes of the caller.
+//! Changes are announced on the streams, even if the caller hangs up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::support::{Client, Event, Events, Hub, on_both};
 const CHANGES: usize = 1_000;
 const AT_ONCE: usize = 12;
 
-/// One of several routes that change something and tell of it.
+/// One of several routes that change data and announce it.
 fn call(number: usize) -> (&'static str, String, Value) {
     match number % 4 {
         0 => (
@@ -76,7 +76,7 @@ fn collect(mut events: Events) -> (Arc<Mutex<Vec<Event>>>, JoinHandle<()>) {
     (seen, task)
 }
 
-/// How often each event was seen, by what it tells of.
+/// Number of deliveries of each event, by its subject.
 fn told(seen: &[Event]) -> BTreeMap<String, usize> {
     let mut told = BTreeMap::new();
     for Event { name, data, .. } in seen {
@@ -91,7 +91,7 @@ fn told(seen: &[Event]) -> BTreeMap<String, usize> {
     told
 }
 
-/// What the database says that must be told.
+/// Changes in the database that must be announced.
 async fn changed(hub: &Hub, client: &Client) -> BTreeSet<String> {
     let (db, network) = (&hub.app.db, client.network.unwrap());
     let punishments: Vec<(i64, String)> =
@@ -106,11 +106,11 @@ async fn changed(hub: &Hub, client: &Client) -> BTreeSet<String> {
     created.chain(revoked).chain(documents).chain(versions).collect()
 }
 
-/// Waits until each change was told, and checks that none was told twice.
-async fn expect_told_once(hub: &Hub, client: &Client, seen: &Mutex<Vec<Event>>) -> BTreeSet<String> {
-    // Requests of callers that are gone may still be at work: until nothing changes any more.
+/// Waits until each change was announced, and checks that none was announced twice.
+async fn expect_announced_once(hub: &Hub, client: &Client, seen: &Mutex<Vec<Event>>) -> BTreeSet<String> {
+    // Requests of callers that are gone may still run: wait until nothing changes any more.
     let mut before = BTreeSet::new();
-    Hub::eventually("all that was changed is told", async || {
+    Hub::eventually("all changes are announced", async || {
         let changed = changed(hub, client).await;
         let told = told(&seen.lock());
         let is_settled = changed == before && changed.iter().all(|change| told.contains_key(change));
@@ -122,7 +122,7 @@ async fn expect_told_once(hub: &Hub, client: &Client, seen: &Mutex<Vec<Event>>) 
     })
     .await;
     let told = told(&seen.lock());
-    assert_eq!(told.keys().cloned().collect::<BTreeSet<_>>(), before, "told what was never changed");
+    assert_eq!(told.keys().cloned().collect::<BTreeSet<_>>(), before, "announced without a change");
     let doubled: Vec<_> = told.iter().filter(|(_, times)| **times != 1).collect();
     assert!(doubled.is_empty(), "{doubled:?}");
     before
@@ -134,11 +134,11 @@ async fn waiting(hub: &Hub) -> i64 {
 }
 
 on_both! {
-    async fn what_callers_changed_who_hang_up_is_told_once(hub: Hub) {
+    async fn changes_of_callers_who_hang_up_are_announced_once(hub: Hub) {
         let client = hub.network().await;
         let (seen, _reading) = collect(client.events(None, None).await);
         let (mut calls, mut longest) = (0, 12_000);
-        // Callers wait for longer where the machine is slow, so that more of them are too late to stop anything.
+        // Callers wait for longer on a slow machine, so that more of them are too late to stop anything.
         while changed(&hub, &client).await.len() < CHANGES {
             assert!(calls < 20 * CHANGES, "{calls} calls");
             stream::iter(calls..calls + 400)
@@ -149,11 +149,11 @@ on_both! {
                 .await;
             (calls, longest) = (calls + 400, longest * 3 / 2);
         }
-        expect_told_once(&hub, &client, &seen).await;
+        expect_announced_once(&hub, &client, &seen).await;
         Hub::eventually("the outbox is empty", async || waiting(&hub).await == 0).await;
     }
 
-    async fn the_changes_of_one_row_are_told_in_their_order(hub: Hub) {
+    async fn changes_of_one_row_are_announced_in_order(hub: Hub) {
         let client = hub.network().await;
         let (seen, _reading) = collect(client.events(None, None).await);
         // Each raises the catalog's version.
@@ -163,12 +163,12 @@ on_both! {
                 client.put(&path, json!({"value": "x"})).await.expect(200);
             })
             .await;
-        Hub::eventually("all are told", async || seen.lock().len() == 200).await;
+        Hub::eventually("all are announced", async || seen.lock().len() == 200).await;
         let versions: Vec<_> = seen.lock().iter().map(|event| event.data["version"].as_i64().unwrap()).collect();
         assert_eq!(versions, (1..=200).collect::<Vec<_>>());
     }
 
-    async fn a_retry_after_a_hang_up_has_one_effect_and_is_told_once(hub: Hub) {
+    async fn a_retry_after_a_hang_up_has_one_effect_and_is_announced_once(hub: Hub) {
         let client = hub.network().await;
         let (seen, _reading) = collect(client.events(None, None).await);
         let line = |number: usize| json!({"playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "playerName": "p",
@@ -188,7 +188,7 @@ on_both! {
                 }
             })
             .await;
-        let changed = expect_told_once(&hub, &client, &seen).await;
+        let changed = expect_announced_once(&hub, &client, &seen).await;
         assert_eq!(changed.len(), 100);
         let mut lines: Vec<usize> = seen.lock().iter().filter(|event| event.name == "CHAT")
             .map(|event| event.data["message"].as_str().unwrap().parse().unwrap()).collect();
@@ -196,7 +196,7 @@ on_both! {
         assert_eq!(lines, (0..100).collect::<Vec<_>>());
     }
 
-    async fn a_panic_after_the_commit_loses_no_event_and_one_before_tells_nothing(hub: Hub) {
+    async fn a_panic_after_the_commit_loses_no_event_and_one_before_sends_nothing(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         for panics_before in [true, false] {
@@ -217,7 +217,7 @@ on_both! {
         Hub::eventually("the outbox is empty", async || waiting(&hub).await == 0).await;
     }
 
-    async fn what_a_killed_hub_left_is_told_after_the_restart(hub: Hub) {
+    async fn changes_of_a_killed_hub_are_announced_after_the_restart(hub: Hub) {
         let client = hub.network().await;
         let mut first = client.events(Some("node-1"), None).await;
         client.post("/api/plugin/config/publish", json!({"group": "g", "namespace": "seen", "doc": 1})).await.expect(200);
@@ -226,7 +226,7 @@ on_both! {
         Hub::eventually("the outbox is empty", async || waiting(&hub).await == 0).await;
         let key = client.key.clone().unwrap();
         let network = client.network.unwrap();
-        // As a hub leaves it that is killed between commit and publication.
+        // State of a hub killed between commit and publication.
         for (target, namespace) in [(None, "left"), (Some("node-1"), "for one"), (Some("node-2"), "for another")] {
             let data = json!({"type": "CONFIG_UPDATED", "at": 5, "namespace": namespace}).to_string();
             hub.app.db
@@ -236,8 +236,8 @@ on_both! {
         }
         let hub = hub.restart(Duration::from_secs(1)).await;
         let client = hub.with_key(&key).for_network(network);
-        Hub::eventually("what was left is published", async || waiting(&hub).await == 0).await;
-        // Who was there before it has missed something, and gets what was left all the same.
+        Hub::eventually("left-over events are published", async || waiting(&hub).await == 0).await;
+        // An earlier client has missed an event, and gets the left-over ones nevertheless.
         let mut again = client.events(Some("node-1"), last.id.as_deref()).await;
         assert_eq!(again.next().await.unwrap().name, "RESYNC");
         let left = again.next().await.unwrap();
@@ -249,13 +249,13 @@ on_both! {
         assert_eq!(again.next().await.unwrap().data["namespace"], "for one");
         client.post("/api/plugin/config/publish", json!({"group": "g", "namespace": "new", "doc": 1})).await.expect(200);
         assert_eq!(again.next().await.unwrap().data["namespace"], "new");
-        // Who is new gets what comes from now on.
+        // A new client gets later events only.
         let mut new = client.events(Some("node-2"), None).await;
         client.post("/api/plugin/config/publish", json!({"group": "g", "namespace": "newer", "doc": 1})).await.expect(200);
         assert_eq!(new.next().await.unwrap().data["namespace"], "newer");
     }
 
-    async fn an_event_that_nobody_was_told_to_publish_is_found(hub: Hub) {
+    async fn an_event_without_a_publication_request_is_found(hub: Hub) {
         let client = hub.network().await;
         let mut events = client.events(None, None).await;
         hub.app.db

@@ -1,4 +1,4 @@
-//! Transfers: who can be sent where, the signed command, and how each one ends.
+//! Transfers: allowed players and targets, the signed command, and the end of each.
 
 use std::process::Command;
 
@@ -72,13 +72,13 @@ on_both! {
         assert_eq!(shown, json!({"transferId": id, "playerUuid": uuid(1), "result": "PENDING", "errorMessage": null,
             "success": false, "fromServerId": "a", "targetServerId": "b", "targetWorldId": null, "createdAt": NOW,
             "expiresAt": NOW + 30_000, "endedAt": null}));
-        // Nobody else is told.
+        // Others do not get it.
         client.post("/api/plugin/chat", json!({"playerUuid": uuid(1), "playerName": "p", "message": "hi",
             "serverId": "a", "serverType": "lobby"})).await.expect(204);
         assert_eq!(other.next().await.unwrap().name, "CHAT");
     }
 
-    async fn the_samples_verify_what_the_hub_signs(hub: Hub) {
+    async fn the_samples_verify_the_hubs_signatures(hub: Hub) {
         let (client, mut stream) = two_servers(&hub, 5).await;
         beat(&client, "b", json!({"worlds": [{"worldId": "arena-3"}]})).await;
         let body = json!({"playerUuid": uuid(1), "targetServerId": "b", "targetWorldId": "arena-3"});
@@ -208,7 +208,7 @@ on_both! {
         send(&client, 1, "b").await;
         leave(&client, 1, Some("a")).await;
         assert_eq!(online(&client).await, ["a/p1"]);
-        // The old server's next heartbeat does not have them any more.
+        // The old server's next heartbeat no longer lists them.
         beat(&client, "a", json!({"players": []})).await;
         assert_eq!(online(&client).await, ["a/p1"]);
         join(&client, "b", 1).await;
@@ -257,7 +257,7 @@ on_both! {
         let second = send(&client, 1, "c").await;
         assert_eq!(read(&client, &first).await["result"], "FAILED");
         assert_eq!(state(&client, &second).await, "PENDING");
-        // The slot of the first came back.
+        // The slot of the first was released.
         join(&client, "a", 2).await;
         assert_eq!(send(&client, 2, "b").await["result"], "SUCCESS");
     }
@@ -270,7 +270,7 @@ on_both! {
         assert_eq!(send(&client, 2, "b").await["result"], "SERVER_FULL");
         let sent = send(&client, 1, "b").await;
         assert_eq!((&sent["result"], &sent["transferId"]), (&json!("SUCCESS"), &found["transferId"]));
-        // The id is used up, the slot is not taken twice, and kept as long as the command is good.
+        // The id is used up, the slot is not taken twice, and kept while the command is valid.
         let again = send(&client, 1, "b").await;
         assert_eq!(again["result"], "SUCCESS");
         assert_ne!(again["transferId"], found["transferId"]);
@@ -343,7 +343,7 @@ fn run_python(event: &Value, secret: &str, now: i64) -> String {
     said(&child.wait_with_output().unwrap())
 }
 
-/// The same command twice, and again after it expired: what the verifier says, with what it remembers in between.
+/// The same command twice, and again after it expired: results of the verifier, which remembers in between.
 fn replay_in_python(event: &Value, secret: &str) -> String {
     let script = format!(
         "import json, sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1])
@@ -358,7 +358,7 @@ print(' / '.join(str(it) for it in said + [fresh.refusal(event, {NOW})]))"
     said(&Command::new("python3").args(["-c", &script, samples, secret, &event.to_string()]).output().unwrap())
 }
 
-/// None where there is no Java.
+/// `None` without Java.
 pub fn run_java(event: &Value, secret: &str, now: i64) -> Option<String> {
     Command::new("java").arg("-version").output().ok()?;
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/VerifyTransfer.java");

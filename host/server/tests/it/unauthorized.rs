@@ -53,7 +53,7 @@ async fn call(client: &Client, operation: &Operation) -> (u16, Value) {
     (status, body)
 }
 
-/// Every scope that a network's key can have.
+/// Every possible scope of a network's key.
 async fn scopes(client: &Client) -> Vec<String> {
     let document = client.get("/api/openapi.json").await.expect(200).clone();
     let all = document["components"]["schemas"]["Scope"]["enum"].as_array().unwrap().iter();
@@ -109,7 +109,7 @@ on_both! {
         }
     }
 
-    /// The document says which scopes an operation takes; this says what it must say.
+    /// The document states the scopes of an operation; this states the expected ones.
     async fn every_area_of_the_connectors_has_its_scope(hub: Hub) {
         let mut seen = std::collections::BTreeSet::new();
         for operation in operations(&hub.anonymous()).await {

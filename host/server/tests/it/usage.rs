@@ -1,4 +1,4 @@
-//! What networks use: counted once, listed by hours, reported.
+//! Usage of networks: counted once, listed by hours, reported.
 
 mod kills;
 pub mod sink;
@@ -15,7 +15,7 @@ use crate::support::{Backend, Client, Hub, NOW, on_both, on_each};
 
 pub const HOUR: i64 = 60 * 60 * 1000;
 
-/// A network's hours, newest first, as the operator sees them, whose requests are nobody's.
+/// A network's hours, newest first, from the operator's view, whose requests don't count.
 pub async fn hours(operator: &Client, network: &Client, query: &str) -> Vec<Value> {
     let path = format!("/api/admin/networks/{}/usage?limit=200{query}", network.network.unwrap());
     operator.get(&path).await.expect(200)["items"].as_array().unwrap().clone()
@@ -37,7 +37,7 @@ async fn expect_newest(hub: &Hub, operator: &Client, network: &Client, field: &s
     .await;
 }
 
-/// Makes the database refuse what is counted, or take it again.
+/// Makes the database refuse counts, or accept them again.
 async fn refuse_counts(hub: &Hub, are_refused: bool) {
     let statements = if are_refused {
         [
@@ -74,7 +74,7 @@ on_both! {
         for _ in 0..5 {
             owner.get("/api/plugin/servers").await.expect(200);
         }
-        // Also those that are refused for what they ask.
+        // Includes refused requests.
         owner.get("/api/plugin/nothing").await.expect(404);
         owner.get("/api/admin/networks").await.expect(403);
         // But none without a valid key.
@@ -113,7 +113,7 @@ on_both! {
         };
         call(1).await;
         expect_newest(&hub, &operator, &owner, "requests", 1).await;
-        // It was stored, and the hub did not hear of it.
+        // It was stored, but the hub got no answer.
         refuse_counts(&hub, true).await;
         call(5).await;
         hub.advance_ms(1_000);
@@ -125,11 +125,11 @@ on_both! {
         let add = "UPDATE usage_hours SET requests = requests + 5 WHERE network_id = $1";
         db.write(add).bind(owner.network.unwrap()).execute().await.unwrap();
         call(1).await;
-        Hub::eventually("what comes behind it is counted, too", async || {
+        Hub::eventually("later requests are counted, too", async || {
             hub.advance_ms(1_000);
             newest(&operator, &owner, "requests").await == 7
         }).await;
-        // It comes when its hour is closed, and was perhaps reported.
+        // It is stored when its hour is closed, and was perhaps reported.
         refuse_counts(&hub, true).await;
         call(3).await;
         hub.advance_ms(1_000);
@@ -160,7 +160,7 @@ on_both! {
     async fn events_count_on_each_stream_and_streams_at_their_peak(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let mut streams = vec![owner.events(Some("lobby-1"), None).await, owner.events(None, None).await];
-        // One that comes and goes within the second.
+        // A stream that comes and goes within the second.
         drop(owner.events(Some("lobby-2"), None).await);
         for at in 0..4 {
             assert_eq!(chat(&owner, &format!("hello {at}")).await, 204);
@@ -183,7 +183,7 @@ on_both! {
             events.next_named("PING").await;
         }
         expect_newest(&hub, &operator, &owner, "events", before.as_i64().unwrap()).await;
-        // The next hour begins with those that are open.
+        // The next hour begins with the open ones.
         hub.clock.advance(Duration::from_hours(1));
         Hub::eventually("the next hour has its streams", async || {
             hub.advance_ms(1_000);
@@ -193,7 +193,7 @@ on_both! {
         .await;
     }
 
-    async fn calls_of_modules_count_with_what_they_compute(hub: Hub) {
+    async fn calls_of_modules_count_with_their_computing_time(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         starters::install(&owner, "chat-guard", "chat", json!({"words": ["heck"], "action": "REFUSE"})).await;
         for _ in 0..3 {
@@ -209,7 +209,7 @@ on_both! {
         assert_eq!(hour["moduleMillis"], micros / 1_000);
     }
 
-    async fn peaks_are_what_was_online_at_once(hub: Hub) {
+    async fn peaks_count_concurrent_players_and_servers(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         for server in ["a", "b", "c"] {
             register(&owner, server, json!({})).await;
@@ -232,7 +232,7 @@ on_both! {
         expect_newest(&hub, &operator, &owner, "peakPlayers", 7).await;
     }
 
-    async fn what_is_stored_shows_at_once_by_kind(hub: Hub) {
+    async fn stored_bytes_show_at_once_by_kind(hub: Hub) {
         let (operator, owner) = (hub.operator().await, hub.network().await);
         let path = format!("/api/plugin/players/{}/data/global/inventory", uuid(1));
         owner.put(&path, json!({"data": json!("x".repeat(5_000)).to_string()})).await.expect(200);
@@ -241,7 +241,7 @@ on_both! {
         let hour = hours(&operator, &owner, "").await.remove(0);
         assert!((5_000..5_200).contains(&hour["storageBytes"].as_i64().unwrap()), "{hour}");
         assert_eq!((&hour["fileBytes"], &hour["moduleStoreBytes"], &hour["documents"]), (&json!(3_000), &json!(0), &json!(0)));
-        // The most of an hour stays, and the next hour has what is there.
+        // The maximum of an hour stays, and the next hour starts from the current value.
         owner.put(&path, json!({"data": "1"})).await.expect(200);
         assert!(newest(&operator, &owner, "storageBytes").await.as_i64().unwrap() >= 5_000);
         hub.clock.advance(Duration::from_hours(1));
@@ -283,7 +283,7 @@ on_both! {
     }
 }
 
-/// A restart loses nothing, and what is deleted can still be billed.
+/// A restart loses nothing, and deleted networks can still be billed.
 async fn counts_outlive_restarts_and_networks(backend: Backend) {
     let mut hub = Hub::start(backend).await;
     let owner = hub.network().await;
@@ -305,8 +305,8 @@ async fn counts_outlive_restarts_and_networks(backend: Backend) {
     assert_eq!(newest(&operator, &owner, "requests").await, sent);
 }
 
-/// Hours go when the plan says so, and no sooner.
-async fn hours_stay_as_long_as_the_plan_says(backend: Backend) {
+/// Hours are deleted after the plan's retention, and no sooner.
+async fn hours_stay_for_the_plans_retention(backend: Backend) {
     let hub = Hub::start(backend).await;
     let operator = hub.operator().await;
     let [first, owner, other] = [hub.network().await, hub.network().await, hub.network().await];
@@ -333,4 +333,4 @@ async fn hours_stay_as_long_as_the_plan_says(backend: Backend) {
     operator.post("/api/admin/plans", refused).await.expect_error(400, "invalid_request");
 }
 
-on_each! { counts_outlive_restarts_and_networks hours_stay_as_long_as_the_plan_says }
+on_each! { counts_outlive_restarts_and_networks hours_stay_for_the_plans_retention }

@@ -15,7 +15,7 @@ async fn join(hub: &Hub, email: &str) -> Answer {
     hub.anonymous().post("/api/public/waitlist", json!({"email": email, "source": "a friend"})).await
 }
 
-/// A mail is in the outbox shortly before its row says so.
+/// A mail is in the outbox shortly before its row is updated.
 async fn no_mail_is_due(hub: &Hub) -> bool {
     let due = hub.app.db.query("SELECT COUNT(*) FROM waitlist WHERE due_at IS NOT NULL");
     due.one::<(i64,)>().await.unwrap().0 == 0

@@ -1,4 +1,4 @@
-//! Webhooks: what arrives, when it is tried again, and where nothing is ever sent.
+//! Webhooks: deliveries, retries, and forbidden targets.
 
 mod addresses;
 mod discord;
@@ -34,14 +34,14 @@ async fn receiver() -> Receiver {
     Receiver::start("127.0.0.2:0").await
 }
 
-/// Creates a webhook; its id and secret.
+/// Creates a webhook; returns its id and secret.
 async fn add(owner: &Client, url: &str, events: &[&str]) -> (String, String) {
     let made = owner.post(WEBHOOKS, json!({"url": url, "events": events})).await.expect(201).clone();
     let text = |name: &str| made[name].as_str().unwrap().to_owned();
     (text("webhookId"), text("secret"))
 }
 
-/// Changes something that an event `CONFIG_UPDATED` tells of.
+/// Makes a change that an event `CONFIG_UPDATED` reports.
 async fn publish(owner: &Client, namespace: &str) {
     let doc = json!({"group": "g", "namespace": namespace, "doc": 1});
     owner.post("/api/plugin/config/publish", doc).await.expect(200);
@@ -56,25 +56,25 @@ async fn deliveries(owner: &Client, id: &str) -> Vec<Value> {
     list["items"].as_array().unwrap().clone()
 }
 
-/// Waits until the receiver has got so many requests.
+/// Waits until the receiver has got that many requests.
 async fn expect_requests(receiver: &Receiver, count: usize) {
     Hub::eventually("the requests arrive", async || receiver.count() >= count).await;
     assert_eq!(receiver.count(), count);
 }
 
-/// Waits until nothing waits for the webhook.
+/// Waits until the webhook has no queued events.
 async fn expect_idle(owner: &Client, id: &str) {
     Hub::eventually("nothing waits", async || get(owner, id).await["waiting"] == 0).await;
 }
 
 on_each! {
     events_arrive_signed_and_in_order(crate::webhooks::start)
-    only_what_is_subscribed_to_arrives(crate::webhooks::start)
-    what_is_subscribed_to_counts_from_the_next_line_of_chat_on(crate::webhooks::start)
-    what_a_hub_that_ends_left_is_sent_by_the_next(crate::webhooks::start)
+    only_subscribed_events_arrive(crate::webhooks::start)
+    subscriptions_apply_from_the_next_line_of_chat(crate::webhooks::start)
+    events_left_by_a_stopped_hub_are_sent_by_the_next(crate::webhooks::start)
 }
 
-on_each! { what_hangs_slows_nobody what_waits_and_what_is_kept_is_bounded }
+on_each! { hanging_receiver_does_not_delay_others queued_and_stored_deliveries_are_bounded }
 
 async fn events_arrive_signed_and_in_order(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
@@ -110,7 +110,7 @@ async fn events_arrive_signed_and_in_order(hub: Hub) {
     assert!(log.iter().all(|it| it["state"] == "DELIVERED" && it["attempts"] == 1 && it["status"] == 204), "{log:?}");
     assert_eq!((&log[0]["event"], &log[0]["deliveryId"]), (&json!("PUNISHMENT"), &json!(61)));
     assert_eq!(log[0]["messageId"], last.header("webhook-id"));
-    // The old secret is good for a while beside the new one.
+    // The old secret is valid for a while beside the new one.
     let rotated = owner.post(&format!("{WEBHOOKS}/{id}/rotate-secret"), json!({"overlapMs": 60_000})).await;
     let new = rotated.expect(201)["secret"].as_str().unwrap().to_owned();
     assert_eq!(rotated.body["previousSecretUntil"], NOW + 60_000);
@@ -125,8 +125,8 @@ async fn events_arrive_signed_and_in_order(hub: Hub) {
     assert_eq!((request.signatures_of(&new), request.signatures_of(&secret)), (1, 0));
 }
 
-/// Though who subscribes is kept in memory.
-async fn what_is_subscribed_to_counts_from_the_next_line_of_chat_on(hub: Hub) {
+/// Although subscriptions are cached in memory.
+async fn subscriptions_apply_from_the_next_line_of_chat(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     let say = async |message: &str| {
         let line =
@@ -150,10 +150,10 @@ async fn what_is_subscribed_to_counts_from_the_next_line_of_chat_on(hub: Hub) {
     assert_eq!(receiver.fields("message"), ["subscribed", "again", "another"]);
 }
 
-async fn only_what_is_subscribed_to_arrives(hub: Hub) {
+async fn only_subscribed_events_arrive(hub: Hub) {
     let (owner, other, receiver, chats) =
         (hub.network().await, hub.network().await, receiver().await, self::receiver().await);
-    // Balances and servers that come online are told only where somebody asks; lines of chat are in no database.
+    // Balance and server events are only sent to subscribers; lines of chat are in no database.
     let events = ["BALANCE_CHANGED", "SERVER_ONLINE"];
     let (id, _) = add(&owner, &receiver.url(), &events).await;
     add(&owner, &chats.url(), &["CHAT"]).await;
@@ -194,8 +194,9 @@ async fn only_what_is_subscribed_to_arrives(hub: Hub) {
     assert_eq!(rest, 0);
 }
 
-/// What is committed is sent, whether the hub stopped while it sent it or was killed before it took it out of the outbox.
-async fn what_a_hub_that_ends_left_is_sent_by_the_next(hub: Hub) {
+/// Committed events are sent, whether the hub stopped while sending or was killed before it took them out of the
+/// outbox.
+async fn events_left_by_a_stopped_hub_are_sent_by_the_next(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     let (id, secret) = add(&owner, &receiver.url(), &["CONFIG_UPDATED"]).await;
     receiver.always(Reply::Hang);
@@ -206,7 +207,7 @@ async fn what_a_hub_that_ends_left_is_sent_by_the_next(hub: Hub) {
     let (key, network) = (owner.key.clone().unwrap(), owner.network.unwrap());
     let data = json!({"type": "CONFIG_UPDATED", "at": 5, "namespace": "d"}).to_string();
     Hub::eventually("it is sent", async || receiver.count() == 1).await;
-    // As a hub leaves it that is killed between commit and publication.
+    // State of a hub killed between commit and publication.
     let insert = "INSERT INTO outbox (network_id, name, data, created_at) VALUES ($1, 'CONFIG_UPDATED', $2, 5)";
     hub.app.db.write(insert).bind(network).bind(data).execute().await.unwrap();
     receiver.always(Reply::Status(200));
@@ -223,7 +224,7 @@ async fn what_a_hub_that_ends_left_is_sent_by_the_next(hub: Hub) {
     assert!(received.iter().all(|it| it.signatures_of(&secret) == 1));
 }
 
-async fn what_hangs_slows_nobody(backend: Backend) {
+async fn hanging_receiver_does_not_delay_others(backend: Backend) {
     let hub = Hub::start_with(backend, |settings| {
         settings.webhook_networks = vec!["127.0.0.2/32".parse().unwrap()];
         settings.webhooks.timeout = std::time::Duration::from_secs(60);
@@ -248,7 +249,7 @@ async fn what_hangs_slows_nobody(backend: Backend) {
     assert_eq!(hanging.count(), 19);
 }
 
-async fn what_waits_and_what_is_kept_is_bounded(backend: Backend) {
+async fn queued_and_stored_deliveries_are_bounded(backend: Backend) {
     let bounds = [
         (Limit::Webhooks, 2),
         (Limit::WebhookBacklog, 20),
@@ -300,7 +301,7 @@ async fn what_waits_and_what_is_kept_is_bounded(backend: Backend) {
         receiver.fields("namespace")[before..].iter().map(|it| it.as_str().unwrap().parse().unwrap()).collect();
     assert_eq!(arrived, (60 - waiting..60).collect::<Vec<_>>());
     assert_eq!(rows(&id).await.0, 7);
-    // Nor is more kept of what waited when it was disabled.
+    // Nor is more kept of the events queued when it was disabled.
     receiver.always(Reply::Status(500));
     for number in 60..72 {
         publish(&owner, &number.to_string()).await;

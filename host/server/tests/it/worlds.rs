@@ -1,4 +1,4 @@
-//! Worlds on demand: the lease's states, who may say what of it, and where worlds boot.
+//! Worlds on demand: the lease's states, permitted callbacks, and the choice of the booting server.
 
 mod property;
 mod snapshots;
@@ -60,14 +60,14 @@ async fn state(client: &Client, id: &Value) -> String {
     client.post(&path, Value::Null).await.expect(200)["state"].as_str().unwrap().to_owned()
 }
 
-/// The next state of a world that streams are told of, as `id state`.
+/// Next announced state of a world, as `id state`.
 async fn told_state(events: &mut Events) -> String {
     let data = events.next_named("WORLD_STATE").await.data;
     format!("{} {}", data["worldInstanceId"].as_str().unwrap(), data["state"].as_str().unwrap())
 }
 
 on_both! {
-    async fn streams_are_told_of_every_state_of_a_world(hub: Hub) {
+    async fn streams_get_every_state_of_a_world(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;
         let request = client.request(reqwest::Method::GET, "/api/plugin/events?types=WORLD_STATE");
@@ -75,7 +75,7 @@ on_both! {
         let id = open(&client, "p").await["worldInstanceId"].clone();
         assert_eq!(told_state(&mut events).await, "1 LOADING");
         ready(&client, &id, "n1", 1).await;
-        // Once, however often it is said.
+        // Once, even if it is repeated.
         ready(&client, &id, "n1", 1).await;
         assert_eq!(told_state(&mut events).await, "1 READY");
         client.post("/api/plugin/worlds/1/release", Value::Null).await.expect(200);
@@ -133,7 +133,7 @@ on_both! {
         let up = client.post("/api/plugin/worlds/open", open_request("p", json!({"worldKey": "main"}))).await;
         assert_eq!(up.expect(200), &json!({"success": true, "status": "READY", "worldInstanceId": id,
             "errorMessage": null, "matchedServer": live, "transferId": null}));
-        // Said again, it is not told again.
+        // A repeated report is not announced again.
         ready(&client, &id, "n1", 1).await;
         client.post("/api/plugin/chat", json!({"playerUuid": uuid(1), "playerName": "p", "message": "hi",
             "serverId": "n1", "serverType": "islands"})).await.expect(204);
@@ -142,7 +142,7 @@ on_both! {
         assert_ne!(open(&client, "p").await["worldInstanceId"], id);
     }
 
-    async fn what_cannot_be_read_is_400(hub: Hub) {
+    async fn malformed_requests_are_400(hub: Hub) {
         let client = hub.network().await;
         for (wrong, hint) in [
             (json!({}), "ownerScope"),
@@ -183,7 +183,7 @@ on_both! {
         assert_eq!(client.post("/api/plugin/worlds/open", wide).await.expect(200)["status"], "LOADING");
     }
 
-    async fn where_a_world_boots(hub: Hub) {
+    async fn a_world_boots_on_the_best_server(hub: Hub) {
         let client = hub.network().await;
         let refused = open(&client, "p0").await;
         assert_eq!((&refused["success"], &refused["status"], &refused["worldInstanceId"]), (&json!(false), &Value::Null, &Value::Null));
@@ -215,17 +215,17 @@ on_both! {
         assert_eq!(host("p2", Value::Null).await, "b");
         assert_eq!(host("p3", json!("a")).await, "a");
         assert_eq!(host("p4", Value::Null).await, "b");
-        // One that would not hear of it comes last.
+        // One that would not get its events comes last.
         node(&client, "c").await;
         assert_eq!(host("p5", Value::Null).await, "a");
-        // What is preferred counts if it is online with room, whatever its type.
+        // A preferred server counts if it is online with room, whatever its type.
         assert_eq!(host("p6", json!("other")).await, "other");
         for prefer in ["full", "proxy", "nowhere"] {
             assert_eq!(host(&format!("p-{prefer}"), json!(prefer)).await.len(), 1, "{prefer}");
         }
     }
 
-    async fn many_who_open_at_once_get_one_lease(hub: Hub) {
+    async fn concurrent_opens_get_one_lease(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;
         node(&client, "n2").await;
@@ -240,7 +240,7 @@ on_both! {
         assert_eq!(ids.len(), 3);
     }
 
-    async fn callbacks_of_who_does_not_hold_the_lease_change_nothing(hub: Hub) {
+    async fn callbacks_without_the_lease_change_nothing(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;
         node(&client, "n2").await;
@@ -256,13 +256,13 @@ on_both! {
             anonymous.post(&format!("/api/plugin/worlds/{}/{what}", id.as_str().unwrap()), json!({})).await
                 .expect_error(404, "unknown_world");
         }
-        // A key for agents may call back, and no more.
+        // A key for agents may call back, and nothing else.
         let agent = client.key_with(&["agent"]).await;
         ready(&agent, &id, "n1", 1).await;
         call(&agent, &id, "heartbeat", "n1", 1, json!({"playerCount": 3})).await.expect(200);
         agent.post("/api/plugin/worlds/open", open_request("p", json!({}))).await.expect_error(403, "forbidden_scope");
         call(&client, &id, "unloaded", "n1", 1, json!({})).await.expect(200);
-        // Ended, whatever the fence; the same again is the same.
+        // Ended, whatever the fence; a repeated report is no change.
         call(&client, &id, "unloaded", "n1", 1, json!({})).await.expect(200);
         call(&client, &id, "unloaded", "n1", 2, json!({})).await.expect_error(400, "lease_ended");
         call(&client, &id, "unloaded", "n1", 1, json!({"blobKey": "k"})).await.expect_error(400, "lease_ended");
@@ -285,7 +285,7 @@ on_both! {
         hub.advance_ms(20_000);
         beat(&client, "n1", json!({})).await;
         beat(&client, "n2", json!({})).await;
-        // Who boots may beat, too.
+        // A booting node may send heartbeats, too.
         let answer = call(&client, &first, "heartbeat", "n1", 1, json!({})).await.expect(200).clone();
         assert_eq!((&answer["state"], &answer["expiresAt"]), (&json!("LOADING"), &json!(NOW + 80_000)));
         hub.advance_ms(20_000);
@@ -334,7 +334,7 @@ on_both! {
             }
         }
         let number = |id: &Value| id.as_str().unwrap().to_owned();
-        // What is EPHEMERAL is not saved.
+        // EPHEMERAL worlds are not saved.
         let mut expected = vec![
             format!("WORLD_SNAPSHOT {}", number(&idle)),
             format!("WORLD_UNLOAD {}", number(&idle)),
@@ -350,7 +350,7 @@ on_both! {
         assert_eq!(beat.expect(200)["state"], "READY");
     }
 
-    async fn who_opens_a_world_keeps_it_up(hub: Hub) {
+    async fn opening_a_world_keeps_it_up(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;
         let id = open(&client, "p").await["worldInstanceId"].clone();
@@ -374,14 +374,14 @@ on_both! {
         assert_eq!(stream.next_named("WORLD_SNAPSHOT").await.data["reason"], "RELEASED");
         let told = stream.next_named("WORLD_UNLOAD").await.data;
         assert_eq!((&told["worldId"].to_string(), &told["fence"]), (&first.as_str().unwrap().to_owned(), &json!(1)));
-        // Released again, it is not told again.
+        // Released again, it is not announced again.
         assert_eq!(state(&client, &first).await, "DRAINING");
         let second = open(&client, "p").await;
         assert_eq!(second["status"], "LOADING");
         let second = second["worldInstanceId"].clone();
         assert_ne!(second, first);
         assert_eq!(open(&client, "p").await["worldInstanceId"], second);
-        // Nobody holds it yet.
+        // No node holds it yet.
         call(&client, &second, "ready", "n1", 2, json!({})).await.expect_error(400, "wrong_node");
         pass(&hub, &client, &["n1"], &[(&first, "n1", 1, 0)], 100).await;
         assert_eq!(open(&client, "p").await["worldInstanceId"], second);
@@ -411,7 +411,7 @@ on_both! {
         ready(&client, &second, "n1", 2).await;
     }
 
-    async fn a_node_that_starts_anew_drops_its_leases(hub: Hub) {
+    async fn a_restarted_node_drops_its_leases(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;
         let (a, b) = (open(&client, "a").await["worldInstanceId"].clone(), open(&client, "b").await["worldInstanceId"].clone());
@@ -450,7 +450,7 @@ on_both! {
         elsewhere["targetWorldId"] = json!("999");
         assert_eq!(client.post("/api/plugin/transfers", elsewhere).await.expect(200)["result"], "WORLD_NOT_FOUND");
         join(&client, "n1", 1).await;
-        // Who is there needs none; nor is one promised where none is free.
+        // A player who is there needs none; nor is one promised if none is free.
         assert_eq!(client.post("/api/plugin/worlds/open", body).await.expect(200)["transferId"], Value::Null);
     }
 
@@ -482,7 +482,7 @@ on_both! {
 
     async fn an_owners_live_world_comes_first_in_matchmaking(hub: Hub) {
         let client = hub.network().await;
-        // Without it, `a` is the one: emptiest and first by name.
+        // Without it, `a` is chosen: emptiest and first by name.
         node(&client, "a").await;
         register(&client, "z", json!({"serverType": "islands"})).await;
         join(&client, "z", 9).await;
@@ -502,7 +502,7 @@ on_both! {
         assert_eq!(find(json!({})).await, ("z".to_owned(), true, Value::Null));
         assert_eq!(find(json!({"affinityOwnerId": "q"})).await, ("a".to_owned(), false, Value::Null));
         assert_eq!(find(json!({"affinityOwnerId": null})).await, ("a".to_owned(), false, Value::Null));
-        // Of worlds, the very one.
+        // Among worlds, exactly that one.
         beat(&client, "a", json!({"worlds": [{"worldId": "1000"}]})).await;
         beat(&client, "z", json!({"worlds": [{"worldId": "0"}, {"worldId": id}]})).await;
         assert_eq!(find(json!({"worldMatchmaking": true})).await, ("z".to_owned(), true, id.clone()));
@@ -510,7 +510,7 @@ on_both! {
             "serverType": "islands", "affinityGameId": "islands", "affinityOwnerScope": "party",
             "affinityOwnerId": "p"})).await.expect(200).clone();
         assert!(explained["explanation"]["candidates"][0]["for"].to_string().contains("owner"), "{explained}");
-        // Drained, it is nobody's home.
+        // Drained, it no longer has an owner.
         assert_eq!(state(&client, &id).await, "DRAINING");
         assert_eq!(find(json!({})).await, ("a".to_owned(), false, Value::Null));
     }

@@ -69,7 +69,7 @@ async def main():
     server = await asyncio.get_running_loop().create_server(
         lambda: SMTP(mailbox, **settings), "127.0.0.1", options.port, ssl=context if options.tls else None)
     say(server.sockets[0].getsockname()[1])
-    # Ends with whoever started it.
+    # Ends with its parent process.
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 

@@ -4,8 +4,8 @@ mod expand;
 
 use proc_macro::TokenStream;
 
-/// Exports the type's implementation of `Chat`, `Matchmaking` or `Punishment` as this module's extension point of that
-/// name.
+/// Exports the type's implementation of `Chat`, `Matchmaking` or `Punishment` to the hub, at this module's extension
+/// point of that name.
 #[proc_macro_attribute]
 pub fn export(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::export(&arguments.into(), &item.into()).into()

@@ -1,12 +1,12 @@
 //! New indices after some items were removed.
 
-/// The index of removed items. Nothing has it, so using it makes the component invalid.
+/// Index of removed items. No item has it, so using it makes the component invalid.
 const REMOVED: u32 = u32::MAX;
 
 /// One index space of a component.
 #[derive(Default)]
 pub(super) struct Renumbered {
-    /// By the original index: the new one, and whether the item is not of the contract.
+    /// By the original index: the new one, and true for an item that is not part of the contract.
     seen: Vec<(u32, bool)>,
     next: u32,
 }
@@ -28,7 +28,7 @@ impl Renumbered {
         self.seen.get(index as usize).map_or(REMOVED, |(new, _)| *new)
     }
 
-    /// Whether the item is not of the contract.
+    /// True if the item is not part of the contract.
     pub(super) fn is_foreign(&self, index: u32) -> bool {
         self.seen.get(index as usize).is_some_and(|(_, foreign)| *foreign)
     }

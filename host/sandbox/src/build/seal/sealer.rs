@@ -20,16 +20,16 @@ use wasmparser::{
 /// The bytes before a binary's first section.
 const HEADER: usize = 8;
 
-/// Rewrites a component's root; what is nested in it is copied as it is.
+/// Rewrites a component's root; nested items are copied unchanged.
 pub(super) struct Sealer<'a> {
     types: TypesRef<'a>,
     sealed: Component,
     /// The types of the functions that trap.
     traps: Vec<FuncType>,
-    /// How many types, and core functions, were read.
+    /// Numbers of types and core functions read.
     types_seen: u32,
     core_functions_seen: u32,
-    /// New indices of what was read.
+    /// New indices of the items read.
     instances: Renumbered,
     functions: Renumbered,
 }
@@ -129,7 +129,7 @@ impl<'a> Sealer<'a> {
                 self.parse_instance_section(&mut instances, section)?;
                 self.sealed.section(&instances);
             }
-            // It names items by their old indices.
+            // The section names items by their old indices.
             Payload::CustomSection(section) if section.name() == "component-name" => {}
             payload => {
                 if let Payload::ComponentTypeSection(section) = &payload {

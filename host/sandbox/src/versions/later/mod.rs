@@ -13,7 +13,7 @@ use wasmtime::{Error, Result, StoreContextMut};
 
 pub(super) struct Later;
 
-/// What is lowered borrows from the hub's own.
+/// The lowered line borrows from the hub's own.
 #[derive(ComponentType, Lower)]
 #[component(record)]
 struct Line<'a> {

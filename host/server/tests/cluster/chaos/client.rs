@@ -1,4 +1,4 @@
-//! A client that sends each request once and records what became of it.
+//! A client that sends each request once and records its outcome.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-/// Time since the run began.
+/// Time since the start of the run.
 pub type At = Duration;
 
-/// How long a request may take, but for what the machine made it wait.
+/// Maximum time of a request, without delays caused by the machine.
 pub fn answer_limit() -> Duration {
     Duration::from_secs(10).mul_f64(slowness())
 }
 
-/// By how much a slow machine may exceed the bounds of time: `HUB_CHAOS_SLOWNESS`, 1 by default.
+/// Factor by which a slow machine may exceed the bounds of time: `HUB_CHAOS_SLOWNESS`, 1 by default.
 pub fn slowness() -> f64 {
     std::env::var("HUB_CHAOS_SLOWNESS").ok().and_then(|factor| factor.parse().ok()).unwrap_or(1.0)
 }
@@ -29,12 +29,12 @@ pub struct Record {
     pub sent: At,
     pub answered: At,
     pub what: String,
-    /// What came back, or what kept it from coming.
+    /// The response, or the reason for none.
     pub result: Result<u16, Failure>,
     pub code: String,
 }
 
-/// Why a request has no answer.
+/// Reason for a missing answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure {
     /// No connection, so it was not sent.
@@ -44,7 +44,7 @@ pub enum Failure {
     TimedOut,
 }
 
-/// All that clients did.
+/// History of all clients.
 #[derive(Clone)]
 pub struct Recorder {
     began: Instant,
@@ -69,17 +69,17 @@ impl Recorder {
     }
 }
 
-/// What a request's reply says of its effect.
+/// Effect of a request, according to its reply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effect {
     /// It was acknowledged.
     Done,
-    /// It was refused, or invited to send it again: it has no effect.
+    /// It was refused, with or without an invitation to retry: it has no effect.
     None,
     Unknown,
 }
 
-/// What became of one request.
+/// Outcome of one request.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub sent: At,
@@ -98,7 +98,7 @@ impl Reply {
     }
 
     pub fn effect(&self) -> Effect {
-        // The hub's words: whoever is told to try again, without a warning, may do so.
+        // By the hub's words: a reply that invites a retry without a warning means no effect.
         let words = self.body["error"].as_str().unwrap_or_default();
         let invites = words.contains("try again") && !words.contains("may ") && !words.contains("might ");
         match self.result {
@@ -110,7 +110,7 @@ impl Reply {
     }
 }
 
-/// The addresses of the nodes; `None` where there is none at the moment.
+/// Addresses of the nodes; `None` for a node that is down.
 pub type Urls = Arc<Mutex<Vec<Option<String>>>>;
 
 /// A caller of one network that knows all nodes.
@@ -176,7 +176,7 @@ impl Client {
         self.run(node, what, request).await
     }
 
-    /// Sends a request that is already made.
+    /// Sends a request that is already built.
     pub async fn run(&self, node: usize, what: String, request: RequestBuilder) -> Reply {
         let sent = self.recorder.now();
         let answering = async {
@@ -212,7 +212,7 @@ impl Client {
         self.recorder.push(Record { network, load, node: None, sent: now, answered: now, what, result: Ok(0), code });
     }
 
-    /// Sends a request to one node after the other until it is answered otherwise than by 503.
+    /// Sends a request to one node after the other until the answer is not 503.
     pub async fn send_until_answered(
         &self,
         method: Method,

@@ -21,7 +21,7 @@ struct Command {
     output: Option<String>,
 }
 
-/// Sends commands to the server that the reader reads as, and answers them there.
+/// Sends commands to the reader's server, and answers them there.
 pub async fn run(client: Client, connector: Reader, stop: Stop) -> Check {
     let answering = tokio::spawn(answer(client.clone(), connector.clone()));
     let mut commands = vec![];
@@ -56,7 +56,7 @@ async fn answer(client: Client, connector: Reader) {
         let result = json!({"requestId": seen.data["requestId"], "success": true, "output": output});
         let client = client.clone();
         tokio::spawn(async move {
-            // A game server repeats it until the hub has it, as long as anybody waits.
+            // A game server repeats it until the hub has it, while a caller waits.
             for _ in 0..5 {
                 if client.post("/api/plugin/servers/command-result", &result).await.is_success() {
                     return;
@@ -71,7 +71,7 @@ fn output(line: &str) -> String {
     format!("ran {line}")
 }
 
-/// `runs` are the commands that the server got, and `None` for each RESYNC.
+/// `runs` are the commands received by the server, and `None` for each RESYNC.
 fn check(network: usize, commands: &[Command], runs: &[Option<String>]) -> Vec<Violation> {
     let mut violations = vec![];
     let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });

@@ -1,5 +1,5 @@
-//! One document that is changed by compare-and-set: its versions are one chain, and no read is older than what was
-//! acknowledged before it.
+//! One document changed by compare-and-set: its versions are one chain, and no read is older than earlier acknowledged
+//! writes.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,7 +27,7 @@ struct Seen {
 #[derive(Debug, Default)]
 struct History {
     seen: Vec<Seen>,
-    /// Values whose writes were refused, and when.
+    /// Values whose writes were refused, with the time.
     refused: Vec<(At, String)>,
 }
 
@@ -92,7 +92,7 @@ fn check(network: usize, history: &History) -> Vec<Violation> {
             violate(seen.sent, format!("A version has two values: {first:?}, {seen:?}"));
         }
         let value: Value = serde_json::from_str(&seen.value).unwrap();
-        // A document that is not there yet is made without a version.
+        // A document that does not exist is created without a version.
         if value["after"] != seen.version - 1 && value["after"] != 0 {
             violate(seen.sent, format!("A write followed another version than it named: {seen:?}"));
         }
@@ -102,7 +102,7 @@ fn check(network: usize, history: &History) -> Vec<Violation> {
             violate(*at, format!("A refused write was made: {seen:?}"));
         }
     }
-    // In the order of real time no version is older than one that was known before.
+    // In the order of real time no version is older than an earlier known one.
     let (mut by_start, mut by_end): (Vec<_>, Vec<_>) = (history.seen.iter().collect(), history.seen.iter().collect());
     by_start.sort_by_key(|seen| seen.sent);
     by_end.sort_by_key(|seen| seen.answered);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A tmpfs where mounting is allowed, else a folder.
+/// A tmpfs if mounting is allowed, otherwise a folder.
 pub struct Disk {
     folder: PathBuf,
     is_mounted: bool,
@@ -22,12 +22,12 @@ impl Disk {
         &self.folder
     }
 
-    /// Whether it can be filled up.
+    /// True if it can be filled up.
     pub fn is_small(&self) -> bool {
         self.is_mounted
     }
 
-    /// Leaves no room.
+    /// Fills it up.
     pub fn fill(&self) {
         let file = std::fs::File::create(self.filler()).unwrap();
         let zeros = vec![0; 1 << 20];

@@ -1,4 +1,4 @@
-//! The faults, how they are drawn from the seed and what they do.
+//! The faults, their random choice from the seed and their effects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub const KINDS: [&str; 14] = [
     "join",
 ];
 
-/// Whose disk is full.
+/// Owner of the full disk.
 #[derive(Clone, Copy, Debug)]
 pub enum FullDisk {
     Node(usize),
@@ -73,14 +73,14 @@ pub enum Fault {
         disk: FullDisk,
         lasting: Duration,
     },
-    /// A clock that is off: since the node's start, or from one moment to the next.
+    /// A wrong clock: from the node's start, or suddenly.
     Clock {
         node: usize,
         seconds: i32,
         at_start: bool,
         lasting: Duration,
     },
-    /// All nodes are replaced, one after the other; by the previous binary and back where there is one.
+    /// All nodes are replaced, one after the other; by the previous binary and back if there is one.
     Upgrade {
         first: usize,
     },
@@ -171,7 +171,7 @@ impl Drawer {
     }
 }
 
-/// What a kind needs and this machine lacks.
+/// Requirement of a kind that this machine lacks.
 pub fn lacks(kind: &str, site: &Site) -> Option<&'static str> {
     match kind {
         "clock" if faketime().is_none() => Some("Debian's package faketime is not installed"),
@@ -181,7 +181,7 @@ pub fn lacks(kind: &str, site: &Site) -> Option<&'static str> {
 }
 
 impl Fault {
-    /// Does it, and undoes it.
+    /// Injects the fault, and undoes it.
     pub async fn inject(&self, site: &Arc<Site>) {
         let now = site.recorder.now();
         match *self {
@@ -259,7 +259,7 @@ async fn fill(site: &Site, disk: FullDisk, lasting: Duration) {
     tokio::task::block_in_place(|| full.fill());
     tokio::time::sleep(lasting).await;
     full.free();
-    // The operator starts again what a full disk ended.
+    // The operator restarts a service that ended by a full disk.
     match disk {
         FullDisk::Bus => site.restart_bus(Duration::ZERO, BusStore::Same).await,
         FullDisk::Database => site.restart_database(Duration::ZERO).await,
@@ -267,7 +267,7 @@ async fn fill(site: &Site, disk: FullDisk, lasting: Duration) {
     }
 }
 
-/// Restarts a node with a clock that is off, or becomes off; then again with the right one.
+/// Restarts a node with a clock that is wrong from the start or later; then again with the right one.
 async fn skew(site: &Site, number: usize, seconds: i32, at_start: bool, lasting: Duration) {
     let mut node = site.node(number).await;
     let file = site.node_disks[number].path().with_extension("clock");

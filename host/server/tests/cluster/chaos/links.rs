@@ -1,4 +1,4 @@
-//! Links between nodes, PostgreSQL and NATS: TCP proxies that cut, stall or slow down what passes.
+//! Links between nodes, PostgreSQL and NATS: TCP proxies that cut, stall or slow down their connections.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -12,7 +12,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
-/// What is at the other end of a node's link.
+/// Other end of a node's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
     Node(usize),
@@ -20,7 +20,7 @@ pub enum End {
     Bus,
 }
 
-/// What becomes of the bytes on a link.
+/// State of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LinkState {
     Open,
@@ -36,7 +36,7 @@ pub enum LinkState {
 #[derive(Clone, Default)]
 pub struct Links {
     states: Arc<Mutex<HashMap<(usize, End), watch::Sender<LinkState>>>>,
-    /// The process of each node, by which a proxy recognises who connects.
+    /// Process of each node, by which a proxy recognises the connecting node.
     pids: Arc<Mutex<HashMap<usize, u32>>>,
 }
 
@@ -76,7 +76,7 @@ impl Links {
     pub async fn to_node(&self, node: usize, target: SocketAddr) -> SocketAddr {
         let links = self.clone();
         let (ask, asked) = mpsc::channel::<(u16, oneshot::Sender<Option<usize>>)>();
-        // A thread of its own: it takes long where the machine has many connections, and other links must not wait.
+        // A thread of its own: it takes long on a machine with many connections, and other links must not wait.
         let looking = self.clone();
         std::thread::spawn(move || {
             while let Ok(first) = asked.recv() {
@@ -109,7 +109,7 @@ impl Links {
             Some((fields.nth(7)?.to_owned(), port))
         };
         let mut sockets: HashMap<_, _> = table.lines().filter_map(socket).collect();
-        // It belongs to nobody any more.
+        // Inode 0 belongs to no process.
         sockets.remove("0");
         let pids = self.pids.lock().unwrap().clone();
         let mut found = HashMap::new();
@@ -173,7 +173,7 @@ async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut link: watch::
     }
 }
 
-/// Waits until the link lets something pass; false where it is cut.
+/// Waits until the link passes bytes; false if it is cut.
 async fn pass(link: &mut watch::Receiver<LinkState>) -> bool {
     let state = link.wait_for(|state| *state != LinkState::Stalled).await.map(|state| *state);
     match state {
@@ -192,7 +192,7 @@ mod tests {
 
     const SOON: Duration = Duration::from_millis(200);
 
-    /// Connects and sends a byte; `Some` with what comes back, or `None` where nothing does.
+    /// Connects and sends a byte; `Some` with the number of bytes echoed, or `None` without an answer.
     async fn echo(address: SocketAddr) -> Option<usize> {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(b"x").await.unwrap();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn links_pass_cut_and_stall_what_a_node_sends() {
+    async fn links_pass_cut_and_stall_traffic_of_a_node() {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let target = server.local_addr().unwrap();
         tokio::spawn(async move {

@@ -1,6 +1,6 @@
 //! A hub under a mixed load while faults are drawn at random from a seed: nodes are killed, paused, isolated, replaced;
-//! links are cut; PostgreSQL and NATS restart; disks fill up; clocks are off. Clients record what they sent and what they
-//! were told, and checkers compare that with what is stored. `scripts/chaos SECONDS SEED [KIND,KIND…]` runs it.
+//! links are cut; PostgreSQL and NATS restart; disks fill up; clocks are off. Clients record their requests and the
+//! answers, and checkers compare these with the stored data. `scripts/chaos SECONDS SEED [KIND,KIND…]` runs it.
 
 #![allow(
     clippy::needless_for_each,

@@ -1,4 +1,4 @@
-//! Payments: with an `Idempotency-Key` each is made once, without one as often as its answer says.
+//! Payments: with an `Idempotency-Key` each is made once, without one as often as acknowledged.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use super::report::{Check, Checked, Violation};
 use super::run::Stop;
 
 pub const LOAD: &str = "money";
-/// The account that is paid with keys, by a client that repeats until it is answered.
+/// Account of payments with keys, by a client that repeats until it is answered.
 const KEYED: &str = "/economy/team/keyed";
-/// The account that is paid without.
+/// Account of payments without keys.
 const PLAIN: &str = "/economy/team/plain";
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ struct Payment {
     reason: String,
     sent: At,
     effect: Effect,
-    /// The balance in the answer.
+    /// Balance in the answer.
     balance: Option<f64>,
 }
 

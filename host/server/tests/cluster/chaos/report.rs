@@ -1,4 +1,4 @@
-//! What a run found.
+//! Results of a run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,13 +8,13 @@ use futures_util::future::BoxFuture;
 
 use super::client::{At, Record, answer_limit};
 
-/// At most this many violations of one kind are shown.
+/// Maximum number of shown violations of one kind.
 const SHOWN: usize = 5;
 /// Lines of history around a violation.
 const AROUND: Duration = Duration::from_secs(4);
 const LINES: usize = 30;
 
-/// Something that must not be.
+/// A violated invariant.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub network: usize,
@@ -23,18 +23,18 @@ pub struct Violation {
     pub what: String,
 }
 
-/// What a checker was given and what it found.
+/// Input of a checker and its findings.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
     pub size: usize,
-    /// When something of it was acknowledged.
+    /// Times of acknowledged operations.
     pub done: Vec<At>,
-    /// The longest time in which nothing was: what is never done is not checked.
+    /// Longest time without one: an operation that never succeeds is not checked.
     pub idle: Duration,
     pub violations: Vec<Violation>,
 }
 
-/// What checks a history, once the hub is well again.
+/// Check of a history, once the hub has recovered.
 pub type Check = BoxFuture<'static, Checked>;
 
 /// One fault that was injected.
@@ -44,15 +44,15 @@ pub struct Injected {
     pub what: String,
     pub at: At,
     pub healed: At,
-    /// The longest time in which a network's payments were not served, while this fault or those beside it lasted.
+    /// Longest time in which a network's payments were not served, during this fault and concurrent ones.
     pub outage: Duration,
-    /// There was no other in its round.
+    /// True if it was the only fault of its round.
     pub is_alone: bool,
-    /// From the end of the last fault until all networks were served again.
+    /// Time from the end of the last fault until all networks were served again.
     pub recovery: Duration,
 }
 
-/// All of a run.
+/// Results of a whole run.
 #[derive(Default)]
 pub struct Report {
     pub seconds: u64,
@@ -61,7 +61,7 @@ pub struct Report {
     pub faults: Vec<Injected>,
     pub histories: BTreeMap<&'static str, Checked>,
     pub left_out: Vec<String>,
-    /// How long the machine kept a request of ten seconds waiting for a processor, at most.
+    /// Maximum time that the machine kept a request of ten seconds waiting for a processor.
     pub stalls: Duration,
 }
 
@@ -99,7 +99,7 @@ impl Report {
         text += "\n| history | size | acknowledged | longest pause | violations |\n|---|---:|---:|---:|---:|\n";
         for (name, checked) in &self.histories {
             let (size, done) = (checked.size, checked.done.len());
-            // Of what is no load there are no times.
+            // Histories without load have no times.
             let pause = if done == 0 { "–".to_owned() } else { format!("{:.1} s", secs(checked.idle)) };
             let _ = writeln!(text, "| {name} | {size} | {done} | {pause} | {} |", checked.violations.len());
         }

@@ -20,7 +20,7 @@ use super::{commands, data, money, served, slots, told, worlds};
 const NETWORKS: usize = 3;
 /// Between two rounds.
 const CALM: Duration = Duration::from_secs(2);
-/// In each network something of each load succeeds at least this often.
+/// In each network an operation of each load succeeds at least this often.
 const IDLE_LIMIT: Duration = Duration::from_mins(3);
 
 /// Tells the load to end.
@@ -37,12 +37,12 @@ impl Stop {
     }
 }
 
-/// What is asked for: `HUB_CHAOS="SECONDS SEED [KIND,KIND…]"`.
+/// Parameters of the run: `HUB_CHAOS="SECONDS SEED [KIND,KIND…]"`.
 struct Order {
     seconds: u64,
     seed: u64,
     kinds: Vec<&'static str>,
-    /// Where logs and the report stay.
+    /// Folder for logs and the report.
     folder: PathBuf,
 }
 
@@ -77,7 +77,7 @@ impl Load {
         let reader = |name, server: &str, reconnect| {
             Reader::start(name, client.for_load(told::LOAD), server.to_owned(), reconnect, stop_reading.clone())
         };
-        // The first is a game server and stays; the other leaves often.
+        // The first is a game server and stays; the other reconnects often.
         let readers = vec![reader("staying", "isle", None), reader("leaving", "watch", Some(Duration::from_secs(5)))];
         let stop = || stop.clone();
         let runs: [(_, BoxFuture<'static, Check>); 6] = [
@@ -93,7 +93,7 @@ impl Load {
     }
 }
 
-/// One round: its faults, then the time until everybody is served again.
+/// One round: its faults, then the time until all networks are served again.
 async fn round(
     site: &Arc<Site>,
     served: &[(Client, Vec<Reader>)],
@@ -159,7 +159,7 @@ fn hanging(load: &'static str, network: usize, at: At) -> Checked {
     Checked { violations, ..Checked::default() }
 }
 
-/// The longest time in which nothing was acknowledged, between the begin and the end of the faults, and when it began.
+/// Longest time without an acknowledgement, between the begin and the end of the faults, and its start.
 fn longest_pause(mut done: Vec<At>, began: At, ended: At) -> (Duration, At) {
     done.retain(|at| (began..ended).contains(at));
     done.extend([began, ended]);
@@ -168,18 +168,18 @@ fn longest_pause(mut done: Vec<At>, began: At, ended: At) -> (Duration, At) {
     pauses.max().unwrap_or_default()
 }
 
-/// Notes how long a load had nothing to check, and counts too long as a violation.
+/// Records the longest pause of a load, and counts one that is too long as a violation.
 fn note_pause(checked: &mut Checked, load: &'static str, network: usize, (began, ended): (At, At)) {
     let (idle, at) = longest_pause(checked.done.clone(), began, ended);
     checked.idle = idle;
-    // A short run may have none of what takes long.
+    // A short run may have no operation of a slow load.
     if idle >= IDLE_LIMIT.min(ended - began) && ended - began >= IDLE_LIMIT / 3 {
         let what = format!("Nothing was acknowledged: for {:.1} s", secs(idle));
         checked.violations.push(Violation { network, load, at, what });
     }
 }
 
-/// How long a request of the longest allowed duration could have been kept waiting by the machine.
+/// Maximum time that the machine could have kept a request of the longest allowed duration waiting.
 fn longest_stall(stalls: &Stalls, end: At) -> Duration {
     let moments = (0..end.as_secs()).map(At::from_secs);
     moments.map(|from| stalls.between(from, from + answer_limit())).max().unwrap_or_default()
@@ -205,7 +205,7 @@ async fn chaos() {
         loads.push(Load::start(client, &site, &stop, &stop_reading));
     }
     let clients: Vec<_> = loads.iter().map(|load| (load.client.clone(), load.readers.clone())).collect();
-    // Everything works before the first fault.
+    // All networks are served before the first fault.
     let mut not_served = served::wait(&clients, &stalls, 0).await;
     let began = recorder.now();
     let mut drawer = Drawer::new(order.seed, there);

@@ -1,4 +1,4 @@
-//! Every request is answered in time, with a true word; after the last fault all networks are served again soon.
+//! Every request is answered in time, with a correct status; after the last fault all networks are served again soon.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub struct Disturbance {
     pub to: At,
 }
 
-/// A time in which a server may have been offline: nobody holds slots there that were reserved before.
+/// A time in which a server may have been offline: earlier reservations there no longer count.
 #[derive(Clone, Debug)]
 pub struct Offline {
     pub server: String,
@@ -62,8 +62,8 @@ pub async fn keep_online(client: &Client, server: &str, kind: &str, slots: usize
     offline
 }
 
-/// Waits until every node serves every network and every reader hears of it; returns the networks that exceeded the
-/// limit, but for what the machine made them wait.
+/// Waits until every node serves every network and every reader receives its events; returns the networks that exceeded
+/// the limit, without delays caused by the machine.
 pub async fn wait(clients: &[(Client, Vec<Reader>)], stalls: &Stalls, round: usize) -> Vec<Violation> {
     let checks = clients.iter().map(async |(client, readers)| {
         let client = client.for_load(LOAD);
@@ -92,7 +92,7 @@ pub async fn wait(clients: &[(Client, Vec<Reader>)], stalls: &Stalls, round: usi
     futures_util::future::join_all(checks).await.into_iter().flatten().collect()
 }
 
-/// Pays at one node and looks for a server that is online, repeatedly until both succeed.
+/// Pays at one node and finds a server that is online, repeatedly until both succeed.
 async fn is_served(client: &Client, node: (usize, String), round: usize) -> bool {
     let began = client.recorder.now();
     let key = format!("probe-{round}-{}", node.0);
@@ -115,7 +115,7 @@ async fn is_served(client: &Client, node: (usize, String), round: usize) -> bool
     false
 }
 
-/// The longest time between two payments of one network that touches this one.
+/// Longest time between two payments of one network that overlaps this one.
 pub fn outage(records: &[Record], networks: usize, from: At, to: At) -> Duration {
     let longest = |network: usize| {
         let paid = records.iter().filter(|record| {
@@ -130,7 +130,7 @@ pub fn outage(records: &[Record], networks: usize, from: At, to: At) -> Duration
     (0..networks).map(longest).max().unwrap_or_default()
 }
 
-/// Checks the answers to all requests. `stalled` is how long the machine made anybody wait between two times.
+/// Checks the answers to all requests. `stalled` is the delay caused by the machine between two times.
 pub fn check(records: &[Record], disturbances: &[Disturbance], stalled: impl Fn(At, At) -> Duration) -> Checked {
     let requests: Vec<_> = records.iter().filter(|record| record.node.is_some()).collect();
     let violations = requests.iter().filter_map(|record| {

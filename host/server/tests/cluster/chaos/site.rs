@@ -21,14 +21,14 @@ use crate::isolation::Postgres;
 
 /// Nodes that always run; one more joins and leaves.
 pub const NODES: usize = 3;
-/// How long a node may take to stop or start before the run fails.
+/// Time for a node to stop or start before the run fails.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-/// What a bus finds on its disk when it comes back.
+/// Content of the bus's disk when it comes back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BusStore {
     Same,
-    /// What it had this long before.
+    /// Content from this long before.
     Older(Duration),
     Empty,
 }
@@ -39,7 +39,7 @@ pub struct Site {
     pub recorder: Recorder,
     pub disturbances: Mutex<Vec<Disturbance>>,
     pub stalls: Stalls,
-    /// When the clock of a node that serves was set back, and by how much.
+    /// Times and amounts by which the clock of a serving node was set back.
     pub set_back: Mutex<Vec<(At, Duration)>>,
     nodes: Vec<tokio::sync::Mutex<Node>>,
     nats: tokio::sync::Mutex<Option<Child>>,
@@ -57,10 +57,10 @@ pub struct Node {
     number: usize,
     process: Option<Child>,
     address: SocketAddr,
-    /// What it is told, by which it reaches everything through links.
+    /// Its arguments, which make it reach all services through links.
     arguments: Vec<String>,
     pub binary: String,
-    /// The file that says by how much its clock is off.
+    /// File with the offset of its clock.
     clock: Option<PathBuf>,
 }
 
@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// Has its clock be off by what the file says; effective at the next start.
+    /// Sets its clock by the offset in the file; effective at the next start.
     pub fn set_clock(&mut self, file: Option<PathBuf>) {
         self.clock = file;
     }
@@ -89,7 +89,7 @@ fn local(port: u16) -> SocketAddr {
 }
 
 impl Site {
-    /// Starts everything in a folder, where the logs stay.
+    /// Starts all processes in a folder, which keeps the logs.
     pub async fn start(folder: &Path, recorder: Recorder) -> Arc<Self> {
         let disk = |name: &str, megabytes| Disk::new(folder.join(name), megabytes);
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -160,12 +160,12 @@ impl Site {
         Node { number, process: None, address, arguments, binary: CURRENT.to_owned(), clock: None }
     }
 
-    /// A node, for whoever does something to its process.
+    /// A node, for operations on its process.
     pub async fn node(&self, number: usize) -> tokio::sync::MutexGuard<'_, Node> {
         self.nodes[number].lock().await
     }
 
-    /// Starts a node as a supervisor does: again, where it ends at once. False where it does not run after this time.
+    /// Starts a node like a supervisor does: again, if it ends at once. False if it does not run after this time.
     pub async fn start_node(&self, node: &mut Node, patience: Duration) -> bool {
         let give_up = self.recorder.now() + patience;
         while self.recorder.now() < give_up {
@@ -189,7 +189,7 @@ impl Site {
     fn spawn(&self, node: &Node) -> Child {
         let mut command = Command::new(&node.binary);
         command.args(&node.arguments);
-        // No option: an older hub that is tested may not know it.
+        // Not an option, because an older hub under test may not know it.
         command.env("HUB_BLOBS", self.blob_disk.path());
         command.env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "info".to_owned()));
         if let (Some(file), Some(library)) = (&node.clock, faketime()) {
@@ -232,7 +232,7 @@ impl Site {
         self.urls.lock().unwrap()[node.number] = None;
     }
 
-    /// Waits for a node to be ready, but not for ever: what it lacks is found by its users.
+    /// Waits for a node to be ready, with a time limit: a remaining fault is found by its users.
     pub async fn wait_until_ready(&self, node: &Node) {
         let url = format!("http://{}/readyz", node.address);
         let client = hub::http_client::client().unwrap();
@@ -245,21 +245,21 @@ impl Site {
         }
     }
 
-    /// By how much something that ends after `from` may be seen to end late at `to`: what the machine made nodes wait, and
-    /// what a clock was set back, which a node notices a moment later.
+    /// Maximum observed delay at `to` of an operation due after `from`: waits for the machine, and set-back clocks,
+    /// which a node notices a moment later.
     pub fn lateness(&self, from: At, to: At) -> Duration {
         let set_back = self.set_back.lock().unwrap();
         let steps = set_back.iter().filter(|(at, _)| (from..=to).contains(at)).map(|(_, by)| *by);
         self.stalls.between(from, to) + steps.sum::<Duration>()
     }
 
-    /// Notes that a node could not answer since a time.
+    /// Records that a node could not answer since a time.
     pub fn note_disturbance(&self, node: usize, from: Duration) {
         let to = self.recorder.now();
         self.disturbances.lock().unwrap().push(Disturbance { node, from, to });
     }
 
-    /// Ends PostgreSQL as a crash does, and starts it after this time.
+    /// Crashes PostgreSQL, and starts it after this time.
     pub async fn restart_database(&self, down: Duration) {
         let postgres = self.postgres.lock().await;
         let run = |arguments: &[&str]| tokio::task::block_in_place(|| postgres.command("pg_ctl", arguments).status());
@@ -279,7 +279,7 @@ impl Site {
         let (disk, copy) = (self.bus_disk.path().join("store"), self.folder.join("older-store"));
         if let BusStore::Older(age) = store {
             let pid = nats.as_ref().and_then(Child::id).and_then(|pid| Pid::from_raw(pid as i32));
-            // What it has written by now, like a disk whose cache is lost.
+            // The data written by now, like a disk whose cache is lost.
             let _ = kill_process(pid.unwrap(), Signal::STOP);
             assert!(replace(&disk, &copy));
             let _ = kill_process(pid.unwrap(), Signal::CONT);
@@ -332,7 +332,7 @@ fn port_of(url: &str) -> u16 {
     port.split_once('/').unwrap().0.parse().unwrap()
 }
 
-/// Makes a folder a copy of another; false where the disk is full.
+/// Replaces a folder by a copy of another; false if the disk is full.
 fn replace(from: &Path, to: &Path) -> bool {
     let _ = std::fs::remove_dir_all(to);
     std::process::Command::new("cp").arg("-r").args([from, to]).status().unwrap().success()

@@ -1,4 +1,4 @@
-//! Reservations: at no time more than a server has slots, and no refusal while one is certainly free.
+//! Reservations: never more than a server has slots, and no refusal while one is certainly free.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::site::Site;
 pub const LOAD: &str = "slots";
 const SERVERS: usize = 2;
 const SLOTS: usize = 3;
-/// How long a slot is reserved.
+/// Duration of a reservation.
 const RESERVED: Duration = Duration::from_secs(15);
-/// Between the database's clock and the client's.
+/// Maximum difference between the database's clock and the client's.
 const TOLERANCE: Duration = Duration::from_millis(500);
 /// No slot is seen to end later than this.
 const MOST_LATE: Duration = Duration::from_mins(1);
@@ -37,7 +37,7 @@ enum Found {
     Unknown,
 }
 
-/// Asks for slots until it is stopped, then checks what it was given.
+/// Requests slots until it is stopped, then checks the results.
 pub async fn run(client: Client, site: Arc<Site>, stop: Stop) -> Check {
     let mut finds = vec![];
     let servers: Vec<_> = (0..SERVERS).map(|server| format!("arena-{server}")).collect();
@@ -73,7 +73,7 @@ fn check(network: usize, finds: &[Find], offline: &[Offline], lateness: impl Fn(
     for find in finds {
         if let Found::Server(server) = &find.found {
             let certain = |other: &&Find| {
-                // Whoever was answered before, and has not run out when this one is answered at last.
+                // Reservations answered before, and not expired when this one is answered at last.
                 other.found == find.found
                     && other.answered <= find.answered
                     && find.answered < other.sent + RESERVED - TOLERANCE
@@ -93,7 +93,7 @@ fn check(network: usize, finds: &[Find], offline: &[Offline], lateness: impl Fn(
             let ends = |other: &Find| other.answered + RESERVED + TOLERANCE;
             let mut held = finds.iter().filter(may_hold).filter(|other| find.sent <= ends(other)).count();
             if held < SERVERS * SLOTS {
-                // To look for what was late costs.
+                // The lateness is expensive to compute.
                 let late = |other: &&Find| {
                     ends(other) < find.sent
                         && find.sent <= ends(other) + MOST_LATE

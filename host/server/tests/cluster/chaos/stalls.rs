@@ -1,5 +1,5 @@
-//! How long this machine kept processes waiting for a processor, for which no hub is to blame: threads that could have run
-//! and did not, as Linux counts them, and whole moments in which nothing ran.
+//! Time that this machine kept processes waiting for a processor, which is no fault of a hub: waits of runnable
+//! threads, counted by Linux, and moments in which nothing ran.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::client::{At, Recorder};
 
 const INTERVAL: Duration = Duration::from_millis(200);
-/// No thread waits for longer.
+/// Maximum wait of a thread.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// Some waiting between two times.
@@ -21,10 +21,10 @@ struct Wait {
     lasting: Duration,
 }
 
-/// What was seen of one thread.
+/// Last reading of one thread.
 #[derive(Default)]
 struct Thread {
-    /// How long it has waited since it began.
+    /// Total wait since it began.
     total: Duration,
     waits: Vec<Wait>,
 }
@@ -32,11 +32,11 @@ struct Thread {
 #[derive(Default)]
 struct Readings {
     threads: HashMap<u32, HashMap<u32, Thread>>,
-    /// By how much the readings themselves were late.
+    /// Delays of the readings themselves.
     late: Vec<Wait>,
 }
 
-/// What was read, since it was started.
+/// Readings since the start.
 #[derive(Clone, Default)]
 pub struct Stalls(Arc<Mutex<Readings>>);
 
@@ -65,7 +65,7 @@ impl Stalls {
         self.0.lock().unwrap().late.push(Wait { from: before, to: now, lasting });
     }
 
-    /// Notes how long each thread of a process has waited since it began.
+    /// Records the total wait of each thread of a process.
     fn note_threads(&self, pid: u32, before: At, now: At, threads: Vec<(u32, Duration)>) {
         let mut readings = self.0.lock().unwrap();
         let known = readings.threads.entry(pid).or_default();
@@ -81,8 +81,8 @@ impl Stalls {
         }
     }
 
-    /// At most how long the machine made a request wait between two times: in each second, as long as the thread that
-    /// waited longest. Only one at a time is at work for the request.
+    /// Maximum delay of a request by the machine between two times: in each second, the wait of the longest-waiting
+    /// thread. Only one thread at a time works for the request.
     pub fn between(&self, from: At, to: At) -> Duration {
         let readings = self.0.lock().unwrap();
         let second = Duration::from_secs(1);
@@ -92,14 +92,14 @@ impl Stalls {
             let end = to.min(begin + second);
             let waits = readings.threads.values().flat_map(HashMap::values).map(|thread| &thread.waits);
             let longest = waits.chain([&readings.late]).map(|waits| overlap(waits, begin, end)).max();
-            // Waits are counted from when they may have begun, so those of one thread may overlap.
+            // Waits are counted from their earliest possible start, so those of one thread may overlap.
             total += longest.unwrap_or_default().min(end - begin);
             begin = end;
         }
         total
     }
 
-    /// Waits for something for as long as `limit`, but for what the machine made it wait.
+    /// Waits for a future for at most `limit`, plus delays caused by the machine.
     pub async fn at_most<T>(&self, limit: Duration, recorder: &Recorder, work: impl Future<Output = T>) -> Option<T> {
         let began = recorder.now();
         let mut work = pin!(work);
@@ -115,7 +115,7 @@ impl Stalls {
     }
 }
 
-/// How much of the waiting was at some time, if it was even. Waits are in the order of their ends.
+/// Part of the waiting that fell between two times, if it was even. Waits are in the order of their ends.
 fn overlap(waits: &[Wait], from: At, to: At) -> Duration {
     let first = waits.partition_point(|wait| wait.to <= from);
     // Later ones began later.
@@ -127,7 +127,7 @@ fn overlap(waits: &[Wait], from: At, to: At) -> Duration {
     waits[first..last].iter().filter(|wait| wait.from < wait.to).map(part).sum()
 }
 
-/// How long each thread of a process has waited for a processor since it began.
+/// Total wait of each thread of a process for a processor since it began.
 fn threads(pid: u32) -> Vec<(u32, Duration)> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let wait = |thread: fs::DirEntry| {
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_threads_waited_meanwhile_is_counted() {
+    fn waits_of_threads_are_counted_by_overlap() {
         let (at, second) = (At::from_secs, Duration::from_secs(1));
         let stalls = Stalls::default();
         stalls.note_threads(1, at(0), at(2), vec![(10, second), (11, Duration::ZERO)]);

@@ -1,4 +1,4 @@
-//! A client of the event stream that comes back with the id of the last event it has.
+//! A client of the event stream that reconnects with the id of its last event.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use super::run::Stop;
 const SILENCE: Duration = Duration::from_secs(35);
 const RETRY: Duration = Duration::from_millis(500);
 
-/// What a reader saw, in order.
+/// An event seen by a reader, in order.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub at: At,
@@ -50,19 +50,19 @@ impl Reader {
         self.seen.lock().unwrap().clone()
     }
 
-    /// Waits until it reads for the first time: nobody tells it what came before.
+    /// Waits until it reads for the first time: earlier events are not delivered to it.
     pub async fn opened(&self) {
         while !self.has_opened.load(Ordering::Relaxed) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
-    /// What comes from now on.
+    /// All later events.
     pub fn listen(&self) -> broadcast::Receiver<Seen> {
         self.live.subscribe()
     }
 
-    /// Whether it has seen an event that holds, or a RESYNC, since a time.
+    /// True if it has seen an event that holds, or a RESYNC, since a time.
     pub fn has_seen(&self, since: At, holds: impl Fn(&Seen) -> bool) -> bool {
         let seen = self.seen.lock().unwrap();
         seen.iter().rev().take_while(|seen| seen.at >= since).any(|seen| seen.name == "RESYNC" || holds(seen))
@@ -117,7 +117,7 @@ impl Reader {
         }
         client.note(format!("{} got {} {:?} {}", self.name, seen.name, seen.id, seen.data));
         self.seen.lock().unwrap().push(seen.clone());
-        // Nobody may be listening.
+        // There may be no listeners.
         let _ = self.live.send(seen);
     }
 }

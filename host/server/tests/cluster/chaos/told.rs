@@ -1,5 +1,5 @@
-//! Chat lines and bans: what was acknowledged is stored and told to every reader, once and in order, or a RESYNC stands
-//! for it.
+//! Chat lines and bans: each acknowledged one is stored and delivered to every reader, once and in order, or covered by
+//! a RESYNC.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -33,7 +33,7 @@ enum Kind {
     Ban,
 }
 
-/// Chats and bans until it is stopped; then, once the readers were given time, checks what they saw.
+/// Chats and bans until it is stopped; then, after a time for the readers, checks the events they saw.
 pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
     for reader in &readers {
         reader.opened().await;
@@ -91,7 +91,7 @@ async fn ban(client: &Client, stop: &Stop) -> Vec<Sent> {
     bans
 }
 
-/// What an event says: a text, or that events are missing.
+/// Text of an event, or a notice of missing ones.
 fn text_of(seen: &Seen) -> Option<(At, Option<String>)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     match seen.name.as_str() {
@@ -124,37 +124,37 @@ fn check(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String
         match text {
             None => texts.clear(),
             Some(text) if !texts.insert(text) => {
-                violate(*at, format!("An event was told twice: {text} to the reader {reader}"));
+                violate(*at, format!("An event was delivered twice: {text} to the reader {reader}"));
             }
             Some(_) => {}
         }
     }
     let told: HashSet<_> = seen.iter().filter_map(|(_, text)| text.as_deref()).collect();
     for event in sent.iter().filter(|event| event.effect == Effect::Done && !told.contains(event.text.as_str())) {
-        // The events that certainly came before and after the missing one; between them a RESYNC must stand for it.
+        // The events that certainly came before and after the missing one; a RESYNC between them must cover it.
         let before = known.iter().rposition(|other| other.is_some_and(|other| precedes(other, event)));
         let from = before.map_or(0, |before| before + 1);
         let after = known[from..].iter().position(|other| other.is_some_and(|other| precedes(event, other)));
         let to = after.map_or(seen.len(), |after| from + after);
         if !seen[from..to].iter().any(|(_, text)| text.is_none()) {
-            violate(event.sent, format!("An acknowledged event was not told: {} to the reader {reader}", event.text));
+            violate(event.sent, format!("An acknowledged event was missing: {} to the reader {reader}", event.text));
         }
     }
     violations
 }
 
-/// Whether an event is told before another: that was sent after its answer. Except that a line need not wait for the ban
-/// before it, whose event may wait for the bus.
+/// True if an event must be delivered before another, which was sent after its answer. Exception: a line need not wait
+/// for the ban before it, whose event may wait for the bus.
 fn precedes(first: &Sent, second: &Sent) -> bool {
     first.answered < second.sent && (first.kind == Kind::Line || second.kind == Kind::Ban)
 }
 
-/// Checks that acknowledged events are told in the order in which they were sent, but for those that were answered before a
-/// RESYNC: it stands for them, whatever is told of them after it.
+/// Checks that acknowledged events are delivered in the order in which they were sent, except for those answered before
+/// a RESYNC, which covers them.
 fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<String>)]) -> Vec<Violation> {
     let mut violations = vec![];
     let by_text: HashMap<_, _> = sent.iter().map(|sent| (sent.text.as_str(), sent)).collect();
-    // Of those told since the last RESYNC, the one of each kind that was sent last.
+    // The last sent one of each kind among those delivered since the last RESYNC.
     let mut newest = [(Kind::Line, None::<&Sent>), (Kind::Ban, None)];
     let mut resync = None::<At>;
     for (at, text) in seen {
@@ -169,7 +169,7 @@ fn check_order(network: usize, reader: &str, sent: &[Sent], seen: &[(At, Option<
             let is_stood_for = |newest: &&Sent| resync.is_some_and(|at| event.answered.max(newest.answered) < at);
             let overtaken = overtaken.filter(|newest| event.effect == Effect::Done && !is_stood_for(newest));
             if let Some(newest) = overtaken {
-                let what = format!("Events were told in another order: {text} after {} to {reader}", newest.text);
+                let what = format!("Events were delivered in another order: {text} after {} to {reader}", newest.text);
                 violations.push(Violation { network, load: LOAD, at: *at, what });
             }
             if *kind == event.kind {
@@ -208,11 +208,11 @@ fn check_sequence(network: usize, readers: &[(&str, Vec<Seen>)]) -> Vec<Violatio
     violations
 }
 
-/// Sends a line and waits until all readers saw it, or a RESYNC; false where that takes longer than the limit.
+/// Sends a line and waits until all readers saw it, or a RESYNC; false if that exceeds the limit.
 pub async fn is_told(client: &Client, readers: &[Reader], text: String, limit: Duration) -> bool {
     let began = client.recorder.now();
     let expired = || client.recorder.now() > began + limit;
-    // Nobody tells a reader what came before its first stream.
+    // A reader gets no events from before its first stream.
     let opened = join_all(readers.iter().map(Reader::opened));
     if tokio::time::timeout(limit, opened).await.is_err() {
         return false;
@@ -261,18 +261,18 @@ mod tests {
         assert!(found(&all, &["t1", "t2", "t3", "t4"]).is_empty());
         assert!(found(&all, &["t1", "RESYNC", "t4"]).is_empty());
         assert!(found(&all, &["t1", "t2", "RESYNC"]).is_empty());
-        assert_eq!(found(&all, &["t1", "t2", "t4"]), ["An acknowledged event was not told: t3"]);
-        // A RESYNC elsewhere does not stand for it.
-        assert_eq!(found(&all, &["RESYNC", "t1", "t3", "t4"]), ["An acknowledged event was not told: t2"]);
-        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
-        assert_eq!(found(&all, &["t1", "t2", "t2", "t3", "t4"]), ["An event was told twice: t2"]);
-        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
+        assert_eq!(found(&all, &["t1", "t2", "t4"]), ["An acknowledged event was missing: t3"]);
+        // A RESYNC elsewhere does not cover it.
+        assert_eq!(found(&all, &["RESYNC", "t1", "t3", "t4"]), ["An acknowledged event was missing: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was missing: t2"]);
+        assert_eq!(found(&all, &["t1", "t2", "t2", "t3", "t4"]), ["An event was delivered twice: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were delivered in another order: t2 after t3"]);
         let told = |at, text: &str| (At::from_secs(at), Some(text.to_owned()));
         let order = |resync| {
             let seen = [(At::from_secs(resync), None), told(9, "t3"), told(9, "t2")];
             check_order(0, "r", &all, &seen).len()
         };
-        assert_eq!((order(2), order(4)), (1, 0), "a RESYNC stands for what was answered before it, in any order");
+        assert_eq!((order(2), order(4)), (1, 0), "a RESYNC covers earlier answers, in any order");
         let unknown = [sent(1, Effect::Done), sent(2, Effect::Unknown), sent(3, Effect::None)];
         assert!(found(&unknown, &["t1"]).is_empty());
     }
@@ -283,11 +283,11 @@ mod tests {
         let all = [ban(1), sent(2, Effect::Done), ban(3), ban(4)];
         assert!(found(&all, &["t1", "t2", "t3", "t4"]).is_empty());
         assert!(found(&all, &["t2", "t1", "t3", "t4"]).is_empty());
-        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were told in another order: t2 after t3"]);
-        assert_eq!(found(&all, &["t1", "t2", "t4", "t3"]), ["Events were told in another order: t3 after t4"]);
-        // The ban before a line came late, after the RESYNC that stands for the line.
+        assert_eq!(found(&all, &["t1", "t3", "t2", "t4"]), ["Events were delivered in another order: t2 after t3"]);
+        assert_eq!(found(&all, &["t1", "t2", "t4", "t3"]), ["Events were delivered in another order: t3 after t4"]);
+        // The ban before a line came late, after the RESYNC that covers the line.
         assert!(found(&all, &["RESYNC", "t1", "t3", "t4"]).is_empty());
-        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was not told: t2"]);
+        assert_eq!(found(&all, &["t1", "t3", "RESYNC", "t4"]), ["An acknowledged event was missing: t2"]);
     }
 
     #[test]

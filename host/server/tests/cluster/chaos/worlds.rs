@@ -1,5 +1,5 @@
-//! One world that is opened, kept alive, saved and unloaded again and again: it has one lease at a time, which ends only
-//! when it must, and boots from the snapshot that was acknowledged last.
+//! One world that is opened, kept alive, saved and unloaded again and again: it has one lease at a time, which ends
+//! only when it must, and boots from the last acknowledged snapshot.
 
 use std::time::Duration;
 
@@ -15,23 +15,23 @@ use super::stream::{Reader, Seen};
 pub const LOAD: &str = "worlds";
 /// The game server, which is always kept online.
 pub const NODE: &str = "isle";
-/// How long a lease lasts after each heartbeat.
+/// Duration of a lease after each heartbeat.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// What the game server noted of one lease.
+/// The game server's record of one lease.
 #[derive(Clone, Debug)]
 struct Lease {
     fence: i64,
     /// The snapshot it booted from.
     booted_from: Option<String>,
     at: At,
-    /// When the hub last acknowledged it, by when that was asked.
+    /// Time of the last acknowledged request that renewed it.
     renewed: At,
-    /// When a callback was told that it has ended.
+    /// Time at which a callback was refused because it has ended.
     ended: Option<At>,
-    /// What its snapshot says, and whether it was acknowledged.
+    /// Contents of its snapshots, and their effects.
     saved: Vec<(String, Effect)>,
-    /// The game server gave it up itself.
+    /// True if the game server gave it up itself.
     is_over: bool,
 }
 
@@ -51,7 +51,7 @@ pub async fn run(client: Client, node: Reader, stop: Stop) -> Check {
                 break;
             }
             if driver.live(life, node.listen()).await.is_none() {
-                // As a node that starts anew.
+                // Like a node that starts fresh.
                 let body = json!({"nodeServerId": NODE});
                 let path = "/api/plugin/worlds/release-all";
                 driver.client.send_until_answered(Method::POST, path, Some(&body), None).await;
@@ -69,7 +69,7 @@ pub async fn run(client: Client, node: Reader, stop: Stop) -> Check {
 }
 
 impl Driver {
-    /// One life of the world; `None` where the node does not know what became of it.
+    /// One life of the world; `None` if the node does not know its outcome.
     async fn live(&mut self, life: usize, mut events: broadcast::Receiver<Seen>) -> Option<()> {
         let id = self.open().await?;
         let told = tokio::time::timeout(Duration::from_secs(15), next_open(&mut events, &id)).await.ok()??;
@@ -107,7 +107,7 @@ impl Driver {
         first.or(second)
     }
 
-    /// Calls back until it is answered; `None` where the hub refuses it.
+    /// Calls back until it is answered; `None` if the hub refuses it.
     async fn call(&mut self, id: &str, what: &str, more: Value) -> Option<()> {
         let lease = self.leases.last_mut()?;
         let mut body = json!({"nodeServerId": NODE, "fence": lease.fence});
@@ -124,7 +124,7 @@ impl Driver {
         None
     }
 
-    /// Uploads a snapshot; returns what `unloaded` says of it.
+    /// Uploads a snapshot; returns the outcome of `unloaded`.
     async fn save(&mut self, id: &str, content: String) -> Option<Value> {
         let path = format!("/api/plugin/worlds/{id}/upload-url");
         for _ in 0..20 {
@@ -161,7 +161,7 @@ impl Driver {
     }
 }
 
-/// What the node is told of a lease; `None` where events are missing.
+/// Next lease for the node; `None` if events are missing.
 async fn next_open(events: &mut broadcast::Receiver<Seen>, id: &str) -> Option<Value> {
     loop {
         let seen = events.recv().await.ok()?;
@@ -176,7 +176,7 @@ async fn next_open(events: &mut broadcast::Receiver<Seen>, id: &str) -> Option<V
 fn check(network: usize, leases: &[Lease]) -> Vec<Violation> {
     let mut violations = vec![];
     let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });
-    // What the next lease may boot from.
+    // Snapshots from which the next lease may boot.
     let mut possible = vec![None::<String>];
     let mut last_fence = 0;
     for lease in leases {

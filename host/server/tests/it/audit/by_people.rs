@@ -1,4 +1,4 @@
-//! What people change by the routes of connectors is in the log, as what they change by others.
+//! Changes by people through the routes of connectors are in the log, like changes by others.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ async fn send_with(
     client.send(prepare(client.request(method, path).bearer_auth(&person.token))).await
 }
 
-/// What people did by routes of connectors, newest first.
+/// Actions of people by routes of connectors, newest first.
 async fn calls(owner: &Client) -> Vec<Value> {
     let page = owner.get(&format!("{AUDIT}?action=plugin.called")).await.expect(200).clone();
     page["items"].as_array().unwrap().clone()
 }
 
 on_both! {
-    async fn a_punishment_by_a_person_tells_who_it_was(hub: Hub) {
+    async fn a_punishment_by_a_person_is_logged_with_its_actor(hub: Hub) {
         let owner = hub.network().await;
         let moderator = member(&hub, &owner, "mod@example.org", "MODERATOR").await;
         let ban = json!({"playerUuid": uuid(1), "playerName": "p1", "type": "BAN", "reason": "griefing"});
@@ -41,7 +41,7 @@ on_both! {
         assert_eq!(entry["actor"], json!({"type": "PERSON", "id": moderator.id, "name": "mod@example.org"}));
         assert_eq!((&entry["target"], &entry["after"]), (&json!(format!("POST {CREATE}")), &ban));
         assert!(entry["requestId"].is_string() && entry["address"] == "127.0.0.1", "{entry}");
-        // Nothing that was refused, and nothing that only reads.
+        // No refused requests, and no reads.
         send(&hub, &moderator, Method::POST, CREATE, json!({"type": "BAN"})).await.expect(400);
         let group = json!({"displayName": "VIP"});
         let path = "/api/plugin/permissions/groups/vip";
@@ -49,7 +49,7 @@ on_both! {
         send(&hub, &moderator, Method::GET, "/api/plugin/players", Value::Null).await.expect(200);
         let large = json!({"playerUuid": uuid(1), "type": "BAN", "reason": "x".repeat(2 << 20)});
         send(&hub, &moderator, Method::POST, CREATE, large).await.expect_error(413, "body_too_large");
-        // What keys do is told elsewhere, or would fill the log.
+        // Changes by keys are logged elsewhere, or would fill the log.
         owner.post(CREATE, ban.clone()).await.expect(200);
         assert_eq!(calls(&owner).await.len(), 1);
         // A repeat is no other change.
@@ -62,7 +62,7 @@ on_both! {
         assert_eq!(history.as_array().unwrap().len(), 3);
     }
 
-    async fn every_kind_of_change_by_a_person_is_told(hub: Hub) {
+    async fn every_kind_of_change_by_a_person_is_logged(hub: Hub) {
         let owner = hub.network().await;
         let boss = member(&hub, &owner, "boss@example.org", "OWNER").await;
         register(&owner, "lobby-1", json!({})).await;
@@ -79,7 +79,7 @@ on_both! {
             (Method::POST, "/api/plugin/economy/player/00000000-0000-0000-0000-000000000001/currencies/modify",
                 json!({"currency": "coins", "amount": 1}), 200),
             (Method::POST, "/api/plugin/config/publish", json!({"group": "g", "namespace": "n", "doc": {"a": 1}}), 200),
-            // What is in no database, or not there alone.
+            // Changes outside the database, or not there alone.
             (Method::POST, "/api/plugin/chat", line, 204),
             (Method::POST, "/api/plugin/provisioning/auth-code", auth, 201),
         ] {
@@ -113,7 +113,7 @@ on_both! {
         assert_eq!(calls(&owner).await.len(), 1);
     }
 
-    async fn a_player_who_is_forgotten_is_so_in_these_entries(hub: Hub) {
+    async fn a_forgotten_player_is_removed_from_these_entries(hub: Hub) {
         let owner = hub.network().await;
         let boss = member(&hub, &owner, "boss@example.org", "OWNER").await;
         for player in [1, 2] {

@@ -1,5 +1,5 @@
-//! Calls every route of the document that changes something with a manage or an operator's key, and sees that each leaves
-//! an entry. A new route fails here until it is called, and until it writes one.
+//! Calls every changing route of the document with a manage or an operator's key, and checks that each leaves an entry.
+//! A new route fails here until it is called, and until it writes one.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use crate::people;
 use crate::servers::register;
 use crate::support::{Answer, Client, Hub, on_both};
 
-/// Routes that are no change: they run a module beside the network's data.
+/// Routes that change nothing: they run a module beside the network's data.
 const NO_CHANGE: &[&str] =
     &["POST /api/manage/modules/{name}/{version}/dry-run", "POST /api/manage/modules/{name}/{version}/replay"];
 
-/// Routes whose entries are tested elsewhere: what they begin writes another one at any time.
+/// Routes whose entries are tested elsewhere: their background work writes further entries at any time.
 const ELSEWHERE: &[&str] = &["POST /api/manage/imports", "POST /api/manage/imports/{importId}/cancel"];
 
 /// The routes under `/api/manage` and `/api/admin` that are no GET.
@@ -39,7 +39,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// How many entries the two logs have.
+    /// Numbers of entries in the two logs.
     async fn entries(&self) -> (i64, i64) {
         let total = async |client: &Client, path: &str| client.get(path).await.expect(200)["total"].as_i64().unwrap();
         (total(&self.owner, "/api/manage/audit?limit=1").await, total(&self.operator, "/api/admin/audit?limit=1").await)
@@ -157,7 +157,7 @@ impl Walk {
     }
 
     async fn webhooks(&mut self) {
-        // It leads nowhere.
+        // The address leads nowhere.
         let hook = json!({"url": "https://webhook.invalid/token-in-the-query?token=sesame", "events": ["CHAT"]});
         let made = self.plain("POST /api/manage/webhooks", hook).await;
         let route = "/api/manage/webhooks/{webhookId}";
@@ -165,7 +165,7 @@ impl Walk {
         self.json(&format!("PATCH {route}"), &path, json!({"name": "w"})).await;
         self.json(&format!("POST {route}/rotate-secret"), &format!("{path}/rotate-secret"), json!({})).await;
         self.json(&format!("POST {route}/test"), &format!("{path}/test"), json!({})).await;
-        // What waits fails, and can then be sent again.
+        // Waiting events fail, and can then be sent again.
         for enabled in [false, true] {
             self.owner.patch(&path, json!({"enabled": enabled})).await.expect(200);
         }
@@ -176,7 +176,7 @@ impl Walk {
         self.json(&format!("DELETE {route}"), &path, json!({})).await;
     }
 
-    /// Somebody is invited, joins, and is changed and removed again.
+    /// A person is invited, joins, and is changed and removed again.
     async fn people(&mut self, hub: &Hub) {
         let invite = |email: &str| json!({"email": email, "role": "VIEWER"});
         self.plain("POST /api/manage/people", invite("alex@example.org")).await;
@@ -227,7 +227,7 @@ impl Walk {
     }
 }
 
-/// Fetches one command and says that it was done.
+/// Fetches one command and reports it as done.
 async fn answer_as_agent(client: Client) {
     let path = "/api/plugin/servers/lobby-1/commands";
     loop {

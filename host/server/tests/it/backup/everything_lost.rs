@@ -1,4 +1,4 @@
-//! From the first plan to a lost disk, as `docs/operating-a-hub.md` does it.
+//! From the first plan to a lost disk, following `docs/operating-a-hub.md`.
 
 use reqwest::Method;
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::support::{Backend, Client, Hub, NOW, on_each, succeed, text};
 use crate::usage::HOUR;
 use crate::usage::sink::Billing;
 
-/// What a network keeps of a player.
+/// A network's data of a player.
 async fn keep(owner: &Client) {
     let path = format!("/api/plugin/players/{}/data/global/inventory", uuid(1));
     owner.put(&path, json!({"data": "{\"coins\": 5}"})).await.expect(200);
@@ -58,7 +58,7 @@ async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     succeed(&to, &["restore", text(&backup), "--forgotten", text(&files.path("forgotten"))]);
     let hub = billing.hub(to).await;
     let [alpha, beta] = [alpha, beta].map(|owner| hub.with_key(owner.key.as_deref().unwrap()));
-    assert!(!is_kept(&alpha).await, "a restore brought somebody back who was forgotten");
+    assert!(!is_kept(&alpha).await, "a restore brought back a forgotten player");
     assert!(is_kept(&beta).await, "another network has its own players");
     let plan = hub.operator().await.get("/api/admin/plans/gold").await.expect(200)["limits"]["servers"].clone();
     assert_eq!(plan, 5);
@@ -67,7 +67,7 @@ async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     let request = hub.anonymous().request(Method::GET, "/api/manage/audit").bearer_auth(session.as_str().unwrap());
     let log = alpha.send(request).await.expect(200).to_string();
     assert!(log.contains("member.joined") && log.contains("player.forgotten"), "{log}");
-    // The next hour is billed, and what was billed is not billed again.
+    // The next hour is billed, and earlier hours are not billed again.
     for owner in [&alpha, &beta] {
         Hub::eventually("their requests are stored", async || {
             hub.advance_ms(1_000);

@@ -1,4 +1,4 @@
-//! The recipe for SQLite in `docs/backup.md`: Litestream copies each write, and what it copied is served again.
+//! The recipe for SQLite in `docs/backup.md`: Litestream copies each write, and its copy is served again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use crate::cli::Installation;
 use crate::servers::uuid;
 use crate::support::{Backend, Client, Hub};
 
-/// The program, which is beside the Python of the tests.
+/// The program, in the folder of the tests' Python.
 fn program() -> PathBuf {
     let python = std::env::var_os("HUB_TEST_PYTHON").expect("`scripts/test` installs Litestream");
     Path::new(&python).with_file_name("litestream")
@@ -45,7 +45,7 @@ async fn balance(owner: &Client) -> Value {
     owner.get(&path).await.expect(200)[0]["balance"].clone()
 }
 
-/// What a copy has.
+/// Restores a copy.
 fn restore(from: &Path, to: &Path) {
     let mut command = Command::new(program());
     let url = format!("file://{}", from.display());
@@ -53,7 +53,7 @@ fn restore(from: &Path, to: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The last balance in a copy; none where there is no whole one yet.
+/// Last balance in a copy; `None` without a complete one.
 async fn copied(copies: &Path) -> Option<i64> {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("hub.db");

@@ -14,7 +14,7 @@ const RUN_EVERY: u64 = 10 * 60 * 1000;
 /// An artifact, a bundle, a snapshot, and two modules with their components.
 const BLOBS: usize = 7;
 
-/// Puts all blobs where an older hub had them.
+/// Moves all blobs to their places in an older hub.
 async fn age(db: &Db, data: &Path, network: NetworkId) {
     let blobs = data.join("blobs");
     let all = files(&blobs);
@@ -44,7 +44,7 @@ async fn age_module(db: &Db, network: NetworkId, name: &str, version: i64, sha25
     let (of_upload,): (String,) = db.query(sql).bind(network).bind(name).bind(version).one().await.unwrap();
     let part = if of_upload == sha256 { "UPLOAD" } else { "COMPONENT" };
     if name == "inline" {
-        // As the first hubs did.
+        // Like the first hubs did.
         let update = if part == "UPLOAD" {
             "UPDATE module_code SET upload = $4 WHERE network_id = $1 AND name = $2 AND version = $3"
         } else {
@@ -74,7 +74,7 @@ async fn moved(hub: &Hub, owner: &Client) -> i64 {
     count(hub, "SELECT COUNT(*) FROM blob_moves WHERE network_id = $1", owner).await
 }
 
-/// How much of it is still in the database, and how many files there are.
+/// Bytes still in the database, and number of files.
 async fn left(hub: &Hub, owner: &Client) -> (i64, usize) {
     let rows = "SELECT COUNT(*) FROM (
                     SELECT piece FROM module_pieces WHERE network_id = $1
@@ -98,7 +98,7 @@ async fn move_and_check(from: Hub, owner: Client, things: super::Things, s3: Opt
     let (rows, old) = left(&hub, &owner).await;
     assert_eq!((rows > 700, old), (true, 3), "nodes of the older version serve it as before");
 
-    // Step by step: what is waited for by the clock must not be passed over.
+    // Step by step: waits for the clock must not be skipped.
     hub.advance_ms(DAY - RUN_EVERY);
     assert_eq!(left(&hub, &owner).await, (rows, old));
     hub.advance_ms(RUN_EVERY);
@@ -124,14 +124,14 @@ async fn an_older_hubs_blobs_are_moved_into_a_bucket(backend: Backend) {
     move_and_check(hub, owner, things, Some(&S3::start().await)).await;
 }
 
-async fn what_a_kill_interrupts_goes_on(backend: Backend) {
+async fn a_move_interrupted_by_a_kill_continues(backend: Backend) {
     let s3 = S3::start().await;
     let hub = Hub::start(backend).await;
     let owner = hub.network().await;
     let things = fill(&owner).await;
     age(&hub.app.db, hub.data(), owner.network.unwrap()).await;
     let backend = hub.stop().await;
-    // Each start comes some writes further, and is killed in the middle of one.
+    // Each start gets some writes further, and is killed in the middle of one.
     s3.allow_writes(0);
     let mut hub = Hub::start_with(backend, |settings| settings.blobs = Some(s3.url())).await;
     for writes in [1, 3, 5, 4, 2] {
@@ -143,7 +143,7 @@ async fn what_a_kill_interrupts_goes_on(backend: Backend) {
     s3.allow_writes(usize::MAX);
     let mut steps = 0;
     Hub::eventually("all of it is moved", async || {
-        // Several of them were at the same blob: who loses tries again.
+        // Several of them were at the same blob: the losers try again.
         steps += 1;
         if steps % 100 == 0 {
             hub.advance_ms(RUN_EVERY);
@@ -155,13 +155,13 @@ async fn what_a_kill_interrupts_goes_on(backend: Backend) {
     hub.advance_ms(2 * DAY);
     Hub::eventually("the old places are empty", async || left(&hub, &owner).await == (0, 0)).await;
     check(&owner, &things).await;
-    // What was left half-way is swept.
+    // Half-finished uploads are swept.
     hub.advance_ms(2 * DAY);
     Hub::eventually("nothing but the blobs", async || s3.keys().len() == BLOBS).await;
     check(&owner, &things).await;
 }
 
-async fn what_is_damaged_or_nobodys_stays_where_it_is(backend: Backend) {
+async fn damaged_or_unowned_blobs_stay_in_place(backend: Backend) {
     let hub = Hub::start(backend).await;
     let owner = hub.network().await;
     let things = fill(&owner).await;
@@ -187,6 +187,6 @@ async fn what_is_damaged_or_nobodys_stays_where_it_is(backend: Backend) {
 on_each! {
     an_older_hubs_blobs_are_moved_into_the_folder
     an_older_hubs_blobs_are_moved_into_a_bucket
-    what_a_kill_interrupts_goes_on
-    what_is_damaged_or_nobodys_stays_where_it_is
+    a_move_interrupted_by_a_kill_continues
+    damaged_or_unowned_blobs_stay_in_place
 }

@@ -25,7 +25,7 @@ async fn all_blobs_go_to_the_store_and_come_back(backend: Backend) {
     let hub = run_module(hub, &owner).await;
     let owner = hub.with_key(owner.key.as_deref().unwrap());
 
-    // What is not needed any more is deleted there.
+    // Unneeded blobs are deleted there.
     let bundle = owner.request(Method::PUT, "/api/manage/provisioning/bundles/bedwars").body("newer mods");
     owner.send(bundle).await.expect(200);
     assert_eq!(owner.get("/api/plugin/provisioning/agent/bedwars").await.expect(200), "newer mods");
@@ -40,7 +40,7 @@ async fn all_blobs_go_to_the_store_and_come_back(backend: Backend) {
     assert_eq!(s3.keys().len(), 1, "the snapshot");
 }
 
-async fn what_cannot_be_deleted_is_deleted_later(backend: Backend) {
+async fn failed_deletions_are_retried(backend: Backend) {
     let s3 = S3::start().await;
     let hub = Hub::start_with(backend, |settings| settings.blobs = Some(s3.url())).await;
     let owner = hub.network().await;
@@ -53,7 +53,7 @@ async fn what_cannot_be_deleted_is_deleted_later(backend: Backend) {
     });
     let gone = async || owner.get("/api/manage/artifacts").await.expect(200)["total"] == 0;
     Hub::eventually("its row is gone", gone).await;
-    // As after a kill.
+    // Like after a kill.
     deleting.abort();
     assert_eq!(s3.keys().len(), 1);
     s3.allow_writes(usize::MAX);
@@ -62,7 +62,7 @@ async fn what_cannot_be_deleted_is_deleted_later(backend: Backend) {
     assert_eq!(owner.get("/api/manage/artifacts").await.expect(200)["items"], json!([]));
 }
 
-/// The store takes nothing: small blobs and those in parts are answered the same, and the hub goes on.
+/// The store takes nothing: small blobs and those in parts get the same answer, and the hub continues.
 async fn a_store_that_refuses_is_an_error_of_the_hubs(backend: Backend) {
     let s3 = S3::start().await;
     let hub = Hub::start_with(backend, |settings| settings.blobs = Some(s3.url().replace("AKID", "NOBODY"))).await;
@@ -78,5 +78,5 @@ async fn a_store_that_refuses_is_an_error_of_the_hubs(backend: Backend) {
 on_each! {
     a_store_that_refuses_is_an_error_of_the_hubs
     all_blobs_go_to_the_store_and_come_back
-    what_cannot_be_deleted_is_deleted_later
+    failed_deletions_are_retried
 }

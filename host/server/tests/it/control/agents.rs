@@ -81,7 +81,7 @@ on_both! {
         }
         client.get("/api/manage/servers/nowhere/logs").await.expect_error(404, "unknown_server");
         client.get("/api/manage/servers/lobby-1/logs").await.expect_error(404, "no_node");
-        // What is wrong with the request is said first.
+        // An invalid request is refused first.
         for body in [json!({}), json!({"line": null}), json!({"line": 5}), json!({"line": " "}), json!({"line": "a\nb"})] {
             client.post("/api/manage/servers/nowhere/console", body).await.expect_error(400, "invalid_request");
         }
@@ -152,7 +152,7 @@ on_both! {
         for body in [json!({}), json!({"status": "DONE"}), json!({"status": 1}), json!({"status": "OK", "error": 5}), json!([])] {
             client.post(path, body).await.expect_error(400, "invalid_request");
         }
-        // Nobody waits for it.
+        // No caller waits for it.
         client.post(path, json!({"status": "OK"})).await.expect(201);
         let unknown = "/api/plugin/servers/lobby-1/commands/0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e/result";
         client.post(unknown, json!({"status": "ERROR", "error": "x", "result": [1]})).await.expect(201);
@@ -199,7 +199,7 @@ on_both! {
         hub.advance_ms(1);
         call.await.unwrap().expect_error(503, "no_answer");
         answer(&client, "lobby-1", &commands[0], json!({"status": "OK"})).await;
-        // Nobody waits any more for what a caller who hung up wanted.
+        // Commands of a caller who hung up are dropped.
         let call = begin(&client, "lobby-1/kill", json!({}));
         until_waiting(&hub, 1).await;
         call.abort();
@@ -241,7 +241,7 @@ on_both! {
         let agent = client.clone();
         let first = tokio::spawn(async move { poll(&agent, "lobby-1", "?nodeId=n1&waitMs=30000").await });
         while control(&client, "lobby-1").await.is_null() {}
-        // Another node: the first goes on waiting, for nothing.
+        // Another node: the first continues to wait, for nothing.
         poll(&client, "lobby-1", "?nodeId=n2").await;
         assert_eq!(control(&client, "lobby-1").await["nodeId"], "n2");
         let call = begin(&client, "lobby-1/kill", json!({}));

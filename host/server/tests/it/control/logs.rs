@@ -1,4 +1,4 @@
-//! What agents ship of their servers' output, read by pages and followed live.
+//! Shipped output of servers, read by pages and followed live.
 
 use reqwest::Method;
 use serde_json::{Value, json};

@@ -61,7 +61,7 @@ on_both! {
         }
     }
 
-    async fn what_was_earned_since_stays(hub: Hub) {
+    async fn money_earned_since_the_import_stays(hub: Hub) {
         let owner = hub.network().await;
         let table = |amount: i64| format!("uuid,balance\n{},{amount}\n", files::player(1));
         give(&owner, 1, 7).await;
@@ -102,7 +102,7 @@ on_both! {
         assert_eq!(balance(&owner, 1).await, json!(-5));
     }
 
-    async fn a_plan_bounds_what_is_uploaded_and_a_bound_what_is_stored(hub: Hub) {
+    async fn plans_bound_uploads_and_limits_bound_stored_files(hub: Hub) {
         let operator = hub.operator().await;
         operator.post("/api/admin/plans", json!({"name": "small", "limits": {"fileBytes": 1_000}})).await.expect(201);
         let owner = hub.network().await;

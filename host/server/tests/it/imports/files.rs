@@ -1,4 +1,4 @@
-//! Files as the tools write them.
+//! Files in the formats of the tools.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -31,7 +31,7 @@ pub fn player(at: usize) -> String {
     format!("069a79f4-44e9-4726-a5be-{at:012}")
 }
 
-/// A table of so many balances.
+/// A table of that many balances.
 pub fn balances(count: usize) -> String {
     (0..count).fold("uuid,name,balance\n".to_owned(), |mut text, at| {
         writeln!(text, "{},player{at},{at}.5", player(at)).unwrap();
@@ -73,7 +73,7 @@ fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// As `mysqldump` writes it.
+/// Output in the format of `mysqldump`.
 pub fn mysql(tables: &[Table]) -> Vec<u8> {
     let mut dump = "/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19  Distrib 10.11.14-MariaDB\n\
         /*!40101 SET NAMES utf8mb4 */;\n/*!40103 SET TIME_ZONE='+00:00' */;\n"
@@ -117,7 +117,7 @@ pub fn mysql(tables: &[Table]) -> Vec<u8> {
     (dump + "-- Dump completed on 2027-03-10 12:00:00\n").into_bytes()
 }
 
-/// As H2's `SCRIPT` writes it.
+/// Output in the format of H2's `SCRIPT`.
 pub fn h2(tables: &[Table]) -> Vec<u8> {
     let mut script =
         "-- H2 2.2.224; \n;              \nCREATE USER IF NOT EXISTS \"\" SALT '' HASH '' ADMIN;       \n".to_owned();

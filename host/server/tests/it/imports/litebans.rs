@@ -1,4 +1,4 @@
-//! `LiteBans`' database in the three forms that it has.
+//! `LiteBans`' database in its three forms.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ const COLUMNS: [&str; 19] = [
     "active",
 ];
 
-/// A row of a table, an active permanent punishment of Steve by the console but for what `change` says.
+/// A row of a table: an active permanent punishment of Steve by the console, with the changes of `change`.
 fn row(id: i64, change: &[(&str, Cell)]) -> Vec<Cell> {
     COLUMNS
         .iter()
@@ -134,7 +134,7 @@ async fn active(client: &Client, path: &str) -> Vec<String> {
     kinds
 }
 
-/// What came of it, without the ids, which follow the order of the file.
+/// Checks its result, without the ids, which follow the order of the file.
 async fn check(client: &Client) {
     let all = history(client, STEVE).await;
     let of = |kind: &str| all.iter().filter(|it| it["type"] == kind).collect::<Vec<_>>();
@@ -168,7 +168,7 @@ async fn check(client: &Client) {
 }
 
 on_both! {
-    async fn every_form_of_the_database_says_the_same(hub: Hub) {
+    async fn every_form_of_the_database_imports_the_same(hub: Hub) {
         let (mut reports, mut owners) = (vec![], vec![]);
         for (form, file) in [("mysql", mysql(&tables())), ("h2", h2(&tables())), ("sqlite", sqlite(&tables()).await),
             ("gzip", files::gzip(&mysql(&tables())))]
@@ -195,7 +195,7 @@ on_both! {
         }
     }
 
-    async fn what_the_databases_themselves_wrote_is_read(hub: Hub) {
+    async fn dumps_of_the_real_databases_are_read(hub: Hub) {
         for (form, file) in [("MariaDB", include_bytes!("dumps/mariadb-10.11.sql").as_slice()), ("H2", include_bytes!("dumps/h2-2.1.sql").as_slice())] {
             let owner = hub.network().await;
             let done = import(&owner, "kind=litebans", file).await;
@@ -240,7 +240,7 @@ on_both! {
         assert_eq!(active.len(), 2, "the temporary one and the new one");
     }
 
-    async fn what_ended_before_the_import_is_told_to_nobody(hub: Hub) {
+    async fn punishments_ended_before_the_import_send_no_event(hub: Hub) {
         let owner = hub.network().await;
         let mut events = owner.events(None, None).await;
         import(&owner, "kind=litebans", mysql(&tables())).await;

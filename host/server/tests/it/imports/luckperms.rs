@@ -1,4 +1,4 @@
-//! LuckPerms' export, and that checks answer what LuckPerms answers.
+//! LuckPerms' export, with the same check results as in LuckPerms.
 //!
 //! The expected answers follow from its documented rules: own nodes before inherited ones; groups by weight, depth first;
 //! nodes with a server before those with a world before those with more contexts; temporary before permanent; exact nodes before
@@ -151,7 +151,7 @@ fn export() -> Value {
     })
 }
 
-/// Who, the context, the world, the node, and what LuckPerms answers.
+/// Player, context, world, node, and LuckPerms' answer.
 type Case = (&'static str, &'static str, &'static str, &'static str, Option<bool>);
 
 const CASES: &[Case] = &[
@@ -268,7 +268,7 @@ const CASES: &[Case] = &[
     ("noah", "", "", "one", Some(true)),
     ("noah", "", "", "test", Some(true)),
     ("noah", "", "", "*", Some(true)),
-    // As many contexts each: the later name first (`ContextSetComparator`), whichever is temporary.
+    // Equal numbers of contexts: the later name first (`ContextSetComparator`), whichever is temporary.
     ("olga", "gamemode=creative,difficulty=hard", "", "a", Some(true)),
     ("olga", "difficulty=hard", "", "a", Some(false)),
     ("olga", "gamemode=creative,difficulty=hard", "", "b", Some(true)),
@@ -306,10 +306,10 @@ async fn groups_of(client: &Client, name: &str) -> Value {
 }
 
 on_both! {
-    async fn checks_answer_what_luckperms_answers(hub: Hub) {
+    async fn checks_answer_like_luckperms(hub: Hub) {
         assert!(CASES.len() + LATER.len() >= 60);
         let owner = hub.network().await;
-        // As LuckPerms writes it: packed, on one line.
+        // In LuckPerms' format: packed, on one line.
         let done = import(&owner, "kind=luckperms", files::gzip(export().to_string().as_bytes())).await;
         assert_eq!(done["state"], "DONE", "{done}");
         assert_eq!(counts(&done, "GROUPS"), [12, 0, 0, 0]);
@@ -321,7 +321,7 @@ on_both! {
         check(&owner, LATER).await;
     }
 
-    async fn a_dry_run_says_what_an_import_does_and_a_second_one_changes_nothing(hub: Hub) {
+    async fn a_dry_run_predicts_the_import_and_a_second_import_changes_nothing(hub: Hub) {
         let owner = hub.network().await;
         let file = serde_json::to_string_pretty(&export()).unwrap();
         let dry = import(&owner, "kind=LUCKPERMS&dryRun=true", file.clone()).await;
@@ -344,7 +344,7 @@ on_both! {
         assert_eq!(owner.get(&alice).await.expect(200), &before, "the revision, too");
     }
 
-    async fn what_was_there_stays_and_what_the_file_says_wins(hub: Hub) {
+    async fn existing_data_stays_and_the_file_wins_conflicts(hub: Hub) {
         let owner = hub.network().await;
         let vip = json!({"priority": 1, "chatNameColor": "red", "permissions": [{"node": "own", "value": true}, {"node": "fly", "value": false}]});
         owner.put("/api/plugin/permissions/groups/vip", vip).await.expect(204);
@@ -365,7 +365,7 @@ on_both! {
         assert_eq!(nodes(owner.get(&steve).await.expect(200)), [named("fly"), named("mine")]);
     }
 
-    async fn a_holder_with_too_many_nodes_is_skipped_and_told(hub: Hub) {
+    async fn a_holder_with_too_many_nodes_is_skipped_and_reported(hub: Hub) {
         let owner = hub.network().await;
         let many: Vec<_> = (0..2_001).map(|at| node(&format!("n.{at}"), true)).collect();
         let file = json!({"groups": {"many": {"nodes": many}, "few": {"nodes": []}},

@@ -1,5 +1,5 @@
-//! No answer has more than 4 MiB: lists of large items are cut and say where they go on, and what is answered whole is
-//! bounded. Each list is filled until the hub refuses more, or as far as a page goes.
+//! No answer has more than 4 MiB: lists of large items are cut and have a cursor, and whole answers are bounded. Each
+//! list is filled until the hub refuses more, or up to the page limit.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{player, register_collection};
 use crate::support::{Answer, Client, on_both};
 
-/// The bytes of an answer, which is never larger than any may be.
+/// Size of an answer in bytes, checked against the maximum.
 async fn get(client: &Client, path: &str) -> (Answer, usize) {
     let response = client.request(Method::GET, path).send().await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
@@ -30,7 +30,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// A text that is as long as an `Identifier` can be, as bytes.
+/// A text of the maximum length of an `Identifier`, in bytes.
 fn long(number: usize) -> String {
     format!("{number:05}{}", "\u{10000}".repeat(250))
 }
@@ -80,7 +80,7 @@ on_both! {
         for number in 0..200 {
             let id = format!("server-{number:03}");
             let name = "\u{1}".repeat(255);
-            // As many worlds with such names as one server may have.
+            // The maximum number of worlds of one server, with such names.
             let mut worlds: Vec<_> = (0..12)
                 .map(|at| json!({"worldId": format!("w{at}"), "displayName": name, "worldType": "duel", "gameState": "WAITING"}))
                 .collect();
@@ -135,7 +135,7 @@ on_both! {
         client.get("/api/plugin/servers/players?cursor=x").await.expect_error(400, "invalid_cursor");
     }
 
-    async fn groups_and_what_a_player_may_do_are_bounded(hub: Hub) {
+    async fn groups_and_effective_permissions_are_bounded(hub: Hub) {
         let client = hub.network().await;
         let nodes = |group: usize| -> Value {
             (0..700).map(|at| json!({"node": format!("{group}.{at}.{}", "\u{10000}".repeat(240))})).collect()

@@ -1,4 +1,4 @@
-//! What is kept under an `Idempotency-Key`.
+//! Answers stored under an `Idempotency-Key`.
 
 use hub::limits::Limit;
 use serde_json::json;

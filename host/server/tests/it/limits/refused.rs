@@ -1,4 +1,4 @@
-//! What is over a bound is refused, what is there can be changed, and what is deleted makes room.
+//! Requests over a limit are refused, existing data can be changed, and deletions make room.
 
 use hub::limits::Limit;
 use reqwest::Method;
@@ -11,7 +11,7 @@ use crate::support::{Answer, Backend, Client, Hub, on_each};
 on_each! {
     collections permissions localization players economy punishments servers heartbeats agents provisioning
     worlds_and_transfers files
-    keys_and_requests what_makes_room streams
+    keys_and_requests deletions_make_room streams
 }
 
 async fn put_document(client: &Client, id: &str) -> Answer {
@@ -75,7 +75,7 @@ async fn permissions(backend: Backend) {
     give(2, "a").await.expect(204);
     give(3, "a").await.expect_quota("playerNodes", 3);
     give(1, "a").await.expect(204);
-    // Who has no nodes any more counts: the revision of their permissions stays.
+    // A player without nodes still counts: the revision of their permissions stays.
     let take = async |number: usize| {
         let path = format!("/api/plugin/permissions/users/{}/permissions/remove", player(number));
         client.post(&path, node("a")).await.expect(204);
@@ -109,7 +109,7 @@ async fn localization(backend: Backend) {
     defaults("en", json!({"a": "\u{1}".repeat(20)})).await.expect_quota("messageBytes", 100);
     defaults("en", json!({"a": "x".repeat(98), "b": "x".repeat(98)})).await.expect(200);
     defaults("en", json!({"c": "x".repeat(98)})).await.expect_quota("catalogBytes", 300);
-    // A text may be made shorter in a full catalog, and what is there is no new message.
+    // A text may be made shorter in a full catalog, and an existing one is no new message.
     put("a", &"y".repeat(60)).await.expect(200);
     put("a", &"y".repeat(90)).await.expect_quota("catalogBytes", 300);
     put("a", "y").await.expect(200);
@@ -179,7 +179,7 @@ async fn players(backend: Backend) {
         add(name).await.expect(200);
     }
     add("deaths").await.expect_quota("statisticsPerOwner", 2);
-    // A new day's row of a statistic that is there.
+    // A new day's row of an existing statistic.
     hub.advance_ms(24 * 60 * 60 * 1_000);
     assert_eq!(add("kills").await.expect(200)["newValues"]["LIFETIME"], 3.0);
 }
@@ -281,7 +281,7 @@ async fn heartbeats(backend: Backend) {
     try_beat("a", json!({"players": list(&[1, 2, 3])})).await.expect_quota("playersPerServer", 2);
     try_beat("b", json!({"players": list(&[3, 4])})).await.expect_quota("players", 3);
     try_beat("b", json!({"players": list(&[3])})).await.expect(204);
-    // As many come as go.
+    // Equal numbers come and go.
     try_beat("a", json!({"players": list(&[1, 4])})).await.expect(204);
     // A refused heartbeat is a sign of life, and changes nothing else.
     for _ in 0..3 {
@@ -390,7 +390,7 @@ async fn files(backend: Backend) {
     client.delete(&format!("/api/manage/artifacts/{}", first["artifactId"].as_str().unwrap())).await.expect(204);
     artifact("2", 700).await.expect(201);
     send(Method::POST, "/api/manage/modules?name=m", 100).await.expect_quota("modules", 0);
-    // One upload that is under way keeps others out, and no longer than it takes.
+    // One upload under way keeps others out, but only while it takes.
     let begin = || {
         let (sender, receiver) = tokio::sync::mpsc::channel::<Result<bytes::Bytes, std::io::Error>>(1);
         sender.try_send(Ok(bytes::Bytes::from_static(b"x"))).unwrap();
@@ -403,7 +403,7 @@ async fn files(backend: Backend) {
     };
     let (mut sender, mut slow) = begin();
     Hub::eventually("the upload is under way", async || {
-        // The one that asks may have kept it out.
+        // The probing upload may have kept it out.
         if slow.is_finished() {
             (sender, slow) = begin();
         }
@@ -459,7 +459,7 @@ async fn keys_and_requests(backend: Backend) {
     send_with_key(&client, "c", path, &warn).await.expect_quota("idempotencyKeys", 2);
     send_with_key(&client, "b", path, &warn).await.expect(200);
     client.post(path, warn).await.expect(200);
-    // Who is on the waitlist cannot be told from its answers, not even from those of a full list.
+    // Membership of the waitlist can't be inferred from its answers, not even from those of a full list.
     let anonymous = hub.anonymous();
     for email in ["a@example.org", "b@example.org", "a@example.org"] {
         anonymous.post("/api/public/waitlist", json!({"email": email})).await.expect(200);
@@ -467,7 +467,7 @@ async fn keys_and_requests(backend: Backend) {
     assert_eq!(hub.operator().await.get("/api/admin/waitlist").await.expect(200)["total"], 1);
 }
 
-async fn what_makes_room(backend: Backend) {
+async fn deletions_make_room(backend: Backend) {
     let bounds =
         [(Limit::KnownServers, 2), (Limit::NamesPerPlayer, 2), (Limit::AddressesPerPlayer, 2), (Limit::ServerLogs, 1)];
     let hub = hub_with(backend, &bounds).await;
@@ -523,7 +523,7 @@ async fn streams(backend: Backend) {
     register(&client, "s", json!({})).await;
     let log = client.request(Method::GET, "/api/manage/servers/s/logs/recent").header("Accept", "text/event-stream");
     client.send(log).await.expect_quota("streams", 2);
-    // The same server's stream takes the place of the first.
+    // The same server's stream replaces the first.
     let again = client.events(Some("a"), None).await;
     drop((first, again));
     Hub::eventually("there is room", async || {

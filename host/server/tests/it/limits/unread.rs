@@ -1,4 +1,4 @@
-//! What large answers take of the memory: callers who do not read keep their own network waiting, and nobody else's.
+//! Memory of large answers: callers who do not read delay their own network, and no other.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn hub(backend: Backend) -> Hub {
     .await
 }
 
-/// One whose callers do not have to read for ever.
+/// A hub with short time limits for readers.
 async fn impatient(backend: Backend) -> Hub {
     Hub::start_with(backend, |settings| {
         settings.limits = settings.limits.clone().with(Limit::UnreadAnswerBytes, BOUND);
@@ -56,10 +56,10 @@ async fn mget(client: &Client) -> Answer {
     client.post(MGET, all_ids()).await
 }
 
-/// Asks for a large answer and reads none of it.
+/// Requests a large answer and reads none of it.
 async fn ask(hub: &Hub, client: &Client) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
-    // So that little of it leaves the hub.
+    // A small buffer, so that little of it leaves the hub.
     socket.set_recv_buffer_size(4_096).unwrap();
     let mut stream = socket.connect(hub.address()).await.unwrap();
     let (key, body) = (client.key.as_deref().unwrap(), all_ids().to_string());
@@ -70,7 +70,7 @@ async fn ask(hub: &Hub, client: &Client) -> TcpStream {
     stream
 }
 
-/// Asks over many connections, until the network has no room for another answer.
+/// Sends requests over many connections, until the network has no room for another answer.
 async fn fill(hub: &Hub, client: &Client) -> Vec<TcpStream> {
     let mut unread = vec![];
     for _ in 0..8 {
@@ -90,7 +90,7 @@ async fn only_the_own_network_waits(hub: Hub) {
     for _ in 0..3 {
         assert_eq!(mget(&quiet).await.expect(200)["items"].as_array().unwrap().len(), 15);
     }
-    // What is wrong with a request is told first.
+    // Invalid requests are refused first.
     let stranger = noisy.key_with(&["events:read"]).await;
     mget(&stranger).await.expect_error(403, "forbidden_scope");
     // Small answers need no room.
@@ -119,7 +119,7 @@ async fn memory_comes_back_with_each_answer(hub: Hub) {
         let path = "/api/plugin/collections/guilds/top/n?limit=200";
         let head = client.request(Method::HEAD, path).send().await.unwrap();
         assert_eq!(head.status(), 200);
-        // Given up by callers who wait, and by those who should read.
+        // Abandoned by waiting callers, and by those who should read.
         drop(fill(&hub, &client).await);
         Hub::eventually("room for another answer", async || mget(&client).await.status == 200).await;
     }
@@ -138,7 +138,7 @@ async fn a_stream_takes_no_room(hub: Hub) {
     mget(&client).await.expect(200);
 }
 
-async fn who_never_reads_is_given_up(hub: Hub) {
+async fn callers_who_never_read_are_disconnected(hub: Hub) {
     let client = network(&hub).await;
     let unread = fill(&hub, &client).await;
     Hub::eventually("room for another answer", async || mget(&client).await.status == 200).await;
@@ -149,5 +149,5 @@ on_each! {
     only_the_own_network_waits(super::hub)
     memory_comes_back_with_each_answer(super::hub)
     a_stream_takes_no_room(super::hub)
-    who_never_reads_is_given_up(super::impatient)
+    callers_who_never_read_are_disconnected(super::impatient)
 }

@@ -68,7 +68,7 @@ fn test_cases_pass_and_fail() {
     assert!(printed.contains("m.wasm: "), "{printed}");
     assert!(printed.contains("serves chat"), "{printed}");
     assert!(printed.ends_with("5 cases: 5 ok, 0 failed\n"), "{printed}");
-    // Memory went up to its limit.
+    // Memory grew up to its limit.
     assert!(printed.contains("% of the memory it may: "), "{printed}");
 
     let bad = [
@@ -278,7 +278,7 @@ fn following_reconnects() {
                 "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: keep-alive\n\n";
             connection.write_all(format!("{head}{events}").as_bytes()).unwrap();
         }
-        // The key is withdrawn.
+        // The key is revoked.
         let (mut connection, _) = hub.accept().unwrap();
         let _ = connection.read(&mut [0; 4096]).unwrap();
         let body = r#"{"error": "no such key"}"#;

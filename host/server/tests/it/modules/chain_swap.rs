@@ -9,10 +9,10 @@ use super::hostile::wat::{chat_module, verdict};
 use super::{chain, point, upload};
 use crate::support::{Answer, Client, on_both};
 
-/// Letters in the reason of every version, of which it has its own number more.
+/// Letters in the reason of version 0; each version adds its own number.
 const LETTERS: u32 = 20;
 
-/// Refuses every line with a reason whose length tells the version.
+/// Refuses every line with a reason whose length encodes the version.
 fn refusing(version: u32) -> Vec<u8> {
     chat_module("", &verdict(2, LETTERS + version, None))
 }
@@ -23,7 +23,7 @@ async fn chat(client: &Client) -> Answer {
     client.post("/api/plugin/chat", line).await
 }
 
-/// Which version answered, by the letters of its reason.
+/// Version that answered, by the letters of its reason.
 fn version(answer: &Answer) -> usize {
     answer.expect_error(400, "chat_rejected");
     answer.body["error"].as_str().unwrap().matches('x').count() - LETTERS as usize

@@ -1,4 +1,4 @@
-//! `hub module …`, as an owner uses it.
+//! `hub module …`, from an owner's view.
 
 use std::process::Output;
 
@@ -47,7 +47,7 @@ on_both! {
         let activate = ["activate", "moody", "2", "--point", "chat", "--config", &from_file];
         assert_eq!(succeed(&hub, &owner, &activate).await, "chat: moody 2\n");
         assert_eq!(point(&owner, "chat").await["modules"][0]["config"], json!({"a": 1}));
-        // The next version takes the place of the one before and keeps its configuration.
+        // The next version replaces the previous one and keeps its configuration.
         let activate = ["activate", "moody", "1", "--point", "chat"];
         assert_eq!(succeed(&hub, &owner, &activate).await, "chat: moody 1\n");
         assert_eq!(point(&owner, "chat").await["modules"][0]["config"], json!({"a": 1}));

@@ -129,7 +129,7 @@ async fn a_compilation_interrupted_by_a_stop_is_resumed(backend: Backend) {
 }
 
 /// While a module loops the hub answers all other requests, and the loop ends at its deadline.
-async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
+async fn a_looping_module_is_stopped_and_blocks_no_other(backend: Backend) {
     let hub = Hub::start_with(backend, |settings| {
         settings.modules.compute = Some(Duration::from_millis(200));
         // So that each loop ends soon, also on a busy machine.
@@ -168,7 +168,7 @@ async fn a_looping_module_is_stopped_and_blocks_nobody(backend: Backend) {
             })
         })
         .collect();
-    // More loops than threads of the test's runtime, and requests are answered all the same.
+    // More loops than threads of the test's runtime, and requests are answered nevertheless.
     while !loops.iter().all(tokio::task::JoinHandle::is_finished) {
         let shown = point(&owner, "chat").await;
         open.fetch_or(shown["modules"][0]["breaker"] == "OPEN", Ordering::Relaxed);
@@ -189,5 +189,5 @@ on_each! {
     a_network_has_four_uploads_at_once
     a_push_waits_until_the_module_is_ready
     a_compilation_interrupted_by_a_stop_is_resumed
-    a_looping_module_is_stopped_and_blocks_nobody
+    a_looping_module_is_stopped_and_blocks_no_other
 }

@@ -37,12 +37,12 @@ async fn each_of_the_hostile_set_ends_in_its_stated_failure() {
         let path = format!("/api/manage/modules/{name}/1/dry-run");
         let report = owner.post(&path, dry_run(&hostile)).await.expect(200).clone();
         let code = report["failure"]["code"].as_str();
-        // What never ends does so by time or by fuel, whichever is sooner on this machine.
+        // An endless module is stopped by time or by fuel, whichever is sooner on this machine.
         let code = if code == Some("out_of_fuel") { Some("timed_out") } else { code };
         assert_eq!(code, hostile.failure, "{}: {report}", hostile.name);
         assert!(report["logs"].as_array().is_some_and(|logs| logs.len() <= 64), "{}", hostile.name);
     }
-    // The hub goes on.
+    // The hub continues.
     upload(&owner, "after", wat::allowing("after")).await.expect(201);
 }
 

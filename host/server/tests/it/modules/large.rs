@@ -41,7 +41,7 @@ on_both! {
         assert!(download.bytes().await.unwrap() == bytes);
         assert_eq!(upload(&owner, "large", bytes).await.expect(200), &made);
 
-        // With the version its blobs go, and only its own.
+        // A version's blobs are deleted with it, and only its own.
         upload(&owner, "large", wasm::padded(wasm::moody(2), LARGE)).await.expect(201);
         upload(&owner, "small", wasm::moody(3)).await.expect(201);
         chain(&owner, "chat", json!([])).await.expect(200);
@@ -73,7 +73,7 @@ on_both! {
         assert_eq!(names(&hub), ["large-1", "large-1"]);
     }
 
-    async fn what_a_killed_hub_stored_without_a_row_is_swept(hub: Hub) {
+    async fn blobs_stored_without_a_row_by_a_killed_hub_are_swept(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "large", wasm::padded(wasm::moody(1), LARGE)).await.expect(201);
         let network = owner.network.unwrap();
@@ -98,7 +98,7 @@ async fn an_upload_that_has_arrived_is_stored_though_its_sender_hung_up() {
     let s3 = S3::start().await;
     let hub = Hub::start_with(Backend::sqlite(), |settings| settings.blobs = Some(s3.url())).await;
     let owner = hub.network().await;
-    // It is begun, and then the store takes no more.
+    // It is begun, and then the store accepts no more.
     s3.allow_writes(1);
     let sending = tokio::spawn({
         let owner = owner.clone();
@@ -112,15 +112,15 @@ async fn an_upload_that_has_arrived_is_stored_though_its_sender_hung_up() {
     assert!(!s3.keys().is_empty());
 }
 
-/// PostgreSQL lets nobody hold what others wait for.
+/// Only on SQLite: PostgreSQL limits the time for which a transaction blocks others.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_has_its_place_until_it_is_stored() {
+async fn an_upload_keeps_its_permit_until_it_is_stored() {
     let hub = Hub::start(Backend::sqlite()).await;
     let owner = hub.network().await;
     upload(&owner, "large", wasm::moody(0)).await.expect(201);
     let (app, network) = (hub.app.clone(), owner.network.unwrap());
     let (held, released) = (CancellationToken::new(), CancellationToken::new());
-    // Nobody takes a number for a version while this goes on.
+    // No other upload gets a version number meanwhile.
     let hold = tokio::spawn({
         let (held, released) = (held.clone(), released.clone());
         async move {
@@ -142,7 +142,7 @@ async fn an_upload_has_its_place_until_it_is_stored() {
             tokio::spawn(async move { upload(&owner, "large", bytes).await })
         })
         .collect();
-    // What is prepared is in the cache.
+    // Prepared modules are in the cache.
     let prepared = || {
         let entries = |folder: std::path::PathBuf| {
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
@@ -159,7 +159,7 @@ async fn an_upload_has_its_place_until_it_is_stored() {
         let owner = owner.clone();
         async move { upload(&owner, "large", wasm::moody(5)).await }
     });
-    // Not by days at once: by then, what is stored counts as abandoned.
+    // In small steps: after days, stored blobs would count as abandoned.
     while !fifth.is_finished() {
         hub.advance_ms(1_000);
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -168,7 +168,7 @@ async fn an_upload_has_its_place_until_it_is_stored() {
     released.cancel();
     hold.await.unwrap().unwrap();
     for upload in stored {
-        // 202 where it was not quite prepared when the hub's clock went on.
+        // 202 if it was not quite prepared when the hub's clock moved.
         let status = upload.await.unwrap().status.as_u16();
         assert!(matches!(status, 201 | 202), "{status}");
     }

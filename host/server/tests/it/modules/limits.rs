@@ -1,4 +1,4 @@
-//! What each call of a module may cost in a chain, and calls that are late.
+//! Limits of a module's calls in a chain, and late calls.
 
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::support::{Backend, Client, Hub, on_each};
 
 const FUEL: u64 = 1_000_000_000;
 
-/// A hub with the usual limits, but for fuel, on whose clock nothing passes but a time and a computing time with each tick of a module.
+/// A hub with the default limits except for fuel, whose clock only advances by a time and a computing time at each tick
+/// of a module.
 async fn start(backend: Backend, passed: Duration, computed: Duration) -> Hub {
     let clock = ManualCallClock::default();
     clock.set_tick(passed, computed);
@@ -48,7 +49,7 @@ async fn each_limit_holds_for_its_link(backend: Backend) {
     ] {
         let put = chain_by_force(&owner, "chat", limited(module, limits.clone())).await.expect(200).clone();
         assert_eq!(put["modules"][0]["limits"], limits);
-        // Whatever ends a trial, too, is warned of.
+        // Failures that also end a trial cause a warning.
         assert_eq!(put["warnings"].as_array().unwrap().len(), usize::from(failure != "timed_out"), "{put}");
         assert_eq!(say(&hub, &owner, message).await.decision, Decision::Allow);
         let line = newest_line(&owner, module).await;
@@ -96,7 +97,7 @@ async fn limits_above_the_plans_are_refused(backend: Backend) {
         chain(&owner, "chat", limited("moody", json!({field: most}))).await.expect(200);
     }
     chain(&owner, "chat", limited("moody", json!(7))).await.expect_error(400, "invalid_request");
-    // Nothing said is nothing stored.
+    // Empty limits are not stored.
     for nothing in [json!({}), Value::Null] {
         let put = chain(&owner, "chat", limited("moody", nothing)).await.expect(200).clone();
         assert_eq!(put["modules"][0].get("limits"), None);
@@ -173,7 +174,7 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-async fn nothing_stays_of_a_refused_module(backend: Backend) {
+async fn a_refused_module_leaves_nothing(backend: Backend) {
     let folder = tempfile::tempdir().unwrap();
     let compiler = super::compiling::waiting_compiler(folder.path());
     std::fs::write(folder.path().join("go"), "").unwrap();
@@ -187,14 +188,14 @@ async fn nothing_stays_of_a_refused_module(backend: Backend) {
     assert_eq!((cached(), hub.blobs()), (vec![], vec![]));
     owner.get("/api/manage/modules/bad").await.expect_error(404, "unknown_module");
 
-    // One that is found to be none after its upload was answered.
+    // An upload that turns out to be invalid after it was answered.
     std::fs::remove_file(folder.path().join("go")).unwrap();
     let uploading = tokio::spawn({
         let owner = owner.clone();
         async move { upload(&owner, "bad", large).await }
     });
     while !uploading.is_finished() {
-        // Not so fast that what is being stored counts as abandoned.
+        // In small steps, so that blobs being stored do not count as abandoned.
         hub.advance_ms(20_000);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
@@ -206,7 +207,7 @@ async fn nothing_stays_of_a_refused_module(backend: Backend) {
     Hub::eventually("its bytes are gone", async || hub.blobs().is_empty()).await;
     assert_eq!(cached(), Vec::<std::path::PathBuf>::new());
     owner.get("/api/manage/modules/bad/1/wasm").await.expect_error(404, "unknown_module");
-    // What is accepted stays.
+    // Accepted modules stay.
     upload(&owner, "good", wasm::padded(wasm::moody(1), 400 << 10)).await.expect(201);
     assert_eq!(cached().len(), 1);
     assert!(!hub.blobs().is_empty());
@@ -218,5 +219,5 @@ on_each! {
     limits_above_the_plans_are_refused
     limits_hold_in_shadows_and_replays
     a_late_call_is_counted_apart_and_fails_nothing
-    nothing_stays_of_a_refused_module
+    a_refused_module_leaves_nothing
 }

@@ -44,7 +44,7 @@ on_both! {
             {"name": "guard", "version": 1},
             {"name": "guard", "version": 2, "mode": "CANARY", "percent": percent},
         ]);
-        // Version 1 refuses with `rude`, version 2 with something else.
+        // Version 1 refuses with `rude`, version 2 with another reason.
         let chosen = async || {
             let mut chosen = vec![];
             for player in 0..40 {
@@ -92,7 +92,7 @@ on_both! {
         assert_eq!(counted["examples"][1]["expected"]["decision"], "allow");
         assert!(counted["examples"][1]["actual"]["decision"]["refuse"].is_string(), "{counted}");
         assert_eq!(counted["examples"].as_array().unwrap().len(), 3);
-        // What it logs, and that it failed, is in its log.
+        // Its log has its lines, and its failure.
         let logs = owner.get("/api/manage/modules/guard/logs").await.expect(200).clone();
         let versions: Vec<_> = logs["items"].as_array().unwrap().iter().map(|line| line["version"].clone()).collect();
         assert!(versions.contains(&json!(2)), "{logs}");
@@ -115,7 +115,7 @@ on_both! {
         let put = chain(&owner, "chat", with("REUSED")).await.expect(200).clone();
         assert_eq!(put["modules"][0]["instances"], "REUSED");
         assert_eq!(allowed(&["a", "a", "a"]).await, [true, false, false]);
-        // One that trapped is thrown away, and the next call begins anew.
+        // An instance that trapped is dropped, and the next call begins with a fresh one.
         assert_eq!(allowed(&["T", "a", "a"]).await, [true, true, false]);
         // Another network's is another.
         let other = hub.network().await;
@@ -125,7 +125,7 @@ on_both! {
         assert_eq!(allowed(&["a"]).await, [false]);
     }
 
-    async fn only_a_shadow_reads_what_it_wrote(hub: Hub) {
+    async fn writes_of_a_shadow_are_visible_to_itself_only(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "counting", wasm::counting()).await.expect(201);
         let link = json!({"name": "counting", "version": 1, "mode": "SHADOW"});

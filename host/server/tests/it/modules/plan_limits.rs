@@ -1,4 +1,4 @@
-//! What a network's plan says of its modules, which holds from the next call on.
+//! Limits of a network's plan for its modules, effective from the next call on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ async fn plan(hub: &Hub, owner: &Client, plan: Value) {
     operator.send(operator.request(Method::PATCH, &path).json(&json!({"plan": plan["name"]}))).await.expect(200);
 }
 
-/// A hub on whose clock nothing passes but a millisecond of computing with each tick of a module.
+/// A hub whose clock only advances by a millisecond of computing at each tick of a module.
 async fn start(backend: Backend) -> Hub {
     let clock = ManualCallClock::default();
     clock.set_tick(Duration::ZERO, Duration::from_millis(1));
@@ -57,7 +57,7 @@ async fn each_limit_of_a_plan_holds(backend: Backend) {
             chain(owner, "chat", json!([])).await.expect(200);
             chain_by_force(owner, "chat", json!([{"name": module, "version": 1}])).await.expect(200);
         }
-        // Those of another point are not meant.
+        // Limits of another point have no effect.
         plan(&hub, &owner, json!({"moduleLimits": {"matchmaking": limits}})).await;
         if failure != "timed_out" {
             say(&hub, &owner, message).await;
@@ -92,7 +92,7 @@ async fn a_plan_may_allow_more_than_usual(backend: Backend) {
     let used = async || newest_line(&owner, "moody").await["message"].as_str().unwrap().to_owned();
     say(&hub, &owner, "L").await;
     assert!(used().await.contains("20 ms of computing allowed, 20 used"), "{}", used().await);
-    // A link has no more than its plan, though it was stored with more.
+    // A link has no more than its plan, even if it was stored with more.
     plan(&hub, &owner, json!({"moduleLimits": {"chat": {"computeMillis": 4}}})).await;
     say(&hub, &owner, "L").await;
     assert!(used().await.contains("4 ms of computing allowed, 4 used"), "{}", used().await);
@@ -110,7 +110,7 @@ async fn modules_compute_as_long_as_the_plan_lets_them(backend: Backend) {
         plan(&hub, owner, json!({"limits": {"moduleMillisPerSecond": 4}})).await;
         assert_eq!(refused(&say(&hub, owner, "R").await), "rude");
     }
-    // Ten milliseconds or a little more are taken from the four that there are: nothing is left for a second and a half.
+    // Ten milliseconds or a little more are taken from the available four: nothing is left for a second and a half.
     say(&hub, &owner, "L").await;
     for _ in 0..3 {
         assert_eq!(say(&hub, &owner, "R").await.decision, Decision::Allow);
@@ -128,7 +128,7 @@ async fn modules_compute_as_long_as_the_plan_lets_them(backend: Backend) {
     assert_eq!(refused(&say(&hub, &owner, "R").await), "rude");
 }
 
-async fn calls_run_at_once_as_the_plan_says(backend: Backend) {
+async fn concurrent_calls_follow_the_plan(backend: Backend) {
     let hub = Arc::new(Hub::start(backend).await);
     let owner = hub.network().await;
     upload(&owner, "moody", wasm::moody(1)).await.expect(201);
@@ -138,7 +138,7 @@ async fn calls_run_at_once_as_the_plan_says(backend: Backend) {
     plan(&hub, &owner, json!({"moduleLimits": {"chat": {"concurrency": 2}}})).await;
     say(&hub, &owner, "hello").await;
 
-    // The rows of the store are held, so that calls that get to them stay there.
+    // The rows of the store are locked, so that calls that reach them block there.
     let (held, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (store, network) = (hub.app.module_store.clone(), owner.network.unwrap());
     let holding = tokio::spawn({
@@ -159,7 +159,7 @@ async fn calls_run_at_once_as_the_plan_says(backend: Backend) {
         let (hub, owner) = (Arc::clone(&hub), owner.clone());
         tokio::spawn(async move { say(&hub, &owner, "hello").await })
     };
-    // It is refused by the first module, so that it waits for nothing but a permit.
+    // The first module refuses it, so that it waits for a permit only.
     let is_refused = async || tokio::time::timeout(Duration::from_millis(200), say(&hub, &owner, "R")).await.is_ok();
     assert!(is_refused().await);
     let mut calls = vec![begin(), begin()];
@@ -186,5 +186,5 @@ on_each! {
     each_limit_of_a_plan_holds
     a_plan_may_allow_more_than_usual
     modules_compute_as_long_as_the_plan_lets_them
-    calls_run_at_once_as_the_plan_says
+    concurrent_calls_follow_the_plan
 }

@@ -82,7 +82,7 @@ on_both! {
         let canary = ["activate", "guard", "2", "--point", "chat", "--mode", "canary", "--percent", "100"];
         let activated = succeed(&hub, &owner, &canary).await;
         assert_eq!(activated, "chat: guard 1, then guard 2 (canary, 100 %)\n");
-        // Version 1 becomes the shadow of the one that decides now.
+        // Version 1 becomes the shadow of the active one.
         succeed(&hub, &owner, &["activate", "guard", "1", "--point", "chat", "--mode", "shadow"]).await;
         say(&hub, &owner, "hello").await;
         let shown = succeed(&hub, &owner, &["show", "guard"]).await;

@@ -50,7 +50,7 @@ on_both! {
             assert_eq!(calls(&owner, "chat", query).await["total"], total, "{query}");
         }
 
-        // The rewritten line is what the second module was given.
+        // The rewritten line is the second module's input.
         let whole = call(&owner, "chat", &all["items"][3]).await;
         assert_eq!((&whole["input"]["message"], &whole["point"]), (&json!("W"), &json!("chat")));
         assert_eq!(whole["ruling"], json!({"decision": {"rewrite": "polite"}, "mute": null}));
@@ -66,7 +66,7 @@ on_both! {
         let logged = call(&owner, "chat", &all["items"][0]).await;
         assert_eq!(logged["modules"][0]["logs"], json!([{"level": "INFO", "message": "G"}]));
 
-        // Its network's alone, at its own point.
+        // Visible to its own network only, at its own point.
         let id = whole["callId"].as_str().unwrap();
         let other = hub.network().await;
         assert_eq!(calls(&other, "chat", "").await["total"], 0);

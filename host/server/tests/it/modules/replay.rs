@@ -74,7 +74,7 @@ on_both! {
         hub.advance_ms(3_600_000);
         let again = replay(&owner, "counting/1", json!({"point": "chat"})).await.expect(200).clone();
         assert_eq!((counts(&again), &again["unrecorded"]), ([4, 4, 0, 0], &json!(0)), "{again}");
-        // Host calls that were not recorded are answered as from an empty hub.
+        // Host calls that were not recorded are answered like by an empty hub.
         chain(&owner, "chat", json!([{"name": "moody", "version": 1}])).await.expect(200);
         say(&hub, &owner, "hello").await;
         let new = replay(&owner, "counting/1", json!({"point": "chat", "last": 1})).await.expect(200).clone();

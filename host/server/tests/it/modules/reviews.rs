@@ -1,4 +1,4 @@
-//! Reviews of punishments and chat filters, as servers see them.
+//! Reviews of punishments and chat filters, seen by servers.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::servers::uuid;
 use crate::support::{Client, on_both};
 
 on_both! {
-    async fn a_module_asks_what_a_player_may_do(hub: Hub) {
+    async fn a_module_checks_a_players_permissions(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "speakers", wasm::only_speakers()).await.expect(201);
         chain(&owner, "chat", json!([{"name": "speakers", "version": 1}])).await.expect(200);
@@ -95,7 +95,7 @@ on_both! {
         assert_eq!(events.next().await.unwrap().data["message"], "another");
     }
 
-    async fn modules_see_what_players_have_and_did(hub: Hub) {
+    async fn modules_see_balances_and_statistics_of_players(hub: Hub) {
         let owner = hub.network().await;
         upload(&owner, "rich-and-busy", wasm::rich_and_busy()).await.expect(201);
         let link = json!([{"name": "rich-and-busy", "version": 1, "onFailure": "REFUSE"}]);

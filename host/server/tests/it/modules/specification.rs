@@ -12,8 +12,8 @@ use crate::support::{Backend, Client, Hub};
 /// Uploads at once.
 const CONCURRENCY: usize = 8;
 
-/// The bytes of every module that is asserted to be malformed or invalid, each once. Modules given as text that is wrong
-/// as text have none.
+/// Bytes of every module that is asserted to be malformed or invalid, each once. Modules whose text itself is malformed
+/// have none.
 fn wrong_modules() -> BTreeSet<Vec<u8>> {
     // Not those of version 1: one of them is valid by the rules since version 2.
     let versions = [SpecVersion::V2, SpecVersion::V3, SpecVersion::Latest].into_iter().flat_map(spec);
@@ -47,7 +47,7 @@ fn carrying(component: &[u8], core: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Uploads each; those that were not refused as they should be, with the answer.
+/// Uploads each; returns those that were wrongly accepted, with the answer.
 async fn not_refused(owner: &Client, uploads: impl Iterator<Item = Vec<u8>>) -> Vec<(Vec<u8>, u16, String)> {
     let answers = uploads.map(async |bytes| (bytes.clone(), upload(owner, "wrong", bytes).await));
     let answers: Vec<_> = futures_util::stream::iter(answers).buffer_unordered(CONCURRENCY).collect().await;

@@ -23,7 +23,7 @@ async fn matched(client: &Client, body: Value) -> Value {
     client.post("/api/plugin/matchmaking/find", body).await.expect(200).clone()
 }
 
-/// The server a player is sent to.
+/// Server to which a player is sent.
 async fn server_for(client: &Client, player: u64, more: Value) -> Value {
     let mut body = json!({
         "playerUuid": uuid(player), "playerName": "p", "serverType": "lobby", "region": "EUROPE",
@@ -109,7 +109,7 @@ on_both! {
         assert_eq!(point(&owner, "matchmaking").await["modules"][0]["failures"], 0);
     }
 
-    async fn slow_mode_lets_one_line_through_and_says_how_long_to_wait(hub: Hub) {
+    async fn slow_mode_lets_one_line_through_and_reports_the_wait(hub: Hub) {
         let owner = hub.network().await;
         install(&owner, "slow-mode", "chat", json!({"everyMs": 5000, "bypassPermission": "chat.fast"})).await;
         chat(&owner, "one").await.expect(204);

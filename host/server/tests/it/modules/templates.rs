@@ -43,7 +43,7 @@ fn an_invalid_new_module_is_an_error() {
     for (arguments, expected) in [
         (&["new", "Polite"][..], "`Polite` can't be a module's name"),
         (&["new", "9-lives"], "beginning with a letter"),
-        (&["new", "taken"], "taken: there is something there already"),
+        (&["new", "taken"], "taken: the folder is not empty"),
         (&["new", "taken/notes.txt"], "can't be a module's name"),
         (&["new", "polite", "--lang", "cobol"], "possible values: rust, js, ts, python, c"),
         (&["new", "polite", "--point", "economy"], "possible values: matchmaking, chat, punishment"),
@@ -93,7 +93,7 @@ fn mistakes_in_a_manifest_are_printed() {
         (good.replace("1.0.0", "7.0.0"), "this hub supports 1.0.0"),
         (good.replace(r#""a""#, r#""../a""#), "1 to 64 of a-z"),
         (good.replace("\"c\"", "\"go\""), "unknown variant `go`"),
-        (good.to_owned(), "src/module.c as `entry`, which is not there"),
+        (good.to_owned(), "has `entry` src/module.c, which does not exist"),
     ] {
         std::fs::write(&manifest, &mistake).unwrap();
         let printed = fails(folder.path(), &["build"]);
@@ -126,16 +126,16 @@ fn a_component_is_kept_until_its_sources_change() {
     std::fs::write(&source, text.replace("You said that already.", "Again?")).unwrap();
     let changed = build();
     assert!(changed.1 != first.1);
-    // What somebody else put there is not what the sources give.
+    // A file from elsewhere is not the sources' component.
     std::fs::write(&component, b"something else").unwrap();
     assert_eq!(build().1, changed.1);
-    // Packages elsewhere may change unseen.
+    // Packages elsewhere may change unnoticed.
     std::fs::write(module.join("package.json"), r#"{"dependencies": {"a": "file:../b"}}"#).unwrap();
     let before = build().0;
     assert!(build().0 > before);
 }
 
-/// Cargo's messages, and nothing of what it tells this program.
+/// Cargo's messages, without its JSON for this program.
 #[test]
 fn a_rust_source_that_does_not_compile_is_shown_without_json() {
     let folder = tempfile::tempdir().unwrap();

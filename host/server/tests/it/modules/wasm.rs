@@ -5,7 +5,7 @@ use std::path::Path;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
-/// A core module that carries the type of a world of the contract, as toolchains make them.
+/// A core module that carries the type of a world of the contract, in the format of toolchains.
 pub fn module(world: &str, text: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.0");
@@ -26,7 +26,7 @@ pub fn importing(interface: &str) -> Vec<u8> {
     wat::parse_str(format!(r#"(component (import "{interface}" (instance)))"#)).unwrap()
 }
 
-/// What every module needs: memory, and an allocator for what it is given. `data` is for its own texts.
+/// Parts of every module: memory, and an allocator for its arguments. `data` is for its own texts.
 fn text(imports: &str, data: &str, body: &str) -> String {
     format!(
         r#"(module
@@ -45,8 +45,8 @@ fn text(imports: &str, data: &str, body: &str) -> String {
     )
 }
 
-/// Prefers the last candidate and wants no other; refuses everybody who looks for a type that begins with `R`, loops
-/// for ever for one that begins with `L` and gives an invalid answer for one that begins with `N`.
+/// Prefers the last candidate and omits all others; refuses requests for a type that begins with `R`, loops for ever
+/// for one that begins with `L` and gives an invalid answer for one that begins with `N`.
 pub fn last_first() -> Vec<u8> {
     let rank = |name: &str| {
         format!(
@@ -280,7 +280,7 @@ pub fn rich_and_busy() -> Vec<u8> {
     module("chat-module", &text(imports, data, body))
 }
 
-/// Takes the first candidate that has exactly one player on it, and refuses where none has.
+/// Takes the first candidate that has exactly one player on it, and refuses if there is none.
 pub fn lonely_first() -> Vec<u8> {
     let imports = r#"(import "network-hub:module/candidates@1.0.0" "players" (func $players (param i32 i32)))"#;
     let data = r#"(data (i32.const 64) "nobody")"#;
@@ -316,7 +316,7 @@ pub fn trapping() -> Vec<u8> {
     module("chat-module", &text("", "", body))
 }
 
-/// The same module, made as large as that by a section that nobody reads.
+/// The same module, padded to that size by an ignored section.
 pub fn padded(mut module: Vec<u8>, bytes: usize) -> Vec<u8> {
     let leb = |number: usize| (0..5).map(move |at| (number >> (7 * at)) as u8 & 0x7f | if at < 4 { 0x80 } else { 0 });
     // Section 0: its size in five bytes, its name in two, and zeros.
@@ -328,7 +328,7 @@ pub fn padded(mut module: Vec<u8>, bytes: usize) -> Vec<u8> {
     module
 }
 
-/// Asks for WASI, as a program built for the wrong target does.
+/// Imports WASI, like a program built for the wrong target.
 pub fn wasi() -> Vec<u8> {
     let text = r#"(module
         (import "wasi_snapshot_preview1" "fd_write" (func (param i32 i32 i32 i32) (result i32)))
@@ -337,7 +337,8 @@ pub fn wasi() -> Vec<u8> {
     wat::parse_str(text).unwrap()
 }
 
-/// Refuses every kick with `too harsh`; after a warning it has a mute for a minute (`be quiet`) and a ban for ever.
+/// Refuses every kick with `too harsh`; after a warning it requests a mute for a minute (`be quiet`) and a ban for
+/// ever.
 pub fn strict() -> Vec<u8> {
     let data = r#"(data (i32.const 64) "too harsh") (data (i32.const 80) "be quiet")"#;
     let body = r#"

@@ -40,7 +40,7 @@ async fn lines_name_the_request_that_they_are_of(backend: Backend) {
     let db = hub_db::Db::connect(&installation.settings.database()).await.unwrap();
     db.write("ALTER TABLE currencies RENAME TO currencies_away").execute().await.unwrap();
     let owner = hub.client(created["apiKey"].as_str().unwrap());
-    // A change goes on where its caller hangs up, and is of its request all the same.
+    // A change continues after its caller hangs up, and still belongs to its request.
     for (method, path) in [(reqwest::Method::GET, "currencies"), (reqwest::Method::PUT, "currencies/coins")] {
         let request = owner.request(method.clone(), &format!("/api/manage/economy/{path}"));
         let request = request.header("X-Request-Id", format!("mine-{method}")).json(&json!({"minimum": 0}));

@@ -24,7 +24,7 @@ use crate::support::{Backend, Hub, hex, on_each};
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
 
-/// Receives spans as a collector does.
+/// Receives spans like a collector.
 #[derive(Clone, Default)]
 struct Collector {
     spans: Arc<Mutex<Vec<Span>>>,
@@ -104,8 +104,8 @@ async fn a_request_is_a_trace(backend: Backend) {
     assert!(statements.iter().map(text).any(|text| text.contains("FROM api_keys") && text.contains("$1")));
 }
 
-/// A receiver that fails is named once in the log, and hinders nobody.
-async fn a_failing_receiver_hinders_nobody(backend: Backend) {
+/// A failing receiver is logged once, and delays no requests.
+async fn a_failing_receiver_delays_no_request(backend: Backend) {
     let (url, collector) = collector().await;
     collector.is_failing.store(true, Ordering::Relaxed);
     let installation = Installation::new(backend);
@@ -131,4 +131,4 @@ async fn a_failing_receiver_hinders_nobody(backend: Backend) {
     assert!(log.contains("503 Service Unavailable"), "{log}");
 }
 
-on_each! { a_request_is_a_trace a_failing_receiver_hinders_nobody }
+on_each! { a_request_is_a_trace a_failing_receiver_delays_no_request }

@@ -1,4 +1,4 @@
-//! Networks that are deleted: all that is theirs goes, and nothing of another.
+//! Deletion of networks: all their data is deleted, and nothing of another.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{command, sample, succeed};
 use crate::support::{Backend, Client, Hub, NOW, on_each};
 
-/// How many rows a network has in each of its tables.
+/// Number of a network's rows in each of its tables.
 async fn rows(hub: &Hub, owner: &Client) -> BTreeMap<&'static str, i64> {
     let mut rows = BTreeMap::new();
     for table in TABLES.iter().chain(UNEXPORTED_TABLES) {
@@ -27,7 +27,7 @@ async fn rows(hub: &Hub, owner: &Client) -> BTreeMap<&'static str, i64> {
     rows
 }
 
-/// Fills networks with something of everything, and waits until all events of it are published.
+/// Fills every table of the networks, and waits until all events of it are published.
 async fn fill(hub: &Hub, networks: [&Client; 2]) {
     for network in networks {
         sample::fill(hub, network).await;
@@ -97,7 +97,7 @@ async fn nothing_but_the_name_is_left(backend: Backend) {
     sample::answers(&other).await;
     owner.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
     operator.delete(&path(&owner)).await.expect_error(404, "unknown_network");
-    // The name is free, and what a late request has written goes, too.
+    // The name is free, and late writes are deleted, too.
     operator.post("/api/admin/networks", json!({"name": name})).await.expect(201);
     let late = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, 'a', 'b', '1')";
     hub.app.db.write(late).bind(owner.network.unwrap()).execute().await.unwrap();
@@ -149,13 +149,13 @@ async fn a_killed_deletion_is_gone_on_with(backend: Backend) {
 
     let hub = Hub::start(backend).await;
     let operator = hub.operator().await;
-    // What is left is refused until it is gone.
+    // The remaining data is refused until it is deleted.
     let refused = hub.with_key(&key).get("/api/manage/keys").await.status.as_u16();
     assert!(matches!(refused, 401 | 403), "{refused}");
     is_deleted(&operator, &owner).await;
     assert!(rows(&hub, &owner).await.values().all(|count| *count == 0));
     let mut left = rows(&hub, &other).await;
-    // The hub that was started has counted what was there before.
+    // The started hub has counted the existing data.
     left.insert("network_usage", others["network_usage"]);
     assert_eq!(left, others);
 }

@@ -90,7 +90,7 @@ impl Forgery {
         bytes
     }
 
-    /// The good file with one member changed, and a summary that agrees.
+    /// The good file with one member changed, and a matching summary.
     fn with(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Members {
         let mut members = self.good.clone();
         change(&mut members.iter_mut().find(|(member, _)| member.starts_with(name)).unwrap().1);
@@ -133,7 +133,7 @@ impl Forgery {
     }
 }
 
-/// How many rows of the network some tables have, whether or not it exists.
+/// Number of rows of the network in some tables, even if it does not exist.
 async fn rows(hub: &Hub, owner: &Client) -> Vec<(String, i64)> {
     let network = owner.network.unwrap();
     hub.app
@@ -191,7 +191,7 @@ async fn a_forged_file_is_refused(to: Backend) {
     forgery.refused(&code, "not the SHA-256");
     let inline = forgery.with("tables/module_code/", |bytes| {
         let text = String::from_utf8(bytes.clone()).unwrap();
-        // What a file stands for, in its row, too.
+        // Values that refer to a file, in its row, too.
         *bytes = text
             .replace("\"large-guard\",1,\"\"", &format!("\"large-guard\",1,\"{}\"", STANDARD.encode("more")))
             .into();
@@ -260,7 +260,7 @@ async fn a_damaged_file_is_refused_before_anything_is_written(to: Backend) {
     assert!(damaged(&longer).contains("goes on after its summary"));
     assert!(damaged(b"").contains("no export of a network"));
     assert!(damaged(&vec![b'x'; 100_000]).contains("no export of a network"));
-    // One bit, somewhere in what a member holds.
+    // One bit, at random positions of a member's content.
     let mut at = 512;
     let mut tried = 0;
     for (name, bytes) in &forgery.good {
@@ -305,7 +305,7 @@ async fn malformed_rows_affect_no_other_network(to: Backend) {
     assert!(before == forgery.export_other(), "another network was changed");
 }
 
-/// As if the import had been killed: the next removes the rows.
+/// State after a killed import: the next removes the rows.
 async fn unpublish(forgery: &Forgery) {
     let sql = "DELETE FROM networks WHERE network_id = $1";
     forgery.hub.app.db.write(sql).bind(forgery.owner.network.unwrap()).execute().await.unwrap();

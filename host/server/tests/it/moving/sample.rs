@@ -34,7 +34,7 @@ const PATHS: &[&str] = &[
     "/api/manage/webhooks",
 ];
 
-/// What the network must answer after it has moved.
+/// Expected answers of the network after it has moved.
 pub struct Expected {
     /// The answer under an idempotency key.
     paid: Value,
@@ -77,7 +77,7 @@ async fn people(owner: &Client) -> String {
     register(owner, "lobby-2", json!({})).await;
     join(owner, "lobby-1", 1).await;
     join(owner, "lobby-1", 2).await;
-    // She is not there any more.
+    // She has left.
     owner.post(&format!("/api/plugin/players/{}/load?username=Alexandra", uuid(4)), Value::Null).await.expect(200);
     let seen = json!({"playerUuid": uuid(1), "playerName": "p1", "ipAddress": "203.0.113.7"});
     owner.post("/api/plugin/punishments/ip", seen).await.expect(204);
@@ -129,7 +129,7 @@ async fn things(owner: &Client) {
             .await
             .expect(200);
     }
-    // One is disabled, and nothing happens for the other, so that neither hub sends anything.
+    // One is disabled, and the other has no events, so that neither hub sends anything.
     let idle = json!({"url": "https://webhook.invalid/", "events": ["SERVER_OFFLINE"]});
     owner.post("/api/manage/webhooks", idle).await.expect(201);
     let hook = json!({"url": "https://webhook.invalid/", "events": ["CHAT"]});
@@ -180,7 +180,7 @@ async fn open(owner: &Client) -> String {
     opened["worldInstanceId"].as_str().unwrap().to_owned()
 }
 
-/// The network continues at another hub where it was left.
+/// The network continues at another hub from the same state.
 pub async fn check_continues(hub: &Hub, owner: &Client, expected: &Expected) {
     assert_eq!(pay(owner).await.expect(200), &expected.paid, "paid twice");
     let transfer = owner.get(&format!("/api/manage/transfers/{}", expected.transfer)).await;

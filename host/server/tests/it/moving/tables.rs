@@ -7,7 +7,7 @@ use hub_db::{ColumnType, Sql};
 
 use crate::support::{Backend, Hub};
 
-/// Tables that are not exported, and why.
+/// Tables that are not exported, with the reason.
 const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
     ("backup_holds", "backups under way"),
@@ -126,11 +126,11 @@ async fn every_table_is_exported_or_excluded(backend: Backend) {
         let mut found: BTreeSet<&str> = columns.keys().map(String::as_str).collect();
         let mut key: Vec<&str> = key.iter().map(String::as_str).collect();
         if table.name == "players" && found.remove("number") {
-            // SQLite's rows have numbers for its search index; their key is unique all the same.
+            // SQLite's rows have numbers for its search index; their key is unique nevertheless.
             key = vec!["network_id", "player_uuid"];
         }
         if table.name == "outbox" {
-            // Its numbers rise over all networks, and are unique all the same.
+            // Its numbers rise over all networks, and are unique nevertheless.
             key = vec!["network_id", "id"];
         }
         assert_eq!(found, expected, "{}", table.name);

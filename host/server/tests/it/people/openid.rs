@@ -27,7 +27,7 @@ async fn start(backend: Backend) -> Site {
 /// A sign-in that came back from the provider.
 struct Begun {
     cookie: String,
-    /// Path and query that the browser is sent to.
+    /// Path and query to which the browser is sent.
     callback: String,
 }
 
@@ -36,7 +36,7 @@ fn cookies(answer: &Answer) -> Vec<String> {
     answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap().to_owned()).collect()
 }
 
-/// As a browser sends it back.
+/// In the format that a browser sends back.
 fn pair(cookie: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
@@ -82,7 +82,7 @@ impl Site {
         self.finish(&begun).await
     }
 
-    /// Who has the session that an answer began.
+    /// Person of the session that an answer began.
     async fn me(&self, signed_in: &Answer) -> Value {
         let cookies = cookies(signed_in);
         let session = cookies.iter().find(|cookie| cookie.starts_with("hub_session=")).expect("a session");
@@ -91,7 +91,7 @@ impl Site {
         browser.send(me).await.expect(200).clone()
     }
 
-    /// The entries of the log about people whom the provider came to know.
+    /// Log entries about accounts linked to the provider.
     async fn links(&self) -> Vec<Value> {
         let operator = self.hub.operator().await;
         let log = operator.get("/api/admin/audit?action=person.openid_linked").await.expect(200).clone();
@@ -125,25 +125,25 @@ async fn an_invitation_is_accepted_and_from_then_on_the_subject_decides(site: Si
     assert_eq!(link["after"], json!({"issuer": site.provider.issuer(), "subject": "7"}));
     assert_eq!((&link["target"], &link["actor"]["type"]), (&person["personId"], &json!("PERSON")));
 
-    // The address at the provider may change, and be given to somebody else.
+    // The address at the provider may change, and be given to another person.
     site.provider.claim(json!({"email": "alex@elsewhere.example"}));
     assert_eq!(site.sign_in("").await.expect(200)["person"]["personId"], person["personId"]);
     site.provider.claim(json!({"sub": "8", "email": "Alex@Example.org"}));
     site.sign_in("").await.expect_error(403, "openid_subject_differs");
     assert_eq!(site.links().await.len(), 1);
 
-    // Without the account, the subject is nobody's again.
+    // Without the account, the subject is unassigned again.
     let path = format!("/api/admin/people/{}", person["personId"].as_str().unwrap());
     site.hub.operator().await.delete(&path).await.expect(204);
     site.provider.claim(json!({"sub": "7"}));
     site.sign_in("").await.expect_error(403, "not_invited");
 }
 
-async fn nobody_comes_in_without_an_invitation_to_a_verified_address(site: Site) {
+async fn sign_in_needs_an_invitation_to_a_verified_address(site: Site) {
     let owner = site.hub.network().await;
     site.sign_in("").await.expect_error(403, "not_invited");
     site.sign_in("?invitation=none").await.expect_error(400, "unknown_token");
-    // Somebody else's invitation gives nothing, and stays good.
+    // Another person's invitation gives nothing, and stays valid.
     let invitation = site.invitation(&owner, "kim@example.org", "VIEWER").await;
     site.sign_in(&invitation).await.expect_error(403, "forbidden_origin");
     assert_eq!(owner.get("/api/manage/people").await.expect(200)["total"], 0);
@@ -159,7 +159,7 @@ async fn nobody_comes_in_without_an_invitation_to_a_verified_address(site: Site)
         site.provider.claim(unverified);
         site.sign_in(&invitation).await.expect_error(403, "openid_email_unverified");
     }
-    // As many providers do: the address is told when asked for, and truth is a text.
+    // Many providers do this: the address is only in the user info, and a boolean is a text.
     let info = |subject: &str| json!({"sub": subject, "email": "kim@example.org", "email_verified": "true"});
     site.provider.claim(json!({"email": null, "email_verified": null}));
     site.provider.answers().user_info = info("8");
@@ -167,7 +167,7 @@ async fn nobody_comes_in_without_an_invitation_to_a_verified_address(site: Site)
     site.sign_in(&invitation).await.expect_error(403, "openid_token_invalid");
     site.provider.answers().user_info = info("7");
     let person = site.sign_in(&invitation).await.expect(200)["person"].clone();
-    // It told no name, either.
+    // It sent no name, either.
     assert_eq!((&person["email"], &person["name"]), (&json!("kim@example.org"), &json!("kim")));
     site.sign_in(&invitation).await.expect_error(400, "unknown_token");
 }
@@ -175,7 +175,7 @@ async fn nobody_comes_in_without_an_invitation_to_a_verified_address(site: Site)
 async fn a_password_and_the_provider_are_two_ways_into_one_account(site: Site) {
     let owner = site.hub.network().await;
     let alex = member(&site.hub, &owner, ALEX, "OWNER").await;
-    // Where the browser is sent to in the end.
+    // Final target of the browser.
     let answer = site.sign_in("?return=/console%23people").await;
     answer.expect(303);
     assert_eq!(answer.headers["location"], format!("{HUB}/console#people"));
@@ -216,7 +216,7 @@ async fn an_account_without_a_password_sets_one_by_mail(site: Site) {
     site.sign_in("").await.expect(200);
 }
 
-async fn what_the_provider_signed_is_checked(site: Site) {
+async fn signed_claims_of_the_provider_are_checked(site: Site) {
     let owner = site.hub.network().await;
     member(&site.hub, &owner, ALEX, "OWNER").await;
     let honest = site.provider.answers().clone();
@@ -249,7 +249,7 @@ async fn an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(sit
     let owner = site.hub.network().await;
     member(&site.hub, &owner, ALEX, "OWNER").await;
     let (one, other) = (site.begin("").await, site.begin("?return=/console").await);
-    // Somebody else's answer, as a link that they were given.
+    // Another person's answer, as a link that they were given.
     site.come_back(&other.cookie, &one.callback).await.expect_error(400, "openid_state_wrong");
     site.come_back("a=b", &one.callback).await.expect_error(400, "openid_sign_in_ended");
     site.come_back("hub_openid=x", &one.callback).await.expect_error(400, "openid_sign_in_ended");
@@ -301,7 +301,7 @@ async fn a_second_factor_of_the_hub_is_asked_for(site: Site) {
     };
     with_code(&pair(pending), "000000").await.expect_error(401, "wrong_credentials");
     with_code("a=b", recovery[0].as_str().unwrap()).await.expect_error(400, "openid_sign_in_ended");
-    // A sign-in that has only begun is none that the provider has answered.
+    // A sign-in that has only begun has no answer of the provider.
     let begun = site.begin("").await;
     with_code(&begun.cookie, recovery[0].as_str().unwrap()).await.expect_error(400, "openid_sign_in_ended");
     assert!(site.links().await.is_empty());
@@ -311,7 +311,7 @@ async fn a_second_factor_of_the_hub_is_asked_for(site: Site) {
     assert_eq!(site.me(&answer).await["personId"], json!(alex.id));
     assert_eq!(site.links().await.len(), 1);
 
-    // A page learns of it from where it is sent to.
+    // A page learns of it from its URL.
     let answer = site.sign_in("?return=/console?x=1").await;
     answer.expect(303);
     assert_eq!(answer.headers["location"], format!("{HUB}/console?x=1&signIn=second_factor_needed"));
@@ -371,7 +371,7 @@ async fn half_of_the_options_is_refused_at_the_start(backend: Backend) {
     assert!(!said.contains(secret), "{said}");
 }
 
-async fn without_a_provider_nobody_signs_in_with_one(backend: Backend) {
+async fn without_a_provider_sign_in_with_one_is_refused(backend: Backend) {
     let hub = Hub::start(backend).await;
     let client = hub.anonymous();
     client.get("/api/people/openid/sign-in").await.expect_error(404, "openid_not_set_up");
@@ -386,14 +386,14 @@ async fn without_a_provider_nobody_signs_in_with_one(backend: Backend) {
 
 on_each! {
     an_invitation_is_accepted_and_from_then_on_the_subject_decides(super::start)
-    nobody_comes_in_without_an_invitation_to_a_verified_address(super::start)
+    sign_in_needs_an_invitation_to_a_verified_address(super::start)
     a_password_and_the_provider_are_two_ways_into_one_account(super::start)
     an_account_without_a_password_sets_one_by_mail(super::start)
-    what_the_provider_signed_is_checked(super::start)
+    signed_claims_of_the_provider_are_checked(super::start)
     an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(super::start)
     a_second_factor_of_the_hub_is_asked_for(super::start)
     the_provider_may_be_away_and_change_its_keys(super::start)
     one_address_guesses_few_answers(super::start)
     half_of_the_options_is_refused_at_the_start(std::future::ready)
-    without_a_provider_nobody_signs_in_with_one(std::future::ready)
+    without_a_provider_sign_in_with_one_is_refused(std::future::ready)
 }

@@ -1,4 +1,4 @@
-//! A small OpenID provider that signs everybody in at once, and lies when told to.
+//! A small OpenID provider that signs in every user at once, and lies when configured to.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ pub enum Signature {
     Absent,
 }
 
-/// What it answers; tests change it.
+/// Its answers, which tests change.
 #[derive(Clone)]
 pub struct Answers {
     pub is_down: bool,
@@ -51,7 +51,7 @@ pub struct Answers {
     pub claims: Value,
     /// Null: there is none.
     pub user_info: Value,
-    /// How often it was asked for its metadata.
+    /// Number of requests for its metadata.
     pub discoveries: usize,
     /// By code: nonce and challenge.
     codes: HashMap<String, (String, String)>,
@@ -94,7 +94,7 @@ impl Provider {
         format!("http://{}", self.address)
     }
 
-    /// What a hub is told that people sign in with it.
+    /// Settings of a hub whose people sign in with it.
     pub fn apply(&self, settings: &mut Settings) {
         settings.public_url = Some(HUB.to_owned());
         settings.oidc_issuer = Some(self.issuer());
@@ -155,7 +155,7 @@ async fn token(State(provider): State<Provider>, headers: HeaderMap, body: Strin
     assert_eq!(BASE64_STANDARD.decode(basic).unwrap(), b"network-hub:a+secret%2Fwith%2Bsigns");
     let mut answers = provider.answers();
     let challenge_of = |verifier: &str| BASE64.encode(Sha256::digest(verifier));
-    // Good once.
+    // Valid once.
     let code = answers.codes.get_mut(&form["code"]).map(std::mem::take);
     let Some((nonce, challenge)) = code.filter(|(_, challenge)| *challenge == challenge_of(&form["code_verifier"]))
     else {

@@ -7,7 +7,7 @@ use totp_rs::Builder;
 use super::{PASSWORD, code, get, member, send, sign_in};
 use crate::support::{Answer, Backend, Hub, NOW, on_both, on_each};
 
-/// What an authenticator app shows.
+/// Code shown by an authenticator app.
 pub(super) fn shown(secret: &str, millis: i64) -> String {
     let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
     let totp = Builder::new().with_secret(secret).build().unwrap();
@@ -24,7 +24,7 @@ on_both! {
     async fn a_session_as_cookie_needs_the_csrf_token_for_changes(hub: Hub) {
         let owner = hub.network().await;
         member(&hub, &owner, "alex@example.org", "OWNER").await;
-        // As a form of another site's page would.
+        // Like a form of another site's page would.
         let body = json!({"email": "alex@example.org", "password": PASSWORD, "cookie": true}).to_string();
         let form = hub.anonymous().request(Method::POST, "/api/people/sign-in").header("Content-Type", "text/plain");
         hub.anonymous().send(form.body(body)).await.expect_error(400, "invalid_request");
@@ -63,14 +63,14 @@ on_both! {
         }
         let last = again().await;
         let everywhere = ["/api/manage/keys", "/api/people/me"];
-        // Somebody who knows a session's id, which is no secret, and not the rest.
+        // An attacker who knows a session's id, which is no secret, and not the rest.
         let (known, _) = last.rsplit_once('_').unwrap();
         for wrong in [format!("{known}_{}", "x".repeat(last.len() - known.len() - 1)), "hubs_x".to_owned()] {
             for path in everywhere {
                 get(&hub, &wrong, path).await.expect_error(401, "unauthenticated");
             }
         }
-        // It ends of itself, not because it is deleted a while later.
+        // It expires by itself, not because it is deleted a while later.
         hub.advance_ms((14 * 24 * 60 - 5) * 60 * 1_000);
         for path in everywhere {
             get(&hub, &last, path).await.expect(200);
@@ -150,14 +150,14 @@ on_both! {
         let code = recovery[3].as_str().unwrap();
         with(code).await.expect(200);
         with(code).await.expect_error(401, "wrong_credentials");
-        // Asking without a code gives no guesses back.
+        // A request without a code restores no guesses.
         for _ in 0..8 {
             with("000000").await;
             sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await;
         }
         with(recovery[4].as_str().unwrap()).await.expect_error(429, "rate_limited");
         let disable = async |code: Value| {
-            // All that failed before has been waited for.
+            // Waits for all earlier failures.
             hub.advance_ms(900_000);
             post(&format!("{path}/disable"), json!({"password": PASSWORD, "code": code})).await
         };
@@ -173,7 +173,7 @@ on_both! {
         disable(recovery[5].clone()).await.expect(204);
         hub.advance_ms(900_000);
         sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
-        // The log tells of all this, and no secret.
+        // The log has all this, and no secret.
         let log = hub.operator().await.get("/api/admin/audit").await.expect(200).to_string();
         assert!(log.contains("person.second_factor_enabled") && log.contains("person.second_factor_disabled"), "{log}");
         let recovery = recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap());
@@ -195,14 +195,14 @@ on_both! {
         };
         reset(&"x".repeat(40), "a new password").await.expect_error(400, "unknown_token");
         reset(&token, "short").await.expect_error(400, "invalid_request");
-        // No second mail within ten minutes; the first one's code stays good.
+        // No second mail within ten minutes; the first one's code stays valid.
         lost("alex@example.org").await.expect(204);
         reset(&token, "a new password").await.expect(204);
         reset(&token, "a newer password").await.expect_error(400, "unknown_token");
         get(&hub, &alex.token, "/api/manage/keys").await.expect_error(401, "unauthenticated");
         sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect_error(401, "wrong_credentials");
         let session = sign_in(&hub, "alex@example.org", "a new password", json!({})).await.expect(200).clone();
-        // Changing it leaves only the session that did.
+        // Changing it keeps only the session that did it.
         let other = sign_in(&hub, "alex@example.org", "a new password", json!({})).await.expect(200).clone();
         let token = session["token"].as_str().unwrap();
         let change = |current: &str| json!({"current": current, "new": PASSWORD});
@@ -215,7 +215,7 @@ on_both! {
         hub.advance_ms(60 * 60 * 1_000);
         lost("alex@example.org").await.expect(204);
         let late = code(&hub, "alex@example.org", 3).await;
-        // Of itself, not because it is deleted a while later.
+        // By itself, not because it is deleted a while later.
         hub.advance_ms(55 * 60 * 1_000);
         reset(&"x".repeat(40), "a new password").await.expect_error(400, "unknown_token");
         hub.advance_ms(5 * 60 * 1_000);
@@ -245,8 +245,8 @@ on_both! {
     }
 }
 
-/// Somebody who knows the address of an account, and guesses, keeps its person out of no place where they were before.
-async fn guesses_from_elsewhere_keep_nobody_out(backend: Backend) {
+/// An attacker who knows the address of an account, and guesses, does not lock out its owner where they were before.
+async fn guesses_from_elsewhere_do_not_lock_out_the_owner(backend: Backend) {
     let hub =
         Hub::start_with(backend, |settings| settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()]).await;
     let owner = hub.network().await;
@@ -267,14 +267,14 @@ async fn guesses_from_elsewhere_keep_nobody_out(backend: Backend) {
         assert_eq!(refused.status, 429, "{}", refused.body);
     };
     guess(elsewhere).await;
-    // From a third place as from the second: it is the account that waits.
+    // A third place is treated like the second: it is the account that waits.
     assert_eq!(from("198.51.100.9", PASSWORD).await.status, 429);
     from(home, PASSWORD).await.expect(200);
     // The same household, signed out or not.
     send(&hub, &session, Method::POST, "/api/people/sign-out-everywhere", json!({})).await.expect(204);
     from("2001:db8:1::8", PASSWORD).await.expect(200);
     assert_eq!(from(elsewhere, PASSWORD).await.status, 429, "a success at home lets no guess through");
-    // Who guesses at home is slowed down, too, and changing the password there waits for no one's guesses.
+    // A guesser at home is slowed down, too, and changing the password there does not wait for others' guesses.
     guess(home).await;
     hub.advance_ms(15_000);
     let session = from(home, PASSWORD).await.expect(200)["token"].as_str().unwrap().to_owned();
@@ -296,11 +296,11 @@ async fn a_person_has_so_many_sessions(backend: Backend) {
     let (second, third) = (again().await, again().await);
     get(&hub, &alex.token, "/api/people/me").await.expect_error(401, "unauthenticated");
     send(&hub, &third, Method::POST, "/api/people/sign-out", json!({})).await.expect(204);
-    // One that has ended goes before one that has not.
+    // An expired one is dropped before a valid one.
     let fourth = again().await;
     for token in [&second, &fourth] {
         get(&hub, token, "/api/people/me").await.expect(200);
     }
 }
 
-on_each! { guesses_from_elsewhere_keep_nobody_out a_person_has_so_many_sessions }
+on_each! { guesses_from_elsewhere_do_not_lock_out_the_owner a_person_has_so_many_sessions }

@@ -22,7 +22,7 @@ async fn an_invitation_outlives_the_absence_of_the_mail_server_and_of_the_hub() 
     let text = mail["mail"].as_str().unwrap();
     let is_code = |line: &&str| line.len() == 40 && line.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let code = text.lines().map(str::trim).find(is_code).expect(text);
-    // Links lead to the hub's own address, whatever the inviting request said.
+    // Links use the hub's own address, whatever the inviting request contained.
     assert!(text.replace("=\r\n", "").contains("https://hub.games.example/api/people/accept"), "{text}");
     let body = json!({"token": code, "name": "Alex", "password": PASSWORD});
     hub.anonymous().post("/api/people/accept", body).await.expect(200);

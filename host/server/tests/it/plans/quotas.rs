@@ -31,7 +31,7 @@ impl Limited {
         self.operator.put(&self.plan, json!({"limits": {self.limit: value}})).await.expect(200);
     }
 
-    /// Adds to what has `base` already, `unit` at a time. Each number that `add` gets is another one.
+    /// Adds `unit` at a time to the existing `base`. Each number that `add` gets is another one.
     async fn check(&self, base: i64, unit: i64, mut add: impl AsyncFnMut(&Client, u64) -> Answer) {
         for (limit, value, numbers) in [(2, 2 * unit, 1..3), (3, 3 * unit, 3..4)] {
             self.set(Some(base + value)).await;
@@ -51,7 +51,7 @@ impl Limited {
         self.set(None).await;
         let added = add(&self.owner, 4).await;
         assert!(added.status.is_success(), "{}: {}", self.limit, added.body);
-        // What is there when a limit is lowered stays, and nothing comes to it.
+        // Existing data stays when a limit is lowered, and additions are refused.
         self.set(Some(base + unit)).await;
         let refused = add(&self.owner, 9).await;
         assert_eq!(exceeded(&refused, self.limit, base + unit), base + 4 * unit, "{}", refused.body);
@@ -64,7 +64,7 @@ on_both! {
         limited.check(0, 1, async |client, number| {
             client.post("/api/plugin/servers/register", server(&format!("s{number}"), json!({}))).await
         }).await;
-        // One that is there registers again.
+        // An existing one registers again.
         register(&limited.owner, "s1", json!({})).await;
     }
 
@@ -92,7 +92,7 @@ on_both! {
             }
             Answer { status, headers, body: response.json().await.unwrap() }
         }).await;
-        // The same server's stream takes the place of the one before.
+        // The same server's stream replaces the previous one.
         limited.owner.events(Some("s1"), None).await;
     }
 
@@ -157,7 +157,7 @@ on_both! {
             let bytes = wasm::moody(u32::try_from(number).unwrap());
             client.send(request.header("Content-Type", "application/wasm").body(bytes)).await
         }).await;
-        // One that is there is not added.
+        // An existing one is not added.
         let request = limited.owner.request(Method::POST, "/api/manage/modules?name=moody");
         let again = request.header("Content-Type", "application/wasm").body(wasm::moody(1));
         limited.owner.send(again).await.expect(200);

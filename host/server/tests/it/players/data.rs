@@ -1,4 +1,4 @@
-//! Namespaces' data, and when it may be overwritten.
+//! Namespaces' data, and rules for overwriting it.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -22,7 +22,7 @@ async fn put(client: &Client, player: &str, data: &str, version: Option<i64>) ->
 enum Step {
     /// Overwrites any version.
     Put,
-    /// Writes on top of the version so many writes ago.
+    /// Writes on top of the version that many writes ago.
     PutOn(i64),
     Delete,
 }

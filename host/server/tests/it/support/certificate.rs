@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Creates a certificate for `localhost` and its key in the folder; their paths.
+/// Creates a certificate for `localhost` and its key in the folder; returns their paths.
 pub fn certificate(folder: &Path) -> (String, String) {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let config = "[req]\ndistinguished_name = name\nx509_extensions = ext\nprompt = no\n[name]\nCN = localhost\n\

@@ -14,7 +14,7 @@ pub struct Client {
     pub network: Option<NetworkId>,
 }
 
-/// What the hub answered.
+/// The hub's answer.
 #[derive(Debug)]
 pub struct Answer {
     pub status: StatusCode,
@@ -86,7 +86,7 @@ impl Client {
         self.with_key(created.expect(201)["apiKey"].as_str().unwrap())
     }
 
-    /// Checks that the event stream is refused; a stream that opens would be read for ever.
+    /// Checks that the event stream is refused; an open stream would be read for ever.
     pub async fn expect_no_stream(&self, query: &str, status: u16, code: &str) {
         let path = format!("/api/plugin/events?{query}");
         let response = self.request(Method::GET, &path).send().await.unwrap();

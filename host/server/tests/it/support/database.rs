@@ -25,7 +25,7 @@ impl Backend {
         Self::sqlite().with_postgres().await
     }
 
-    /// A PostgreSQL that orders texts as English does, unless a column says otherwise.
+    /// A PostgreSQL that sorts texts by English rules, unless a column specifies otherwise.
     pub async fn postgres_in_english() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("it_{}_en_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));

@@ -8,7 +8,7 @@ use reqwest::{RequestBuilder, Response};
 use serde_json::Value;
 use sse_stream::{Sse, SseByteStream};
 
-/// How long a test waits for an event before it fails, in real time.
+/// Time limit of a test's wait for an event, in real time.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +44,7 @@ impl Events {
         }
     }
 
-    /// The next event, however long it takes; None when the stream has ended.
+    /// The next event, without a time limit; None when the stream has ended.
     pub async fn next_frame(&mut self) -> Option<Event> {
         loop {
             let event = self.0.next().await?.ok()?;
@@ -61,7 +61,7 @@ impl Events {
         next.expect("the stream goes on").unwrap().id
     }
 
-    /// The next event of one of these names, whatever comes before it.
+    /// The next event with one of these names, skipping others.
     pub async fn next_named_any(&mut self, names: &[&str]) -> Event {
         loop {
             let event = self.next().await.expect("the stream goes on");
@@ -71,7 +71,7 @@ impl Events {
         }
     }
 
-    /// The next event of this name, whatever comes before it.
+    /// The next event with this name, skipping others.
     pub async fn next_named(&mut self, name: &str) -> Event {
         loop {
             let event = self.next().await.expect("the stream goes on");

@@ -30,7 +30,7 @@ pub use database::Backend;
 pub use events::{Event, Events};
 pub use s3::S3;
 
-/// Wednesday 2027-03-10 12:00 UTC, where every test starts.
+/// Wednesday 2027-03-10 12:00 UTC, the start of every test.
 pub const NOW: i64 = 1_804_680_000_000;
 
 /// Runs each test on both databases: `on_both! { async fn name(hub: Hub) { … } }`.
@@ -42,8 +42,8 @@ macro_rules! on_both {
 }
 pub(crate) use on_both;
 
-/// Runs tests that start hubs themselves on both databases: `on_each! { name }` with a `Backend`, `on_each! { name(start) }`
-/// with what `start` makes of one.
+/// Runs tests that start hubs themselves on both databases: `on_each! { name }` with a `Backend`, `on_each! {
+/// name(start) }` with the result of `start` for one.
 macro_rules! on_each {
     ($($name:ident)+) => {
         $crate::support::on_each! { $($name(std::future::ready))+ }
@@ -64,7 +64,7 @@ macro_rules! on_each {
 }
 pub(crate) use on_each;
 
-/// As `on_both!`, and behind PgBouncer in transaction mode, too.
+/// Variant of `on_both!` that also runs behind PgBouncer in transaction mode.
 macro_rules! on_all {
     ($($(#[$attribute:meta])* async fn $name:ident($hub:ident: Hub) $body:block)+) => {
         $crate::support::on_both! { $($(#[$attribute])* async fn $name($hub: Hub) $body)+ }
@@ -127,7 +127,7 @@ impl Hub {
         Self { app, clock, address, http: hub::http_client::client().unwrap(), backend, serving, settings, time }
     }
 
-    /// Stops the hub as SIGTERM does and starts another on the same data, `later` of the clock's time.
+    /// Stops the hub like SIGTERM and starts another on the same data, `later` of the clock's time.
     #[allow(dead_code)]
     pub async fn restart(self, later: Duration) -> Self {
         self.app.begin_stop();
@@ -137,7 +137,7 @@ impl Hub {
         Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
-    /// Stops the hub as SIGTERM does and answers its data.
+    /// Stops the hub like SIGTERM and returns its data.
     pub async fn stop(self) -> Backend {
         self.app.begin_stop();
         self.serving.await.unwrap();
@@ -145,7 +145,7 @@ impl Hub {
         self.backend
     }
 
-    /// Starts another hub on the same data without stopping this one, as after a kill.
+    /// Starts another hub on the same data without stopping this one, like after a kill.
     #[allow(dead_code)]
     pub async fn abandon(self, later: Duration) -> Self {
         self.serving.abort();
@@ -153,7 +153,7 @@ impl Hub {
         Self::run(self.backend, self.settings, self.clock, self.time).await
     }
 
-    /// Waits until this holds, of what the hub does by itself.
+    /// Waits until this holds, for background work of the hub.
     pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
         while !holds().await {

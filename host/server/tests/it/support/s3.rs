@@ -1,4 +1,4 @@
-//! A small S3-compatible store that looks at what is signed.
+//! A small S3-compatible store that checks signatures.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ const BUCKET: &str = "/worlds/";
 pub struct S3 {
     address: std::net::SocketAddr,
     objects: Arc<Mutex<Objects>>,
-    /// How many more writes it does before it does none until there are more.
+    /// Number of writes that are allowed before further ones block.
     writes: Arc<watch::Sender<usize>>,
 }
 
@@ -37,7 +37,7 @@ impl S3 {
         s3
     }
 
-    /// What `--blobs` is told.
+    /// Value of `--blobs`.
     pub fn url(&self) -> String {
         format!("s3://AKID:s3cr%2Fet@{}/worlds/eu?region=eu-west-1&tls=off", self.address)
     }
@@ -52,12 +52,12 @@ impl S3 {
         self.objects.lock().unwrap().whole.values().cloned().collect()
     }
 
-    /// How many uploads in parts have begun and not ended.
+    /// Number of unfinished multipart uploads.
     pub fn unfinished(&self) -> usize {
         self.objects.lock().unwrap().uploads.len()
     }
 
-    /// Lets it do so many more writes; those behind them wait.
+    /// Allows that many more writes; later ones wait.
     pub fn allow_writes(&self, count: usize) {
         self.writes.send_replace(count);
     }

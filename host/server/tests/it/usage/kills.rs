@@ -12,7 +12,7 @@ fn requests(installation: &Installation, arguments: &[&str]) -> i64 {
     hours.as_array().unwrap().iter().map(|hour| hour["requests"].as_i64().unwrap()).sum()
 }
 
-/// A kill loses no more than what was counted since the last batch, and nothing is counted twice.
+/// A kill loses no more than the counts since the last batch, and nothing is counted twice.
 async fn a_kill_loses_a_second_at_most(backend: Backend) {
     const STORED: i64 = 40;
     const KILLS: i64 = 4;

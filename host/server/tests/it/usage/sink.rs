@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{HOUR, expect_newest};
 use crate::support::{Backend, Client, Hub, NOW, on_each};
 
-/// Takes reports, or refuses them.
+/// Accepts reports, or refuses them.
 #[derive(Clone)]
 pub struct Billing {
     url: String,
@@ -22,9 +22,9 @@ pub struct Billing {
 
 #[derive(Default)]
 struct Received {
-    /// How many more it refuses.
+    /// Number of further reports to refuse.
     refusals: usize,
-    /// How many more it takes without the hub learning of it.
+    /// Number of further reports to accept without an answer.
     silent: usize,
     refused: usize,
     events: Vec<Value>,
@@ -142,7 +142,7 @@ async fn a_refused_report_is_sent_again_before_the_next(backend: Backend) {
     assert_eq!(billing.received.lock().unwrap().refused, 3);
 }
 
-/// What was taken without the hub learning of it is sent again, by the next process, under the same id.
+/// Accepted reports without an answer are sent again, by the next process, under the same id.
 async fn a_restart_reports_all_under_the_same_ids(backend: Backend) {
     let billing = Billing::start().await;
     let hub = billing.hub(backend).await;

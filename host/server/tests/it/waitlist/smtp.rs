@@ -32,7 +32,7 @@ impl MailServer {
         command.arg(script).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("scripts/test makes the Python that the mail server needs");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port = lines.next().expect("the mail server says its port").unwrap().parse().unwrap();
+        let port = lines.next().expect("the mail server prints its port").unwrap().parse().unwrap();
         Self { child, lines, port }
     }
 
@@ -132,7 +132,7 @@ async fn mail_of_a_hub_that_trusts(certificate: &str, smtp: &str, server: MailSe
         .unwrap();
     assert_eq!(answer.status(), 200);
     let (server, mail) = server.next().await;
-    // Without --public-url the link leads to the address that the hub listens on.
+    // Without --public-url the link uses the address that the hub listens on.
     assert!(mail["mail"].as_str().unwrap().replace("=\r\n", "").contains(&url), "{mail}");
     hub.kill().unwrap();
     hub.wait().unwrap();

@@ -1,4 +1,4 @@
-//! No request goes to an address that is not public, whatever a name's look-up says.
+//! No request goes to an address that is not public, regardless of a name's look-up.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const VICTIM: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 on_each! { a_name_that_changes_its_address_leads_nowhere urls_that_lead_inside_are_refused }
 
-/// What a name server answers, and how often it was asked.
+/// Answers of a name server, and the number of its queries.
 #[derive(Clone, Default)]
 struct Names(Arc<Mutex<(Vec<IpAddr>, usize)>>);
 
@@ -51,7 +51,7 @@ async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
     // The same port of both addresses, so that only the address decides.
     let receiver = Receiver::start("127.0.0.2:0").await;
     let victim = Receiver::start(&format!("127.0.0.1:{}", receiver.address().port())).await;
-    // Each request is a connection of its own, so that each is looked up.
+    // Each request uses its own connection, so that each is looked up.
     let closing = |status: u16| Reply::With(status, "connection", "close".to_owned());
     receiver.always(closing(200));
     names.answer(&[ALLOWED]);
@@ -60,7 +60,7 @@ async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
     publish(&owner, "a").await;
     expect_requests(&receiver, 1).await;
     expect_idle(&owner, &id).await;
-    assert_eq!(names.asked(), 1, "it is connected to what was looked up, once");
+    assert_eq!(names.asked(), 1, "it connects to the looked-up address, after one look-up");
     let inside = [
         vec![VICTIM],
         vec![ip("::1"), ip("::ffff:127.0.0.1")],
@@ -79,13 +79,13 @@ async fn a_name_that_changes_its_address_leads_nowhere(backend: Backend) {
         assert_eq!(waiting["status"], Value::Null);
     }
     assert_eq!((receiver.count(), victim.count()), (1, 0));
-    // Of several addresses, only what is allowed is tried.
+    // Of several addresses, only allowed ones are tried.
     names.answer(&[VICTIM, ALLOWED]);
     owner.patch(&format!("{WEBHOOKS}/{id}"), json!({"enabled": true})).await.expect(200);
     expect_idle(&owner, &id).await;
     expect_requests(&receiver, 6).await;
     assert_eq!(victim.count(), 0);
-    // A redirect is an answer, and no way inside.
+    // A redirect is an answer, and not followed.
     receiver.will([Reply::With(307, "location", victim.url()), Reply::With(302, "location", victim.url())]);
     publish(&owner, "redirected").await;
     Hub::eventually("it fails", async || get(&owner, &id).await["failures"] == 1).await;

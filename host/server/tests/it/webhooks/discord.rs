@@ -7,7 +7,7 @@ use super::{WEBHOOKS, deliveries, expect_idle, expect_requests, get, publish, re
 use crate::servers::uuid;
 use crate::support::{Client, Hub, on_each};
 
-on_each! { messages_are_written_by_templates_and_ping_nobody(crate::webhooks::start) discords_own_answers_are_understood(crate::webhooks::start) }
+on_each! { messages_follow_templates_and_ping_no_one(crate::webhooks::start) discords_own_answers_are_understood(crate::webhooks::start) }
 
 async fn add(owner: &Client, url: &str, events: &[&str], templates: Value) -> String {
     let body = json!({"kind": "DISCORD", "url": url, "events": events, "templates": templates});
@@ -15,7 +15,7 @@ async fn add(owner: &Client, url: &str, events: &[&str], templates: Value) -> St
     made["webhookId"].as_str().unwrap().to_owned()
 }
 
-async fn messages_are_written_by_templates_and_ping_nobody(hub: Hub) {
+async fn messages_follow_templates_and_ping_no_one(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     let url = format!("http://{}/api/webhooks/123/secret-token?thread_id=7", receiver.address());
     let embed =
@@ -79,13 +79,13 @@ async fn discords_own_answers_are_understood(hub: Hub) {
     hub.advance_ms(1_001);
     expect_idle(&owner, &id).await;
     expect_requests(&receiver, 4).await;
-    // A message that is refused is not sent again, and holds up no other.
+    // A refused message is not sent again, and delays no other.
     let states: Vec<_> =
         deliveries(&owner, &id).await.iter().map(|it| it["state"].as_str().unwrap().to_owned()).collect();
     assert_eq!(states, ["DELIVERED", "FAILED", "DELIVERED"]);
     let error = deliveries(&owner, &id).await[1]["error"].as_str().unwrap().to_owned();
     assert!(error.starts_with("400"), "{error}");
-    // One whose messages are all refused is disabled in the end.
+    // A webhook whose messages are all refused is disabled in the end.
     let (delivered_at, refused_at) = (get(&owner, &id).await["lastSuccessAt"].clone(), hub.app.clock.now() + 1_000);
     hub.advance_ms(1_000);
     receiver.always(Reply::Status(400));

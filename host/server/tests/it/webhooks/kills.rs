@@ -16,14 +16,14 @@ fn number_of(request: &Received) -> u64 {
     request.body["data"]["namespace"].as_str().unwrap().parse().unwrap()
 }
 
-/// Changes configuration; whether the hub acknowledged it.
+/// Changes configuration; returns true if the hub acknowledged it.
 async fn publish(owner: &Client, number: u64) -> bool {
     let body = json!({"group": "g", "namespace": number.to_string(), "doc": 1});
     let request = owner.request(Method::POST, "/api/plugin/config/publish").json(&body);
     request.send().await.is_ok_and(|answer| answer.status() == 200)
 }
 
-/// Makes changes from `first` on until the hub is gone; the number of the first one that was not acknowledged.
+/// Makes changes from `first` on until the hub is gone; returns the number of the first unacknowledged one.
 fn publish_until_killed(owner: Client, first: u64) -> JoinHandle<u64> {
     tokio::spawn(async move {
         let mut number = first;
@@ -34,7 +34,7 @@ fn publish_until_killed(owner: Client, first: u64) -> JoinHandle<u64> {
     })
 }
 
-/// Every event of an acknowledged change arrives at least once and in order, whatever the hub was at when it was killed.
+/// Every event of an acknowledged change arrives at least once and in order, at whatever point the hub was killed.
 async fn kills_lose_and_reorder_no_event(backend: Backend) {
     const KILLS: usize = 2;
 
@@ -42,7 +42,7 @@ async fn kills_lose_and_reorder_no_event(backend: Backend) {
     let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let serve = || installation.serve_with_options(&["--webhook-networks", "127.0.0.2/32"]);
     let receiver = receiver().await;
-    // Slower than changes are made, so that each kill finds events that wait, and one on its way.
+    // Slower than changes are made, so that each kill finds queued events, and one on its way.
     receiver.always(Reply::Late(std::time::Duration::from_millis(20)));
     let newest = || receiver.answered().last().map(number_of);
     let mut hub = serve();
@@ -51,7 +51,7 @@ async fn kills_lose_and_reorder_no_event(backend: Backend) {
     for kill in 0..=KILLS {
         let before = receiver.count();
         assert!(publish(&hub.client(&key), next).await);
-        // Nobody tries the webhook before the claim of the process that was killed has ended.
+        // The webhook is not tried before the claim of the killed process has ended.
         Hub::eventually("it goes on", async || receiver.count() > before).await;
         Hub::eventually("all arrive", async || newest() == Some(next)).await;
         next += 1;
@@ -70,7 +70,7 @@ async fn kills_lose_and_reorder_no_event(backend: Backend) {
         next = last + 1;
         hub = serve();
     }
-    // A receiver may have done nothing yet with what it did not answer.
+    // A receiver may have ignored requests that it did not answer.
     let numbers: Vec<_> = receiver.answered().iter().map(number_of).collect();
     assert!(numbers.is_sorted(), "out of order: {numbers:?}");
     let received = receiver.received();
@@ -78,7 +78,7 @@ async fn kills_lose_and_reorder_no_event(backend: Backend) {
     let is_missing = |number: &u64| !unacknowledged.contains(number) && numbers.binary_search(number).is_err();
     let missing: Vec<_> = (0..next).filter(is_missing).collect();
     assert!(missing.is_empty(), "{missing:?} never arrived");
-    // What was on its way arrives twice, under one id.
+    // Deliveries under way arrive twice, under one id.
     let repeated: Vec<_> = received.windows(2).filter(|pair| number_of(&pair[0]) == number_of(&pair[1])).collect();
     assert!(repeated.len() <= KILLS, "{numbers:?}");
     assert!(repeated.iter().all(|pair| pair[0].header("webhook-id") == pair[1].header("webhook-id")));

@@ -8,7 +8,7 @@ use super::receiver::Reply;
 use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, receiver};
 use crate::support::{Client, Hub, on_each};
 
-on_each! { webhooks_are_one_networks_own(crate::webhooks::start) what_is_wrong_is_refused(crate::webhooks::start) the_commands_do_what_the_routes_do(crate::webhooks::start) }
+on_each! { webhooks_are_one_networks_own(crate::webhooks::start) invalid_webhooks_are_refused(crate::webhooks::start) the_commands_match_the_routes(crate::webhooks::start) }
 
 async fn webhooks_are_one_networks_own(hub: Hub) {
     let (owner, other, receiver) = (hub.network().await, hub.network().await, receiver().await);
@@ -34,7 +34,7 @@ async fn webhooks_are_one_networks_own(hub: Hub) {
         .expect_error(403, "forbidden_scope");
     let list = owner.get(WEBHOOKS).await.expect(200).clone();
     assert_eq!((&list["total"], &list["items"][0]["webhookId"]), (&json!(1), &json!(id)));
-    // The secret is nowhere but in the answer that made it.
+    // The secret is only in the answer to its creation.
     for text in [list, owner.get("/api/manage/audit").await.body, get(&owner, &id).await] {
         assert!(!text.to_string().contains(&secret[10..]), "{text}");
     }
@@ -48,7 +48,7 @@ async fn webhooks_are_one_networks_own(hub: Hub) {
     assert_eq!(owner.get(WEBHOOKS).await.expect(200)["total"], 2);
 }
 
-async fn what_is_wrong_is_refused(hub: Hub) {
+async fn invalid_webhooks_are_refused(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     let url = receiver.url();
     for (field, value) in [
@@ -81,7 +81,7 @@ async fn what_is_wrong_is_refused(hub: Hub) {
     assert_eq!(owner.get(&format!("{path}/deliveries?state=FAILED")).await.expect(200)["total"], 0);
 }
 
-/// `hub webhook …` with the owner's key; whether it succeeded, and what it printed.
+/// Runs `hub webhook …` with the owner's key; returns its success and output.
 async fn command(hub: &Hub, owner: &Client, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
     command.arg("webhook").args(arguments).env("HUB_URL", hub.url()).env("HUB_KEY", owner.key.as_deref().unwrap());
@@ -90,7 +90,7 @@ async fn command(hub: &Hub, owner: &Client, arguments: &[&str]) -> (bool, String
     (output.status.success(), text(&output.stdout) + &text(&output.stderr))
 }
 
-async fn the_commands_do_what_the_routes_do(hub: Hub) {
+async fn the_commands_match_the_routes(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     let run = async |arguments: &[&str]| {
         let (succeeded, text) = command(&hub, &owner, arguments).await;

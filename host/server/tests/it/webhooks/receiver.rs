@@ -1,4 +1,4 @@
-//! Receivers of webhooks that answer as they are told to.
+//! Receivers of webhooks with configurable answers.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -17,15 +17,15 @@ use ring::hmac;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-/// What a receiver does with a request.
+/// A receiver's reaction to a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
     Status(u16),
     /// A status and a header.
     With(u16, &'static str, String),
-    /// It answers after so long.
+    /// An answer after this time.
     Late(Duration),
-    /// It takes the request and never answers.
+    /// No answer at all.
     Hang,
 }
 
@@ -86,7 +86,7 @@ impl Receiver {
         self.0.received.lock().clone()
     }
 
-    /// Those whose senders waited for the answer.
+    /// Requests whose senders waited for the answer.
     pub fn answered(&self) -> Vec<Received> {
         self.0.answered.lock().clone()
     }
@@ -128,7 +128,7 @@ impl Received {
         self.headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().unwrap()
     }
 
-    /// How many of its signatures are of this secret.
+    /// Number of its signatures with this secret.
     pub fn signatures_of(&self, secret: &str) -> usize {
         let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         let key = hmac::Key::new(hmac::HMAC_SHA256, &key);

@@ -1,4 +1,4 @@
-//! The receivers in `docs/samples` take what the hub sends and nothing else, and the page shows them as they are.
+//! The receivers in `docs/samples` accept the hub's requests and nothing else, and the page shows them unchanged.
 
 use std::process::Stdio;
 
@@ -15,7 +15,7 @@ use crate::support::Backend;
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples");
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// A request as the hub signs it.
+/// A request signed like by the hub.
 fn signed(secret: &str, id: &str, timestamp: i64, body: &str) -> [(&'static str, String); 3] {
     let key = BASE64_STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
     let key = hmac::Key::new(hmac::HMAC_SHA256, &key);
@@ -38,7 +38,7 @@ async fn run(program: &str, sample: &str) -> (Child, Lines<BufReader<ChildStdout
 }
 
 #[tokio::test]
-async fn the_samples_take_what_is_signed_once() {
+async fn the_samples_accept_a_signed_request_once() {
     let now = Clock::System.now() / 1_000;
     let body = r#"{"type":"CHAT","timestamp":"2027-03-10T12:00:00.000Z","data":{"message":"é"}}"#;
     let http = hub::http_client::client().unwrap();
@@ -64,7 +64,7 @@ async fn the_samples_take_what_is_signed_once() {
 }
 
 #[tokio::test]
-async fn the_samples_verify_what_the_hub_sends() {
+async fn the_samples_verify_the_hubs_requests() {
     let hub = start(Backend::sqlite()).await;
     let (owner, receiver) = (hub.network().await, receiver().await);
     let (_, secret) = add(&owner, &receiver.url(), &["CONFIG_UPDATED"]).await;

@@ -1,4 +1,4 @@
-//! When what failed is tried again, and when it is given up.
+//! Times of retries, and the end of retrying.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ const PAUSES: [i64; 7] = [5_000, 30_000, 120_000, 600_000, 1_800_000, HOUR, HOUR
 
 on_each! {
     every_event_arrives_in_order_within_the_schedule(crate::webhooks::start)
-    what_is_down_is_given_up_after_a_day_and_disabled_after_five(crate::webhooks::start)
-    what_says_that_it_is_gone_is_disabled(crate::webhooks::start)
+    a_dead_receiver_is_given_up_after_a_day_and_disabled_after_five(crate::webhooks::start)
+    a_webhook_that_answers_gone_is_disabled(crate::webhooks::start)
 }
 
-/// From one look of the hub's for what is due to the next.
+/// Interval of the hub's checks for due deliveries.
 const POLL: i64 = 1_000;
 
-/// Moves the clock to the webhook's next attempt, and so far that it is made; how long it was until then.
+/// Moves the clock to the webhook's next attempt, and far enough for it to be made; returns the time until then.
 async fn advance_to_next(hub: &Hub, owner: &Client, id: &str) -> i64 {
     let now = hub.app.clock.now();
     let next = get(owner, id).await["nextAttemptAt"].as_i64().unwrap();
@@ -61,7 +61,7 @@ async fn every_event_arrives_in_order_within_the_schedule(hub: Hub) {
         let waited = advance_to_next(&hub, &owner, &id).await + 4_000;
         assert!((pause - pause / 10..=pause + pause / 10).contains(&waited), "{attempt}: {waited}");
     }
-    // `a` arrives, `b` is asked to come later than it would.
+    // `a` arrives, `b` is delayed by the receiver's request.
     Hub::eventually("the second fails", async || failures(&owner, &id).await == 1 && receiver.count() == 7).await;
     assert_eq!(advance_to_next(&hub, &owner, &id).await, 2_400_000);
     expect_idle(&owner, &id).await;
@@ -80,7 +80,7 @@ async fn every_event_arrives_in_order_within_the_schedule(hub: Hub) {
     assert_eq!(get(&owner, &id).await["failingSince"], Value::Null);
 }
 
-async fn what_is_down_is_given_up_after_a_day_and_disabled_after_five(hub: Hub) {
+async fn a_dead_receiver_is_given_up_after_a_day_and_disabled_after_five(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     owner.post("/api/manage/people", json!({"email": "alex@example.org", "role": "OWNER"})).await.expect(201);
     people::accept(&hub, "alex@example.org").await;
@@ -121,7 +121,7 @@ async fn what_is_down_is_given_up_after_a_day_and_disabled_after_five(hub: Hub) 
     assert_eq!((&audit["total"], &audit["items"][0]["target"]), (&json!(1), &json!(id)));
     assert_eq!(audit["items"][0]["actor"]["type"], "SYSTEM");
     let mail = hub.app.settings.data.join("outbox");
-    Hub::eventually("its owner is told", async || {
+    Hub::eventually("its owner gets the event", async || {
         let mails = std::fs::read_dir(&mail).unwrap().filter_map(|it| std::fs::read_to_string(it.unwrap().path()).ok());
         mails.filter(|mail| mail.contains("To: alex@example.org") && mail.contains("A webhook is disabled")).count()
             == 1
@@ -131,10 +131,10 @@ async fn what_is_down_is_given_up_after_a_day_and_disabled_after_five(hub: Hub) 
     let (count, kept) = (receiver.count(), deliveries(&owner, &id).await.len());
     publish(&owner, "unheard").await;
     let waiting = "SELECT COUNT(*) FROM outbox";
-    Hub::eventually("it is told", async || hub.app.db.query(waiting).one::<(i64,)>().await.unwrap() == (0,)).await;
+    Hub::eventually("it is announced", async || hub.app.db.query(waiting).one::<(i64,)>().await.unwrap() == (0,)).await;
     owner.post(&format!("{WEBHOOKS}/{id}/test"), json!({})).await.expect_error(409, "webhook_disabled");
     assert_eq!(deliveries(&owner, &id).await.len(), kept);
-    // It is repaired, enabled and sent what it missed.
+    // It is repaired, enabled and sent the missed events.
     receiver.always(Reply::Status(200));
     let enabled = owner.patch(&format!("{WEBHOOKS}/{id}"), json!({"enabled": true})).await.expect(200).clone();
     assert_eq!(
@@ -150,7 +150,7 @@ async fn what_is_down_is_given_up_after_a_day_and_disabled_after_five(hub: Hub) 
     assert_eq!(receiver.received().pop().unwrap().header("webhook-id"), first["messageId"].as_str().unwrap());
 }
 
-async fn what_says_that_it_is_gone_is_disabled(hub: Hub) {
+async fn a_webhook_that_answers_gone_is_disabled(hub: Hub) {
     let (owner, receiver) = (hub.network().await, receiver().await);
     let (id, _) = add(&owner, &receiver.url(), &["CONFIG_UPDATED"]).await;
     receiver.always(Reply::Status(410));

@@ -1,5 +1,5 @@
-//! Whatever is done in whatever order, a world has one lease at most, fences rise, and who does not hold a lease
-//! changes nothing: checked against a small model.
+//! In any order of operations, a world has one lease at most, fences rise, and callers without the lease change
+//! nothing: checked against a small model.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -13,7 +13,7 @@ const OWNERS: [&str; 2] = ["p", "q"];
 const NODES: [&str; 2] = ["n1", "n2"];
 const LEASE: i64 = 60_000;
 
-/// What is done. Leases are picked from all there ever were.
+/// One operation. Leases are picked from all earlier ones.
 #[derive(Clone, Debug)]
 enum Step {
     Open { owner: usize },
@@ -38,7 +38,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A lease as the model knows it.
+/// A lease in the model.
 #[derive(Clone, Debug)]
 struct Known {
     id: Value,
@@ -71,7 +71,7 @@ impl Model {
     }
 }
 
-/// The rows as they are: id, fence, state, node, expiry.
+/// Current rows: id, fence, state, node, expiry.
 async fn rows(hub: &Hub, client: &Client) -> Vec<(i64, i64, String, Option<String>, i64)> {
     hub.app
         .db
@@ -122,7 +122,7 @@ fn number(id: &Value) -> i64 {
 async fn take(hub: &Hub, client: &Client, model: &mut Model, step: &Step) {
     match step {
         Step::Wait { ms } => {
-            // Nodes stay online; what waits for a node boots meanwhile, if the hub gets round to it.
+            // Nodes stay online; queued worlds boot meanwhile, if the hub has the time.
             hub.advance_ms(*ms);
             model.now += *ms as i64;
             model.expire();
@@ -226,7 +226,7 @@ async fn callback(hub: &Hub, client: &Client, model: &mut Model, what: &str, lea
         }
         return;
     }
-    // Refused, so nothing changed but what time changes.
+    // Refused, so only time may have changed anything.
     let changed = |row: &(i64, i64, String, Option<String>, i64)| (row.0, row.1, row.4);
     let after = rows(hub, client).await;
     let waiting = |rows: &[(i64, i64, String, Option<String>, i64)]| rows.iter().any(|row| row.3.is_none());
@@ -235,7 +235,7 @@ async fn callback(hub: &Hub, client: &Client, model: &mut Model, what: &str, lea
     }
 }
 
-/// What waited boots when nothing of its world is drained any more; the model learns until when it then lasts.
+/// Queued leases boot when nothing of their world is drained any more; the model records their expiry.
 async fn settle(hub: &Hub, client: &Client, model: &mut Model, owner: usize) {
     if model.draining(owner) {
         return;
@@ -249,7 +249,7 @@ async fn settle(hub: &Hub, client: &Client, model: &mut Model, owner: usize) {
             model.leases[index].expires_at = row.4 - hub.app.clock.now() + model.now;
             return;
         }
-        // The watch has its own time; it looks each second of the clock's.
+        // The watch has its own time; it checks each second of the clock's.
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         hub::worlds::maintain_leases(&hub.app).await.unwrap();
     }

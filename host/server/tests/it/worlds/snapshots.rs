@@ -19,7 +19,7 @@ async fn upload_url(client: &Client, id: &Value) -> Value {
     client.post(&path, Value::Null).await.expect(200).clone()
 }
 
-/// Calls a link as it is, with no key.
+/// Calls an unchanged link, with no key.
 async fn follow(hub: &Hub, method: Method, url: &Value, body: &str) -> Answer {
     let path = url.as_str().unwrap().strip_prefix(&hub.url()).expect("the hub's own address");
     let stranger = hub.anonymous();
@@ -35,7 +35,7 @@ async fn unload(client: &Client, id: &Value, fence: i64, upload: &Value, size: u
     call(client, id, "unloaded", "n1", fence, more).await
 }
 
-/// The world boots anew, and this is what its node is given.
+/// Boots the world again, and returns its node's parameters.
 async fn boot(client: &Client, owner: &str) -> (Value, i64, Value) {
     let mut stream = client.events(Some("n1"), None).await;
     let id = open(client, owner).await["worldInstanceId"].clone();
@@ -68,7 +68,7 @@ on_both! {
         // A key of the hub's own, of no upload of this lease.
         let other = json!({"blobKey": format!("{}/9/1-1", client.network.unwrap())});
         unload(&client, &id, 1, &other, 9).await.expect_error(400, "unknown_snapshot");
-        // The lease went on meanwhile.
+        // The lease continued meanwhile.
         call(&client, &id, "heartbeat", "n1", 1, json!({})).await.expect(200);
         unload(&client, &id, 1, &upload, 9).await.expect(200);
         unload(&client, &id, 1, &upload, 9).await.expect(200);
@@ -108,7 +108,7 @@ on_both! {
         let told = stream.next_named("WORLD_OPEN").await.data;
         assert_eq!((&told["worldId"].to_string(), &told["blobKey"], &told["snapshotUrl"], &told["fence"]),
             (&id.as_str().unwrap().to_owned(), &json!("disk7:/p.2"), &Value::Null, &json!(2)));
-        // Unless the caller prefers another; a snapshot of the hub's takes its place.
+        // Unless the caller prefers another; a snapshot of the hub's replaces it.
         ready(&client, &id, "n1", 2).await;
         let upload = upload_url(&client, &id).await;
         put(&hub, &upload, "in the hub").await.expect(200);
@@ -134,13 +134,13 @@ on_both! {
         assert_eq!(stream.next_named("WORLD_SNAPSHOT").await.data["reason"], "REQUESTED");
         let (one, two) = (upload_url(&client, &id).await, upload_url(&client, &id).await);
         put(&hub, &two, "newer").await.expect(200);
-        // Late, it does not take the place of the newer one.
+        // A late one does not replace the newer one.
         put(&hub, &one, "older").await.expect(200);
         // The node dies.
         client.post("/api/plugin/worlds/release-all", json!({"nodeServerId": "n1"})).await.expect(200);
         let (_, _, url) = boot(&client, "p").await;
         assert_eq!(bytes(&hub, &url).await, "newer");
-        // What cannot be saved says so.
+        // A world that can't be saved reports it.
         let id = open(&client, "q").await["worldInstanceId"].clone();
         let path = format!("/api/plugin/worlds/{}/snapshot", id.as_str().unwrap());
         client.post(&path, json!({})).await.expect_error(400, "world_not_ready");
@@ -195,7 +195,7 @@ on_both! {
         unload(&client, &id, 1, &upload, 5).await.expect(200);
         let (id, _, url) = boot(&client, "p").await;
         assert_eq!(bytes(&hub, &url).await, "twice");
-        // One more: what the node boots from is still there.
+        // One more: the snapshot that the node boots from is still there.
         put(&hub, &upload_url(&client, &id).await, "next").await.expect(200);
         assert_eq!(bytes(&hub, &url).await, "twice");
         let [one, two] = [upload_url(&client, &id).await, upload_url(&client, &id).await];
@@ -228,7 +228,7 @@ on_both! {
         put(&hub, &upload, "late").await.expect_error(410, "link_expired");
     }
 
-    /// Every server of the network knows the secret that transfers are signed with.
+    /// Every server of the network knows the secret of transfers' signatures.
     async fn the_signing_secret_makes_no_links(hub: Hub) {
         let client = hub.network().await;
         node(&client, "n1").await;

@@ -35,7 +35,7 @@ async fn snapshots_go_to_the_store_by_presigned_urls() {
     let saved = upload(&client, &id, "first").await;
     let key = saved["blobKey"].as_str().unwrap();
     assert_eq!(s3.keys(), [key]);
-    // It counts when the node says so.
+    // It counts when the node reports it.
     call(&client, &id, "heartbeat", "n1", 1, saved).await.expect(200);
     upload(&client, &id, "never spoken of").await;
     client.post("/api/plugin/worlds/release-all", json!({"nodeServerId": "n1"})).await.expect(200);
@@ -43,7 +43,7 @@ async fn snapshots_go_to_the_store_by_presigned_urls() {
     assert_eq!(booted.as_deref(), Some("first"));
     let saved = upload(&client, &id, "second").await;
     call(&client, &id, "unloaded", "n1", 2, saved).await.expect(200);
-    // What came to nothing is deleted from the store, too.
+    // Abandoned uploads are deleted from the store, too.
     assert_eq!(s3.keys().len(), 2);
     let (id, _, booted) = boot(&client).await;
     assert_eq!(booted.as_deref(), Some("second"));
