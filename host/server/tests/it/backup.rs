@@ -366,7 +366,7 @@ async fn files_in_s3_stay_there(backend: Backend) {
     let (file, url) = (files.path("backup"), s3.url());
     let output = beside(command(&backend, &["backup", text(&file), "--blobs", &url])).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("keep a copy of the bucket"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("also back up the bucket"));
     assert!(!std::fs::read(&file).unwrap().windows(10).any(|bytes| bytes == b"some bytes"));
     let empty = S3::start().await;
     let to = Backend::like(&backend).await;
