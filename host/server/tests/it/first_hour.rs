@@ -148,7 +148,7 @@ fn a_missing_key_is_asked_for_by_its_name() {
     for arguments in [&["module", "list"][..], &["module", "push", "nothing.wasm"], &["module", "list", "--key", ""]] {
         let mut command = Command::new(HUB);
         let output = command.args(arguments).current_dir(folder.path()).env_remove("HUB_KEY").output().unwrap();
-        assert!(errors(&output).starts_with("hub: there is no key: put one into HUB_KEY"), "{arguments:?}");
+        assert!(errors(&output).starts_with("hub: no API key: set HUB_KEY"), "{arguments:?}");
     }
 }
 
