@@ -143,7 +143,7 @@ async fn the_database(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
     let db = &hub.app.db;
     db.write("INSERT INTO restores (backup_id, members) VALUES ('b', 3)").execute().await.unwrap();
-    doctor(&backend, &[]).await.only_fails("restore", "restored in part");
+    doctor(&backend, &[]).await.only_fails("restore", "partially restored");
     db.write("DELETE FROM restores").execute().await.unwrap();
 
     let owner = hub.network().await;
