@@ -95,7 +95,7 @@ pub(super) async fn copy(tx: &mut Tx, network: NetworkId, id: &str, to: &[Networ
 
 macro_rules! select_entries {
     ($rest:literal) => {
-        // Does not cross networks: each condition begins with the network.
+        // Crosses networks: never, since each condition begins with the network.
         concat!(
             "SELECT id, at, actor_type, actor_id, actor_name, action, target, value_before, value_after, request_id, address
              FROM audit_log ",

@@ -134,7 +134,7 @@ async fn a_folder_without_a_hub(backend: Backend) {
         assert_eq!(report.status, 0, "{:?}", report.checks);
         return;
     }
-    report.expect("database", "FAILED", "there is no hub in");
+    report.expect("database", "FAILED", "no hub found in");
     assert_eq!(report.status, 1);
     assert!(std::fs::read_dir(backend.data()).unwrap().next().is_none(), "the doctor made something");
 }
@@ -258,7 +258,7 @@ async fn what_answers_otherwise() {
     let nowhere = backend.data().join("nowhere");
     let report = doctor_in(&nowhere).await;
     report.expect("data-folder", "FAILED", "nowhere");
-    report.expect("database", "FAILED", "there is no hub in");
+    report.expect("database", "FAILED", "no hub found in");
     assert!(!nowhere.exists(), "the doctor made something");
 }
 
