@@ -144,7 +144,7 @@ pub(crate) struct Blobs {
     store: Arc<dyn ObjectStore>,
     backend: StoreBackend,
     db: Db,
-    /// The data folder, where it holds files of an older hub.
+    /// Data folder, if it contains files of an older hub.
     old_files: Option<LocalFileSystem>,
 }
 

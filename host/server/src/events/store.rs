@@ -295,7 +295,7 @@ pub(super) async fn newest(db: &Db) -> Result<Option<i64>, Error> {
 
 const NTH_NEWEST: &str = "SELECT id FROM outbox WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
 
-/// If `most` events and a tenth more wait, the last event to delete: the newest `most` stay.
+/// Last event to delete if `most` events and a tenth more wait: the newest `most` stay.
 pub(super) async fn excess(tx: &mut Tx, network: NetworkId, most: i64) -> Result<Option<i64>, Error> {
     let nth = async |tx: &mut Tx, nth: i64| tx.query(NTH_NEWEST).bind(network).bind(nth).optional::<(i64,)>().await;
     if nth(tx, most + most / 10).await?.is_none() {

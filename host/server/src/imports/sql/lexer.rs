@@ -264,8 +264,7 @@ fn decode_unicode(text: &str) -> String {
     decoded + rest
 }
 
-/// Decodes Java's escapes: `\u00e4`, `
-/// `, `\\` and so on. Invalid ones are kept.
+/// Decodes Java's escapes: `\u00e4`, `\n`, `\\` and so on. Invalid ones are kept.
 pub(super) fn decode_java(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;

@@ -144,7 +144,7 @@ struct PutLocale {
 
 /// Add or change a locale
 ///
-/// If that changes anything, the catalog's version increases and every server gets a `LOCALIZATION_UPDATED` event.
+/// After a change the catalog's version increases and every server gets a `LOCALIZATION_UPDATED` event.
 #[utoipa::path(put, path = "/api/manage/localization/locales/{locale}", tag = "Localization",
     security(("apiKey" = ["network:manage"])), params(("locale" = LocaleCode, Path)),
     responses((status = 200, body = Locale)))]
