@@ -84,7 +84,7 @@ pub(super) fn read(source: impl BufRead, reading: &Reading<'_>, sink: &mut Sink<
 fn no_tables(prefix: &str) -> ParseError {
     ParseError::whole(format!(
         "There are none of LiteBans' tables `{prefix}bans`, `{prefix}mutes`, `{prefix}warnings`, `{prefix}kicks` and \
-         `{prefix}history`. Are their names different? Then give their `prefix`."
+         `{prefix}history`. If their names differ, set `prefix`."
     ))
 }
 
