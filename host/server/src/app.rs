@@ -1,4 +1,4 @@
-//! What the components share: infrastructure, and the state each keeps in memory. It starts and stops nothing.
+//! Shared infrastructure, and each component's in-memory state. It starts and stops nothing.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Deref;
@@ -45,99 +45,99 @@ use crate::webhooks::Webhooks;
 
 const LOOPBACK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8);
 
-/// A cheap handle on the one [`AppState`].
+/// Cheap handle on the one [`AppState`].
 #[derive(Clone)]
 pub struct App(Arc<AppState>);
 
-/// A handle that does not keep the hub alive, for what the hub itself holds.
+/// Handle that does not keep the hub alive, for use inside the hub itself.
 #[derive(Clone)]
 pub struct WeakApp(Weak<AppState>);
 
 impl WeakApp {
-    /// The hub, while it is there.
+    /// Returns the hub while it exists.
     pub fn upgrade(&self) -> Option<App> {
         self.0.upgrade().map(App)
     }
 }
 
-/// What the components share.
+/// State shared by the components.
 pub struct AppState {
-    /// What the hub runs with.
+    /// Settings of the hub.
     pub settings: Settings,
-    /// Where time comes from.
+    /// Source of time.
     pub clock: Clock,
-    /// Puts what happens in an order.
+    /// Orders events.
     pub logical_clock: LogicalClock,
-    /// Orders the entries of the audit logs that are written in one millisecond.
+    /// Orders audit log entries of the same millisecond.
     pub(crate) audit_order: Arc<LogicalClock>,
-    /// Where identifiers, secrets and seeds come from.
+    /// Source of identifiers, secrets and seeds.
     pub ids: Ids,
-    /// Where the truth is.
+    /// Main database.
     pub db: Db,
-    /// Where modules keep what they store; on PostgreSQL that is `db`.
+    /// Database of the modules' stores; on PostgreSQL the same as `db`.
     pub module_store: Db,
-    /// Where blobs are.
+    /// Blob store.
     pub(crate) blobs: Blobs,
-    /// Where events go.
+    /// Event bus.
     pub bus: Bus,
-    /// Which node owns which networks.
+    /// Owners of the networks' shards.
     pub shards: ShardRegistry,
-    /// Where addresses are.
+    /// Location of IP addresses.
     pub geo: Geo,
-    /// What networks use of their limits, as far as it is counted in memory.
+    /// Usage of limits that is counted in memory.
     pub usage: Usage,
-    /// What networks have used since it was last stored.
+    /// Usage of the networks since it was last stored.
     pub metering: Metering,
-    /// What the operator watches.
+    /// Metrics for the operator.
     pub monitoring: Monitoring,
     /// The hub's own secrets.
     pub secrets: HubSecrets,
-    /// Connections that are open.
+    /// Open connections.
     pub connections: Connections,
-    /// Events of committed changes that wait to be published.
+    /// Committed events that wait to be published.
     pub outbox: Outbox,
-    /// What is subscribed to, as far as it was read lately.
+    /// Cache of event subscriptions.
     pub subscriptions: Subscriptions,
-    /// Requests that go on though their callers hung up.
+    /// Requests that continue after their client disconnected.
     pub(crate) abandoned: AbandonedRequests,
-    /// What large answers take of the memory.
+    /// Memory for large responses.
     pub(crate) answer_memory: AnswerMemory,
-    /// Event streams that are open.
+    /// Open event streams.
     pub streams: Streams,
-    /// Keys that were looked up lately.
+    /// Cache of API keys.
     pub keys: KeyCache,
-    /// Streams that end when their key is revoked.
+    /// Ends streams of revoked keys.
     pub revocations: RevocationWatch,
-    /// What networks and addresses may use.
+    /// Limits of networks and addresses.
     pub limits: Limits,
-    /// Who is online.
+    /// Online players and servers.
     pub presence: Presence,
-    /// Where players are routed from, as far as it was asked lately.
+    /// Cache of players' regions for routing.
     pub player_regions: PlayerRegions,
-    /// Leaderboards that are being read, by what was asked for.
+    /// Leaderboards being read, by query.
     pub(crate) leaderboards: SharedReads<(NetworkId, String), WrittenJson>,
-    /// Held by who adds to a network's catalog.
+    /// Lock for catalog writes.
     pub(crate) catalog_writes: KeyedLock<NetworkId>,
-    /// Wakes who builds the indexes of collections.
+    /// Wakes the builder of collection indexes.
     pub(crate) index_builds: IndexBuilds,
-    /// Imports that run at this node.
+    /// Imports running on this node.
     pub(crate) imports: Imports,
-    /// Node agents, and what is asked of servers.
+    /// Node agents and pending commands.
     pub control: Control,
     /// The networks' modules.
     pub modules: Modules,
     /// Sends mail.
     pub(crate) mailer: Mailer,
-    /// What the sign-in of people keeps in memory.
+    /// In-memory state of user sign-in.
     pub(crate) people: People,
-    /// What the waitlist keeps in memory.
+    /// In-memory state of the waitlist.
     pub waitlist: Waitlist,
-    /// Sends to webhooks.
+    /// Sends events to webhooks.
     pub(crate) webhooks: Webhooks,
-    /// Since when what is wrong is so.
+    /// Active faults with start time.
     pub faults: FaultLog,
     stop: CancellationToken,
-    /// Ends with `stop`, or before.
+    /// Cancelled with `stop`, or before.
     listening: CancellationToken,
     tasks: TaskTracker,
 }
@@ -151,7 +151,7 @@ impl Deref for App {
 }
 
 impl AppState {
-    /// The state of a hub that has seen nothing yet.
+    /// Creates the state of a hub that has not started yet.
     pub(crate) fn open(
         settings: Settings,
         clock: Clock,
@@ -207,8 +207,8 @@ impl AppState {
     }
 }
 
-/// How many connections there may be. The rest of the files that the process may open is for the database, blobs, and the
-/// other nodes.
+/// Number of allowed connections. The other files that the process may open are for the database, blobs and other
+/// nodes.
 fn connections(settings: &Settings) -> Connections {
     const PER_ADDRESS: u32 = 4096;
     let open_files = rlimit::Resource::NOFILE.get_soft().unwrap_or(1024).try_into().unwrap_or(u32::MAX);
@@ -223,22 +223,22 @@ fn connections(settings: &Settings) -> Connections {
 }
 
 impl App {
-    /// A handle on this state.
+    /// Creates a handle on this state.
     pub(crate) fn new(state: AppState) -> Self {
         Self(Arc::new(state))
     }
 
-    /// Runs background work until the hub stops, for the network whose work the caller does.
+    /// Runs background work for the caller's network until the hub stops.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.spawn_boxed(work.boxed());
     }
 
-    /// One type of task for all work: each further one would compile the runtime's machinery anew.
+    /// Spawns boxed futures only: each further task type would compile the runtime's machinery again.
     fn spawn_boxed(&self, work: BoxFuture<'static, ()>) {
         let stop = self.stop.clone();
         self.tasks.spawn(hub_db::in_current_tenant(async move {
             tokio::select! {
-                // Once told to stop, no work begins that waited for its time.
+                // After a stop no queued work may begin.
                 biased;
                 () = stop.cancelled() => {}
                 () = work => {}
@@ -246,39 +246,39 @@ impl App {
         }));
     }
 
-    /// Runs work that is not cut off when the hub stops: the stop waits for it, so it ends by itself soon after.
+    /// Runs work that the hub waits for when it stops, so the work must end by itself soon.
     pub(crate) fn spawn_until_done(&self, work: impl Future<Output = ()> + Send + 'static) {
         let work: BoxFuture<'static, ()> = work.boxed();
         self.tasks.spawn(work);
     }
 
-    /// A handle that does not keep the hub alive.
+    /// Returns a handle that does not keep the hub alive.
     pub fn downgrade(&self) -> WeakApp {
         WeakApp(Arc::downgrade(&self.0))
     }
 
-    /// Cancelled when the hub is to stop.
+    /// Cancelled when the hub stops.
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Cancelled when no more connections are to be taken.
+    /// Cancelled when the hub stops accepting connections.
     pub fn not_listening(&self) -> CancellationToken {
         self.listening.clone()
     }
 
-    /// Takes no more connections.
+    /// Stops accepting connections.
     pub(crate) fn stop_listening(&self) {
         self.listening.cancel();
     }
 
-    /// Ends the streams, which would hold the stop up for ever, and tells everything else to finish.
+    /// Ends streams, which would delay the stop forever, and asks all other work to finish.
     pub fn begin_stop(&self) {
         self.stop.cancel();
         self.bus.close();
     }
 
-    /// Waits for the background work to end.
+    /// Waits for background work to end.
     pub(crate) async fn background_ended(&self) {
         self.tasks.close();
         self.tasks.wait().await;

@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 use crate::app::App;
 use crate::clock::{Millis, millis};
 
-/// Runs `work` at once and then every `period`, counted from when each run began, until the hub stops. A run that fails
-/// is logged as "could not {what}"; the next one tries again.
+/// Runs `work` immediately and then every `period`, measured from the start of each run, until the hub stops. A failed
+/// run is logged as "could not {what}"; the next one tries again.
 pub(crate) fn every<E, F>(
     app: &App,
     period: Duration,
@@ -31,8 +31,9 @@ pub(crate) fn every<E, F>(
     });
 }
 
-/// Runs `work` until the hub stops: at the time that it answers, whenever `wake` is notified, and after `period` at the
-/// latest, as another node may have left work without waking this one. A run that fails is logged as "could not {what}".
+/// Runs `work` until the hub stops: at the time it returns, whenever `wake` is notified, and after `period` at the
+/// latest, because another node may have left work without waking this one. A failed run is logged as "could not
+/// {what}".
 pub(crate) fn when_due<E, F>(
     app: &App,
     period: Duration,

@@ -1,4 +1,4 @@
-//! The source of time, so that tests can move it. Nothing else in the hub reads the machine's clock.
+//! Source of time, replaceable in tests. Nothing else in the hub reads the machine's clock.
 
 use std::ops::Add;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use tokio::sync::watch;
 /// Milliseconds since the Unix epoch, UTC: the unit of every timestamp on the wire and in the database.
 pub type Millis = i64;
 
-/// Where time comes from: the machine, the database that several nodes share, or a test that moves it.
+/// Source of time: the machine, the database shared by the nodes, or a test.
 #[derive(Clone, Debug)]
 pub enum Clock {
     /// The machine's clock.
     System,
-    /// The database's clock, which all nodes agree on.
+    /// The database's clock, shared by all nodes.
     Database(DatabaseClock),
-    /// Stands still until [`ManualClock::advance`] moves it.
+    /// Advances only by [`ManualClock::advance`].
     Manual(ManualClock),
 }
 
 impl Clock {
-    /// The current time.
+    /// Current time.
     pub fn now(&self) -> Millis {
         match self {
             Self::System => system_now(),
@@ -40,8 +40,8 @@ impl Clock {
         }
     }
 
-    /// Waits until this clock shows `until`. A periodic loop waits for its start plus the period, so that the time it
-    /// works does not delay the next run.
+    /// Waits until this clock shows `until`. Periodic loops wait for their start plus the period, so that the duration
+    /// of a run does not delay the next one.
     pub async fn sleep_until(&self, until: Millis) {
         match self {
             Self::System | Self::Database(_) => {
@@ -57,21 +57,21 @@ impl Clock {
     }
 }
 
-/// The database's clock as this machine knows it: it was read, and goes on with the machine's [`Uptime`]. Wrong times and
-/// jumps of the machine's own clock do not touch it.
+/// The database's clock as known on this machine: a reading that advances with the machine's [`Uptime`]. Wrong times
+/// and jumps of the machine's own clock have no effect on it.
 #[derive(Clone, Debug)]
 pub struct DatabaseClock {
-    /// The database's time when the machine's uptime was 0.
+    /// The database's time at uptime 0.
     offset: Arc<AtomicI64>,
 }
 
 impl DatabaseClock {
-    /// A clock that showed `now` at that moment.
+    /// Creates a clock that showed `now` at that moment.
     pub fn new(now: Millis, at: Uptime) -> Self {
         Self { offset: Arc::new(AtomicI64::new(now.saturating_sub(millis(at.0)))) }
     }
 
-    /// Sets the clock where it differs from a reading by more than the reading's own `uncertainty`.
+    /// Sets the clock if it differs from a reading by more than the reading's own `uncertainty`.
     pub fn correct(&self, now: Millis, at: Uptime, uncertainty: Millis) {
         let offset = now.saturating_sub(millis(at.0));
         if self.offset.load(Ordering::Relaxed).abs_diff(offset) > uncertainty.unsigned_abs() {
@@ -84,13 +84,13 @@ impl DatabaseClock {
     }
 }
 
-/// How long the machine has been up, the time included in which it was suspended. `Instant` does not advance then, so that
-/// whoever counts a lease by it would wake up with a lease that others took long ago.
+/// Uptime of the machine including suspension. `Instant` stops during suspension, so a lease timed by it would still
+/// seem valid after waking up, although others took it long ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Uptime(Duration);
 
 impl Uptime {
-    /// At this moment.
+    /// Current uptime.
     pub fn now() -> Self {
         #[cfg(target_os = "linux")]
         const CLOCK: ClockId = ClockId::Boottime;
@@ -105,7 +105,7 @@ impl Uptime {
         Self::now().saturating_since(self)
     }
 
-    /// The time between an earlier moment and this one; none where that is later.
+    /// Time since an earlier moment; zero if that is later.
     pub fn saturating_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -126,24 +126,23 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// A clock that shows `now`.
+    /// Creates a clock that shows `now`.
     pub fn new(now: Millis) -> Self {
         Self { now: Arc::new(watch::Sender::new(now)) }
     }
 
-    /// Lets `duration` pass and wakes the waiters.
+    /// Advances the clock and wakes the waiters.
     pub fn advance(&self, duration: Duration) {
         self.now.send_modify(|now| *now += millis(duration));
     }
 }
 
-/// Numbers that rise with every call, close to the microseconds since the Unix epoch. Two nodes may give out the same
-/// one.
+/// Strictly increasing numbers, close to microseconds since the Unix epoch. Two nodes may produce the same one.
 #[derive(Debug, Default)]
 pub struct LogicalClock(AtomicI64);
 
 impl LogicalClock {
-    /// The next number, for an event at `now`.
+    /// Next number, for an event at `now`.
     pub fn next(&self, now: Millis) -> i64 {
         let earliest = now.saturating_mul(1_000);
         let after = |last: i64| earliest.max(last.saturating_add(1));
@@ -152,12 +151,12 @@ impl LogicalClock {
     }
 }
 
-/// A duration in the unit of [`Millis`].
+/// Converts a duration to [`Millis`].
 pub fn millis(duration: Duration) -> Millis {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-#[allow(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+#[allow(clippy::disallowed_methods, reason = "the only place that reads the machine's clock")]
 fn system_now() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }

@@ -1,8 +1,7 @@
-//! Work that takes a processor for longer than a moment, beside the threads that serve requests.
+//! Processor-intensive work, separate from the threads that serve requests.
 //!
-//! Those threads are as many as there are processors, so that a few milliseconds of work on each are a few milliseconds
-//! in which nobody is served. Here a network takes no more than its share of the processors, and waits behind its own
-//! work alone.
+//! There are as many of those threads as processors, so a few milliseconds of work on each are a few milliseconds
+//! without service. Here a network takes at most its share of the processors, and waits only behind its own work.
 
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -10,27 +9,27 @@ use std::thread::available_parallelism;
 use hub_db::{FairPermits, current_tenant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Bytes of JSON from which on reading or writing it takes longer than half a millisecond.
+/// Size of JSON, in bytes, above which reading or writing takes more than half a millisecond.
 pub(crate) const LARGE_JSON: usize = 64 * 1024;
-/// Rows from which on putting them together does.
+/// Number of rows above which assembling them takes as long.
 pub(crate) const MANY_ROWS: usize = 500;
 
-/// The processors belong to the process.
+/// The processors are shared by the process.
 static PROCESSORS: LazyLock<FairPermits> =
     LazyLock::new(|| FairPermits::new(available_parallelism().map_or(2, usize::from).max(2)));
 
-/// Runs work that takes longer than a millisecond, or grows with what a network stores, as that of the current network.
-/// It costs some ten microseconds: small work does better without.
+/// Runs work of the current network that takes more than a millisecond, or grows with the stored data. Costs some ten
+/// microseconds: run small work directly.
 pub(crate) async fn compute<T>(work: impl FnOnce() -> T) -> T {
     let _permit = PROCESSORS.acquire(current_tenant()).await;
     match Handle::current().runtime_flavor() {
-        // Another thread serves meanwhile what this one has.
+        // Another thread takes over this thread's tasks meanwhile.
         RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
         _ => work(),
     }
 }
 
-/// Runs `work` by [`compute`] where it is large.
+/// Runs `work` by [`compute`] if it is large.
 pub(crate) async fn compute_if<T>(is_large: bool, work: impl FnOnce() -> T) -> T {
     if is_large { compute(work).await } else { work() }
 }
@@ -46,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    /// With one worker thread, which computing must not block, and a network that computes as much as it may.
+    /// With one worker thread, which computing must not block, and a network that computes at its limit.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_network_that_computes_all_the_time_blocks_nobody() {
         const NOISY: Uuid = Uuid::from_u128(1);

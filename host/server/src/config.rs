@@ -1,4 +1,4 @@
-//! Settings: the command line over the environment over the config file over the defaults.
+//! Settings. Precedence: command line, environment, config file, defaults.
 
 #[cfg(test)]
 mod tests;
@@ -20,182 +20,183 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::Bounds;
 
-/// An option of older hubs.
+/// Option replaced by `blobs`.
 const REPLACED_BY_BLOBS: &str = "snapshots";
 
-/// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
-/// of the config file.
+/// Storage options. Every option is also an environment variable (`HUB_DATA` …) and a line of the config file.
 #[derive(Args, Clone, Default, Serialize)]
 pub struct StorageArgs {
-    /// Folder for everything the hub keeps on disk [default: hub-data]
+    /// Data folder for everything the hub stores on disk [default: hub-data]
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<PathBuf>,
-    /// PostgreSQL to use instead of the embedded SQLite, as `postgres://user:password@host/database`; with
-    /// `?pgbouncer=true` where a pooler gives every transaction another session
+    /// PostgreSQL URL, used instead of the embedded SQLite: `postgres://user:password@host/database`; add
+    /// `?pgbouncer=true` behind a pooler that changes sessions between transactions
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
-    /// Where artifacts, bundles, snapshots of worlds and large modules are kept: a folder, or an S3-compatible store as
-    /// `s3://KEY:SECRET@HOST[:PORT]/BUCKET[/PREFIX][?region=R&tls=off&style=virtual]`; several nodes share it [default:
-    /// `blobs` in the data folder]
+    /// Storage for artifacts, bundles, world snapshots and large modules: a folder, or an S3-compatible store as
+    /// `s3://KEY:SECRET@HOST[:PORT]/BUCKET[/PREFIX][?region=R&tls=off&style=virtual]`; nodes of a cluster share it
+    /// [default: `blobs` in the data folder]
     #[arg(long, value_name = "DIR|URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blobs: Option<String>,
-    /// Config file (TOML; one line per option, such as `listen = "0.0.0.0:8080"`), also by `HUB_CONFIG`
+    /// Config file (TOML; one line per option, for example `listen = "0.0.0.0:8080"`); also set by `HUB_CONFIG`
     #[arg(long, value_name = "FILE", env = "HUB_CONFIG", hide_env = true)]
     #[serde(skip)]
     pub config: Option<PathBuf>,
 }
 
-/// Options of a hub that serves.
+/// Options of a running hub.
 #[derive(Args, Clone, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ServeArgs {
-    /// Where the truth is kept.
+    /// Storage options.
     #[command(flatten)]
     #[serde(flatten)]
     pub storage: StorageArgs,
-    /// Address to serve on [default: 127.0.0.1:8080]
+    /// Listen address [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<SocketAddr>,
-    /// Connections to PostgreSQL that this node opens at most [default: 20]
+    /// Maximum number of PostgreSQL connections of this node [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_connections: Option<u32>,
-    /// Longest that the database may take for one statement, in milliseconds [default: 15000]
+    /// Database statement timeout, in milliseconds [default: 15000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub database_timeout: Option<u64>,
-    /// NATS (with JetStream) that several nodes share, as `nats://HOST:PORT` or `tls://HOST:PORT`, with `USER:PASSWORD@` or
-    /// `TOKEN@` before the host; they share the database, too. With a password better set as `HUB_BUS`, which other users
-    /// cannot see [default: this node is alone]
+    /// NATS server (with JetStream) shared by the nodes of a cluster: `nats://HOST:PORT` or `tls://HOST:PORT`, with
+    /// optional `USER:PASSWORD@` or `TOKEN@` before the host; the nodes also share the database. Prefer the variable
+    /// `HUB_BUS` for passwords: other users cannot see it [default: single node]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bus: Option<String>,
-    /// File with the certificate authority of the bus, in PEM [default: the system's authorities]
+    /// Certificate authority of the bus (PEM file) [default: the system's authorities]
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bus_ca: Option<PathBuf>,
-    /// File with what this hub shows the bus: NATS credentials (`.creds`) or the seed of an nkey
+    /// Credentials file for the bus: NATS credentials (`.creds`) or an nkey seed
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bus_credentials: Option<PathBuf>,
-    /// Address under which the other nodes reach this one, as `http://10.0.0.7:8080` [default: the address it serves on]
+    /// URL of this node for other nodes, for example `http://10.0.0.7:8080` [default: the listen address]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_url: Option<String>,
-    /// GeoIP database in MaxMind's format (any GeoLite2 or DB-IP Country or City file)
+    /// GeoIP database in MaxMind format (any GeoLite2 or DB-IP Country or City file)
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geoip: Option<PathBuf>,
-    /// Whether regions count in routing [default: on]
+    /// Use regions in routing [default: on]
     #[arg(long, value_name = "on|off")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geo_routing: Option<Switch>,
-    /// Engine identifiers servers may have [default: MINECRAFT,HYTALE]
+    /// Allowed engine identifiers of servers [default: MINECRAFT,HYTALE]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engines: Option<Vec<String>>,
-    /// Time after its last heartbeat at which a server is offline, in milliseconds [default: 30000]
+    /// Time without a heartbeat after which a server is offline, in milliseconds [default: 30000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offline_after: Option<u64>,
-    /// How long a world's lease lasts from each heartbeat of its node, in milliseconds [default: 60000]
+    /// Duration of a world's lease, renewed by each heartbeat of its node, in milliseconds [default: 60000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<u64>,
-    /// Address under which others reach the hub, for links, as `https://hub.example`. Without it, links are given only to
-    /// callers on the hub's own machine
+    /// Public URL of the hub, used in links, for example `https://hub.example`. Without it, only callers on the hub's
+    /// own machine get links
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<String>,
-    /// Proxies in front of the hub whose `X-Forwarded-For` is trusted, as `10.0.0.0/8,fd00::/8`; they may open any number of
-    /// connections [default: none]
+    /// Trusted proxies in front of the hub (networks or addresses): their `X-Forwarded-For` is used, and their number
+    /// of connections is unlimited; for example `10.0.0.0/8,fd00::/8` [default: none]
     #[arg(long, value_name = "CIDR,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trusted_proxies: Option<Vec<String>>,
-    /// Connections that may be open at once [default: 7/8 of the open files that the system allows]
+    /// Maximum number of open connections [default: 7/8 of the system's limit on open files]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_connections: Option<u32>,
-    /// Connections that one address, or one /64 of IPv6, may have open at once; proxies, the hub's other nodes and its own
-    /// machine may have any number [default: 4096, at most a quarter of all]
+    /// Maximum number of open connections per address (per /64 for IPv6); proxies, other nodes and the hub's own
+    /// machine are unlimited [default: 4096, at most a quarter of all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_connections_per_address: Option<u32>,
-    /// How long a link to an artifact is good, in milliseconds [default: 600000]
+    /// Validity of artifact download links, in milliseconds [default: 600000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_link_ttl: Option<u64>,
-    /// Memory for the latest calls of extension points, which modules can be tried on, in MiB; 0 keeps none [default: 256]
+    /// Memory for recorded calls of extension points, used to test modules, in MiB; 0 disables recording [default:
+    /// 256]
     #[arg(long, value_name = "MIB")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_memory: Option<u64>,
-    /// Processors that modules of one network may take at once [default: half of them, at least one]
+    /// Maximum number of processors used by modules of one network [default: half, at least one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module_cpus: Option<u64>,
-    /// Disk space for compiled modules, in MiB; each network gets up to a quarter of it, and what was unused for longest is
-    /// deleted first [default: 4096]
+    /// Disk space for compiled modules, in MiB; each network gets at most a quarter, and least recently used modules
+    /// are deleted first [default: 4096]
     #[arg(long, value_name = "MIB")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module_cache: Option<u64>,
-    /// Server that mail goes out by, as `smtps://user:password@host` or `smtp://host:587?tls=required`; without one mail
-    /// is put into `outbox/` in the data folder. Better set as `HUB_SMTP`, which other users cannot see
+    /// Mail server, as `smtps://user:password@host` or `smtp://host:587?tls=required`; without one, mail is written to
+    /// `outbox/` in the data folder. Prefer the variable `HUB_SMTP`: other users cannot see it
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub smtp: Option<String>,
-    /// Who mail is from [default: Network Hub <no-reply@localhost>]
+    /// Sender of mail [default: Network Hub <no-reply@localhost>]
     #[arg(long, value_name = "ADDRESS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mail_from: Option<String>,
-    /// Networks that webhooks may reach though they are not public, without TLS, too, as `10.1.0.0/16,127.0.0.1`. Every
-    /// network's owner can then send requests there [default: none]
+    /// Non-public networks that webhooks may reach, also without TLS, for example `10.1.0.0/16,127.0.0.1`. The owner
+    /// of any network can then send requests there [default: none]
     #[arg(long, value_name = "CIDR,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook_networks: Option<Vec<String>>,
-    /// OpenID provider that people sign in with, just as it writes its own name (`issuer`), as `https://id.example`; needs
-    /// the two below and --public-url
+    /// Issuer URL of the OpenID provider for sign-in, exactly as in its `issuer` field, for example
+    /// `https://id.example`; requires the two options below and --public-url
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_issuer: Option<String>,
-    /// What the OpenID provider calls this hub
+    /// Client id of this hub at the OpenID provider
     #[arg(long, value_name = "ID")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_client_id: Option<String>,
-    /// Secret that this hub shows the OpenID provider. Better set as `HUB_OIDC_CLIENT_SECRET`, which other users cannot see
+    /// Client secret of this hub at the OpenID provider. Prefer the variable `HUB_OIDC_CLIENT_SECRET`: other users
+    /// cannot see it
     #[arg(long, value_name = "SECRET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc_client_secret: Option<String>,
-    /// Address to serve metrics on, for Prometheus at `/metrics`; it needs no key, so it belongs into the operator's own network
+    /// Listen address for Prometheus metrics at `/metrics`; requires no key, so use a private network
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metrics: Option<SocketAddr>,
-    /// Receiver of traces by OTLP over HTTP, such as `http://127.0.0.1:4318`; without it none are made
+    /// OTLP/HTTP trace collector, for example `http://127.0.0.1:4318` [default: no traces]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub otlp: Option<String>,
-    /// Where what networks used is reported, each hour of each network as one CloudEvent by POST; without it nowhere
+    /// URL for usage reports: each hour of each network is sent as one CloudEvent by POST [default: no reports]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage_sink: Option<String>,
-    /// Bearer token of these reports. Better set as `HUB_USAGE_SINK_TOKEN`, which other users cannot see
+    /// Bearer token for usage reports. Prefer the variable `HUB_USAGE_SINK_TOKEN`: other users cannot see it
     #[arg(long, value_name = "TOKEN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage_sink_token: Option<String>,
 }
 
-/// Looks up the addresses of a host.
+/// Resolves host names to addresses.
 pub type HostResolver = Arc<dyn Fn(String) -> BoxFuture<'static, std::io::Result<Vec<IpAddr>>> + Send + Sync>;
 
-/// Settings of webhooks that are not for users.
+/// Internal settings of webhooks.
 #[derive(Clone)]
 pub struct WebhookSettings {
-    /// What looks up their hosts; none: the system.
+    /// Host name resolver; none: the system's.
     pub resolver: Option<HostResolver>,
-    /// The longest that a request may take.
+    /// Request timeout.
     pub timeout: Duration,
 }
 
@@ -205,10 +206,10 @@ impl Default for WebhookSettings {
     }
 }
 
-/// Settings of snapshots that are not for users.
+/// Internal settings of snapshots.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotSettings {
-    /// The largest snapshot that the hub itself receives, in bytes.
+    /// Largest snapshot that the hub receives, in bytes.
     pub limit: u64,
 }
 
@@ -218,20 +219,20 @@ impl Default for SnapshotSettings {
     }
 }
 
-/// How long connections may take; not for users.
+/// Internal timeouts of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionSettings {
-    /// For the head of a connection's first request.
+    /// Time for the head of a connection's first request.
     pub head: Duration,
-    /// For the next request. Longer than proxies keep a connection, so that they are the ones who close it.
+    /// Time until the next request. Longer than proxies keep a connection, so that the proxies close it.
     pub idle: Duration,
-    /// For a body, besides what its size allows.
+    /// Base time for a request body, extended according to its size.
     pub body: Duration,
-    /// For a client to read anything of what is written.
+    /// Time for a client to read anything of a write.
     pub write: Duration,
-    /// For a large answer to get its memory.
+    /// Time for a large response to get memory.
     pub answer: Duration,
-    /// Whether the own machine may have any number of connections.
+    /// True if the hub's own machine may open any number of connections.
     pub is_loopback_exempt: bool,
 }
 
@@ -252,27 +253,27 @@ impl Default for ConnectionSettings {
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Switch {
-    /// Yes.
+    /// Enabled.
     On,
-    /// No.
+    /// Disabled.
     Off,
 }
 
-/// Options of the sandbox for tests.
+/// Sandbox settings for tests.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleSettings {
-    /// The executable whose command `compile-module` compiles; none: the running one.
+    /// Executable that compiles modules with the command `compile-module`; none: the running one.
     pub compiler: Option<PathBuf>,
-    /// The computing time of every call; none: the point's.
+    /// Computing time of every call; none: the point's.
     pub compute: Option<Duration>,
-    /// The fuel of every call; none: the point's.
+    /// Fuel of every call; none: the point's.
     pub fuel: Option<u64>,
-    /// Where the time of calls comes from.
+    /// Clock of calls.
     pub clock: CallClock,
 }
 
 impl ModuleSettings {
-    /// What one call at a point may cost.
+    /// Limits of one call at a point.
     pub(crate) fn limits(&self, point: Point) -> Limits {
         let usual = Limits::of(point);
         let fuel = self.fuel.unwrap_or(usual.fuel);
@@ -280,100 +281,100 @@ impl ModuleSettings {
     }
 }
 
-/// What a hub runs with.
+/// Effective settings of a hub.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
-    /// Folder for everything the hub keeps on disk.
+    /// Data folder.
     pub data: PathBuf,
-    /// PostgreSQL's URL; absent: SQLite in the data folder.
+    /// PostgreSQL URL; none: SQLite in the data folder.
     pub database: Option<String>,
-    /// Folder or S3-compatible store of blobs; absent: a folder in the data folder.
+    /// Folder or S3-compatible store of blobs; none: a folder in the data folder.
     pub blobs: Option<String>,
-    /// Connections to PostgreSQL at most.
+    /// Maximum number of PostgreSQL connections.
     pub database_connections: u32,
-    /// Milliseconds that the database may take for one statement.
+    /// Database statement timeout in milliseconds.
     pub database_timeout: u64,
-    /// Address to serve on.
+    /// Listen address.
     pub listen: SocketAddr,
-    /// NATS that several nodes share; absent: this node is alone.
+    /// NATS server of a cluster; none: single node.
     pub bus: Option<String>,
     /// Certificate authority of the bus.
     pub bus_ca: Option<PathBuf>,
-    /// What this hub shows the bus.
+    /// Credentials file for the bus.
     pub bus_credentials: Option<PathBuf>,
-    /// Address under which the other nodes reach this one.
+    /// URL of this node for other nodes.
     #[serde(deserialize_with = "values::base_url")]
     pub node_url: Option<String>,
     /// GeoIP database.
     pub geoip: Option<PathBuf>,
-    /// Whether regions count in routing.
+    /// Use of regions in routing.
     pub geo_routing: Switch,
-    /// Engine identifiers servers may have.
+    /// Allowed engine identifiers of servers.
     #[serde(deserialize_with = "values::list")]
     pub engines: Vec<String>,
-    /// Milliseconds after its last heartbeat at which a server is offline.
+    /// Milliseconds without a heartbeat after which a server is offline.
     pub offline_after: u64,
-    /// Milliseconds a world's lease lasts from each heartbeat of its node.
+    /// Duration of a world's lease in milliseconds.
     pub lease: u64,
-    /// Not for users.
+    /// Internal.
     #[serde(skip)]
     pub snapshot_settings: SnapshotSettings,
-    /// Address under which others reach the hub, without a slash at its end.
+    /// Public URL of the hub, without a trailing slash.
     #[serde(deserialize_with = "values::base_url")]
     pub public_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is trusted.
     #[serde(deserialize_with = "values::networks")]
     pub trusted_proxies: Vec<IpNet>,
-    /// Connections at once; absent: what the limit of open files allows.
+    /// Maximum number of connections; none: derived from the limit on open files.
     pub max_connections: Option<u32>,
-    /// Connections of one address at once; absent: a share of all.
+    /// Maximum number of connections per address; none: a share of all.
     pub max_connections_per_address: Option<u32>,
-    /// Not for users.
+    /// Internal.
     #[serde(skip)]
     pub connections: ConnectionSettings,
-    /// Milliseconds for which a link to an artifact is good.
+    /// Validity of artifact download links in milliseconds.
     pub artifact_link_ttl: u64,
-    /// MiB for the latest calls of extension points.
+    /// Memory for recorded calls of extension points, in MiB.
     pub record_memory: u64,
-    /// Processors that modules of one network may take at once; absent: half of them.
+    /// Maximum number of processors used by modules of one network; none: half.
     pub module_cpus: Option<u64>,
-    /// MiB on disk for compiled modules.
+    /// Disk space for compiled modules, in MiB.
     pub module_cache: u64,
-    /// Server that mail goes out by.
+    /// Mail server.
     pub smtp: Option<String>,
-    /// Who mail is from.
+    /// Sender of mail.
     pub mail_from: String,
-    /// Networks that webhooks may reach though they are not public.
+    /// Non-public networks that webhooks may reach.
     #[serde(deserialize_with = "values::networks")]
     pub webhook_networks: Vec<IpNet>,
-    /// Not for users.
+    /// Internal.
     #[serde(skip)]
     pub webhooks: WebhookSettings,
-    /// OpenID provider that people sign in with; absent: they sign in by passwords alone.
+    /// OpenID provider for sign-in; none: passwords only.
     pub oidc_issuer: Option<String>,
-    /// What the OpenID provider calls this hub.
+    /// Client id of this hub at the OpenID provider.
     pub oidc_client_id: Option<String>,
-    /// What this hub shows the OpenID provider.
+    /// Client secret of this hub at the OpenID provider.
     pub oidc_client_secret: Option<String>,
-    /// Address to serve metrics on; absent: they are off.
+    /// Listen address for metrics; none: disabled.
     pub metrics: Option<SocketAddr>,
-    /// Receiver of traces; absent: none are made.
+    /// Trace collector; none: no traces.
     #[serde(deserialize_with = "values::base_url")]
     pub otlp: Option<String>,
-    /// Where what networks used is reported.
+    /// URL for usage reports.
     #[serde(deserialize_with = "values::web_address")]
     pub usage_sink: Option<String>,
-    /// Bearer token of these reports.
+    /// Bearer token for usage reports.
     pub usage_sink_token: Option<String>,
-    /// Bounds of every network that are lower than the hub's own, by their names; a table of the config file.
+    /// Limits below the hub's own, by name, for every network; a table in the config file.
     pub limits: Bounds,
-    /// Not for users.
+    /// Internal.
     #[serde(skip)]
     pub modules: ModuleSettings,
 }
 
-/// `Debug` without the secrets, and the URLs, which hold passwords.
+/// Implements `Debug` without secrets and without URLs, which contain passwords.
 macro_rules! debug_without_secrets {
     ($($type:ident { $($shown:ident),+ })+) => {$(
         impl std::fmt::Debug for $type {
@@ -435,12 +436,12 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings of a hub that serves.
+    /// Loads the settings of a running hub.
     pub fn of_serve(args: &ServeArgs) -> anyhow::Result<Self> {
         Self::merge(args.storage.config.as_ref(), args)
     }
 
-    /// The settings of a command that works on the database.
+    /// Loads the settings of a command that works on the database.
     pub fn of_storage(args: &StorageArgs) -> anyhow::Result<Self> {
         Self::merge(args.config.as_ref(), args)
     }
@@ -491,19 +492,19 @@ impl Settings {
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
         anyhow::ensure!(
             figment.find_value(REPLACED_BY_BLOBS).is_err(),
-            "`snapshots` (HUB_SNAPSHOTS) is no option any more: give its URL to --blobs (HUB_BLOBS, or `blobs = …` in the \
-             config file), where snapshots are now kept together with artifacts, bundles and modules"
+            "`snapshots` (HUB_SNAPSHOTS) was replaced by --blobs (HUB_BLOBS, or `blobs = …` in the config file), \
+             which stores snapshots, artifacts, bundles and modules"
         );
         let settings: Self = figment.extract()?;
         anyhow::ensure!(
             settings.bus.is_none() || settings.blobs.is_some(),
-            "several nodes (--bus) need one store for their blobs: name it with --blobs, an S3-compatible store as \
-             s3://KEY:SECRET@HOST/BUCKET or a folder that all nodes share"
+            "a cluster (--bus) needs a shared blob store: set --blobs to an S3-compatible store \
+             (s3://KEY:SECRET@HOST/BUCKET) or a folder shared by all nodes"
         );
         Ok(settings)
     }
 
-    /// Where the database is.
+    /// Returns the database configuration.
     pub fn database(&self) -> hub_db::Config {
         match &self.database {
             Some(url) => hub_db::Config::Postgres {
@@ -515,40 +516,40 @@ impl Settings {
         }
     }
 
-    /// The embedded database.
+    /// Path of the embedded database.
     pub(crate) fn database_file(&self) -> PathBuf {
         self.data.join("hub.db")
     }
 
-    /// Time after its last heartbeat at which a server is offline.
+    /// Time without a heartbeat after which a server is offline.
     pub fn offline_after(&self) -> Duration {
         Duration::from_millis(self.offline_after)
     }
 
-    /// How long a world's lease lasts from each heartbeat of its node.
+    /// Duration of a world's lease.
     pub fn lease(&self) -> Duration {
         Duration::from_millis(self.lease)
     }
 
-    /// The address under which the other nodes reach this one.
+    /// URL of this node for other nodes.
     pub(crate) fn node_url(&self) -> anyhow::Result<String> {
         if let Some(url) = &self.node_url {
             return Ok(url.clone());
         }
         anyhow::ensure!(
             !self.listen.ip().is_unspecified(),
-            "this node serves on all addresses: name the one by which the others reach it with --node-url"
+            "this node listens on all addresses: set --node-url to the one that other nodes can reach"
         );
         Ok(format!("http://{}", self.listen))
     }
 
-    /// A whole address for a path of the hub's.
+    /// Absolute URL for a path of the hub.
     pub fn url(&self, path: &str) -> String {
         if let Some(base) = &self.public_url {
             return format!("{base}{path}");
         }
         let port = self.listen.port();
-        // A hub that serves on all addresses can at least be reached from its own machine.
+        // A hub that listens on all addresses can at least be reached from its own machine.
         if self.listen.ip().is_unspecified() {
             return format!("http://localhost:{port}{path}");
         }

@@ -1,7 +1,7 @@
-//! What `scripts/counts` counts the instructions of: the tests in modules `counts`, each for one function that is called most.
-//! No time, no system calls and nothing random belongs in what they measure.
+//! Code measured by `scripts/counts`, which counts instructions: the tests in modules `counts`, one per frequently
+//! called function. Measured code must not use time, system calls or random numbers.
 
-/// Runs what is counted: valgrind counts from the call of this function until it returns.
+/// Runs the measured code: valgrind counts from the call of this function until it returns.
 #[inline(never)]
 pub(crate) fn measured<T>(work: impl FnOnce() -> T) -> T {
     work()

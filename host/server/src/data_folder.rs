@@ -1,4 +1,5 @@
-//! The data folder is the hub's own user's: it holds keys, secrets and players' data.
+//! Protection of the data folder: only the hub's user may access it, because it contains keys, secrets and players'
+//! data.
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
@@ -10,32 +11,32 @@ use rustix::fs::Mode;
 
 use crate::config::Settings;
 
-/// What group and others may do.
+/// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// Whatever this process creates from now on is its user's alone.
+/// Makes files that this process creates accessible only to its user.
 pub(crate) fn create_private_files() {
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// The folder's whole path, to be shown: a relative one means another folder wherever the hub is called.
+/// Absolute path of the folder, for messages: a relative one depends on the current directory.
 pub(crate) fn shown(settings: &Settings) -> PathBuf {
     std::path::absolute(&settings.data).unwrap_or_else(|_| settings.data.clone())
 }
 
-/// An error where there is no hub, which names the folder that was looked into.
+/// Fails if there is no hub in the data folder; the error names the folder.
 pub(crate) fn require_hub(settings: &Settings) -> anyhow::Result<()> {
     anyhow::ensure!(
         settings.database.is_some() || settings.database_file().is_file(),
-        "there is no hub in {}; name the hub's folder with --data (HUB_DATA), or its PostgreSQL with --database \
+        "no hub found in {}; set --data (HUB_DATA) to the hub's folder, or --database to its PostgreSQL \
          (HUB_DATABASE)",
         shown(settings).display()
     );
     Ok(())
 }
 
-/// Makes this process the one that serves the folder's SQLite database, until the guard is dropped or the process ends:
-/// what a hub has in memory, such as who is online, must be in one. PostgreSQL may have several nodes.
+/// Locks the folder's SQLite database for this process until the guard is dropped or the process ends: the in-memory
+/// state of a hub, such as presence, must be in one process. PostgreSQL may have several nodes.
 pub(crate) fn lock(settings: &Settings) -> anyhow::Result<Option<File>> {
     if settings.database.is_some() {
         return Ok(None);
@@ -43,33 +44,33 @@ pub(crate) fn lock(settings: &Settings) -> anyhow::Result<Option<File>> {
     let path = settings.data.join("serving.lock");
     let shown = path.display();
     fs::create_dir_all(&settings.data)
-        .with_context(|| format!("the folder {} can't be made", settings.data.display()))?;
-    let file = File::create(&path).with_context(|| format!("{shown} can't be written"))?;
+        .with_context(|| format!("cannot create the folder {}", settings.data.display()))?;
+    let file = File::create(&path).with_context(|| format!("cannot write {shown}"))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(anyhow::anyhow!(
-            "another `hub serve` has this folder ({shown} is locked); stop it first, or name another folder with --data (HUB_DATA)"
+            "another `hub serve` uses this folder ({shown} is locked); stop it first, or set another --data (HUB_DATA)"
         )),
-        // Some network file systems have no locks.
+        // Some network file systems do not support locks.
         Err(TryLockError::Error(error)) => {
-            tracing::warn!(%error, "{shown} can't be locked; see to it that no other hub serves this folder");
+            tracing::warn!(%error, "cannot lock {shown}; make sure that no other hub uses this folder");
             Ok(None)
         }
     }
 }
 
-/// An error where the blobs of a hub on PostgreSQL would be in a folder that is not there.
+/// Fails if the blobs of a hub on PostgreSQL would be in a missing folder.
 pub(crate) fn require_blobs(settings: &Settings) -> anyhow::Result<()> {
     anyhow::ensure!(
         settings.database.is_none() || settings.blobs.is_some() || settings.data.is_dir(),
-        "there is no data folder {}, where the hub's files are; name it with --data (HUB_DATA), or the store with --blobs \
+        "the data folder {} with the hub's files does not exist; set --data (HUB_DATA), or --blobs for another store \
          (HUB_BLOBS)",
         shown(settings).display()
     );
     Ok(())
 }
 
-/// Takes away what others may do in a folder that is there already.
+/// Removes other users' access to an existing folder.
 pub(crate) fn make_private(folder: &Path) {
     match restrict(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -82,7 +83,7 @@ pub(crate) fn make_private(folder: &Path) {
 fn restrict(path: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(path)?;
     if metadata.is_symlink() {
-        // What it leads to may be shared on purpose.
+        // The target of a link may be shared on purpose.
         return Ok(());
     }
     let mode = metadata.permissions().mode();

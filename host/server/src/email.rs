@@ -1,4 +1,4 @@
-//! Addresses of mail.
+//! E-mail addresses.
 
 use std::str::FromStr;
 
@@ -8,23 +8,23 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// An address that mail can be sent to.
+/// Address that can receive mail.
 #[derive(Clone, Debug)]
 pub(crate) struct Email(Address);
 
 impl Email {
-    /// As it was written.
+    /// Address as entered.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_ref()
     }
 
-    /// What addresses are compared by.
+    /// Form for comparing addresses.
     pub(crate) fn folded(&self) -> String {
         fold(self.as_str())
     }
 }
 
-/// What addresses are compared by: mailboxes hardly ever tell upper from lower case.
+/// Form for comparing addresses: mailboxes are hardly ever case-sensitive.
 pub(crate) fn fold(email: &str) -> String {
     email.to_lowercase()
 }
@@ -41,9 +41,9 @@ impl FromStr for Email {
         if text.contains(char::is_control) {
             return Err("must not contain control characters".to_owned());
         }
-        // Unicode has letters, such as the Kelvin sign, whose lower case is that of somebody else's mailbox.
+        // Some Unicode letters, such as the Kelvin sign, have the lower case of a letter in another person's address.
         if !text.is_ascii() && fold(text).is_ascii() {
-            return Err("must not contain letters that look like those of another address".to_owned());
+            return Err("must not contain letters that imitate another address".to_owned());
         }
         Ok(Self(address))
     }

@@ -1,4 +1,4 @@
-//! How a component's handlers become routes: each states its permission and what is special about it.
+//! Turns a component's handlers into routes: each declares its permission and its properties.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,43 +20,43 @@ use crate::http::layers::Next;
 use crate::http::openapi::{self, KeptKey};
 use crate::limits::{PublicRoute, PublishingRoute};
 
-/// What the layers around a handler must know of its route.
+/// Properties of a route, for the layers around its handler.
 #[allow(clippy::struct_excessive_bools, reason = "each fact is independent of the others")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RouteFacts {
-    /// A POST whose effect is in the database alone: it and its `Idempotency-Key` are one transaction. After its first
-    /// write it waits for nothing but the database. Any other POST's answer is stored when it is given, so that a hub that
-    /// dies in between does the work again.
+    /// A POST with effects only in the database: they and its `Idempotency-Key` are one transaction. After its first
+    /// write it waits only for the database. For any other POST the response is stored when it is sent, so that a hub
+    /// that dies in between repeats the work.
     pub(crate) is_transactional: bool,
-    /// Its effect is in the database, and so is what its answer tells, so that the answer counts wherever the network is
-    /// by then.
+    /// Both its effect and the data of its response are in the database, so that the response is valid regardless of
+    /// the network's owner by then.
     pub(crate) is_database_only: bool,
-    /// Its answer holds a secret that is shown once and never stored.
+    /// Its response contains a secret that is shown once and never stored.
     pub(crate) is_secret: bool,
-    /// Any node serves it: it needs nothing that is in memory at the network's shard owner.
+    /// Any node can serve it: it needs no memory of the network's shard owner.
     pub(crate) is_any_node: bool,
-    /// It may say, before it changed anything, that the network's next shard owner is to serve it.
+    /// Before it changes anything, it may ask for a retry at the network's next shard owner.
     pub(crate) is_retried_on_owner: bool,
-    /// A POST that changes nothing: nothing is kept under its `Idempotency-Key`, because a repeat may as well read again.
+    /// A POST that changes nothing: its `Idempotency-Key` is ignored, because a repetition can simply read again.
     pub(crate) is_read_only: bool,
-    /// It is dropped when its caller hangs up, though it is no GET: it waits for somebody on the caller's behalf, or only
+    /// Dropped when its client disconnects, although it is not a GET: it waits on the client's behalf or only
     /// computes.
     pub(crate) is_ended_with_caller: bool,
-    /// It may rightly take longer than ten seconds: it waits for a game server or its agent, or runs a module many times. A
-    /// node that forwarded it waits for the answer as long as it reaches the owner.
+    /// May legitimately take longer than ten seconds: it waits for a game server or its agent, or runs a module many
+    /// times. A forwarding node waits for the response while it reaches the owner.
     pub(crate) is_long: bool,
-    /// Its answer may be larger than one document: it reserves memory before it begins, and waits behind its own network's
-    /// other answers.
+    /// Its response may be larger than one document: it reserves memory before it begins and waits behind its own
+    /// network's other responses.
     pub(crate) is_large_answer: bool,
-    /// It publishes an event, so that the rate of events counts it.
+    /// Publishes an event, so it counts against the event rate.
     pub(crate) is_publishing: bool,
-    /// It needs no key, so that it is limited by address.
+    /// Requires no key, so it is limited by address.
     pub(crate) is_public: bool,
-    /// The check of its permission; `None` for a public route.
+    /// Check of its permission; `None` for a public route.
     pub(crate) authorize: Option<Authorize>,
 }
 
-/// The check that a route's [`Permission`] makes of a request, for the layers around the handler.
+/// Check of a route's [`Permission`] for a request, for the layers around the handler.
 #[derive(Clone, Copy)]
 pub(crate) struct Authorize(AuthorizeFn);
 
@@ -67,7 +67,7 @@ impl Authorize {
         Self(|parts, app| P::from_request_parts(parts, app).map(|permission| permission.map(P::into_caller)).boxed())
     }
 
-    /// Who calls, if the route lets them through.
+    /// Returns the caller if the route permits it.
     pub(crate) async fn check(self, parts: &mut Parts, app: &App) -> Result<Caller, ApiError> {
         (self.0)(parts, app).await
     }
@@ -84,7 +84,7 @@ impl RouteFacts {
         Self { authorize: Some(authorize), ..Self::default() }
     }
 
-    /// Whether its answer depends on nothing in the memory of the network's shard owner.
+    /// True if its response does not depend on the memory of the network's shard owner.
     pub(crate) fn is_in_database(self) -> bool {
         self.is_database_only || self.is_transactional
     }
@@ -132,7 +132,7 @@ impl RouteFacts {
 
 type FactsByRoute = HashMap<String, HashMap<Method, RouteFacts>>;
 
-/// Routes with their documentation and their facts.
+/// Routes with their documentation and properties.
 #[derive(Default)]
 pub(crate) struct Endpoints {
     router: OpenApiRouter<App>,
@@ -140,7 +140,7 @@ pub(crate) struct Endpoints {
 }
 
 impl Endpoints {
-    /// Adds a handler's route.
+    /// Adds the route of a handler.
     pub(crate) fn route(mut self, mut handler: UtoipaMethodRouter<App>, facts: RouteFacts) -> Self {
         for (path, item) in &handler.1.paths {
             let methods = [
@@ -161,13 +161,13 @@ impl Endpoints {
         self
     }
 
-    /// Adds a route that the document does not show.
+    /// Adds a route without documentation.
     pub(crate) fn undocumented(mut self, path: &str, handler: MethodRouter<App>) -> Self {
         self.router = self.router.route(path, handler);
         self
     }
 
-    /// Says of all these routes that they are [database-only](RouteFacts::is_database_only).
+    /// Marks all these routes [database-only](RouteFacts::is_database_only).
     pub(crate) fn database_only(mut self) -> Self {
         for facts in self.facts.values_mut().flat_map(HashMap::values_mut) {
             facts.is_database_only = true;
@@ -184,13 +184,13 @@ impl Endpoints {
         self
     }
 
-    /// The routes with their documentation, and the table of their facts.
+    /// The documented routes, and the table of their properties.
     pub(crate) fn into_parts(self) -> (OpenApiRouter<App>, RouteTable) {
         (self.router, RouteTable(Arc::new(self.facts)))
     }
 }
 
-/// The facts of all routes.
+/// Properties of all routes.
 #[derive(Clone, Debug)]
 pub(crate) struct RouteTable(Arc<FactsByRoute>);
 
@@ -199,7 +199,7 @@ impl RouteTable {
         self.0.get(path).and_then(|methods| methods.get(method)).copied().unwrap_or_default()
     }
 
-    /// What the POST at a path does with its `Idempotency-Key`.
+    /// Handling of the `Idempotency-Key` of a POST at a path.
     pub(crate) fn kept_key(&self, path: &str) -> KeptKey {
         match self.facts(path, &Method::POST) {
             RouteFacts { is_read_only: true, .. } => KeptKey::Never,
@@ -209,7 +209,7 @@ impl RouteTable {
     }
 }
 
-/// Puts the [`RouteFacts`] of a request's route into its extensions.
+/// Adds the [`RouteFacts`] of a request's route to its extensions.
 pub(crate) async fn facts_layer(State(routes): State<RouteTable>, mut request: Request, next: Next) -> Response {
     if let Some(path) = request.extensions().get::<MatchedPath>() {
         let facts = routes.facts(path.as_str(), request.method());
@@ -226,7 +226,7 @@ pub(crate) async fn facts_layer(State(routes): State<RouteTable>, mut request: R
 
 /// A handler whose first argument is a [`Permission`].
 pub(crate) trait Guarded<Arguments> {
-    /// The check that its permission makes.
+    /// Check of its permission.
     const AUTHORIZE: Authorize;
 }
 
@@ -248,13 +248,13 @@ guarded!(A, B, C);
 guarded!(A, B, C, D);
 guarded!(A, B, C, D, E);
 
-/// The check of a handler's permission. Compiles only for a guarded handler.
+/// Check of a handler's permission. Compiles only for a guarded handler.
 pub(crate) const fn authorize_of<Arguments, H: Guarded<Arguments>>(_: &H) -> Authorize {
     H::AUTHORIZE
 }
 
-/// `endpoints![list, create: transactional secret]`: the routes of these handlers, each with its `#[utoipa::path]` and the
-/// [`RouteFacts`] named behind it. A handler whose first argument is not a [`Permission`] does not compile.
+/// `endpoints![list, create: transactional secret]`: the routes of these handlers, each with its `#[utoipa::path]` and
+/// the listed [`RouteFacts`]. The first argument of a handler must be a [`Permission`].
 macro_rules! endpoints {
     ($($handler:path $(: $($fact:ident)+)?),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()
@@ -266,7 +266,7 @@ macro_rules! endpoints {
 }
 pub(crate) use endpoints;
 
-/// `public_endpoints![version]`: the routes of handlers that need no key, and that one address may not call without end.
+/// `public_endpoints![version]`: routes of handlers without a key, rate-limited by address.
 macro_rules! public_endpoints {
     ($($($handler:path)|+),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()

@@ -1,4 +1,4 @@
-//! What can be wrong with a node, and since when it is.
+//! Faults of a node and their start times.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::clock::Millis;
 
-/// What can be wrong, as `/readyz` names it.
+/// Kind of fault, as reported by `/readyz`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema, strum::EnumIter, strum::IntoStaticStr,
 )]
@@ -26,45 +26,45 @@ pub(crate) enum FaultKind {
     Clock,
     /// Some networks have no shard owner.
     Homes,
-    /// This node and others do not reach each other.
+    /// This node and others cannot reach each other.
     Peers,
     /// The hub is stopping.
     Stopping,
 }
 
-/// Something that is wrong now.
+/// An active fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
-    /// For the operator. Anybody may read it: it names no address and no network.
+    /// Message for the operator. It is public, so it contains no addresses and no networks.
     pub(crate) message: Cow<'static, str>,
-    /// Whether callers are better served by another node.
+    /// True if other nodes serve clients better.
     pub(crate) is_disabling: bool,
 }
 
 impl Fault {
-    /// One with which this node cannot do its work.
+    /// A fault that prevents this node from working.
     pub(crate) fn disabling(kind: FaultKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, message: message.into(), is_disabling: true }
     }
 
-    /// One that the operator should see, while callers are served here as well as elsewhere.
+    /// A fault for the operator's attention that does not affect clients of this node.
     pub(crate) fn tolerable(kind: FaultKind, message: impl Into<Cow<'static, str>>) -> Self {
         Self { kind, message: message.into(), is_disabling: false }
     }
 }
 
-/// Since when each fault lasts.
+/// Start times of the active faults.
 #[derive(Debug, Default)]
 pub struct FaultLog(Mutex<BTreeMap<FaultKind, Millis>>);
 
 impl FaultLog {
-    /// What was wrong when it was last looked.
+    /// Kinds of faults at the last observation.
     pub(crate) fn kinds(&self) -> BTreeSet<FaultKind> {
         self.0.lock().keys().copied().collect()
     }
 
-    /// Takes the faults of this moment, at most one of each kind; answers since when each lasts.
+    /// Records the current faults, at most one of each kind, and returns them with their start times.
     pub(crate) fn observe(&self, faults: Vec<Fault>, now: Millis) -> Vec<(Fault, Millis)> {
         let mut log = self.0.lock();
         let with_since = |fault: Fault| {

@@ -1,4 +1,4 @@
-//! Locates addresses by a GeoIP database.
+//! Locates IP addresses with a GeoIP database.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,24 +13,24 @@ use utoipa::{PartialSchema, ToSchema};
 
 const UNKNOWN: &str = "UNKNOWN";
 
-/// A region's name: a continent, or a network's own. Read in any case; `EU` and `US` are read as `EUROPE` and
+/// Name of a region: a continent, or defined by the network. Case-insensitive; `EU` and `US` mean `EUROPE` and
 /// `NORTH_AMERICA`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Region(String);
 
 impl Region {
-    /// The region of what could not be located.
+    /// Region of unknown locations.
     pub fn unknown() -> Self {
         Self(UNKNOWN.to_owned())
     }
 
-    /// Whether it stands for what could not be located.
+    /// True for the region of unknown locations.
     pub fn is_unknown(&self) -> bool {
         self.0 == UNKNOWN
     }
 
-    /// The name in its one spelling.
+    /// Canonical spelling of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -85,27 +85,27 @@ impl PartialSchema for Region {
 }
 impl ToSchema for Region {}
 
-/// Where an address is.
+/// Location of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GeoLocation {
-    /// Its region.
+    /// Region.
     pub region: Region,
-    /// Its country as two upper-case letters.
+    /// Country as two upper-case letters.
     pub country: Option<String>,
 }
 
 impl GeoLocation {
-    /// The location of what could not be located.
+    /// Unknown location.
     pub fn unknown() -> Self {
         Self { region: Region::unknown(), country: None }
     }
 }
 
-/// A GeoIP database in MaxMind's format, or none.
+/// GeoIP database in MaxMind format, or none.
 #[derive(Debug, Default)]
 pub struct Geo(Option<Reader<Vec<u8>>>);
 
-/// The fields that MaxMind's and DB-IP's Country and City files have in common.
+/// Common fields of MaxMind's and DB-IP's Country and City files.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(borrow)]
@@ -125,21 +125,21 @@ struct Country<'a> {
 }
 
 impl Geo {
-    /// Reads the file into memory; without one every address is unknown.
+    /// Reads the file into memory; without a file every address is unknown.
     pub fn open(file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(file) = file else { return Ok(Self(None)) };
         let reader = Reader::open_readfile(file)
-            .with_context(|| format!("the GeoIP database {} cannot be read", file.display()))?;
+            .with_context(|| format!("cannot read the GeoIP database {}", file.display()))?;
         Ok(Self(Some(reader)))
     }
 
-    /// Looks an address up; none where its region is unknown.
+    /// Locates an address; none if its region is unknown.
     pub fn locate(&self, address: IpAddr) -> Option<GeoLocation> {
         let found = self.0.as_ref()?.lookup(address.to_canonical()).ok()?;
         let record: Record<'_> = match found.decode() {
             Ok(record) => record?,
             Err(error) => {
-                tracing::warn!(%error, "a record of the GeoIP database cannot be read");
+                tracing::warn!(%error, "cannot read a record of the GeoIP database");
                 return None;
             }
         };

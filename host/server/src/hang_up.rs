@@ -1,6 +1,6 @@
-//! Finishes the requests of callers that hang up. A request that changes something may have more to do after its first
-//! commit (keep its answer, refresh what is in memory, follow up on what a module decided), and a caller that closes the
-//! connection must not leave it half done.
+//! Completes the requests of disconnected clients. After its first commit, a changing request may have more to do
+//! (store its response, refresh memory, act on a module's decision), and a closed connection must not leave it half
+//! done.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -22,15 +22,15 @@ use crate::endpoints::RouteFacts;
 use crate::http::layers::Next;
 use crate::http::request_id::in_current_request;
 
-/// Of one API key at a time, so that nobody gathers work by hanging up. More are cut off, which leaves every transaction
-/// whole or undone.
+/// Limit per API key, so that clients cannot accumulate work by disconnecting. Further requests are aborted, which
+/// leaves every transaction complete or rolled back.
 const MAX_PER_KEY: u32 = 64;
-/// For what is under way when the hub stops.
+/// Time for such requests to end when the hub stops.
 const STOP_GRACE: Duration = Duration::from_secs(5);
 
 type Key = Option<HeaderValue>;
 
-/// How many requests go on without their callers, by key.
+/// Number of requests that continue without their clients, by key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AbandonedRequests(Arc<Mutex<HashMap<Key, u32>>>);
 
@@ -64,7 +64,7 @@ impl Drop for Abandoned {
     }
 }
 
-/// Runs every request that may change something to its end, unless its route says that it ends with its caller.
+/// Completes every request that may change something, unless its route ends with its client.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let facts: RouteFacts = request.extensions().get().copied().unwrap_or_default();
     if request.method().is_safe() || facts.is_ended_with_caller {
@@ -73,13 +73,13 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
     let headers = request.headers();
     let sent = ["x-service-api-key", "authorization", "cookie"].into_iter().find_map(|name| headers.get(name));
     let key = sent.cloned();
-    // As the same network's and request's work, in the same span, also when it goes on by itself.
+    // Same network, request and span, even when it continues by itself.
     let work = hub_db::in_current_tenant(in_current_request(next.run(request)));
     let response = work.in_current_span().boxed();
     Serving { app, key, response: Some(response) }.await
 }
 
-/// A request being served. Dropped before its end, it goes on by itself.
+/// Request being served. If dropped before its end, it continues by itself.
 struct Serving {
     app: App,
     key: Key,
@@ -90,7 +90,7 @@ impl Future for Serving {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        // Taken out, so that one that panics does not go on.
+        // Taken out, so that a request that panics does not continue.
         let Some(mut response) = self.response.take() else { return Poll::Pending };
         let polled = response.poll_unpin(context);
         if polled.is_pending() {

@@ -1,4 +1,4 @@
-//! Liveness, readiness with what is wrong since when, and the build stamp.
+//! Liveness, readiness with faults and their start times, and the build stamp.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -20,19 +20,19 @@ use crate::http::extract::Json;
 
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// A disk with fewer bytes left counts as full: a transaction may need as many.
+/// A disk with fewer free bytes counts as full: a transaction may need that many.
 const FULL_BELOW: u64 = 4 << 20;
 
-/// The routes; they need no key.
+/// Routes, without a key.
 pub(crate) fn router() -> Endpoints {
-    // Whoever watches the hub is never refused, and asks this node, whatever key comes along.
+    // Monitoring is never refused and asks this node, regardless of any key in the request.
     let watched = RouteFacts::default().any_node();
     public_endpoints![version]
         .route(utoipa_axum::routes!(healthz), watched)
         .route(utoipa_axum::routes!(readyz), watched)
 }
 
-/// Watches what is wrong, so that it is known since when.
+/// Checks for faults periodically, so that their start times are known.
 pub(crate) fn start(app: &App) {
     every(app, CHECK_INTERVAL, "check the hub's health", async |app: App| {
         check(&app).await;
@@ -42,7 +42,7 @@ pub(crate) fn start(app: &App) {
 
 /// The process lives
 ///
-/// Answers as long as the hub can answer anything; says nothing about its database.
+/// Succeeds while the process can respond; independent of the database.
 #[utoipa::path(get, path = "/healthz", tag = "Health", operation_id = "get_health", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
     Json(Health { status: "OK", lacks: vec![], faults: vec![] })
@@ -53,28 +53,28 @@ struct Health {
     /// `OK` or `UNAVAILABLE`.
     #[schema(value_type = String, example = "OK")]
     status: &'static str,
-    /// The faults for which callers are better served by another node.
+    /// Faults because of which other nodes serve clients better.
     lacks: Vec<FaultKind>,
-    /// All that is wrong.
+    /// All active faults.
     faults: Vec<FaultReport>,
 }
 
-/// Something that is wrong.
+/// An active fault.
 #[derive(Debug, Serialize, ToSchema)]
 struct FaultReport {
     name: FaultKind,
-    /// When it was first seen, in milliseconds since the Unix epoch.
+    /// Time of first detection, in milliseconds since the Unix epoch.
     #[schema(example = 1_795_424_563_000_i64)]
     since: Millis,
-    /// A sentence for the operator.
+    /// Message for the operator.
     #[schema(value_type = String, example = "The bus is unreachable.")]
     message: Cow<'static, str>,
 }
 
 /// The hub can do its work
 ///
-/// 503 names what it `lacks`; a load balancer should send callers elsewhere meanwhile. `faults` are all that is wrong,
-/// also what other nodes make up for, each with the time since when it lasts.
+/// 503 lists the faults in `lacks`: load balancers should route clients to other nodes. `faults` contains all active
+/// faults, including those compensated by other nodes, with their start times.
 #[utoipa::path(get, path = "/readyz", tag = "Health", operation_id = "get_readiness",
     responses((status = 200, body = Health), (status = 503, body = Health, description = "Not ready")))]
 async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
@@ -88,17 +88,17 @@ async fn readyz(State(app): State<App>) -> (StatusCode, Json<Health>) {
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "UNAVAILABLE", lacks, faults }))
 }
 
-/// What is wrong now, and since when.
+/// Active faults with their start times.
 async fn check(app: &App) -> Vec<(Fault, Millis)> {
     let faults = find_faults(app).await;
     app.faults.observe(faults, app.clock.now())
 }
 
-/// What is wrong now, at most one fault of each kind.
+/// Active faults, at most one of each kind.
 async fn find_faults(app: &App) -> Vec<Fault> {
     let mut faults = vec![];
-    // A database behind a cut connection does not answer at all. That networks keep it busy is no reason to stop sending
-    // them here.
+    // A database behind a broken connection does not answer at all. A database busy with networks' requests is no
+    // reason to route them elsewhere.
     if !matches!(tokio::time::timeout(PING_TIMEOUT, app.db.reserved().ping()).await, Ok(Ok(()))) {
         faults.push(Fault::disabling(FaultKind::Database, "The database does not answer."));
     }
@@ -106,7 +106,7 @@ async fn find_faults(app: &App) -> Vec<Fault> {
         faults.push(Fault::disabling(FaultKind::Disk, "The disk of the data folder is full."));
     }
     if !app.bus.is_reachable() {
-        // Where no node reaches it, this one serves as well as any other.
+        // If no node reaches the bus, this one serves as well as any other.
         let fault = if app.shards.others_reach_bus() { Fault::disabling } else { Fault::tolerable };
         faults.push(fault(FaultKind::Bus, "The bus is unreachable."));
     }
@@ -117,7 +117,7 @@ async fn find_faults(app: &App) -> Vec<Fault> {
     faults
 }
 
-/// Whether a folder's disk has too little room for the database to go on. It is a local one: this waits for nothing.
+/// True if a folder's disk has too little space for the database. The disk is local, so the check does not block.
 fn is_full(folder: &Path) -> bool {
     let Ok(disk) = rustix::fs::statvfs(folder) else { return false };
     let bytes = disk.f_bavail.saturating_mul(disk.f_frsize);
@@ -125,7 +125,7 @@ fn is_full(folder: &Path) -> bool {
     bytes < FULL_BELOW || (disk.f_files > 0 && disk.f_favail == 0)
 }
 
-/// What this hub was built from.
+/// Build information of this hub.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BuildStamp {
@@ -133,15 +133,15 @@ struct BuildStamp {
     component: &'static str,
     #[schema(value_type = String, example = "0.1.0")]
     version: &'static str,
-    /// How many commits lie behind this build.
+    /// Number of commits in the history of this build.
     build: u64,
-    /// The commit's short hash.
+    /// Short hash of the commit.
     #[schema(value_type = String, example = "1a2b3c4")]
     commit: &'static str,
-    /// When the commit was made, ISO 8601.
+    /// Time of the commit, ISO 8601.
     #[schema(value_type = String, example = "2026-11-21T10:00:00Z")]
     build_time: &'static str,
-    /// Whether the tree had changes that no commit holds.
+    /// True if the working tree had uncommitted changes.
     dev: bool,
 }
 

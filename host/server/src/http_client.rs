@@ -6,27 +6,27 @@ use std::sync::{Arc, LazyLock};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The system's certificate authorities, or those in the file that `SSL_CERT_FILE` names. Without any, HTTPS fails.
+/// Certificate authorities of the system, or from the file in `SSL_CERT_FILE`. Without any, HTTPS fails.
 static AUTHORITIES: LazyLock<Arc<RootCertStore>> = LazyLock::new(|| {
     let mut authorities = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     let (_, unusable) = authorities.add_parsable_certificates(native.certs);
     if !native.errors.is_empty() || unusable > 0 {
-        tracing::debug!(errors = ?native.errors, unusable, "some of the system's certificates can't be used");
+        tracing::debug!(errors = ?native.errors, unusable, "some of the system's certificates are unusable");
     }
     Arc::new(authorities)
 });
 
-/// A client.
+/// Creates a client.
 ///
 /// # Errors
-/// Where TLS can't be set up.
+/// If TLS cannot be set up.
 pub fn client() -> anyhow::Result<reqwest::Client> {
     Ok(builder()?.build()?)
 }
 
-/// A client to configure further.
-#[allow(clippy::disallowed_methods, reason = "the one place that builds clients")]
+/// Creates a client builder.
+#[allow(clippy::disallowed_methods, reason = "the only place that builds clients")]
 pub fn builder() -> anyhow::Result<reqwest::ClientBuilder> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
@@ -35,7 +35,7 @@ pub fn builder() -> anyhow::Result<reqwest::ClientBuilder> {
     Ok(reqwest::Client::builder().tls_backend_preconfigured(tls))
 }
 
-/// What an error and its causes say: a client's error alone says only that there is one.
+/// Formats an error with its causes: a client's error alone is not specific.
 pub fn with_causes(error: &dyn Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {

@@ -1,4 +1,4 @@
-//! The source of identifiers and randomness, so that tests can repeat it.
+//! Source of identifiers and randomness, replaceable in tests.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 pub(crate) const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Where identifiers, secrets and seeds come from.
+/// Source of identifiers, secrets and seeds.
 #[derive(Clone, Debug)]
 pub enum Ids {
     /// The operating system's randomness.
@@ -36,7 +36,7 @@ impl Ids {
         self.with(|rng| (0..length).map(|_| char::from(BASE62[rng.random_range(0..BASE62.len())])).collect())
     }
 
-    /// Random bytes, such as a secret is made of.
+    /// Random bytes, for example for a secret.
     pub(crate) fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];
         self.with(|rng| rng.fill_bytes(&mut bytes));
@@ -48,7 +48,7 @@ impl Ids {
         self.with(|rng| rng.next_u64())
     }
 
-    #[allow(clippy::disallowed_methods, reason = "the one place that draws from the machine's randomness")]
+    #[allow(clippy::disallowed_methods, reason = "the only place that uses the machine's randomness")]
     fn with<T>(&self, draw: impl FnOnce(&mut dyn Rng) -> T) -> T {
         match self {
             Self::System => draw(&mut rand::rng()),

@@ -1,18 +1,18 @@
-//! What becomes of a thing that comes from another tool.
+//! Results of importing an item from another tool.
 
-/// What became of it, or would.
+/// Result of an import, or its forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Imported {
-    /// It was not there.
+    /// The item did not exist.
     Created,
-    /// It was there and is different now.
+    /// The item existed and changes.
     Changed,
-    /// It was there as it is.
+    /// The item existed and stays the same.
     Unchanged,
 }
 
 impl Imported {
-    /// Of something that was there before or not, and differs from it or not.
+    /// Result for an item that existed or not, and differs or not.
     pub(crate) fn of(was_there: bool, differs: bool) -> Self {
         match (was_there, differs) {
             (false, _) => Self::Created,

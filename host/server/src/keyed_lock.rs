@@ -1,4 +1,4 @@
-//! One lock per key, for as long as somebody holds it or waits for it.
+//! One lock per key, existing while it is held or awaited.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use tokio::sync::OwnedMutexGuard;
 #[derive(Debug)]
 pub(crate) struct KeyedLock<K>(Arc<Mutex<HashMap<K, Arc<tokio::sync::Mutex<()>>>>>);
 
-/// The lock of one key, held until this is dropped.
+/// Lock of one key, held until this is dropped.
 #[derive(Debug)]
 pub(crate) struct KeyedGuard<K: Eq + Hash + Clone> {
     key: K,
@@ -32,7 +32,7 @@ impl<K> Clone for KeyedLock<K> {
 }
 
 impl<K: Eq + Hash + Clone> KeyedLock<K> {
-    /// Waits until nobody else holds the key.
+    /// Waits for the key's lock.
     pub(crate) async fn lock(&self, key: K) -> KeyedGuard<K> {
         let lock = Arc::clone(self.0.lock().entry(key.clone()).or_default());
         let mut guard = KeyedGuard { key, locks: self.clone(), held: None };
@@ -45,7 +45,7 @@ impl<K: Eq + Hash + Clone> Drop for KeyedGuard<K> {
     fn drop(&mut self) {
         self.held = None;
         let mut locks = self.locks.0.lock();
-        // Whoever waits holds a clone of the lock.
+        // Waiting tasks hold clones of the lock.
         if locks.get(&self.key).is_some_and(|lock| Arc::strong_count(lock) == 1) {
             locks.remove(&self.key);
         }

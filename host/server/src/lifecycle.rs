@@ -1,4 +1,4 @@
-//! Starts and stops the hub. It stands above the components; nothing but the commands and tests imports it.
+//! Starts and stops the hub. It is above the components: only commands and tests import it.
 
 use std::time::Duration;
 
@@ -15,17 +15,17 @@ use crate::{
 };
 use crate::{punishments, transfers, worlds};
 
-/// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
-/// request on a connection that closes at that moment would get no answer.
+/// Time during which existing connections still serve requests, each its last one, before all are closed. A request on
+/// a connection that closes at that moment would get no response.
 const LINGER: Duration = Duration::from_millis(1_500);
-/// How long the stop then waits for what is under way; a console command waits for a minute at most.
+/// Maximum time for requests in progress to end; a console command waits for at most a minute.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 
-/// What follows a network from owner to owner, in the order in which it is restored.
+/// State that follows a network from owner to owner, in the order of restoration.
 const NETWORK_STATES: &[&dyn cluster::NetworkState] =
     &[&events::WaitingEvents, &servers::PresenceState, &control::AgentState, &modules::LoadedModules];
 
-/// Opens the database, restores what the last run knew and starts the background work.
+/// Opens the database, restores saved state and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
     let data = settings.data.clone();
     tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
@@ -64,22 +64,22 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     Ok(app)
 }
 
-/// Stops. One of several nodes first gives its networks to the others. Then the hub accepts no more connections, ends its
-/// streams and goes on for a moment with the other connections it has, so that nobody who connects anew where a connection
-/// is refused notices.
+/// Stops the hub. A node of a cluster first transfers its networks to the others. Then the hub accepts no more
+/// connections, ends its streams and serves existing connections for a moment, so that clients which reconnect after a
+/// refusal notice nothing.
 pub async fn stop(app: &App) {
     let has_others = cluster::drain(app).await;
     app.stop_listening();
     app.bus.close();
     let _ = tokio::time::timeout(LINGER, app.connections.all_closed()).await;
-    // Whoever waits for a game server's answer is told it.
+    // Requests that wait for a game server get their responses.
     if has_others && tokio::time::timeout(ANSWERED_WITHIN, app.shards.wait_for_requests()).await.is_err() {
-        tracing::warn!("some requests were not answered in time");
+        tracing::warn!("some requests did not finish in time");
     }
     app.begin_stop();
 }
 
-/// Waits for the background work, saves what is only in memory and closes the database.
+/// Waits for the background work, saves in-memory state and closes the database.
 pub async fn finish_stop(app: &App) {
     app.background_ended().await;
     servers::stop(app).await;
@@ -87,7 +87,7 @@ pub async fn finish_stop(app: &App) {
     metering::stop(app).await;
     cluster::leave(app).await;
     if let Err(error) = auth::flush_uses(app).await {
-        tracing::warn!(%error, "could not note when keys were used");
+        tracing::warn!(%error, "could not store when keys were used");
     }
     app.module_store.close().await;
     app.db.close().await;

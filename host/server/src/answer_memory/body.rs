@@ -1,4 +1,4 @@
-//! The body of a large answer.
+//! Body of a large response.
 
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -13,18 +13,18 @@ use tokio::time::timeout;
 
 use crate::answer_memory::AnswerPermit;
 
-/// What is handed over at a time. It is a copy: a part of the answer would keep all of it in memory until the caller reads,
-/// and neither its permit nor its time limit would end.
+/// Size of a chunk handed to the connection. Chunks are copies: a slice would keep the whole response in memory until
+/// the client reads it, and neither its permit nor its time limit would end.
 const CHUNK: usize = 64 * 1024;
 
-/// The body of an answer. It holds the answer's memory until the last chunk is handed over.
+/// Response body that holds its memory reservation until the last chunk is handed over.
 #[derive(Debug)]
 pub(super) struct UnsentBody(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 enum State {
     Unsent(Answer),
-    /// The caller took too long.
+    /// The client took too long.
     GivenUp,
     Sent,
 }
@@ -33,20 +33,20 @@ enum State {
 struct Answer {
     bytes: Bytes,
     _permit: AnswerPermit,
-    /// Dropped with the answer, which ends the [`Watch`].
+    /// Dropped with the response, which ends the [`Watch`].
     _watched: oneshot::Sender<()>,
 }
 
-/// Limits the time that an answer takes.
+/// Limits the time to send a response.
 #[derive(Debug)]
 pub(super) struct Watch {
     state: Weak<Mutex<State>>,
     ended: oneshot::Receiver<()>,
 }
 
-/// The caller took too long to read an answer.
+/// Error: the client took too long to read a response.
 #[derive(Debug, thiserror::Error)]
-#[error("the answer was not read in time")]
+#[error("the client did not read the response in time")]
 struct NotRead;
 
 impl UnsentBody {
@@ -60,8 +60,8 @@ impl UnsentBody {
 }
 
 impl Watch {
-    /// Drops the answer where it is not sent after `limit`. A connection that is stuck in a write does not notice: it has
-    /// its own time limit.
+    /// Drops the response if it is not sent within `limit`. A connection that is stuck in a write does not notice: it
+    /// has its own time limit.
     pub(super) async fn give_up_after(self, limit: Duration) {
         if timeout(limit, self.ended).await.is_ok() {
             return;
@@ -149,8 +149,8 @@ mod tests {
         assert!(sent == bytes());
         let began = Instant::now();
         watching.await.unwrap();
-        assert_eq!(began.elapsed(), Duration::ZERO, "nothing is watched any more");
-        // Of one that is dropped nothing is left either.
+        assert_eq!(began.elapsed(), Duration::ZERO, "nothing is watched afterwards");
+        // A dropped response leaves nothing behind either.
         drop(answer(&memory));
         assert!(is_free(&memory));
     }
@@ -164,7 +164,7 @@ mod tests {
         sleep(LIMIT - Duration::from_millis(2)).await;
         assert!(!is_free(&memory));
         sleep(Duration::from_millis(4)).await;
-        assert!(is_free(&memory), "what the connection still holds is a copy");
+        assert!(is_free(&memory), "the connection holds only a copy");
         assert!(body.frame().await.unwrap().is_err() && !body.is_end_stream());
     }
 }

@@ -1,4 +1,4 @@
-//! The layer around every route: reserves memory for an answer, and holds it until the answer was sent.
+//! Middleware of every route: reserves memory for a response and holds it until the response was sent.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::http::layers::Next;
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// A caller has a second more for each so many bytes, so that a slow one reads its answer and none holds it for ever.
+/// Extra sending time per byte, so that slow clients can read their responses but cannot hold them forever.
 const BYTES_PER_SECOND: usize = 32 * 1024;
 
-/// Bounds what a network's large answers take of the memory.
+/// Limits the memory for a network's large responses.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     serve(&app, request, next).await.unwrap_or_else(ApiError::into_response)
 }
@@ -31,11 +31,11 @@ async fn serve(app: &App, mut request: Request, next: Next) -> Result<Response, 
     let mut reserved = None;
     if let Some(authorize) = facts.authorize.filter(|_| facts.is_large_answer) {
         let (mut parts, body) = request.into_parts();
-        // A caller who may not ask is told so, whatever others of the network read.
+        // Unauthorized callers get their error regardless of the network's open responses.
         let network = authorize.check(&mut parts, app).await?.network;
         let patience = app.settings.connections.answer;
         let permit = app.answer_memory.reserve(network, total(app), ANSWER_LIMIT, patience).await;
-        reserved = Some(permit.ok_or_else(|| too_much_unread("Too many large answers to this network are unread."))?);
+        reserved = Some(permit.ok_or_else(|| too_much_unread("Too many large responses to this network are unread."))?);
         request = Request::from_parts(parts, body);
     }
     let mut response = next.run(request).await;
@@ -51,14 +51,14 @@ async fn serve(app: &App, mut request: Request, next: Next) -> Result<Response, 
     Ok(response.map(|_| send(app, bytes, permit, time_limit)))
 }
 
-/// Memory for an answer that is there already.
+/// Reserves memory for a response that exists already.
 fn take(app: &App, bytes: usize, changes_something: bool) -> Result<AnswerPermit, ApiError> {
     let network = NetworkId(hub_db::current_tenant());
     app.answer_memory.try_reserve(network, total(app), bytes).ok_or_else(|| {
         too_much_unread(if changes_something {
-            "This was done, but its answer is not sent: too many large answers to this network are unread."
+            "The request succeeded, but its response was dropped: too many large responses to this network are unread."
         } else {
-            "Too many large answers to this network are unread."
+            "Too many large responses to this network are unread."
         })
     })
 }

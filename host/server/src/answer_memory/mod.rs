@@ -1,9 +1,9 @@
-//! Memory for large answers: what one network's callers were not sent yet is bounded, so that nobody fills the memory by
-//! asking and not reading.
+//! Memory for large responses: the unsent responses of one network are limited, so that clients cannot fill the memory
+//! by requesting without reading.
 //!
-//! A route that says `large_answer` reserves memory before it reads anything, and waits behind its own network's other
-//! answers. Any other answer over 64 KiB takes its memory once it is built, and is refused where none is left. What is
-//! streamed (events, files) is not in memory, and smaller answers fit into the socket.
+//! Routes marked `large_answer` reserve memory before they read anything and wait behind other responses of their
+//! network. Other responses over 64 KiB reserve memory once they are built and are refused if none is left. Streamed
+//! content (events, files) is not in memory, and smaller responses fit into the socket.
 
 mod body;
 mod layer;
@@ -20,14 +20,14 @@ use crate::values::NetworkId;
 
 pub(crate) use layer::layer;
 
-/// What is counted: permits of a semaphore have 32 bits.
+/// Bytes per semaphore permit: a semaphore counts 32-bit numbers.
 const UNIT: usize = 1024;
 
-/// The memory that networks have for their answers. Clones share it.
+/// Response memory of the networks. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerMemory(Arc<Mutex<HashMap<NetworkId, Arc<Semaphore>>>>);
 
-/// Memory of one answer, until this is dropped.
+/// Memory of one response, released on drop.
 #[derive(Debug)]
 struct AnswerPermit {
     network: NetworkId,
@@ -40,7 +40,7 @@ impl AnswerMemory {
         Arc::clone(self.0.lock().entry(network).or_insert_with(|| Arc::new(Semaphore::new(total as usize))))
     }
 
-    /// Waits until so much of the network's `total` is free. None after `patience`.
+    /// Waits until `bytes` of the network's `total` are free. None after `patience`.
     async fn reserve(
         &self,
         network: NetworkId,
@@ -54,7 +54,7 @@ impl AnswerMemory {
         Some(permit)
     }
 
-    /// So much of the network's `total`, if it is free.
+    /// Reserves `bytes` of the network's `total` if they are free.
     fn try_reserve(&self, network: NetworkId, total: usize, bytes: usize) -> Option<AnswerPermit> {
         let (total, mut permit) = (units(total), self.permit(network));
         permit.held = Some(self.semaphore(network, total).try_acquire_many_owned(units(bytes).min(total)).ok()?);
@@ -66,13 +66,13 @@ impl AnswerMemory {
     }
 }
 
-/// At least one, so that a bound of nothing lets one answer through at a time.
+/// At least one, so that a limit of zero lets one response through at a time.
 fn units(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).max(1)
 }
 
 impl AnswerPermit {
-    /// Gives back what an answer of this size does not need.
+    /// Releases the part of the reservation that a response of this size does not need.
     fn shrink_to(&mut self, bytes: usize) {
         if let Some(held) = &mut self.held {
             let unneeded = held.num_permits().saturating_sub(units(bytes) as usize);
@@ -85,7 +85,7 @@ impl Drop for AnswerPermit {
     fn drop(&mut self) {
         self.held = None;
         let mut networks = self.memory.0.lock();
-        // Whoever waits or holds a permit has a clone of the semaphore.
+        // Waiting requests and permits hold clones of the semaphore.
         if networks.get(&self.network).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             networks.remove(&self.network);
         }
@@ -111,14 +111,14 @@ mod tests {
         assert!(memory.try_reserve(A, TOTAL, 1).is_none());
         assert!(memory.reserve(A, TOTAL, 1, PATIENCE).await.is_none());
         assert!(memory.try_reserve(B, TOTAL, TOTAL).is_some());
-        // What the answer did not need goes to who waits.
+        // Unneeded memory goes to waiting requests.
         let mut waiting = Box::pin(memory.reserve(A, TOTAL, TOTAL / 2, PATIENCE));
         assert!(waiting.as_mut().now_or_never().is_none());
         held.shrink_to(TOTAL / 2);
         let next = waiting.now_or_never().flatten().unwrap();
         assert!(memory.try_reserve(A, TOTAL, 1).is_none());
         drop((held, next));
-        assert!(memory.0.lock().is_empty(), "nothing is kept of networks without answers");
+        assert!(memory.0.lock().is_empty(), "networks without responses use no entry");
     }
 
     #[tokio::test]
@@ -127,7 +127,7 @@ mod tests {
         let held = memory.try_reserve(A, TOTAL, 9 * TOTAL).unwrap();
         assert!(memory.try_reserve(A, TOTAL, 1).is_none());
         drop(held);
-        // Where an operator lowered the bound to nothing, one at a time.
+        // With a limit of zero, one at a time.
         let held = memory.try_reserve(A, 0, TOTAL).unwrap();
         assert!(memory.try_reserve(A, 0, TOTAL).is_none());
         drop(held);

@@ -1,4 +1,4 @@
-//! Checks of rows that the database itself would accept.
+//! Checks of rows beyond those of the database.
 
 use std::collections::VecDeque;
 
@@ -12,13 +12,13 @@ use crate::archive::tables::{Row, text};
 use crate::auth::{OPERATOR_NETWORK, Scope, Scopes};
 use crate::values::{Identifier, NetworkId};
 
-/// Checks all rows of a file in their order.
+/// Checks all rows of a file in order.
 pub(super) struct Checks {
     network: NetworkId,
     name: String,
     networks: usize,
     modules: ModuleCode,
-    /// The files that must follow.
+    /// Files that must follow.
     files: VecDeque<NamedFile>,
 }
 
@@ -44,27 +44,27 @@ impl Checks {
     }
 
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        ensure!(self.networks == 1, "it holds {} networks", self.networks);
+        ensure!(self.networks == 1, "it contains {} networks", self.networks);
         self.modules.finish()?;
-        ensure!(self.files.is_empty(), "files that rows name are not in it");
+        ensure!(self.files.is_empty(), "files referenced by rows are missing");
         Ok(())
     }
 
     fn network(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
         let name = text(table, row, "name").context("the network has no name")?;
-        ensure!(name == self.name, "the manifest is another network's");
+        ensure!(name == self.name, "the manifest belongs to another network");
         Identifier::try_from(name.to_owned()).map_err(|why| anyhow::anyhow!("the network's name {why}"))?;
         self.networks += 1;
         Ok(())
     }
 
-    /// Only the operator's network may have keys with the operator's scope.
+    /// Only keys of the operator's network may have the operator's scope.
     fn key(&self, table: &Table, row: &Row) -> anyhow::Result<()> {
         let scopes = Scopes::from_text(text(table, row, "scopes").unwrap_or_default());
         let is_operators = scopes.iter().any(|scope| scope == Scope::Operator);
         ensure!(
             !is_operators || self.network == OPERATOR_NETWORK,
-            "a key has the scope `operator`, which is not a network's"
+            "a key has the scope `operator`, which networks cannot have"
         );
         Ok(())
     }

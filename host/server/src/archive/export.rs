@@ -1,4 +1,4 @@
-//! Writes a network from the database to a file.
+//! Exports a network from the database to a file.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,12 +19,12 @@ use crate::blobs::Blobs;
 use crate::config::Settings;
 use crate::values::{NetworkId, hex};
 
-/// A chunk of a table ends with the row that reaches this size.
+/// A table's chunk ends with the row that reaches this size.
 pub(super) const CHUNK_SIZE: usize = 1024 * 1024;
-/// A tar pads each member to whole blocks.
+/// Tar pads each member to whole blocks.
 const BLOCK_SIZE: usize = 512;
 
-/// Exports a network to a file that must not exist yet, as both databases hold it at one moment.
+/// Exports a network, as of one moment in both databases, to a file that must not exist yet.
 pub(crate) async fn export(
     settings: &Settings,
     db: &Db,
@@ -32,9 +32,9 @@ pub(crate) async fn export(
     network: NetworkId,
     out: &Path,
 ) -> anyhow::Result<Report> {
-    ensure!(!out.exists(), "{} is there already", out.display());
+    ensure!(!out.exists(), "{} already exists", out.display());
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Only its owner may read it: it holds the network's secrets.
+    // Readable only by its owner: it contains the network's secrets.
     let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
     let blobs = Blobs::open(settings, db)?;
     let mut hub = db.snapshot().await?;
@@ -75,7 +75,7 @@ struct Writer {
     tar: Builder<BufWriter<NamedTempFile>>,
     summary: Summary,
     modules: HashMap<ModuleVersion, ModuleHashes>,
-    /// The files that the rows so far name, in their order.
+    /// Files referenced by the rows so far, in order.
     files: Vec<NamedFile>,
 }
 
@@ -100,7 +100,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Collects the files that a row names. Large modules leave the row: they become files.
+    /// Collects the files that a row references. Large modules are removed from the row: they become files.
     fn collect_files(&mut self, table: &Table, row: &mut Row) -> anyhow::Result<()> {
         match table.name {
             "modules" => self.modules.extend([ModuleHashes::of(table, row)?]),
@@ -124,12 +124,12 @@ impl Writer {
         Ok(())
     }
 
-    /// All files that rows name, in the order of the rows.
+    /// Writes all referenced files, in the order of the rows.
     async fn files(&mut self, blobs: &Blobs) -> anyhow::Result<()> {
         let mut hasher = PartHasher::default();
         for file in std::mem::take(&mut self.files) {
             let sha256 = append_file(&mut self.tar, &file, blobs).await.with_context(|| {
-                format!("{}; does a hub still change this network? suspend it first", file.member_name)
+                format!("{}; if a running hub still changes this network, suspend it first", file.member_name)
             })?;
             hasher.count += 1;
             hasher.hash.update(format!("{} {sha256}\n", file.member_name));
@@ -147,7 +147,7 @@ impl Writer {
     }
 }
 
-/// Appends a file, and answers its SHA-256, which must be the one that its row says.
+/// Appends a file and returns its SHA-256, which must match the row's.
 pub(super) async fn append_file<W: Write>(
     tar: &mut Builder<W>,
     file: &NamedFile,
@@ -169,7 +169,7 @@ pub(super) async fn append_file<W: Write>(
     tar.write_all(&[0; BLOCK_SIZE][..size.next_multiple_of(BLOCK_SIZE as u64).wrapping_sub(size) as usize])?;
     let sha256 = hex(&hash.finalize());
     let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
-    ensure!(is_right, "{} has not the SHA-256 it should have", file.member_name);
+    ensure!(is_right, "{} has a wrong SHA-256", file.member_name);
     Ok(sha256)
 }
 
@@ -184,12 +184,12 @@ pub(super) fn append_json(
     Ok(append_member(tar, member, &text)?)
 }
 
-/// Appends bytes as a member of that name.
+/// Appends bytes as a member with this name.
 pub(super) fn append_member(tar: &mut Builder<impl Write>, name: &str, bytes: &[u8]) -> io::Result<()> {
     tar.append(&header(name, bytes.len() as u64)?, bytes)
 }
 
-/// A header with nothing but a name and a size, so that two exports of one network are alike.
+/// Header with only a name and a size, so that two exports of a network are identical.
 fn header(name: &str, size: u64) -> io::Result<Header> {
     let mut header = Header::new_ustar();
     header.set_path(name)?;

@@ -1,4 +1,4 @@
-//! The files of the archive: each is a blob that a row names.
+//! Files of the archive: blobs referenced by rows.
 
 use std::io::{self, Read};
 
@@ -14,14 +14,14 @@ use crate::clock::Clock;
 use crate::ids::Ids;
 use crate::values::{NetworkId, hex};
 
-/// Bytes of a file that are read at once.
+/// Number of bytes read at once.
 const READ_SIZE: usize = 1024 * 1024;
 
-/// A blob that a row names.
+/// A blob referenced by a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedFile {
     pub(super) key: BlobKey,
-    /// Its name in the archive.
+    /// Name in the archive.
     pub(super) member_name: String,
     /// None for wrapped components.
     pub(super) size: Option<u64>,
@@ -30,8 +30,8 @@ pub(super) struct NamedFile {
 }
 
 impl NamedFile {
-    /// The blob that a row of `artifacts`, `provisioning_bundles` or `world_blobs` names, if it does. A name that the hub
-    /// does not give is refused: it might lead to any key.
+    /// Returns the blob referenced by a row of `artifacts`, `provisioning_bundles` or `world_blobs`, if any. Names
+    /// that the hub would not create are refused: they might lead to any key.
     pub(super) fn of(network: NetworkId, table: &Table, row: &Row) -> anyhow::Result<Option<Self>> {
         let (folder, column) = match table.name {
             "artifacts" => ("artifacts", "artifact_id"),
@@ -48,7 +48,7 @@ impl NamedFile {
             if is_snapshot { name.strip_prefix(&format!("{network}/")) } else { (!name.contains('/')).then_some(name) };
         let is_plain =
             |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        ensure!(id.is_some_and(|id| id.split('/').all(is_plain)), "`{name}` is no name of a file of the hub's");
+        ensure!(id.is_some_and(|id| id.split('/').all(is_plain)), "`{name}` is not a valid file name of the hub");
         let size = integer(table, row, "size_bytes").and_then(|size| u64::try_from(size).ok());
         ensure!(size.is_some(), "the file `{name}` has no size");
         let sha256 = text(table, row, "sha256").map(str::to_owned);
@@ -61,17 +61,17 @@ impl NamedFile {
         Ok(Some(Self { key, member_name: format!("files/{folder}/{name}"), size, sha256 }))
     }
 
-    /// A module as it was uploaded, or the component that it was wrapped into.
+    /// An uploaded module, or the component built from it.
     fn of_module(key: BlobKey, (name, version): &ModuleVersion, size: Option<u64>, sha256: &str) -> Self {
         let member_name = format!("files/modules/{sha256}/{name}-{version}");
         Self { key, member_name, size, sha256: Some(sha256.to_owned()) }
     }
 }
 
-/// A module's name and version.
+/// Name and version of a module.
 pub(super) type ModuleVersion = (String, i64);
 
-/// The expected hashes and size of a version's bytes.
+/// Expected hashes and size of a version's bytes.
 #[derive(Clone)]
 pub(super) struct ModuleHashes {
     pub(super) upload: String,
@@ -80,7 +80,7 @@ pub(super) struct ModuleHashes {
 }
 
 impl ModuleHashes {
-    /// Those in a row of `modules`.
+    /// Reads them from a row of `modules`.
     pub(super) fn of(table: &Table, row: &Row) -> anyhow::Result<(ModuleVersion, Self)> {
         let version = version(table, row).context("a module has no name")?;
         let upload = text(table, row, "sha256").context("a module has no SHA-256")?;
@@ -91,7 +91,7 @@ impl ModuleHashes {
         Ok((version, hashes))
     }
 
-    /// The blobs of a row of `module_code`, whose columns are empty where the bytes are in a blob.
+    /// Blobs of a row of `module_code`, whose columns are empty if the bytes are in a blob.
     pub(super) fn files(
         &self,
         network: NetworkId,
@@ -114,7 +114,7 @@ impl ModuleHashes {
     }
 }
 
-/// Empties the columns of a row of `module_code` whose bytes are large enough to be a blob.
+/// Empties the columns of a row of `module_code` whose bytes are large enough for a blob.
 pub(super) fn clear_large(row: &mut Row) {
     for cell in row {
         if let Cell::Bytes(bytes) = cell
@@ -125,7 +125,7 @@ pub(super) fn clear_large(row: &mut Row) {
     }
 }
 
-/// A module's name and version. The name becomes part of a key, so it must be plain.
+/// Name and version of a module. The name becomes part of a key, so it must be plain.
 pub(super) fn version(table: &Table, row: &Row) -> Option<ModuleVersion> {
     let is_plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     text(table, row, "name").filter(is_plain).map(str::to_owned).zip(integer(table, row, "version"))
@@ -133,30 +133,30 @@ pub(super) fn version(table: &Table, row: &Row) -> Option<ModuleVersion> {
 
 fn check_sha256(text: &str) -> anyhow::Result<&str> {
     let is_sha256 = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    ensure!(is_sha256, "`{text}` is no SHA-256");
+    ensure!(is_sha256, "`{text}` is not a SHA-256");
     Ok(text)
 }
 
-/// Opens a blob, which must have the size that its row says.
+/// Opens a blob, which must have the size in its row.
 pub(super) async fn open(blobs: &Blobs, file: &NamedFile) -> anyhow::Result<Blob> {
     let blob = blobs.get(&file.key).await?.with_context(|| format!("{} is missing", file.key))?;
     if let Some(size) = file.size {
-        ensure!(blob.size == size, "{} has {} bytes and should have {size}", file.key, blob.size);
+        ensure!(blob.size == size, "{} has {} bytes instead of {size}", file.key, blob.size);
     }
     Ok(blob)
 }
 
-/// Stores a file under its key. Answers false if the same bytes were there before, as when both hubs share the store.
+/// Stores a file under its key. False if the same bytes were there before, for example in a store shared by both hubs.
 pub(super) async fn store(blobs: &Blobs, ids: &Ids, file: &NamedFile, from: &mut dyn Read) -> anyhow::Result<bool> {
     let mut writer = blobs.writer(Clock::System.now(), ids);
     let sha256 = copy(from, &mut writer).await?;
     let copied = writer.finish().await?;
-    // An unreferenced blob, which a failed or killed import left, is replaced.
+    // An unreferenced blob, left by a failed or killed import, is replaced.
     if !blobs.is_unreferenced(&file.key).await?
         && let Some(existing) = blobs.get(&file.key).await?
     {
         copied.discard().await?;
-        ensure!(sha256_of(existing).await? == sha256, "{} is there already with other bytes", file.key);
+        ensure!(sha256_of(existing).await? == sha256, "{} already exists with other bytes", file.key);
         return Ok(false);
     }
     copied.store(&file.key, Clock::System.now()).await?;

@@ -1,4 +1,4 @@
-//! The contents of the file's members.
+//! Contents of the file's members.
 
 use anyhow::{Context as _, bail};
 use base64::Engine as _;
@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha256};
 use crate::archive::tables::Row;
 use crate::values::{NetworkId, hex};
 
-/// The only format this hub writes and reads.
+/// The only format that this hub writes and reads.
 pub(super) const FORMAT: u32 = 1;
 pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const SUMMARY: &str = "summary.json";
 
-/// Which network the file holds, in which format.
+/// Network and format of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) format: u32,
@@ -26,7 +26,7 @@ pub(super) struct Manifest {
     pub(super) name: String,
 }
 
-/// What the file holds if it is complete.
+/// Expected contents of a complete file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) tables: Vec<Part>,
@@ -41,7 +41,7 @@ pub(super) struct Part {
     pub(super) sha256: String,
 }
 
-/// What was exported or imported.
+/// Contents that were exported or imported.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) network: NetworkId,
@@ -69,13 +69,13 @@ pub(super) struct PartHasher {
 }
 
 impl PartHasher {
-    /// Adds a row, or a file.
+    /// Adds a row or a file.
     pub(super) fn add(&mut self, line: &[u8]) {
         self.count += 1;
         self.hash.update(line);
     }
 
-    /// Adds bytes of rows that are counted apart.
+    /// Adds bytes of rows that are counted separately.
     pub(super) fn update(&mut self, lines: &[u8]) {
         self.hash.update(lines);
     }
@@ -85,7 +85,7 @@ impl PartHasher {
     }
 }
 
-/// The name of the member with a chunk of a table.
+/// Name of a member with a chunk of a table.
 pub(super) fn chunk_name(table: &str, number: u32) -> String {
     format!("tables/{table}/{number:06}.jsonl")
 }

@@ -1,4 +1,4 @@
-//! A reader that hashes what it reads.
+//! Reader that hashes the data it reads.
 
 use std::io::{self, Read};
 

@@ -1,8 +1,8 @@
-//! Loads a network from a file into the database.
+//! Imports a network from a file into the database.
 //!
-//! Rows are inserted in many transactions, so that a hub which serves from the same database goes on writing. The row in
-//! `networks` comes last: until then no key of the network is found. A failed import removes its rows again; those that a
-//! killed one left are removed by the next of that network.
+//! Rows are inserted in many transactions, so that a hub running on the same database can still write. The row in
+//! `networks` comes last: until then no key of the network is found. A failed import deletes its rows; those of a
+//! killed import are deleted by the network's next import.
 
 use std::io::Read;
 use std::path::Path;
@@ -23,11 +23,11 @@ use crate::clock::Clock;
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// Rows deleted in one transaction.
+/// Number of rows deleted per transaction.
 const DELETE_LIMIT: usize = 5_000;
 const TOKEN_LENGTH: usize = 24;
 
-/// Imports a network from a file, the operator's only if `allow_operator`.
+/// Imports a network from a file; the operator's only with `allow_operator`.
 pub(crate) async fn import(
     settings: &Settings,
     db: &Db,
@@ -40,7 +40,7 @@ pub(crate) async fn import(
     let (manifest, summary) = reader::read(from, &mut Discard).await?;
     ensure!(
         allow_operator || manifest.network != OPERATOR_NETWORK,
-        "it holds the operator's keys; whoever made it could do everything here. If that is you, say --operator"
+        "the file contains operator keys, which would give their holder full access; if you trust it, pass --operator"
     );
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
@@ -49,17 +49,17 @@ pub(crate) async fn import(
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
         if let Err(error) = loader.roll_back().await {
-            eprintln!("what was imported so far could not be removed: {error:#}; importing it again removes it");
+            eprintln!("could not delete the partially imported rows: {error:#}; another import deletes them");
         }
         return Err(error);
     }
     Ok(Report::new(&loader.manifest, &summary))
 }
 
-/// Why a transaction of the import failed.
+/// Reason for a failed transaction of the import.
 #[derive(Debug, Error)]
 enum ImportError {
-    #[error("somebody else imports or made this network meanwhile")]
+    #[error("the network was created or is being imported by another process")]
     TakenOver,
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -72,9 +72,9 @@ struct Loader<'a> {
     manifest: Manifest,
     token: String,
     blobs: Blobs,
-    /// The network's own row, which is inserted last.
+    /// Row of the network itself, which is inserted last.
     network_row: Option<Row>,
-    /// Blobs that were not there before.
+    /// Blobs that did not exist before.
     stored: Vec<BlobKey>,
 }
 
@@ -92,7 +92,7 @@ impl Sink for Loader<'_> {
         };
         inserted.map_err(|error| match error {
             ImportError::Database(error) if error.is_unique_violation() => {
-                anyhow::Error::from(error).context("a row is there already, of this network or another")
+                anyhow::Error::from(error).context("a row already exists, of this network or another")
             }
             error => error.into(),
         })
@@ -110,8 +110,8 @@ impl Loader<'_> {
     async fn refuse_existing(&self) -> anyhow::Result<()> {
         let Manifest { network, name, .. } = &self.manifest;
         match store::find_network(self.db, *network, name).await? {
-            Some((id, _)) if id == *network => bail!("the network {network} is here already"),
-            Some((id, _)) => bail!("another network, {id}, is named `{name}` here"),
+            Some((id, _)) if id == *network => bail!("the network {network} already exists"),
+            Some((id, _)) => bail!("another network, {id}, already has the name `{name}`"),
             None => Ok(()),
         }
     }
@@ -119,7 +119,7 @@ impl Loader<'_> {
     async fn load(&mut self, from: &Path) -> anyhow::Result<()> {
         self.remove_rows().await?;
         let (manifest, _) = reader::read(from, self).await?;
-        ensure!(manifest == self.manifest, "the file was replaced meanwhile");
+        ensure!(manifest == self.manifest, "the file was replaced during the import");
         self.module_store.flush().await?;
         self.publish().await
     }
@@ -136,7 +136,7 @@ impl Loader<'_> {
             .await
     }
 
-    /// On SQLite the module store is another file, which no transaction of the first covers.
+    /// On SQLite the module store is a separate file, outside the database's transactions.
     async fn insert_into_module_store(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
         self.check_claim().await?;
         let network = self.manifest.network;
@@ -150,7 +150,7 @@ impl Loader<'_> {
         if is_held.await? { Ok(()) } else { Err(ImportError::TakenOver) }
     }
 
-    /// Makes the imported rows a network, and its blobs referenced.
+    /// Turns the imported rows into a network and marks its blobs referenced.
     async fn publish(&mut self) -> anyhow::Result<()> {
         let row = self.network_row.take().context("it holds no network")?;
         let network = self.manifest.network;
@@ -163,7 +163,7 @@ impl Loader<'_> {
                 store::release(&mut tx, network).await?;
                 mark_all_referenced(&mut tx, network).await?;
                 tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?;
-                // In the operator's log alone: the network's own moves as it was.
+                // Only in the operator's log: the network's own log moves unchanged.
                 let origin = Origin::command_line(&Clock::System, self.ids);
                 let change = Change::new(Action::NetworkImported, network);
                 audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await?;
@@ -173,7 +173,7 @@ impl Loader<'_> {
         Ok(published?)
     }
 
-    /// Removes the rows that a failed or killed import left.
+    /// Deletes the rows of a failed or killed import.
     async fn remove_rows(&self) -> Result<(), ImportError> {
         let network = self.manifest.network;
         for table in TABLES.iter().filter(|table| table.name != NETWORKS.name) {
@@ -202,7 +202,7 @@ impl Loader<'_> {
     async fn roll_back(&self) -> anyhow::Result<()> {
         let network = self.manifest.network;
         match self.remove_rows().await {
-            // The rows and blobs belong to the other import now.
+            // The rows and blobs now belong to the other import.
             Err(ImportError::TakenOver) => return Ok(()),
             removed => removed?,
         }
@@ -216,7 +216,7 @@ impl Loader<'_> {
         Ok(released.await?)
     }
 
-    /// PostgreSQL's texts hold every character but U+0000.
+    /// PostgreSQL's texts can contain every character except U+0000.
     fn refuse_nul(&self, table: &Table, rows: &[Row]) -> anyhow::Result<()> {
         if self.db.backend() != Backend::Postgres {
             return Ok(());
@@ -226,7 +226,7 @@ impl Loader<'_> {
             if let Some(index) = row.iter().position(has_nul) {
                 let column = table.columns.get(index).map_or("", |column| column.name);
                 let key = &row[..table.key_columns.min(row.len())];
-                bail!("PostgreSQL cannot keep U+0000, which is in {}.{column} of the row {key:?}", table.name);
+                bail!("PostgreSQL cannot store U+0000, which occurs in {}.{column} of the row {key:?}", table.name);
             }
         }
         Ok(())

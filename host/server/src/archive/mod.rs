@@ -1,14 +1,14 @@
-//! A network as one file: `hub network export` and `hub network import` move it from one database to another.
+//! A network as one file: `hub network export` and `hub network import` move it between databases.
 //!
-//! The file is a plain tar, its members in this order; `docs/moving.md` describes it for operators.
+//! The file is a plain tar with its members in this order; `docs/moving.md` describes it for operators.
 //!
-//! - `manifest.json`: the versions of the format and of the schema, and the network's id and name;
-//! - `tables/TABLE/000001.jsonl` …: the rows, each a JSON list of its columns, in the order of their keys;
-//! - `files/…`: large modules, bundles, snapshots that the hub itself received, and artifacts;
-//! - `summary.json`: how many rows and files there are, and the SHA-256 of each part.
+//! - `manifest.json`: versions of format and schema, and the network's id and name;
+//! - `tables/TABLE/000001.jsonl` …: rows, each a JSON list of its columns, in the order of their keys;
+//! - `files/…`: large modules, bundles, snapshots received by the hub itself, and artifacts;
+//! - `summary.json`: numbers of rows and files, and the SHA-256 of each part.
 //!
-//! Invariants: the same network gives the same bytes on either database, whenever it is exported; all imported rows are
-//! of the manifest's network, since rows do not carry one; an imported network exists once all of it is there.
+//! Invariants: a network's export has the same bytes from either database, at any time; all imported rows belong to
+//! the manifest's network, since rows do not carry one; an imported network exists only once it is complete.
 //! Tables: `network_imports`; reads and writes all of [`TABLES`].
 
 pub mod backup;

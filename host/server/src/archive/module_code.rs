@@ -1,4 +1,4 @@
-//! Checks that modules' bytes have the SHA-256 of the modules' rows: compiled code is cached by these hashes.
+//! Compares modules' bytes with the SHA-256 in the modules' rows: compiled code is cached by these hashes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,12 @@ use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, version};
 use crate::archive::tables::{Row, bytes, text};
 use crate::values::{NetworkId, hex};
 
-/// Checks the rows of modules and of their bytes, in that order.
+/// Checks the rows of modules, then of their bytes.
 #[derive(Default)]
 pub(super) struct ModuleCode {
     /// Every module, with its expected hashes until its bytes were seen.
     modules: HashMap<ModuleVersion, Option<ModuleHashes>>,
-    /// Those that need no bytes, since they were refused.
+    /// Rejected modules, which need no bytes.
     rejected: HashSet<ModuleVersion>,
 }
 
@@ -29,7 +29,7 @@ impl ModuleCode {
         Ok(())
     }
 
-    /// Answers the files that hold the bytes which the row does not.
+    /// Returns the files with bytes that are not in the row.
     pub(super) fn code(&mut self, network: NetworkId, table: &Table, row: &Row) -> anyhow::Result<Vec<NamedFile>> {
         let version = version(table, row).context("bytes of an unknown module")?;
         let expected = self.modules.get_mut(&version).and_then(Option::take).context("bytes of an unknown module")?;
@@ -39,7 +39,7 @@ impl ModuleCode {
             (Some(component), Some(id)) => check(component, id)?,
             (Some(_), None) => anyhow::bail!("a module's component has no SHA-256"),
             (None, Some(id)) => {
-                ensure!(*id == expected.upload, "a module's component has not the SHA-256 it should have");
+                ensure!(*id == expected.upload, "a module's component has a wrong SHA-256");
             }
             (None, None) => {}
         }
@@ -50,14 +50,14 @@ impl ModuleCode {
         let has_bytes = |(version, missing): (&ModuleVersion, &Option<ModuleHashes>)| {
             missing.is_none() || self.rejected.contains(version)
         };
-        ensure!(self.modules.iter().all(has_bytes), "modules in it have no bytes");
+        ensure!(self.modules.iter().all(has_bytes), "modules without bytes");
         Ok(())
     }
 }
 
-/// Empty bytes pass: they are in a file, which is checked when it is read.
+/// Accepts empty bytes: they are in a file, which is checked later.
 fn check(bytes: &[u8], sha256: &str) -> anyhow::Result<()> {
     let is_right = bytes.is_empty() || hex(&Sha256::digest(bytes)) == sha256;
-    ensure!(is_right, "a module's bytes have not the SHA-256 they should have");
+    ensure!(is_right, "a module's bytes have a wrong SHA-256");
     Ok(())
 }

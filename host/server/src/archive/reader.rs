@@ -1,5 +1,5 @@
-//! Reads the file from its beginning to its end. It is untrusted: everything is checked, and no more than a chunk of a
-//! table is kept in memory.
+//! Reads the file from start to end. It is untrusted: everything is checked, and at most one chunk of a table is kept
+//! in memory.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -17,18 +17,18 @@ use crate::archive::format::{FORMAT, MANIFEST, Manifest, Part, PartHasher, SUMMA
 use crate::archive::hashing::HashingReader;
 use crate::archive::tables::{Row, TABLES};
 
-/// The largest manifest or summary.
+/// Maximum size of the manifest and of the summary.
 pub(super) const MAX_JSON: u64 = 64 * 1024;
-/// The largest chunk of a table. A row may hold a module of 64 MiB twice, as it was sent and as a component.
+/// Maximum size of a table's chunk. A row may contain a module of 64 MiB twice: uploaded and as component.
 pub(super) const MAX_CHUNK: u64 = 256 * 1024 * 1024;
 
-/// Receives what is read. The file may still turn out to be damaged before its end.
+/// Receives the contents. The file may still turn out to be damaged further on.
 pub(super) trait Sink {
     async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()>;
     async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
 }
 
-/// Discards what is read.
+/// Discards the contents.
 pub(super) struct Discard;
 
 impl Sink for Discard {
@@ -47,26 +47,26 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Archive<BufReader<File>>> {
     Ok(Archive::new(BufReader::with_capacity(1024 * 1024, file)))
 }
 
-/// Its members. Raw: long names and other extensions, which the format has not, would be read into memory.
+/// Members of the tar, raw: long names and other extensions, unused by the format, would be read into memory.
 pub(super) fn members<R: Read>(archive: &mut Archive<R>) -> anyhow::Result<Entries<'_, R>> {
     Ok(archive.entries()?.raw(true))
 }
 
-/// The next member and its name.
+/// Next member and its name.
 pub(super) fn next_member<'a, R: Read>(members: &mut Entries<'a, R>) -> anyhow::Result<(String, Entry<'a, R>)> {
     let Some(member) = members.next().transpose()? else { bail!("it ends before its summary") };
-    ensure!(member.header().entry_type() == EntryType::Regular, "it holds what is no file");
+    ensure!(member.header().entry_type() == EntryType::Regular, "it contains an entry that is not a file");
     Ok((String::from_utf8(member.path_bytes().into_owned())?, member))
 }
 
-/// Reads all of the file. On an error, what comes before it has gone to the sink.
+/// Reads the whole file. After an error, everything before it has gone to the sink.
 pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(Manifest, Summary)> {
     let mut archive = open(path)?;
     let mut members = members(&mut archive)?;
     let mut next = || next_member(&mut members);
 
-    let (name, member) = next().context("this is no export of a network")?;
-    ensure!(name == MANIFEST, "this is no export of a network: it does not begin with {MANIFEST}");
+    let (name, member) = next().context("this is not an export of a network")?;
+    ensure!(name == MANIFEST, "this is not an export of a network: it does not begin with {MANIFEST}");
     let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;
     let mut state = ReadState {
         checks: Checks::new(&manifest),
@@ -96,23 +96,23 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
             state.finish_file(&file, size, bytes).with_context(in_member)?;
         }
     }
-    ensure!(members.next().is_none(), "it goes on after its summary");
+    ensure!(members.next().is_none(), "it continues after its summary");
     ensure_zeros(archive.into_inner())?;
     Ok((manifest, state.summary))
 }
 
 struct ReadState {
     checks: Checks,
-    /// Of what was read so far.
+    /// Summary of the contents read so far.
     summary: Summary,
-    /// Of the current table, or of the files.
+    /// Hash of the current table, or of the files.
     hasher: PartHasher,
-    /// Of the current table.
+    /// Number of chunks of the current table.
     chunks: u32,
 }
 
 impl ReadState {
-    /// The current table; none after the last.
+    /// Current table; none after the last.
     fn current_table(&self) -> Option<&'static Table> {
         TABLES.get(self.summary.tables.len())
     }
@@ -131,7 +131,7 @@ impl ReadState {
 
     fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'static Table, Vec<Row>)> {
         let table = loop {
-            let Some(table) = self.current_table() else { bail!("this part is unknown, or in the wrong place") };
+            let Some(table) = self.current_table() else { bail!("this part is unknown or misplaced") };
             if name == chunk_name(table.name, self.chunks + 1) {
                 break table;
             }
@@ -140,7 +140,7 @@ impl ReadState {
         self.chunks += 1;
         let lines = read_all(member, MAX_CHUNK)?;
         self.hasher.hash.update(&lines);
-        let lines = lines.strip_suffix(b"\n").context("it is cut short")?;
+        let lines = lines.strip_suffix(b"\n").context("it is truncated")?;
         let mut rows = vec![];
         for line in lines.split(|byte| *byte == b'\n') {
             let row = read_row(table.columns, line).with_context(|| format!("row {}", self.hasher.count + 1))?;
@@ -157,18 +157,18 @@ impl ReadState {
             .checks
             .next_file()
             .filter(|file| file.member_name == name)
-            .context("no row names this file, or not in this place")?;
+            .context("no row references this file at this position")?;
         let expected = file.size.unwrap_or(size);
-        ensure!(size == expected, "it has {size} bytes and should have {expected}");
+        ensure!(size == expected, "it has {size} bytes instead of {expected}");
         Ok(file)
     }
 
-    /// Reads what the sink left of the file and checks all of it.
+    /// Reads the rest of the file, after the sink, and checks all of it.
     fn finish_file(&mut self, file: &NamedFile, size: u64, mut bytes: HashingReader<impl Read>) -> anyhow::Result<()> {
         std::io::copy(&mut bytes, &mut std::io::sink())?;
-        ensure!(bytes.size == size, "it is cut short");
+        ensure!(bytes.size == size, "it is truncated");
         let sha256 = bytes.sha256();
-        ensure!(file.sha256.as_ref().is_none_or(|known| *known == sha256), "it has not the SHA-256 it should have");
+        ensure!(file.sha256.as_ref().is_none_or(|known| *known == sha256), "it has a wrong SHA-256");
         self.hasher.count += 1;
         self.hasher.hash.update(format!("{} {sha256}\n", file.member_name));
         Ok(())
@@ -178,11 +178,11 @@ impl ReadState {
 pub(super) fn read_all(member: impl Read, limit: u64) -> anyhow::Result<Vec<u8>> {
     let mut bytes = vec![];
     member.take(limit + 1).read_to_end(&mut bytes)?;
-    ensure!(bytes.len() as u64 <= limit, "a part of it is larger than {limit} bytes");
+    ensure!(bytes.len() as u64 <= limit, "a part is larger than {limit} bytes");
     Ok(bytes)
 }
 
-/// A tar ends with zeros. All are read, so that a process that writes into a pipe does not fail.
+/// A tar ends with zeros. All are read, so that a process writing to a pipe does not fail.
 pub(super) fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
     let mut buffer = [0; 4096];
     loop {
@@ -190,7 +190,7 @@ pub(super) fn ensure_zeros(mut rest: impl Read) -> anyhow::Result<()> {
         if read == 0 {
             return Ok(());
         }
-        ensure!(buffer[..read].iter().all(|byte| *byte == 0), "it goes on after its summary");
+        ensure!(buffer[..read].iter().all(|byte| *byte == 0), "it continues after its summary");
     }
 }
 
@@ -201,8 +201,8 @@ fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
     }
 
     let Versioned { format } = serde_json::from_slice(bytes).context(MANIFEST)?;
-    ensure!(format <= FORMAT, "it is of format {format}, which this hub does not know; a newer one wrote it");
-    ensure!(format == FORMAT, "it is of format {format}, and this hub reads {FORMAT}");
+    ensure!(format <= FORMAT, "it has format {format} of a newer hub, which this hub does not support");
+    ensure!(format == FORMAT, "it has format {format}, but this hub reads {FORMAT}");
     let manifest: Manifest = serde_json::from_slice(bytes).context(MANIFEST)?;
     let (theirs, ours) = (manifest.schema, hub_db::schema_version());
     ensure!(
@@ -219,9 +219,9 @@ fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
 pub(super) fn compare(expected: &Summary, found: &Summary) -> anyhow::Result<()> {
     let all = |summary: &Summary| summary.tables.iter().chain([&summary.files]).cloned().collect::<Vec<Part>>();
     let (expected, found) = (all(expected), all(found));
-    ensure!(expected.len() == found.len(), "it is damaged: its summary is of other parts");
+    ensure!(expected.len() == found.len(), "it is damaged: its summary lists other parts");
     for (expected, found) in expected.iter().zip(&found) {
-        ensure!(expected == found, "it is damaged: {} is not what it was when it was exported", found.name);
+        ensure!(expected == found, "it is damaged: {} does not match the summary", found.name);
     }
     Ok(())
 }

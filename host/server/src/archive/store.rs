@@ -1,10 +1,10 @@
-//! Claims of imports on their networks.
+//! Claims of imports on networks.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::values::NetworkId;
 
-/// A network with this id or name.
+/// Finds a network with this id or name.
 pub(super) async fn find_network(
     db: &Db,
     network: NetworkId,
@@ -17,9 +17,9 @@ pub(super) async fn find_network(
         .await
 }
 
-/// Gives the import with this token the network's claim and takes it from any other.
+/// Claims the network for the import with this token, replacing any other claim.
 pub(super) async fn claim(db: &Db, network: NetworkId, token: &str) -> Result<(), Error> {
-    // It was deleted here once: what comes in now is not to be deleted as what was left of that.
+    // Otherwise imported data would be deleted as leftovers of an earlier deletion of the network.
     db.write("DELETE FROM network_deletions WHERE network_id = $1 AND deleted_at IS NOT NULL")
         .bind(network)
         .execute()
@@ -35,8 +35,8 @@ pub(super) async fn claim(db: &Db, network: NetworkId, token: &str) -> Result<()
     Ok(())
 }
 
-/// Whether the import still holds the claim on its network, which does not exist yet. No other can take the claim until
-/// the transaction ends.
+/// True if the import still holds the claim on its network, which does not exist yet. No other import can take the
+/// claim until the transaction ends.
 pub(super) async fn lock_claim(tx: &mut Tx, network: NetworkId, token: &str) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -50,7 +50,7 @@ pub(super) async fn lock_claim(tx: &mut Tx, network: NetworkId, token: &str) -> 
     Ok(rows > 0)
 }
 
-/// Puts the network on the plan `default` where it was on one that is not here.
+/// Moves the network to the plan `default` if its plan does not exist here.
 pub(super) async fn ensure_plan(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     tx.query(
         "UPDATE networks SET plan = 'default'
@@ -62,7 +62,7 @@ pub(super) async fn ensure_plan(tx: &mut Tx, network: NetworkId) -> Result<(), E
     Ok(())
 }
 
-/// Ends the claim.
+/// Releases the claim.
 pub(super) async fn release(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     tx.query("DELETE FROM network_imports WHERE network_id = $1").bind(network).execute().await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Every table with a `network_id`. A test compares the list with both databases' schemas.
+//! All tables with a `network_id`. A test compares the list with both databases' schemas.
 
 use hub_db::{Cell, Column, ColumnType, Table};
 
@@ -19,7 +19,7 @@ macro_rules! tables {
 // Name, key after `network_id`, other columns. A change here changes the format, so it needs a migration, which changes
 // the schema version.
 tables! {
-    /// The tables in the order of the file. The network itself comes first.
+    /// Tables in the order of the file. The network itself comes first.
     TABLES:
     networks [] [
         name: Text, plan: Text, suspended: Bool, signing_secret: Text, created_at: Integer, previous_signing_secret:
@@ -148,7 +148,7 @@ tables! {
 }
 
 tables! {
-    /// Tables of networks that do not move with them, but are deleted with them.
+    /// Tables that are deleted with their network, but not moved with it.
     UNEXPORTED_TABLES:
     agent_commands [server_id: Text, command_id: Text] [command: Text, expires_at: Integer];
     blob_moves [kind: Text, name: Text] [blob_key: Text, moved_at: Integer];
@@ -159,7 +159,7 @@ tables! {
         created_at: Integer, started_at: Integer, finished_at: Integer
     ];
     module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
-    // People are the hub's, and do not move with one of their networks: they are invited again.
+    // People belong to the hub and do not move with a network: they are invited again.
     network_members [person_id: Text] [role: Text, joined_at: Integer];
     network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];
     outbox [id: Integer] [name: Text, target: Text, data: Text, created_at: Integer];
@@ -171,28 +171,28 @@ tables! {
     slot_reservations [reservation_id: Uuid] [
         server_id: Text, player_id: Uuid, world_id: Text, promised: Bool, expires_at: Integer
     ];
-    // Its hours stay, so that the last ones can be billed.
+    // A network's hourly usage stays, so that the last hours can be billed.
     usage_streams [node: Text] [streams: Integer, seen_at: Integer];
     unreferenced_blobs [blob_key: Text] [delete_at: Integer];
 }
 
-/// The network's own table.
+/// Table of networks.
 pub(crate) const NETWORKS: &Table = &TABLES[0];
 
-/// A row, its cells in the order of its table's columns.
+/// A row: its cells in the order of the table's columns.
 pub(super) type Row = Vec<Cell>;
 
-/// Whether the table is, on SQLite, in the file of the modules' stores.
+/// True for tables that SQLite stores in the file of the modules' stores.
 pub(crate) fn is_of_module_store(table: &Table) -> bool {
     matches!(table.name, "module_store" | "module_store_usage")
 }
 
-/// A row's value in a column.
+/// Value of a row in a column.
 fn cell<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r Cell> {
     row.get(table.columns.iter().position(|it| it.name == column)?)
 }
 
-/// A text in a row, if there is one.
+/// Text in a row, if any.
 pub(super) fn text<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r str> {
     match cell(table, row, column) {
         Some(Cell::Text(text)) => Some(text),
@@ -200,7 +200,7 @@ pub(super) fn text<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r 
     }
 }
 
-/// A number in a row, if there is one.
+/// Number in a row, if any.
 pub(super) fn integer(table: &Table, row: &Row, column: &str) -> Option<i64> {
     match cell(table, row, column) {
         Some(Cell::Integer(number)) => Some(*number),
@@ -208,7 +208,7 @@ pub(super) fn integer(table: &Table, row: &Row, column: &str) -> Option<i64> {
     }
 }
 
-/// Bytes in a row, if there are some.
+/// Bytes in a row, if any.
 pub(super) fn bytes<'r>(table: &Table, row: &'r Row, column: &str) -> Option<&'r [u8]> {
     match cell(table, row, column) {
         Some(Cell::Bytes(bytes)) => Some(bytes),

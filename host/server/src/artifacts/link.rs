@@ -1,7 +1,7 @@
-//! The token in a download link: `<claims>.<signature>`, both in URL-safe base64.
+//! Token of a download link: `<claims>.<signature>`, both in URL-safe base64.
 //!
-//! The claims are the network (16 bytes), when the link ends (8) and the artifact's id; the signature is HMAC-SHA256 over
-//! them with the hub's own secret. Not with the network's: every one of its servers knows that.
+//! The claims are the network (16 bytes), the link's expiry (8) and the artifact's id; the signature is their
+//! HMAC-SHA256 with the hub's own secret. The network's secret is unsuitable: all of its servers know it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -11,12 +11,12 @@ use crate::clock::Millis;
 use crate::secrets::SigningKey;
 use crate::values::NetworkId;
 
-/// What the secret is for; it signs nothing else.
+/// Purpose of the secret; it signs nothing else.
 pub(super) const PURPOSE: &str = "artifact-links";
-/// Longer than any token the hub makes.
+/// Longer than any token of the hub.
 const LONGEST: usize = 512;
 
-/// What a link is for.
+/// Subject of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claims {
     pub(super) network: NetworkId,
@@ -24,7 +24,7 @@ pub(super) struct Claims {
     pub(super) expires_at: Millis,
 }
 
-/// The token for these claims.
+/// Signs these claims.
 pub(super) fn sign(key: &SigningKey, claims: &Claims) -> String {
     let mut bytes = claims.network.0.as_bytes().to_vec();
     bytes.extend(claims.expires_at.to_be_bytes());
@@ -32,7 +32,7 @@ pub(super) fn sign(key: &SigningKey, claims: &Claims) -> String {
     format!("{}.{}", BASE64.encode(&bytes), BASE64.encode(key.sign(&bytes)))
 }
 
-/// The claims in a token that the hub signed, also after they have expired.
+/// Reads the claims in a token signed by the hub, even after their expiry.
 pub(super) fn read(key: &SigningKey, token: &str) -> Option<Claims> {
     let (claims, signature) = token.split_once('.').filter(|_| token.len() <= LONGEST)?;
     let (claims, signature) = (BASE64.decode(claims).ok()?, BASE64.decode(signature).ok()?);

@@ -1,7 +1,8 @@
-//! Artifacts: archives of plugins that a network's owner keeps at the hub and has installed on servers.
+//! Artifacts: plugin archives stored by a network's owner and installed on servers.
 //!
-//! Invariants: a name and version mean the same bytes for ever; a link names one artifact of one network, is signed with
-//! a secret that never leaves the hub, and ends by itself. The link is good for whoever has it, and for nothing else.
+//! Invariants: the bytes of a name and version never change; a link names one artifact of one network, is signed with
+//! a secret that never leaves the hub, and expires. Anyone who has the link can download that artifact and nothing
+//! else.
 //! Table: `artifacts`; the bytes are in `crate::blobs`.
 
 mod link;

@@ -1,10 +1,10 @@
-//! What an artifact is.
+//! Model of artifacts.
 
 use crate::clock::Millis;
 use crate::text_type::text_type;
 
 text_type! {
-    /// A name or a version: it becomes a part of a file's name at the agent, so it can't be a way out of a folder.
+    /// Name or version. It becomes part of a file name at the agent, so it must not lead out of a folder.
     pub(super) struct ArtifactLabel;
     check: |text| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'+');
@@ -17,14 +17,14 @@ text_type! {
     schema: |text| text.max_length(Some(128)).pattern(Some("^[A-Za-z0-9][A-Za-z0-9_.+-]*$"));
 }
 
-/// One version of something that can be installed.
+/// One version of an installable archive.
 #[allow(clippy::struct_field_names, reason = "the columns' names")]
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct Artifact {
     pub(super) artifact_id: String,
     pub(super) name: ArtifactLabel,
     pub(super) version: ArtifactLabel,
-    /// Of its bytes, in hex.
+    /// SHA-256 of the bytes, in hex.
     pub(super) sha256: String,
     pub(super) size_bytes: i64,
     pub(super) created_at: Millis,

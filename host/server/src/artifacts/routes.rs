@@ -1,4 +1,4 @@
-//! `/api/manage/artifacts` for owners, `/api/artifacts/{token}` for whoever holds a link.
+//! `/api/manage/artifacts` for owners, `/api/artifacts/{token}` for holders of a link.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -21,12 +21,12 @@ use crate::http::hub_url::HubUrl;
 use crate::http::page::{Page, PageQuery};
 use crate::values::Identifier;
 
-/// The owner's routes.
+/// Routes of the owner.
 pub(crate) fn router() -> Endpoints {
     endpoints![upload: any_node, list, install: retry_on_owner secret, delete: retry_on_owner]
 }
 
-/// The routes that need no key.
+/// Routes without a key.
 pub(crate) fn public() -> Endpoints {
     let without_token = async || ApiError::from(ArtifactsError::InvalidLink);
     public_endpoints![download]
@@ -34,7 +34,7 @@ pub(crate) fn public() -> Endpoints {
         .undocumented("/api/artifacts/", get(without_token))
 }
 
-/// An archive that can be installed on servers.
+/// Archive that can be installed on servers.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Artifact)]
@@ -45,12 +45,12 @@ struct ArtifactBody {
     name: String,
     #[schema(example = "1.4.0")]
     version: String,
-    /// Of its bytes.
+    /// SHA-256 of the bytes.
     #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     sha256: String,
     #[schema(example = 48213)]
     size_bytes: i64,
-    /// When it was uploaded.
+    /// Time of the upload.
     #[schema(example = 1804680000000_i64)]
     created_at: Millis,
 }
@@ -71,10 +71,10 @@ impl From<Artifact> for ArtifactBody {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct UploadQuery {
-    /// What it is called: 1 to 128 of A-Z, a-z, 0-9, `_`, `.`, `-` and `+`, beginning with a letter or digit.
+    /// Name: 1 to 128 of A-Z, a-z, 0-9, `_`, `.`, `-` and `+`, beginning with a letter or digit.
     #[param(required = true, example = "my-plugin", max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
     name: Option<String>,
-    /// Its version, of the same characters.
+    /// Version, of the same characters.
     #[param(required = true, example = "1.4.0", max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
     version: Option<String>,
 }
@@ -87,14 +87,14 @@ fn label(field: &str, sent: Option<String>) -> Result<ArtifactLabel, ApiError> {
 
 /// Upload an artifact
 ///
-/// The bytes of a plugin's archive, up to 512 MiB; the hub does not look into them. A version never changes: the same
-/// bytes again answer 200 with what is there, other bytes 400 `version_exists`.
+/// The bytes of a plugin's archive, up to 512 MiB; the hub does not inspect them. A version never changes: uploading
+/// the same bytes again returns 200 with the existing version, other bytes return 400 `version_exists`.
 #[utoipa::path(post, path = "/api/manage/artifacts", operation_id = "upload_artifact", tag = "Artifacts",
     security(("apiKey" = ["network:manage"])), params(UploadQuery),
     request_body(content = Bytes, content_type = "application/octet-stream", description = "The archive's bytes"),
     responses((status = 201, body = ArtifactBody, description = "A new version"),
-        (status = 200, body = ArtifactBody, description = "The same bytes were there already"),
-        (status = 503, body = ErrorBody, description = "The hub has no room left")))]
+        (status = 200, body = ArtifactBody, description = "The same bytes exist already"),
+        (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn upload(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
@@ -112,7 +112,7 @@ async fn upload(
 
 /// List the network's artifacts
 ///
-/// The newest first.
+/// Newest first.
 #[utoipa::path(get, path = "/api/manage/artifacts", operation_id = "list_artifacts", tag = "Artifacts",
     security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ArtifactBody>)))]
 async fn list(
@@ -129,7 +129,7 @@ async fn list(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ArtifactInstallation)]
 struct InstallBody {
-    /// The server whose agent shall install it.
+    /// Server on which to install it.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
 }
@@ -138,21 +138,21 @@ struct InstallBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ArtifactLink)]
 struct Installing {
-    /// Where the archive is, for whoever has this link.
+    /// Download link; anyone who has it can use it.
     #[schema(example = "https://hub.example/api/artifacts/AAAA.BBBB")]
     url: String,
-    /// When the link ends.
+    /// Expiry of the link.
     #[schema(example = 1804680600000_i64)]
     expires_at: Millis,
 }
 
 /// Install an artifact on a server
 ///
-/// Makes a download link and hands the server's agent an INSTALL command with it, which the agent fetches with its next
-/// poll, until the link ends. The answer does not wait for the agent.
+/// Creates a download link and queues an INSTALL command with it for the server's agent, which can fetch it until the
+/// link expires. The response does not wait for the agent.
 #[utoipa::path(post, path = "/api/manage/artifacts/{artifactId}/install", operation_id = "install_artifact",
     tag = "Artifacts", security(("apiKey" = ["network:manage"])), params(("artifactId" = String, Path)),
-    responses((status = 201, body = Installing, description = "The agent is told"),
+    responses((status = 201, body = Installing, description = "The command is queued"),
         (status = 404, body = ErrorBody, description = "No such artifact, or no such server")))]
 async fn install(
     NetworkManage(caller): NetworkManage,
@@ -171,7 +171,7 @@ async fn install(
 
 /// Delete an artifact
 ///
-/// Links to it lead nowhere from now on. What is installed stays installed.
+/// Links to it become invalid. Installed copies stay.
 #[utoipa::path(delete, path = "/api/manage/artifacts/{artifactId}", operation_id = "delete_artifact",
     tag = "Artifacts", security(("apiKey" = ["network:manage"])), params(("artifactId" = String, Path)),
     responses((status = 204, description = "Deleted"),
@@ -187,12 +187,12 @@ async fn delete(
 
 /// Download an artifact
 ///
-/// The link is the permission; no key is needed. Its `ETag` is the SHA-256 of the bytes.
+/// The link is the permission; no key is needed. The `ETag` is the SHA-256 of the bytes.
 #[utoipa::path(get, path = "/api/artifacts/{token}", operation_id = "download_artifact", tag = "Artifacts",
-    params(("token" = String, Path, description = "From the link that installing answered")),
+    params(("token" = String, Path, description = "Token of the download link")),
     responses((status = 200, body = Bytes, content_type = "application/octet-stream", description = "The archive"),
-        (status = 304, description = "The caller has it: `If-None-Match` named its `ETag`"),
-        (status = 403, body = ErrorBody, description = "The token is malformed, its signature is not the hub's, or its network is suspended"),
+        (status = 304, description = "`If-None-Match` matches the `ETag`"),
+        (status = 403, body = ErrorBody, description = "Malformed token, invalid signature, or suspended network"),
         (status = 404, body = ErrorBody, description = "The artifact was deleted"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 async fn download(State(app): State<App>, Path(token): Path<String>, has: Validator) -> Result<Response, ApiError> {

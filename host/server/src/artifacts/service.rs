@@ -27,11 +27,11 @@ use crate::values::{Identifier, NetworkId};
 
 const ID_LENGTH: usize = 16;
 
-/// What can be wrong with a request about artifacts.
+/// Errors of requests about artifacts.
 #[derive(Debug, Error)]
 pub(super) enum ArtifactsError {
-    /// The version is there with other bytes.
-    #[error("`{0}` {1} is there already with other bytes; a version never changes, so give these a new one.")]
+    /// The version exists with other bytes.
+    #[error("`{0}` {1} exists with other bytes; versions never change, so upload these under a new version.")]
     VersionExists(ArtifactLabel, ArtifactLabel),
     /// No such artifact.
     #[error("This network has no such artifact.")]
@@ -39,22 +39,22 @@ pub(super) enum ArtifactsError {
     /// No such server.
     #[error("This network has no server `{0}`.")]
     UnknownServer(Identifier),
-    /// The hub did not make this link.
-    #[error("This is not a link the hub has signed; install the artifact again to get one.")]
+    /// The link was not signed by this hub.
+    #[error("Invalid link signature; install the artifact again to get a new link.")]
     InvalidLink,
-    /// The link's time is over.
-    #[error("This link has expired; install the artifact again to get a new one.")]
+    /// The link has expired.
+    #[error("This link has expired; install the artifact again to get a new link.")]
     LinkExpired,
     /// The link's network is suspended or gone.
     #[error(transparent)]
     Network(#[from] NetworksError),
-    /// The agent was not told.
+    /// The agent was not notified.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// More than the network may have.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The store.
+    /// Blob store error.
     #[error(transparent)]
     Blob(#[from] BlobError),
     /// The database failed.
@@ -81,11 +81,11 @@ impl From<ArtifactsError> for ApiError {
     }
 }
 
-/// What became of an upload.
+/// Result of an upload.
 pub(super) enum Uploaded {
     /// A new version.
     New(Artifact),
-    /// The same bytes are there under that version.
+    /// The version exists with the same bytes.
     Known(Artifact),
 }
 
@@ -110,7 +110,7 @@ pub(super) async fn upload(
         size_bytes: size as i64,
         created_at: now,
     };
-    // On its own: a caller who hangs up from here on has uploaded it.
+    // Independent of the request: from here on the upload completes even if the client disconnects.
     let app = app.clone();
     let inserting = tokio::spawn(hub_db::with_tenant(network.0, async move {
         let key = key(network, &artifact);
@@ -136,7 +136,7 @@ pub(super) async fn upload(
     inserting.await.map_err(BlobError::from)?
 }
 
-/// What the audit log shows of an artifact.
+/// Audit log form of an artifact.
 fn shown(artifact: &Artifact) -> Value {
     json!({
         "name": artifact.name.to_string(), "version": artifact.version.to_string(), "sha256": artifact.sha256,
@@ -148,7 +148,7 @@ fn key(network: NetworkId, artifact: &Artifact) -> BlobKey {
     BlobKey::artifact(network, &artifact.sha256, &artifact.artifact_id)
 }
 
-/// The network's artifacts, newest first, and how many there are.
+/// Artifacts of the network, newest first, and their number.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,
@@ -158,7 +158,7 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Deletes an artifact; its links lead nowhere from now on.
+/// Deletes an artifact; its links become invalid.
 pub(super) async fn delete(app: &App, network: NetworkId, id: &str, origin: &Origin) -> Result<(), ArtifactsError> {
     let deleted = app.db.transaction(async |mut tx| {
         let Some(artifact) = store::delete(&mut tx, network, id).await? else { return Ok(None) };
@@ -173,20 +173,20 @@ pub(super) async fn delete(app: &App, network: NetworkId, id: &str, origin: &Ori
     Ok(())
 }
 
-/// A link that was just made.
+/// A new link.
 pub(super) struct Link {
     pub(super) token: String,
     pub(super) expires_at: Millis,
 }
 
-/// What a server's agent is told to install.
+/// Install command for a server's agent.
 pub(super) struct Install {
     pub(super) url: String,
     pub(super) artifact: Artifact,
     pub(super) expires_at: Millis,
 }
 
-/// Makes a link and tells the server's agent to install what it leads to; `url` makes the link's address.
+/// Creates a link and queues the installation at the server's agent; `url` builds the link's address.
 pub(super) async fn install(
     app: &App,
     network: NetworkId,
@@ -214,8 +214,8 @@ async fn sign(app: &App, network: NetworkId, artifact: &Artifact) -> Result<Link
     Ok(Link { token: link::sign(&key, &claims), expires_at })
 }
 
-/// Puts an INSTALL into the queue of the server's agent, to be fetched before the link ends. The agent need not be there
-/// yet: it may be on its way up.
+/// Queues an INSTALL command for the server's agent until the link expires. The agent need not be connected yet: it
+/// may be starting.
 async fn tell_agent(
     app: &App,
     network: NetworkId,
@@ -234,7 +234,7 @@ async fn tell_agent(
     control::service::queue_action(app, network, server, action, *expires_at, lease, origin).await
 }
 
-/// What the token in a link stands for, as an answer.
+/// Serves the artifact of a link's token.
 pub(super) async fn send(app: &App, token: &str, has: &Validator) -> Result<Response, ArtifactsError> {
     let claims = link::read(&signing_key(app, link::PURPOSE).await?, token).ok_or(ArtifactsError::InvalidLink)?;
     if claims.expires_at <= app.clock.now() {

@@ -9,7 +9,7 @@ use crate::values::NetworkId;
 /// All artifacts of a network.
 pub(super) const ARTIFACTS: Rows = Rows::few(Limit::Artifacts, "SELECT COUNT(*) FROM artifacts WHERE network_id = $1");
 
-/// Adds an artifact; false, and nothing is added, where the network has that version already.
+/// Adds an artifact. False, without a change, if the network has that version already.
 pub(super) async fn insert(tx: &mut Tx, network: NetworkId, artifact: &Artifact) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -57,7 +57,7 @@ pub(super) async fn find_version(
     .await
 }
 
-/// The network's artifacts, newest first, and how many there are.
+/// Artifacts of the network, newest first, and their number.
 pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Artifact>, i64), Error> {
     db.page(
         "SELECT COUNT(*) FROM artifacts WHERE network_id = $1",
@@ -70,7 +70,7 @@ pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -
     .await
 }
 
-/// Deletes an artifact and answers it, where there was one.
+/// Deletes and returns an artifact, if it exists.
 pub(super) async fn delete(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<Artifact>, Error> {
     tx.query(
         "DELETE FROM artifacts WHERE network_id = $1 AND artifact_id = $2

@@ -1,8 +1,8 @@
-//! The actions that the audit log records. A test finds routes that change something and record none of them.
+//! Actions of the audit log. A test finds routes that change something without recording one.
 
 macro_rules! actions {
     ($($variant:ident = $name:literal;)+) => {
-        /// What was done: a thing and what became of it.
+        /// Kind of change: a thing and the verb.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
         pub(crate) enum Action {
             $(#[strum(serialize = $name)] $variant),+

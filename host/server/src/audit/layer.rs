@@ -1,5 +1,5 @@
-//! The layer around every route: writes the entry of what a person changes by a connector's route, such as a punishment.
-//! The services of those routes write none, because what connectors do would fill the log.
+//! Middleware of every route: records changes that a person makes through a connector's route, such as a punishment.
+//! The services of those routes record nothing, because changes by connectors would fill the log.
 
 use std::io;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::http::extract::{JSON_LIMIT, read_body};
 use crate::http::layers::Next;
 
 const CONNECTORS: &str = "/api/plugin/";
-/// Its bodies hold codes by which a server is signed in.
+/// Request bodies of these routes contain a server's sign-in codes.
 const PROVISIONING: &str = "/api/plugin/provisioning/";
 
-/// Serves a request, and writes an entry where a person changes something by it.
+/// Serves a request and records the change if a person made it.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let facts = request.extensions().get::<RouteFacts>().copied().unwrap_or_default();
     let is_change = !request.method().is_safe() && !facts.is_read_only;
@@ -38,7 +38,7 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
 async fn serve(app: &App, facts: RouteFacts, request: Request, next: Next) -> Result<Response, ApiError> {
     let Some(authorize) = facts.authorize else { return Ok(next.run(request).await) };
     let (mut parts, body) = request.into_parts();
-    // Who may not call is told so before the body is read.
+    // Unauthorized callers are rejected before the body is read.
     let caller = authorize.check(&mut parts, app).await?;
     let body = read_body(Request::from_parts(parts.clone(), body), JSON_LIMIT).await?;
     let is_shown = !parts.uri.path().starts_with(PROVISIONING);
@@ -47,7 +47,7 @@ async fn serve(app: &App, facts: RouteFacts, request: Request, next: Next) -> Re
     let entry = Entry { app, origin: caller.origin(app), caller, change };
     let run = || next.clone().run(Request::from_parts(parts.clone(), Body::from(body.clone())));
     if hub_db::is_in_ambient_transaction() {
-        // That of its `Idempotency-Key`.
+        // Response stored for its `Idempotency-Key`.
         let response = run().await;
         if response.status().is_success() && hub_db::has_uncommitted_writes() {
             entry.write_alone().await?;
@@ -64,7 +64,7 @@ async fn serve(app: &App, facts: RouteFacts, request: Request, next: Next) -> Re
     }
 }
 
-/// What is written of a request once it has succeeded.
+/// Entry written if the request succeeds.
 struct Entry<'a> {
     app: &'a App,
     caller: Caller,
@@ -77,13 +77,13 @@ impl Entry<'_> {
         record_alone(&self.app.db, self.caller.network, &self.origin, self.change.clone()).await
     }
 
-    /// Runs a request and writes its entry in one transaction. Where nothing was written there is nothing to tell.
+    /// Runs a request and writes its entry in one transaction. No entry is written if the request wrote nothing.
     async fn write_with<F: Future<Output = Response> + Send>(
         &self,
         run: impl Fn() -> F + Sync,
     ) -> Result<Response, ApiError> {
         let on_begin: OnBegin = Arc::new(|_| async { Ok(true) }.boxed());
-        // Beside the transaction's result: a response cannot be shared between threads.
+        // Kept outside the transaction's result: a response cannot be shared between threads.
         let response = Mutex::new(None);
         let work = || async {
             let done = run().await;

@@ -1,9 +1,9 @@
-//! The audit log: who changed what in a network, when and from where.
+//! Audit log: changes in a network with their actor, time and origin.
 //!
-//! Invariants: an entry is written in the transaction of the change it tells of, or, where the change is in no database
-//! (a command to a server), before it; no entry holds a secret; no route changes or deletes one; it stays when what it
-//! tells of is gone, for as long as the network's plan says. What the operator does to a network is in the network's log
-//! and in the operator's own, which outlives the network.
+//! Invariants: an entry is written in the transaction of its change, or before the change if that is in no database (a
+//! command to a server); no entry contains a secret; no route changes or deletes entries; an entry outlives its
+//! subject, for as long as the network's plan says. Actions of the operator on a network are recorded in the network's
+//! log and in the operator's own, which outlives the network.
 //! Table: `audit_log`.
 
 mod action;

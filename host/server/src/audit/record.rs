@@ -1,4 +1,4 @@
-//! Writing entries.
+//! Writing of entries.
 
 use hub_db::{Db, Error, Tx};
 use serde::Serialize;
@@ -11,10 +11,10 @@ use crate::http::answer::json_size;
 use crate::limits::Limit;
 use crate::values::NetworkId;
 
-/// The longest target that is kept, in characters.
+/// Maximum length of a stored target, in characters.
 const MAX_TARGET: usize = 255;
 
-/// A change, as the audit log tells it. What it shows must hold no secret.
+/// A change, as recorded in the audit log. Its values must contain no secret.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     action: Action,
@@ -24,41 +24,41 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    /// Something was done to `target`.
+    /// A change of `target`.
     #[expect(clippy::needless_pass_by_value, reason = "ids are passed as they are")]
     pub(crate) fn new(action: Action, target: impl ToString) -> Self {
         let target = target.to_string().chars().take(MAX_TARGET).collect();
         Self { action, target, before: None, after: None }
     }
 
-    /// What it was before.
+    /// Adds the previous value.
     pub(crate) fn before(self, before: impl Serialize) -> Self {
         Self { before: Some(shown(before)), ..self }
     }
 
-    /// What it is now.
+    /// Adds the new value.
     pub(crate) fn after(self, after: impl Serialize) -> Self {
         Self { after: Some(shown(after)), ..self }
     }
 }
 
-/// A value as the log shows it: its size alone where it is large.
+/// Logged form of a value: only its size if it is large.
 fn shown(value: impl Serialize) -> Value {
     let bytes = json_size(&value);
     if bytes as i64 > Limit::AuditValueBytes.bound() {
         return json!({"omittedBytes": bytes});
     }
-    // No value of a request fails to become JSON.
+    // All values of requests can be serialized.
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// Writes an entry of a network's audit log in the transaction of the change. What the operator does is written into the
-/// operator's own log, too.
+/// Writes an entry to a network's audit log in the transaction of the change. Actions of the operator are also written
+/// to the operator's own log.
 pub(crate) async fn record(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<(), Error> {
     write(tx, network, origin, change).await.map(drop)
 }
 
-/// Writes an entry of something of the operator's that these networks depend on, into their logs, too.
+/// Writes an entry about something of the operator that these networks depend on, also to their logs.
 pub(crate) async fn record_for_all(
     tx: &mut Tx,
     networks: &[NetworkId],
@@ -69,10 +69,10 @@ pub(crate) async fn record_for_all(
     store::copy(tx, OPERATOR_NETWORK, &id, networks).await
 }
 
-/// The same as [`record`]; answers the entry's id.
+/// Like [`record`], but returns the entry's id.
 async fn write(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<String, Error> {
     let now = origin.clock.now();
-    // A command line writes one entry: the first of its millisecond.
+    // A command line writes a single entry: the first of its millisecond.
     let micros = origin.order.as_ref().map_or(now.saturating_mul(1000), |order| order.next(now).saturating_add(1));
     let id = format!("{micros:015x}{}", origin.ids.token(6));
     let Change { action, target, before, after } = change;
@@ -96,7 +96,7 @@ async fn write(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change)
     Ok(id)
 }
 
-/// Writes an entry of something that is in no database, before it is done.
+/// Writes an entry about a change outside the database, before it is made.
 pub(crate) async fn record_alone(db: &Db, network: NetworkId, origin: &Origin, change: Change) -> Result<(), Error> {
     db.transaction(async |mut tx| record(&mut tx, network, origin, change.clone()).await).await
 }

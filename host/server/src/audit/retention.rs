@@ -1,4 +1,4 @@
-//! How long entries stay, and how many.
+//! Retention of entries by age and number.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_hours(1);
 const DAY: Millis = 24 * 60 * 60 * 1000;
-/// Networks that are read at a time, and entries that are deleted by one statement.
+/// Networks read at a time, and entries deleted per statement.
 const NETWORKS: i64 = 500;
 const BATCH: i64 = 500;
 
-/// Deletes what is older than each network's plan says, and the oldest of too many.
+/// Deletes entries older than the network's plan allows, and the oldest ones above the maximum number.
 pub(crate) fn start(app: &App) {
     every(app, INTERVAL, "delete old entries of the audit logs", async |app| run(&app).await);
 }
@@ -38,7 +38,7 @@ async fn run(app: &App) -> Result<(), Error> {
 async fn delete_old(app: &App, network: NetworkId) -> Result<(), Error> {
     let limits = limits::of(app, network).await?;
     let kept_since = app.clock.now().saturating_sub(limits.audit_days().saturating_mul(DAY));
-    // An id begins with the microseconds of its entry.
+    // Ids begin with the entry's time in microseconds.
     let too_old = format!("{:015x}", kept_since.saturating_mul(1000).max(0));
     delete_until(app, network, &too_old).await?;
     let most = limits.value(Limit::AuditEntries);

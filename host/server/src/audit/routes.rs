@@ -21,49 +21,49 @@ use crate::http::page::{Limit, Page, PageNumber};
 use crate::limits;
 use crate::values::{Label, NetworkId};
 
-/// The routes of the audit log, all of which only read.
+/// Routes of the audit log, all of them read-only.
 pub(crate) fn router() -> Endpoints {
     endpoints![list: large_answer, export: any_node, list_of_hub: large_answer, export_of_hub: any_node]
 }
 
-/// Who acted.
+/// Actor of a change.
 #[derive(Debug, Serialize, ToSchema)]
 struct AuditActor {
     #[schema(value_type = ActorType)]
     r#type: String,
-    /// The id of the key or the person; of others, what they are.
+    /// Id of the key or person; for other actors, their kind.
     #[schema(example = "4fTq0ZkX91ab")]
     id: String,
-    /// What it was called then.
+    /// Name at that time.
     #[schema(example = "lobby servers")]
     name: String,
 }
 
-/// A change, and who made it.
+/// A change and its actor.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct AuditEntry {
-    /// Later entries have higher ids.
+    /// Entry id; later entries have higher ids.
     #[schema(example = "0006695bd4f9b0004fTq0Z")]
     id: String,
     #[schema(example = 1_804_680_000_000_i64)]
     at: Millis,
     actor: AuditActor,
-    /// The kind of thing, and what was done with it.
+    /// Kind of thing and action.
     #[schema(example = "key.created")]
     action: String,
-    /// The id or name of the thing.
+    /// Id or name of the thing.
     #[schema(example = "4fTq0ZkX91ab")]
     target: String,
-    /// What it was, without secrets; `{"omittedBytes": n}` where that is large; null where there was nothing.
+    /// Previous value without secrets; `{"omittedBytes": n}` if it is large; null if there was none.
     #[schema(value_type = Option<Value>)]
     before: Option<Box<RawValue>>,
-    /// What it became; null where there is nothing any more.
+    /// New value; null if the thing was deleted.
     #[schema(value_type = Option<Value>)]
     after: Option<Box<RawValue>>,
-    /// The `X-Request-Id` of the request.
+    /// `X-Request-Id` of the request.
     request_id: Option<String>,
-    /// The address that the request came from.
+    /// Address of the client.
     #[schema(example = "203.0.113.7")]
     address: Option<String>,
 }
@@ -94,13 +94,13 @@ struct AuditQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     page: PageNumber,
-    /// Only what this actor did, by its id.
+    /// Only changes by the actor with this id.
     #[param(value_type = Option<String>, example = "4fTq0ZkX91ab")]
     actor: Option<Label>,
     /// Only this action.
     #[param(value_type = Option<String>, example = "key.created")]
     action: Option<Label>,
-    /// Only what came before the entry with this id.
+    /// Only entries before the entry with this id.
     #[param(value_type = Option<String>, example = "0006695bd4f9b0004fTq0Z")]
     before: Option<Label>,
 }
@@ -115,8 +115,8 @@ async fn page(app: &App, network: NetworkId, query: AuditQuery) -> Result<Json<P
 
 /// Read the audit log
 ///
-/// Every change that was made with `/api/manage`, by the operator, on the command line or by the hub itself; the newest
-/// first. With `before` a page begins behind the last entry of the one before, however many are added meanwhile.
+/// All changes made through `/api/manage`, by the operator, on the command line or by the hub itself, newest first.
+/// With `before`, pages do not shift when entries are added meanwhile: pass the id of the previous page's last entry.
 #[utoipa::path(get, path = "/api/manage/audit", operation_id = "list_audit", tag = "Audit",
     security(("apiKey" = ["network:manage"])), params(AuditQuery), responses((status = 200, body = Page<AuditEntry>)))]
 async fn list(
@@ -130,19 +130,19 @@ async fn list(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ExportQuery {
-    /// Only what came after the entry with this id: the last one of the export before.
+    /// Only entries after the entry with this id, for example the last one of the previous export.
     #[param(value_type = Option<String>, example = "0006695bd4f9b0004fTq0Z")]
     after: Option<Label>,
 }
 
-/// An entry as a line of an export.
+/// Formats an entry as a line of an export.
 pub(crate) fn to_line(row: EntryRow) -> String {
     let mut line = serde_json::to_string(&AuditEntry::from(row)).unwrap_or_default();
     line.push('\n');
     line
 }
 
-/// All entries, one JSON object a line, read as the caller takes them.
+/// Streams all entries, one JSON object per line, at the client's speed.
 async fn lines(app: App, network: NetworkId, query: ExportQuery) -> Result<Response, ApiError> {
     let open = limits::open::<ApiError>(&app, network, limits::Limit::Exports).await?;
     let after = query.after.map_or_else(String::new, Label::into_string);
@@ -155,7 +155,7 @@ async fn lines(app: App, network: NetworkId, query: ExportQuery) -> Result<Respo
     Ok(([(CONTENT_TYPE, "application/x-ndjson")], limits::body_of_open(open, pieces)).into_response())
 }
 
-/// Whether reading what the entries show takes a while.
+/// True if reading the shown values takes a while.
 fn is_large(rows: &[EntryRow]) -> bool {
     let bytes =
         |row: &EntryRow| [&row.value_before, &row.value_after].into_iter().flatten().map(String::len).sum::<usize>();
@@ -164,7 +164,7 @@ fn is_large(rows: &[EntryRow]) -> bool {
 
 /// Export the audit log
 ///
-/// All of it as JSON lines, the oldest first: an entry as the list shows it on each line.
+/// All entries as JSON lines in the format of the list, oldest first.
 #[utoipa::path(get, path = "/api/manage/audit/export", operation_id = "export_audit", tag = "Audit",
     security(("apiKey" = ["network:manage"])), params(ExportQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The entries")))]
@@ -178,7 +178,7 @@ async fn export(
 
 /// Read the operator's audit log
 ///
-/// What the operator did, to the hub and to any network, and what the hub did to networks as a whole; the newest first.
+/// Actions of the operator on the hub and on networks, and actions of the hub on whole networks, newest first.
 #[utoipa::path(get, path = "/api/admin/audit", operation_id = "list_audit_of_hub", tag = "Audit",
     security(("apiKey" = ["operator"])), params(AuditQuery), responses((status = 200, body = Page<AuditEntry>)))]
 async fn list_of_hub(
@@ -191,7 +191,7 @@ async fn list_of_hub(
 
 /// Export the operator's audit log
 ///
-/// As JSON lines, the oldest first.
+/// JSON lines, oldest first.
 #[utoipa::path(get, path = "/api/admin/audit/export", operation_id = "export_audit_of_hub", tag = "Audit",
     security(("apiKey" = ["operator"])), params(ExportQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The entries")))]

@@ -1,4 +1,4 @@
-//! Reading the audit log.
+//! Reads the audit log.
 
 use hub_db::Db;
 
@@ -7,10 +7,10 @@ use crate::audit::{Action, store};
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Entries that are read at a time for an export.
+/// Number of entries read at a time for an export.
 const BATCH: i64 = 200;
 
-/// A page, newest first, of the entries with ids below `before`, and how many there are.
+/// Page of entries with ids below `before`, newest first, and their number.
 pub(super) async fn page(
     db: &Db,
     network: NetworkId,
@@ -22,18 +22,18 @@ pub(super) async fn page(
     store::page(db, network, filter, before, limit, offset).await
 }
 
-/// The next entries of an export, oldest first; none at the end.
+/// Next entries of an export, oldest first; empty at the end.
 pub(crate) async fn next(db: &Db, network: NetworkId, after: &str) -> Result<Vec<EntryRow>, hub_db::Error> {
     store::after(db, network, after, BATCH).await
 }
 
-/// The modules whose breakers opened since then, the latest first.
+/// Modules whose breakers opened since then, latest first.
 pub(crate) async fn breakers_opened_since(
     db: &Db,
     network: NetworkId,
     since: Millis,
 ) -> Result<Vec<String>, hub_db::Error> {
-    // An id begins with the microseconds of its entry.
+    // Ids begin with the entry's time in microseconds.
     let after = format!("{:015x}", since.saturating_mul(1000).max(0));
     store::targets_after(db, network, Action::BreakerOpened.into(), &after, 10).await
 }

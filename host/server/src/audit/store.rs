@@ -1,4 +1,4 @@
-//! All SQL of the audit log. Nothing here changes an entry.
+//! All SQL of the audit log. Entries are never changed.
 
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::auth::Actor;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// An entry to write.
+/// Entry to write.
 #[derive(Clone, Debug)]
 pub(super) struct NewEntry<'a> {
     pub(super) id: &'a str,
@@ -21,7 +21,7 @@ pub(super) struct NewEntry<'a> {
     pub(super) address: Option<String>,
 }
 
-/// An entry as it is stored.
+/// Entry as stored.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct EntryRow {
     pub(crate) id: String,
@@ -37,7 +37,7 @@ pub(crate) struct EntryRow {
     pub(crate) address: Option<String>,
 }
 
-/// Which entries are asked for.
+/// Filter of entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) actor: Option<String>,
@@ -67,10 +67,10 @@ pub(super) async fn insert(tx: &mut Tx, network: NetworkId, entry: &NewEntry<'_>
     Ok(())
 }
 
-/// Adds a network's entry to the logs of others, under the same id.
+/// Copies a network's entry to the logs of other networks, with the same id.
 pub(super) async fn copy(tx: &mut Tx, network: NetworkId, id: &str, to: &[NetworkId]) -> Result<(), Error> {
     let to: Value = to.iter().map(|network| json!(network)).collect();
-    // Crosses networks: it is about all of them.
+    // Crosses networks: the entry concerns all of them.
     tx.query(Sql {
         sqlite:
             "INSERT INTO audit_log (network_id, id, at, actor_type, actor_id, actor_name, action, target, value_before,
@@ -95,7 +95,7 @@ pub(super) async fn copy(tx: &mut Tx, network: NetworkId, id: &str, to: &[Networ
 
 macro_rules! select_entries {
     ($rest:literal) => {
-        // Crosses networks: it does not; each condition begins with the network.
+        // Crosses networks: never, since each condition begins with the network.
         concat!(
             "SELECT id, at, actor_type, actor_id, actor_name, action, target, value_before, value_after, request_id, address
              FROM audit_log ",
@@ -104,7 +104,7 @@ macro_rules! select_entries {
     };
 }
 
-/// The statements of a page: the count and the rows, each by the index that the filter allows.
+/// Statements of a page: count and rows, for each index that the filter allows.
 const ALL: [&str; 2] = [
     "SELECT COUNT(*) FROM audit_log WHERE network_id = $1 AND id < $2",
     select_entries!("WHERE network_id = $1 AND id < $2 ORDER BY id DESC LIMIT $3 OFFSET $4"),
@@ -124,10 +124,10 @@ const OF_BOTH: [&str; 2] = [
     ),
 ];
 
-/// Above every id.
+/// Higher than every id.
 const LAST: &str = "~";
 
-/// Newest first, of those with ids below `before`; and how many there are.
+/// Entries with ids below `before`, newest first, and their number.
 pub(super) async fn page(
     db: &Db,
     network: NetworkId,
@@ -158,15 +158,15 @@ pub(super) async fn page(
     .await
 }
 
-/// Oldest first, after an id, for an export.
+/// Entries after an id, oldest first, for an export.
 const AFTER: &str = select_entries!("WHERE network_id = $1 AND id > $2 ORDER BY id LIMIT $3");
 
-/// Oldest first, of those with ids above `after`.
+/// Entries with ids above `after`, oldest first.
 pub(super) async fn after(db: &Db, network: NetworkId, after: &str, limit: i64) -> Result<Vec<EntryRow>, Error> {
     db.query(AFTER).bind(network).bind(after).bind(limit).all().await
 }
 
-/// What an action was done to, newest first, in entries above an id.
+/// Targets of an action in entries above an id, newest first.
 pub(super) async fn targets_after(
     db: &Db,
     network: NetworkId,
@@ -187,9 +187,9 @@ pub(super) async fn targets_after(
     Ok(rows.into_iter().map(|(target,)| target).collect())
 }
 
-/// The networks that have entries, the one after `after` first.
+/// Networks with entries, starting after `after`.
 pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Vec<NetworkId>, Error> {
-    // Crosses networks: one loop serves all.
+    // Crosses networks: one loop serves all of them.
     let rows: Vec<(NetworkId,)> = db
         .query("SELECT network_id FROM networks WHERE network_id > $1 ORDER BY network_id LIMIT $2")
         .bind(after)
@@ -199,7 +199,7 @@ pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Ve
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// The newest entry beyond the `most` newest ones.
+/// Newest entry that exceeds the `most` newest ones.
 pub(super) async fn first_over(db: &Db, network: NetworkId, most: i64) -> Result<Option<String>, Error> {
     let row: Option<(String,)> = db
         .query("SELECT id FROM audit_log WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2")
@@ -210,7 +210,7 @@ pub(super) async fn first_over(db: &Db, network: NetworkId, most: i64) -> Result
     Ok(row.map(|(id,)| id))
 }
 
-/// Deletes at most `limit` entries up to this id; answers how many.
+/// Deletes at most `limit` entries up to this id. Returns their number.
 pub(super) async fn delete_until(db: &Db, network: NetworkId, id: &str, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM audit_log WHERE network_id = $1 AND id IN (

@@ -1,4 +1,4 @@
-//! Where a key may be used: for which servers, and from which addresses.
+//! Restrictions of a key to servers and addresses.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -12,46 +12,46 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::values::Identifier;
 
-/// Where a key may be used.
+/// Restrictions of a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bindings {
-    /// The servers it speaks for; none: any.
+    /// Servers for which it is valid; none: any.
     pub servers: Option<Vec<Identifier>>,
-    /// The addresses it is used from; none: any.
+    /// Addresses from which it is valid; none: any.
     pub addresses: Option<Vec<AddressRange>>,
 }
 
 impl Bindings {
-    /// The most servers, and the most addresses, of one key.
+    /// Maximum number of servers, and of addresses, per key.
     pub const MAX: usize = 100;
 
-    /// As the database wrote them. What cannot be read binds the key to nothing.
+    /// Parses the database's form. Unreadable text makes the key useless instead of unrestricted.
     pub(crate) fn from_text(servers: Option<&str>, addresses: Option<&str>) -> Self {
         Self { servers: servers.map(read), addresses: addresses.map(read) }
     }
 
-    /// As the database writes the servers.
+    /// Database form of the servers.
     pub(crate) fn servers_text(&self) -> Option<String> {
         self.servers.as_ref().map(|servers| serde_json::json!(servers).to_string())
     }
 
-    /// As the database writes the addresses.
+    /// Database form of the addresses.
     pub(crate) fn addresses_text(&self) -> Option<String> {
         self.addresses.as_ref().map(|addresses| serde_json::json!(addresses).to_string())
     }
 
-    /// Whether the key speaks for a server.
+    /// True if the key is valid for the server.
     pub(crate) fn allow_server(&self, id: &str) -> bool {
         self.servers.as_ref().is_none_or(|servers| servers.iter().any(|server| server.as_str() == id))
     }
 
-    /// Whether the key may be used from an address.
+    /// True if the key is valid from the address.
     pub(crate) fn allow_address(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.addresses.as_ref().is_none_or(|ranges| ranges.iter().any(|range| range.0.contains(&address)))
     }
 
-    /// Whether a key with the bindings `other` can be used nowhere where one with these cannot.
+    /// True if `other` allows no server and no address that these bindings do not allow.
     pub(crate) fn cover(&self, other: &Self) -> bool {
         let servers = match (&self.servers, &other.servers) {
             (None, _) => true,
@@ -66,7 +66,7 @@ impl Bindings {
         servers && addresses
     }
 
-    /// The bindings of a key that one with these makes: those `asked` for, else its own.
+    /// Bindings for a key created with this one: those requested, otherwise its own.
     #[must_use]
     pub(crate) fn pass_to(&self, asked: Self) -> Self {
         Self {
@@ -80,7 +80,7 @@ fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Vec<T> {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-/// A range of addresses in CIDR notation; one address stands for itself.
+/// IP address range in CIDR notation; a single address is a range of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct AddressRange(IpNet);
@@ -91,12 +91,12 @@ impl FromStr for AddressRange {
     fn from_str(text: &str) -> Result<Self, String> {
         let range = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         match range.map(|range| range.trunc()) {
-            // Callers' addresses are compared as IPv4 where they are such.
+            // Clients' IPv4-mapped addresses are compared as IPv4.
             Ok(IpNet::V6(range)) if range.addr().to_ipv4_mapped().is_some() => {
                 Err("must be written as IPv4, without ::ffff:".to_owned())
             }
             Ok(range) => Ok(Self(range)),
-            Err(_) => Err("must be an address or a range of addresses, such as 203.0.113.0/24".to_owned()),
+            Err(_) => Err("must be an IP address or range, such as 203.0.113.0/24".to_owned()),
         }
     }
 }
@@ -125,7 +125,7 @@ impl PartialSchema for AddressRange {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("A range of addresses in CIDR notation; one address stands for itself."))
+            .description(Some("IP address range in CIDR notation; a single address is a range of one."))
             .examples(["203.0.113.0/24"])
             .into()
     }
@@ -171,7 +171,7 @@ mod tests {
         for wrong in ["", "10.0.0.0/33", "ten", "::ffff:10.0.0.0/104"] {
             assert!(wrong.parse::<AddressRange>().is_err(), "{wrong}");
         }
-        // Never wider than what was meant.
+        // Never wider than intended.
         let unreadable = Bindings::from_text(Some("?"), Some("?"));
         assert!(!unreadable.allow_server("a") && !unreadable.allow_address("10.0.0.1".parse().unwrap()));
     }

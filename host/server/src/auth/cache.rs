@@ -1,4 +1,4 @@
-//! Recently used keys, so that a busy caller costs no query.
+//! Cache of recently used keys, so that a busy client costs no query.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::auth::model::{KeyId, KeyRow};
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// A revocation by another process on the same database is in effect after this time; one by this process at once.
+/// Delay after which revocations by other processes take effect; those by this process take effect immediately.
 const TTL: Duration = Duration::from_millis(500);
 const CAPACITY: u64 = 100_000;
 
-/// Rows of keys by id, and when keys were last used.
+/// Key rows by id, and the keys' latest uses.
 #[derive(Debug)]
 pub struct KeyCache {
     rows: Cache<KeyId, Arc<KeyRow>>,
@@ -42,7 +42,7 @@ impl KeyCache {
         self.rows.invalidate(id);
     }
 
-    /// Forgets all keys, which are looked up again.
+    /// Clears the cache.
     pub(crate) fn clear(&self) {
         self.rows.invalidate_all();
     }
@@ -55,7 +55,7 @@ impl KeyCache {
         self.last_used.write().insert(id.clone(), (network, AtomicI64::new(at)));
     }
 
-    /// The uses recorded since the last call.
+    /// Takes the uses recorded since the last call.
     pub(super) fn take_uses(&self) -> Vec<(NetworkId, KeyId, Millis)> {
         let used = std::mem::take(&mut *self.last_used.write());
         used.into_iter().map(|(id, (network, at))| (network, id, at.into_inner())).collect()

@@ -1,4 +1,4 @@
-//! Who calls, and what they may do: the extractor's type is the permission a route needs.
+//! Callers and their permissions: the extractor's type is the permission that a route requires.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -20,38 +20,38 @@ use crate::http::request_id::RequestId;
 use crate::limits;
 use crate::values::{Identifier, NetworkId};
 
-/// The caller behind a valid key.
+/// Caller with a valid key.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// The network the key belongs to: the tenant of everything this request touches.
+    /// Network of the key: the tenant of everything this request touches.
     pub(crate) network: NetworkId,
-    /// The key, which the ledger records.
+    /// Key, as recorded in the ledger.
     pub(crate) key: KeyId,
-    /// What the key is called.
+    /// Name of the key.
     pub(crate) name: String,
-    /// What the caller sent of the key, for a stream that outlives the request and is checked again.
+    /// Credential from the request, for streams that outlive the request and are checked again.
     pub(crate) credential: Credential,
-    /// What the key may do.
+    /// Scopes of the key.
     pub(crate) scopes: Scopes,
-    /// Where the key may be used.
+    /// Restrictions of the key.
     pub(crate) bindings: Bindings,
-    /// When the key ends by itself.
+    /// Expiry of the key.
     pub(crate) expires_at: Option<Millis>,
-    /// The address the request came from.
+    /// Client address of the request.
     pub(crate) remote: IpAddr,
-    /// Whether this is a person, whose id stands for the key's.
+    /// True for a person, whose id is in `key`.
     pub(crate) is_person: bool,
-    /// The request's id.
+    /// Request id.
     request_id: Option<RequestId>,
 }
 
 impl Caller {
-    /// The caller of a request: 401 without a valid key, 403 from an address that the key is not for.
+    /// Identifies the caller: 401 without a valid key, 403 from an address that the key does not allow.
     pub(crate) async fn identify(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let key = layer::identify(app, &parts.method, &parts.headers, &parts.extensions).await?;
         let remote = limits::remote_address(&parts.extensions);
         if !key.bindings.allow_address(remote) {
-            return Err(forbidden_origin(format!("This key must not be used from {remote}.")));
+            return Err(forbidden_origin(format!("This key is not valid from {remote}.")));
         }
         Ok(Self {
             network: key.network,
@@ -67,7 +67,7 @@ impl Caller {
         })
     }
 
-    /// The caller that a layer identified, else the one that this request names now.
+    /// Caller identified by a layer, otherwise by this request's headers.
     async fn of(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         match parts.extensions.remove::<Self>() {
             Some(caller) => Ok(caller),
@@ -75,7 +75,7 @@ impl Caller {
         }
     }
 
-    /// Who changes something by this request, for the audit log.
+    /// Actor of changes by this request, for the audit log.
     pub(crate) fn origin(&self, app: &App) -> Origin {
         let kind = match self.network {
             OPERATOR_NETWORK => ActorType::Operator,
@@ -92,24 +92,24 @@ impl Caller {
         }
     }
 
-    /// Refuses a caller whose key does not speak for this server.
+    /// Refuses a caller whose key is not valid for this server.
     pub(crate) fn require_server(&self, id: &str) -> Result<(), ApiError> {
         if self.bindings.allow_server(id) {
             return Ok(());
         }
-        Err(forbidden_origin("This key is bound to other servers than the one that the request names."))
+        Err(forbidden_origin("This key is not valid for this server."))
     }
 
-    /// Refuses to listen as nobody where the key is bound to servers.
+    /// Refuses an event stream without a server if the key is bound to servers.
     pub(crate) fn require_listener(&self, server: Option<&Identifier>) -> Result<(), ApiError> {
         match server {
             Some(server) => self.require_server(server.as_str()),
             None if self.bindings.servers.is_none() => Ok(()),
-            None => Err(forbidden_origin("This key is bound to servers and listens as one of them only: name it.")),
+            None => Err(forbidden_origin("This key is bound to servers: specify the server to listen as.")),
         }
     }
 
-    /// Refuses a caller whose key has none of `any`.
+    /// Refuses a caller whose key has none of these scopes.
     pub(crate) fn require(&self, any: &[Scope]) -> Result<(), ApiError> {
         if any.iter().any(|scope| self.scopes.allow(*scope)) {
             return Ok(());
@@ -127,13 +127,13 @@ fn forbidden_origin(message: impl Into<Cow<'static, str>>) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "forbidden_origin", message)
 }
 
-/// An extractor that lets only callers with a certain permission through.
-/// [`crate::endpoints`] takes no handler whose first argument is not one.
+/// Extractor that only admits callers with a certain permission. [`crate::endpoints`] accepts only handlers whose
+/// first argument is one.
 pub(crate) trait Permission: FromRequestParts<App, Rejection = ApiError> + Send + 'static {
-    /// A key with any one of these may call.
+    /// Scopes, one of which is required.
     const SCOPES: &'static [Scope];
 
-    /// Who was let through.
+    /// The admitted caller.
     fn into_caller(self) -> Caller;
 }
 
@@ -167,32 +167,32 @@ macro_rules! permissions {
 permissions! {
     /// Connectors: all of `/api/plugin`.
     Plugin: Plugin;
-    /// Node agents and provisioned machines, and connectors that do an agent's work.
+    /// Node agents and provisioned machines, and connectors acting as agents.
     Agent: Agent | Plugin;
-    /// May open the event stream.
+    /// Open the event stream.
     EventsRead: EventsRead | Plugin;
-    /// May read and change players.
+    /// Read and change players.
     PlayersWrite: PlayersWrite | Plugin;
-    /// May read and change currencies and owners' statistics.
+    /// Read and change currencies and owners' statistics.
     EconomyWrite: EconomyWrite | Plugin;
-    /// May read and change permissions.
+    /// Read and change permissions.
     PermissionsWrite: PermissionsWrite | Plugin;
-    /// May read, create and revoke punishments.
+    /// Read, create and revoke punishments.
     PunishmentsWrite: PunishmentsWrite | Plugin;
-    /// May note players' addresses, which belong to players and to punishments.
+    /// Record players' addresses, which belong to players and to punishments.
     AddressesWrite: PunishmentsWrite | PlayersWrite | Plugin;
-    /// May find servers and worlds for players, and transfer players.
+    /// Find servers and worlds for players, and transfer players.
     Matchmaking: Matchmaking | Plugin;
-    /// May list servers and read their logs.
+    /// List servers and read their logs.
     ServersRead: ServersRead;
-    /// May command servers.
+    /// Send commands to servers.
     ServersControl: ServersControl;
-    /// May read modules.
+    /// Read modules.
     ModulesRead: ModulesRead;
-    /// May upload, activate, try and remove modules.
+    /// Upload, activate, test and remove modules.
     ModulesWrite: ModulesWrite;
-    /// The network's owner: keys, settings and ledgers.
+    /// Owner of the network: keys, settings and ledgers.
     NetworkManage: NetworkManage;
-    /// The operator of the whole hub.
+    /// Operator of the whole hub.
     Operator: Operator;
 }

@@ -1,6 +1,6 @@
-//! The text of a key: `hub_<key id>_<secret><checksum>`.
+//! Text form of a key: `hub_<key id>_<secret><checksum>`.
 //!
-//! The prefix lets secret scanners recognise it; the checksum finds a typo without a look-up.
+//! The prefix lets secret scanners recognise it; the checksum detects typos without a database query.
 
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -11,23 +11,23 @@ use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 
 const PREFIX: &str = "hub_";
-/// The routing id of its network, and ten random characters.
+/// Routing id of the network, and ten random characters.
 const ID_LENGTH: usize = 12;
 /// 32 characters of base 62 are 190 bits.
 const SECRET_LENGTH: usize = 32;
 const CHECKSUM_LENGTH: usize = 6;
 
-/// SHA-256 of a whole key; all that is stored of it.
+/// SHA-256 of a whole key; nothing else of it is stored.
 pub(crate) type KeyHash = Vec<u8>;
 
-/// A fresh id for a key. It begins with the network's routing id, so that a load balancer in front of several nodes can
-/// send all requests of a network to the same one. Keys of older hubs begin with anything.
+/// Generates a key id. It begins with the network's routing id, so that a load balancer can send all requests of a
+/// network to the same node. Keys of older hubs begin with anything.
 pub(crate) fn generate_id(ids: &Ids, network: NetworkId) -> KeyId {
     let routing_id = format!("{:02x}", network.shard());
     KeyId(format!("{routing_id}{}", ids.token(ID_LENGTH - routing_id.len())))
 }
 
-/// A fresh key under `id`: the text, shown once, and the hash to store.
+/// Generates a key under `id`: the text, shown once, and the hash to store.
 pub(crate) fn mint(ids: &Ids, id: &KeyId) -> (SecretText, KeyHash) {
     let body = format!("{PREFIX}{}_{}", id.0, ids.token(SECRET_LENGTH));
     let text = format!("{body}{}", checksum(&body));
@@ -35,7 +35,7 @@ pub(crate) fn mint(ids: &Ids, id: &KeyId) -> (SecretText, KeyHash) {
     (text.into(), hash)
 }
 
-/// The id inside a well-formed key.
+/// Id inside a well-formed key.
 pub(super) fn parse(text: &str) -> Option<KeyId> {
     let at = text.len().checked_sub(CHECKSUM_LENGTH)?;
     let (body, sum) = text.split_at_checked(at)?;
@@ -47,7 +47,7 @@ pub(super) fn parse(text: &str) -> Option<KeyId> {
     Some(KeyId(id.to_owned()))
 }
 
-/// The hash that is stored for `text`.
+/// Hash to store for `text`.
 pub(super) fn hash(text: &str) -> KeyHash {
     Sha256::digest(text.as_bytes()).to_vec()
 }
@@ -57,7 +57,7 @@ pub(super) fn hashes_equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
 
-/// CRC-32 in six digits of base 62.
+/// CRC-32 as six digits of base 62.
 fn checksum(body: &str) -> String {
     let mut rest = crc32fast::hash(body.as_bytes()) as usize;
     let mut digits = [b'0'; CHECKSUM_LENGTH];

@@ -1,4 +1,4 @@
-//! Finds out once for each request who calls, and runs the request as the work of the caller's network.
+//! Identifies the caller once per request and runs the request as work of the caller's network.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -20,14 +20,14 @@ use crate::http::layers::Next;
 use crate::http::request_record::RequestRecord;
 use crate::limits;
 
-/// The tenant of all requests without a valid key; a signed link's network takes over once the link is verified.
+/// Tenant of all requests without a valid key. For a signed link, its network takes over once the link is verified.
 const PUBLIC: Uuid = Uuid::max();
 
-/// What the key of a request is, or why it is none.
+/// Key of a request, or the reason for its refusal.
 #[derive(Clone)]
 struct Identified(Result<ActiveKey, ApiError>);
 
-/// Identifies the caller of a request that has a key, and shares the database and the processor fairly among networks.
+/// Identifies the caller of a request with a key, and shares database and processor fairly among networks.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let mut tenant = PUBLIC;
     let mut counted = None;
@@ -50,18 +50,18 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     {
         counted.cancel();
     }
-    // What is made while it is sent is the network's work, too.
+    // Data generated while the response is sent also counts as the network's work.
     if response.body().size_hint().exact().is_some() {
         return response;
     }
     response.map(|body| Body::new(TenantBody { tenant, body }))
 }
 
-/// On the response to a request that another node forwarded, which counts it.
+/// Marks the response to a request forwarded by another node, which counts it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedElsewhere;
 
-/// Whether a network used the hub by a request with this response: not where its plan's rate or a fault of the hub's refused it.
+/// True if the request counts as usage: not if the plan's rate limit or a fault of the hub refused it.
 fn is_counted(response: &Response) -> bool {
     let status = response.status();
     status != StatusCode::TOO_MANY_REQUESTS
@@ -69,7 +69,7 @@ fn is_counted(response: &Response) -> bool {
         && response.extensions().get::<CountedElsewhere>().is_none()
 }
 
-/// A body that is made as the work of a tenant.
+/// Body generated as work of a tenant.
 struct TenantBody {
     tenant: Uuid,
     body: Body,
@@ -96,7 +96,7 @@ impl HttpBody for TenantBody {
     }
 }
 
-/// The key behind a request: 401 unless it is valid, 403 where its network is suspended.
+/// Identifies the key of a request: 401 unless it is valid, 403 if its network is suspended.
 pub(crate) async fn identify(
     app: &App,
     method: &Method,
@@ -109,8 +109,8 @@ pub(crate) async fn identify(
     }
 }
 
-/// Counts a key that is not valid for its address, or a session for a network that is not its person's: either costs a
-/// look-up each time. The address may be refused then.
+/// Counts an invalid key, or a session for a network without membership, against its address: each costs a query. The
+/// address may then be refused.
 pub(super) fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> ApiError {
     if error.status() != StatusCode::UNAUTHORIZED && !session::is_of_no_network(&error) {
         return error;

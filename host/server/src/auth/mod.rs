@@ -1,9 +1,9 @@
-//! Who calls, and what they may do: keys, scopes, and the extractors that state a route's permission.
+//! Authentication: keys, scopes, and the extractors that state a route's permission.
 //!
-//! Invariants: a key's secret is never stored, only its SHA-256; a revoked, expired or replaced secret is refused
-//! everywhere within a second, also by streams that are open; a key is refused outside its bindings; looking a key up waits
-//! behind no network's work. `networks` creates and lists the keys.
-//! A person's session is a caller like a key: `session` turns it into the same row.
+//! Invariants: of a key's secret only the SHA-256 is stored; a revoked, expired or replaced secret is refused
+//! everywhere within a second, also by open streams; a key is refused outside its bindings; looking up a key never
+//! waits for work of a network. `networks` creates and lists the keys. A person's session is a caller like a key:
+//! `session` maps it to the same row.
 //! Tables: `api_keys`, `persons`, `person_sessions` and `network_members`, read here, with `networks`.
 
 mod bindings;
@@ -38,5 +38,5 @@ pub(crate) use store::select_key;
 
 use crate::values::NetworkId;
 
-/// The operator's keys belong to this network, which has nothing else.
+/// Network of the operator's keys, which has nothing else.
 pub const OPERATOR_NETWORK: NetworkId = NetworkId(uuid::Uuid::nil());

@@ -10,7 +10,7 @@ use crate::auth::bindings::Bindings;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// The public part of a key.
+/// Public part of a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, sqlx::Type, ToSchema)]
 #[serde(transparent)]
 #[sqlx(transparent)]
@@ -18,7 +18,7 @@ pub struct KeyId(pub String);
 
 macro_rules! scopes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
-        /// What a key may do.
+        /// Permission of a key.
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize,
             strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
@@ -33,41 +33,41 @@ macro_rules! scopes {
 scopes! {
     /// All of `/api/plugin`; includes the scopes of its areas, which follow `agent`.
     Plugin = "plugin",
-    /// What node agents and provisioned machines call.
+    /// Routes of node agents and provisioned machines.
     Agent = "agent",
     /// Open the event stream.
     EventsRead = "events:read",
-    /// Players' data, statistics, languages and addresses, reading included.
+    /// Read and change players' data, statistics, languages and addresses.
     PlayersWrite = "players:write",
-    /// Currencies and owners' statistics, reading included.
+    /// Read and change currencies and owners' statistics.
     EconomyWrite = "economy:write",
-    /// Groups and players' permissions, reading included.
+    /// Read and change groups and players' permissions.
     PermissionsWrite = "permissions:write",
-    /// Punishments, reading included.
+    /// Read and change punishments.
     PunishmentsWrite = "punishments:write",
     /// Find servers and worlds for players, transfer players.
     Matchmaking = "matchmaking",
     /// List servers, read logs.
     ServersRead = "servers:read",
-    /// Command servers.
+    /// Send commands to servers.
     ServersControl = "servers:control",
     /// Read modules.
     ModulesRead = "modules:read",
-    /// Upload, activate, try and remove modules; includes reading.
+    /// Upload, activate, test and remove modules; includes reading.
     ModulesWrite = "modules:write",
-    /// The owner's settings and ledgers.
+    /// Manage the network's settings and ledgers.
     NetworkManage = "network:manage",
-    /// The operator, across networks.
+    /// Operate the hub, across networks.
     Operator = "operator",
 }
 
 impl Scope {
-    /// As the wire writes it.
+    /// Name in the API.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// The larger scope that includes this one.
+    /// Larger scope that includes this one.
     fn included_in(self) -> Option<Self> {
         match self {
             Self::EventsRead
@@ -84,16 +84,16 @@ impl Scope {
 
 fn unknown_scope(_: &str) -> String {
     let known: Vec<_> = Scope::VARIANTS.iter().map(|scope| scope.as_str()).collect();
-    format!("unknown scope; there are {}", known.join(", "))
+    format!("unknown scope; use one of {}", known.join(", "))
 }
 
-// By hand: the derive does not see a name that a macro passes on.
+// Written by hand: the derive macro does not see a name passed by another macro.
 impl PartialSchema for Scope {
     fn schema() -> RefOr<Schema> {
         let names = Self::VARIANTS.iter().map(|scope| scope.as_str());
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("What a key may do."))
+            .description(Some("Permission of a key."))
             .enum_values(Some(names))
             .examples([Self::Plugin.as_str()])
             .into()
@@ -106,32 +106,32 @@ impl ToSchema for Scope {}
 pub struct Scopes(u32);
 
 impl Scopes {
-    /// What the first key of a network may do: everything but the operator's work.
+    /// Scopes of a network's first key: everything except operator tasks.
     pub fn owner() -> Self {
         Scope::VARIANTS.iter().copied().filter(|scope| *scope != Scope::Operator).collect()
     }
 
-    /// Whether these include `scope`, itself or by a larger one.
+    /// True if these include `scope`, directly or through a larger one.
     pub fn allow(self, scope: Scope) -> bool {
         self.holds(scope) || scope.included_in().is_some_and(|larger| self.holds(larger))
     }
 
-    /// Whether these include all of `others`.
+    /// True if these include all of `others`.
     pub fn cover(self, others: Self) -> bool {
         others.iter().all(|scope| self.allow(scope))
     }
 
-    /// The scopes in their fixed order.
+    /// Scopes in their fixed order.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
         Scope::VARIANTS.iter().copied().filter(move |scope| self.holds(*scope))
     }
 
-    /// As the database writes them.
+    /// Database form.
     pub(crate) fn to_text(self) -> String {
         self.iter().map(Scope::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// As the database wrote them. A scope of a newer hub is ignored.
+    /// Parses the database form. Scopes of newer hubs are ignored.
     pub(crate) fn from_text(text: &str) -> Self {
         text.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
@@ -147,7 +147,7 @@ impl FromIterator<Scope> for Scopes {
     }
 }
 
-/// What a caller sent: which key, and which of its secrets, so that it can be checked again later.
+/// Identifies a key and its secret, so that they can be checked again later.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Credential {
     pub(super) id: KeyId,
@@ -157,25 +157,25 @@ pub(crate) struct Credential {
 /// A valid key.
 #[derive(Clone, Debug)]
 pub(crate) struct ActiveKey {
-    /// The network it belongs to.
+    /// Network of the key.
     pub(crate) network: NetworkId,
-    /// Its id.
+    /// Key id.
     pub(crate) id: KeyId,
-    /// What its owner calls it.
+    /// Name given by the owner.
     pub(crate) name: String,
-    /// What the caller sent of it.
+    /// Credential from the request.
     pub(crate) credential: Credential,
-    /// What it may do.
+    /// Scopes of the key.
     pub(crate) scopes: Scopes,
-    /// Where it may be used.
+    /// Restrictions of the key.
     pub(crate) bindings: Bindings,
-    /// When it ends by itself.
+    /// Expiry of the key.
     pub(crate) expires_at: Option<Millis>,
-    /// Whether it is a person's session.
+    /// True for a person's session.
     pub(crate) is_person: bool,
 }
 
-/// A key's row, joined with what matters of its network.
+/// Row of a key, joined with columns of its network.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct KeyRow {
     pub(crate) network_id: NetworkId,
@@ -195,7 +195,7 @@ pub(crate) struct KeyRow {
 }
 
 impl KeyRow {
-    /// Where the key may be used.
+    /// Restrictions of the key.
     pub(crate) fn bindings(&self) -> Bindings {
         Bindings::from_text(self.servers.as_deref(), self.addresses.as_deref())
     }

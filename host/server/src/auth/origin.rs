@@ -1,4 +1,4 @@
-//! Who changes something, and from where: what the audit log tells of every change.
+//! Actor and origin of a change, for the audit log.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::clock::{Clock, LogicalClock};
 use crate::ids::Ids;
 
-/// What kind of actor it is.
+/// Kind of actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
@@ -19,51 +19,51 @@ pub enum ActorType {
     Key,
     /// A person of the network.
     Person,
-    /// Whoever runs the hub: by a key, as a person, or on the command line.
+    /// Operator of the hub: by a key, as a person, or on the command line.
     Operator,
     /// The hub itself.
     System,
 }
 
-/// Who acts.
+/// Actor of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
-    /// What kind of actor it is.
+    /// Kind of actor.
     pub kind: ActorType,
-    /// The id of the key or the person; of others, what they are.
+    /// Id of the key or person; for other actors, their kind.
     pub id: String,
-    /// What it was called then.
+    /// Name at that time.
     pub name: String,
 }
 
-/// Who changes something, by which request, and the clock and the ids to write it down with.
+/// Actor and request of a change, with the clock and ids for its audit entry.
 #[derive(Clone, Debug)]
 pub struct Origin {
-    /// Who it is.
+    /// Actor.
     pub actor: Actor,
-    /// The request's id.
+    /// Request id.
     pub request_id: Option<String>,
-    /// The address the request came from.
+    /// Client address of the request.
     pub address: Option<IpAddr>,
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
-    /// Orders what this hub does in one millisecond.
+    /// Orders changes by this hub within one millisecond.
     pub(crate) order: Option<Arc<LogicalClock>>,
 }
 
 impl Origin {
-    /// Somebody who works on the database itself.
+    /// Origin of changes made directly in the database.
     pub fn command_line(clock: &Clock, ids: &Ids) -> Self {
         Self::without_request(ActorType::Operator, "command-line", "command line", clock, ids)
     }
 
-    /// A part of the hub that acts by itself.
+    /// Origin of changes that a part of the hub makes by itself.
     pub(crate) fn system(app: &App, part: &str) -> Self {
         let origin = Self::without_request(ActorType::System, part, part, &app.clock, &app.ids);
         Self { order: Some(Arc::clone(&app.audit_order)), ..origin }
     }
 
-    /// The same on the command line, where there is no [`App`].
+    /// Origin without a request and, on the command line, without an [`App`].
     pub(crate) fn without_request(kind: ActorType, id: &str, name: &str, clock: &Clock, ids: &Ids) -> Self {
         let actor = Actor { kind, id: id.to_owned(), name: name.to_owned() };
         Self { actor, request_id: None, address: None, clock: clock.clone(), ids: ids.clone(), order: None }

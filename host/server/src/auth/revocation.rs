@@ -1,4 +1,4 @@
-//! Ends streams within a second after their key was revoked.
+//! Ends streams within a second after the revocation of their key.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -13,16 +13,16 @@ use crate::auth::model::{Credential, Scope};
 use crate::auth::service::revoked;
 use crate::background;
 
-/// Short enough to end the streams of a revoked key within a second.
+/// Short enough to end streams of a revoked key within a second.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The open streams.
+/// Open streams.
 #[derive(Debug, Default)]
 pub struct RevocationWatch {
     open: Mutex<Vec<Weak<WatchedStream>>>,
 }
 
-/// An open stream, watched until this is dropped.
+/// Open stream, registered until this is dropped.
 #[derive(Debug)]
 pub(crate) struct WatchedStream {
     credential: Credential,
@@ -31,14 +31,14 @@ pub(crate) struct WatchedStream {
 }
 
 impl WatchedStream {
-    /// Cancelled when the key no longer allows the stream.
+    /// Cancelled when the key no longer permits the stream.
     pub(crate) fn revoked(&self) -> CancellationToken {
         self.revoked.clone()
     }
 }
 
 impl RevocationWatch {
-    /// Watches a stream for which this credential needs `scope`.
+    /// Registers a stream that requires `scope` of this credential.
     pub(crate) fn watch(&self, credential: Credential, scope: Scope) -> Arc<WatchedStream> {
         let watched = Arc::new(WatchedStream { credential, scope, revoked: CancellationToken::new() });
         self.open.lock().push(Arc::downgrade(&watched));
@@ -52,7 +52,7 @@ impl RevocationWatch {
     }
 }
 
-/// Checks until the hub stops.
+/// Checks open streams until the hub stops.
 pub(super) fn start(app: &App) {
     background::every(app, CHECK_INTERVAL, "check the keys of open streams", check_open);
 }

@@ -6,31 +6,31 @@ use utoipa::ToSchema;
 
 use crate::auth::model::{Scope, Scopes};
 
-/// What a person may do in a network.
+/// Role of a person in a network.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::EnumString, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Role {
-    /// Everything that a network's first key may.
+    /// All permissions of a network's first key.
     Owner,
-    /// Settings, modules, servers, players and people, but nothing that only machines do: keys with `plugin` or `agent`
-    /// are an owner's to make.
+    /// Settings, modules, servers, players and people, but no permissions of machines: only owners create keys with
+    /// `plugin` or `agent`.
     Admin,
     /// Players and punishments.
     Moderator,
-    /// See servers and modules.
+    /// Read-only access to servers and modules.
     Viewer,
 }
 
 impl Role {
-    /// As the wire writes it.
+    /// Name in the API.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    /// What it allows.
+    /// Scopes of the role.
     pub fn scopes(self) -> Scopes {
         let only = |scopes: &[Scope]| scopes.iter().copied().collect();
         match self {

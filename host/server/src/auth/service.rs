@@ -1,4 +1,4 @@
-//! Finds the key behind a request, and checks it again later.
+//! Authenticates requests and rechecks credentials later.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::clock::Millis;
 use crate::http::error::ApiError;
 
 const FLUSH_INTERVAL: Duration = Duration::from_secs(10);
-/// Keys whose use is stored by one transaction.
+/// Number of key uses stored per transaction.
 const USES_AT_ONCE: usize = 200;
 
 /// Starts the background work.
@@ -25,20 +25,20 @@ pub(crate) fn start(app: &App) {
     background::every(app, FLUSH_INTERVAL, "store when keys were used", |app| async move { flush_uses(&app).await });
 }
 
-/// Whether it is a key, and no person, that sends a request.
+/// True if the request is sent with a key, not by a person.
 pub(crate) fn is_by_key(headers: &HeaderMap) -> bool {
     matches!(Sent::of(headers), Some(Sent::Key(_)))
 }
 
-/// What a request says of who sends it.
+/// Credential in a request.
 pub(super) enum Sent<'a> {
-    /// The value of the header for keys.
+    /// Value of the header for keys.
     Key(&'a [u8]),
     Session(SentToken),
 }
 
 impl<'a> Sent<'a> {
-    /// The key counts before a session.
+    /// Reads the credential; a key has precedence over a session.
     pub(super) fn of(headers: &'a HeaderMap) -> Option<Self> {
         let key = headers.get("x-service-api-key").map(|value| Self::Key(value.as_bytes()));
         key.or_else(|| SentToken::of(headers).map(Self::Session))
@@ -47,9 +47,7 @@ impl<'a> Sent<'a> {
     fn credential(&self, method: &Method, headers: &HeaderMap) -> Result<Credential, ApiError> {
         match self {
             Self::Key(header) => {
-                let malformed = || {
-                    unauthenticated("This is not an API key; a key reads hub_<id>_<secret>. Was it cut or mistyped?")
-                };
+                let malformed = || unauthenticated("Malformed API key; expected hub_<id>_<secret>.");
                 let text = std::str::from_utf8(header).map_err(|_| malformed())?;
                 let id = key::parse(text).ok_or_else(malformed)?;
                 Ok(Credential { id, sha256: key::hash(text) })
@@ -62,15 +60,15 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// The key, or the person, that a request names: 401 unless it is valid, 403 where its network is suspended.
+/// Authenticates a request's key or person: 401 unless valid, 403 if the network is suspended.
 pub(super) async fn authenticate(
     app: &App,
     method: &Method,
     headers: &HeaderMap,
     remote: IpAddr,
 ) -> Result<ActiveKey, ApiError> {
-    let sent = Sent::of(headers)
-        .ok_or_else(|| unauthenticated("No API key was sent; put it in the X-Service-Api-Key header."))?;
+    let sent =
+        Sent::of(headers).ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
     let credential = sent.credential(method, headers)?;
     let row = find_key(app, &credential.id, remote).await?;
     let row = row.ok_or_else(|| {
@@ -85,7 +83,7 @@ pub(super) async fn authenticate(
     Ok(key)
 }
 
-/// The key of a row, if the credential is for it and it is valid now.
+/// Returns the row's key if the credential matches and is valid now.
 fn active_key(row: &KeyRow, credential: Credential, now: Millis) -> Result<ActiveKey, ApiError> {
     check(row, &credential, now)?;
     let is_person = session::is_session(&credential.id);
@@ -96,13 +94,13 @@ fn active_key(row: &KeyRow, credential: Credential, now: Millis) -> Result<Activ
         credential,
         scopes: Scopes::from_text(&row.scopes),
         bindings: row.bindings(),
-        // A session ends, and its person signs in again: what they make may stay.
+        // Sessions end, but keys that the person created may stay valid.
         expires_at: row.expires_at.filter(|_| !is_person),
         is_person,
     })
 }
 
-/// Which of these credentials no longer allow `scope`, in few queries for all.
+/// Credentials that no longer permit `scope`, found with few queries.
 pub(crate) async fn revoked(
     app: &App,
     credentials: HashSet<&Credential>,
@@ -124,7 +122,7 @@ pub(crate) async fn revoked(
     Ok(credentials.into_iter().filter(|credential| !is_valid(credential)).cloned().collect())
 }
 
-/// 401 for a credential that is not, or no longer, the key's; 403 where its network is suspended.
+/// 401 for a credential that is not or no longer valid; 403 if its network is suspended.
 fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
     let current = key::hashes_equal(&credential.sha256, &row.sha256);
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
@@ -165,7 +163,7 @@ async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<Ke
     Ok(row)
 }
 
-/// Stores when keys were last used, in batches: a write per request would cost too much.
+/// Stores the keys' latest uses, in batches: a write per request would cost too much.
 pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     let uses = app.keys.take_uses();
     if uses.is_empty() {

@@ -1,4 +1,4 @@
-//! Sessions of people, by bearer token or cookie, as callers like any key.
+//! Sessions of people, by bearer token or cookie, as callers like keys.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -20,18 +20,18 @@ use crate::ids::Ids;
 use crate::secret_text::SecretText;
 use crate::values::{NetworkId, hex};
 
-/// The cookie that holds a session's token.
+/// Cookie with a session's token.
 pub(crate) const SESSION_COOKIE: &str = "hub_session";
-/// Names the network that a person of several works on.
+/// Header that selects the network of a person with several.
 const NETWORK_HEADER: &str = "x-network-id";
 const CSRF_HEADER: &str = "x-csrf-token";
 const PREFIX: &str = "hubs_";
 const ID_LENGTH: usize = 16;
 const SECRET_LENGTH: usize = 40;
-/// Stands between a session and the network in the id that the row is remembered under; in no key's id.
+/// Separates session and network in the cached row's id; occurs in no key id.
 const SEPARATOR: char = '/';
 
-/// A session's token: its id, the text, shown once, and the hash to store.
+/// Token of a session: its id, the text, shown once, and the hash to store.
 pub(crate) struct SessionToken {
     pub(crate) id: String,
     pub(crate) text: SecretText,
@@ -39,7 +39,7 @@ pub(crate) struct SessionToken {
 }
 
 impl SessionToken {
-    /// A fresh one.
+    /// Generates a token.
     pub(crate) fn generate(ids: &Ids) -> Self {
         let id = ids.token(ID_LENGTH);
         let text = format!("{PREFIX}{id}_{}", ids.token(SECRET_LENGTH));
@@ -47,12 +47,12 @@ impl SessionToken {
     }
 }
 
-/// What a page of the same origin sends with every change, so that no other page can make one in the person's name.
+/// Token that a page of the same origin sends with every change, so that no other page can act in the person's name.
 pub(crate) fn csrf_token(session_token: &str) -> String {
     hex(&key::hash(&format!("csrf {session_token}")))
 }
 
-/// A session's token in a request.
+/// Session token in a request.
 #[derive(Clone, Debug)]
 pub(crate) struct SentToken {
     text: SecretText,
@@ -60,10 +60,10 @@ pub(crate) struct SentToken {
 }
 
 impl SentToken {
-    /// The one that a request carries, if it does: as bearer token, else as cookie.
+    /// Reads the request's token, if any: bearer token first, then cookie.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        // The name of a scheme may be written in any case.
+        // Scheme names are case-insensitive.
         let bearer = bearer.and_then(|value| value.split_once(' ')).filter(|(it, _)| it.eq_ignore_ascii_case("bearer"));
         if let Some((_, text)) = bearer {
             return Some(Self { text: text.trim().to_owned().into(), is_cookie: false });
@@ -72,9 +72,9 @@ impl SentToken {
         Some(Self { text: text.into(), is_cookie: true })
     }
 
-    /// The session's id, and the hash of the token.
+    /// Id of the session and hash of the token.
     fn parse(&self) -> Result<(String, Vec<u8>), ApiError> {
-        let malformed = || unauthenticated("This is not the token of a session; sign in again.");
+        let malformed = || unauthenticated("Malformed session token; sign in again.");
         let (id, secret) =
             self.text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).ok_or_else(malformed)?;
         let fits = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -84,7 +84,7 @@ impl SentToken {
         Ok((id.to_owned(), key::hash(&self.text)))
     }
 
-    /// Refuses a change by cookie that a page of another origin may have sent.
+    /// Refuses a change by cookie that may come from a page of another origin.
     fn check_origin(&self, is_safe: bool, headers: &HeaderMap) -> Result<(), ApiError> {
         if !self.is_cookie || is_safe {
             return Ok(());
@@ -96,12 +96,12 @@ impl SentToken {
         Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "csrf_token_wrong",
-            "A change by a session's cookie needs the header X-CSRF-Token, with what signing in answered as csrfToken.",
+            "Changes by session cookie require the header X-CSRF-Token with the csrfToken from sign-in.",
         ))
     }
 }
 
-/// The id under which the caller's row is looked up and remembered, and the hash of the token.
+/// Id of the caller's row for lookup and cache, and the hash of the token.
 pub(super) fn credential_of(
     token: &SentToken,
     is_safe: bool,
@@ -113,20 +113,18 @@ pub(super) fn credential_of(
         None => String::new(),
         Some(value) => {
             let network = value.to_str().ok().and_then(|text| text.parse::<uuid::Uuid>().ok());
-            network
-                .ok_or_else(|| ApiError::invalid("The header X-Network-Id must be the id of a network."))?
-                .to_string()
+            network.ok_or_else(|| ApiError::invalid("The header X-Network-Id must be a network id."))?.to_string()
         }
     };
     Ok((KeyId(format!("{id}{SEPARATOR}{network}")), sha256))
 }
 
-/// Whether a credential is a session's.
+/// True for the credential of a session.
 pub(super) fn is_session(id: &KeyId) -> bool {
     id.0.contains(SEPARATOR)
 }
 
-/// A session's row as that of a key: its person is the key, a role its scopes.
+/// Maps a session's row to a key's: the person is the key, the role its scopes.
 pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiError> {
     let Some((session, network)) = split(id) else { return Ok(None) };
     let db = app.db.reserved();
@@ -138,7 +136,7 @@ pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiErr
     row_of_member(session, network, &members).map(Some)
 }
 
-/// The same of many sessions in two queries. Those that have ended, or are for no network of their person, are left out.
+/// The same for many sessions in two queries. Ended sessions, and those for networks without membership, are left out.
 pub(super) async fn find_all(app: &App, ids: &[&KeyId]) -> Result<Vec<(KeyId, KeyRow)>, hub_db::Error> {
     if ids.is_empty() {
         return Ok(vec![]);
@@ -170,7 +168,7 @@ pub(super) async fn find_all(app: &App, ids: &[&KeyId]) -> Result<Vec<(KeyId, Ke
     Ok(rows)
 }
 
-/// The session, and the network that was named.
+/// Splits the id into session and selected network.
 fn split(id: &KeyId) -> Option<(&str, Option<NetworkId>)> {
     let (session, network) = id.0.split_once(SEPARATOR)?;
     Some((session, network.parse().ok().map(NetworkId)))
@@ -184,26 +182,26 @@ fn operator_row(session: SessionRow) -> KeyRow {
     row(session, OPERATOR_NETWORK, Scope::Operator.as_str().to_owned(), false)
 }
 
-/// The row for the network that was named, or the only one there is.
+/// Row for the selected network, or for the person's only one.
 fn row_of_member(session: SessionRow, network: Option<NetworkId>, members: &[MemberRow]) -> Result<KeyRow, ApiError> {
     let member = match (members, network) {
         ([member], _) => member,
         ([], _) => {
-            let message = "You are no member of this network.";
+            let message = "You are not a member of this network.";
             return Err(ApiError::new(StatusCode::FORBIDDEN, "not_a_member", message));
         }
         _ => {
-            let message = "You are a member of several networks: name one in the header X-Network-Id.";
+            let message = "You are a member of several networks: select one with the header X-Network-Id.";
             return Err(ApiError::bad_request("network_needed", message));
         }
     };
     let MemberRow { network_id, role, suspended, .. } = member;
-    // A role of a newer hub allows nothing here.
+    // Roles of newer hubs permit nothing here.
     let scopes = role.parse::<Role>().map(|role| role.scopes().to_text()).unwrap_or_default();
     Ok(row(session, *network_id, scopes, *suspended))
 }
 
-/// Whether a session was refused because its person is no member of the network, or names none of several.
+/// True if a session was refused because the person is not a member of the network, or selected none of several.
 pub(super) fn is_of_no_network(error: &ApiError) -> bool {
     matches!(error.code(), "not_a_member" | "network_needed")
 }
@@ -227,18 +225,18 @@ fn row(session: SessionRow, network_id: NetworkId, scopes: String, suspended: bo
     }
 }
 
-/// Who is signed in, whatever networks they are members of.
+/// The signed-in person, regardless of networks.
 #[derive(Clone, Debug)]
 pub(crate) struct SignedIn {
-    /// The session's id.
+    /// Session id.
     pub(crate) session: String,
     pub(crate) person: String,
     pub(crate) email: String,
-    /// The address the request came from.
+    /// Client address of the request.
     pub(crate) remote: IpAddr,
-    /// The request's id.
+    /// Request id.
     pub(crate) request_id: Option<RequestId>,
-    /// What a page of the same origin sends with changes.
+    /// Token that a page of the same origin sends with changes.
     pub(crate) csrf_token: String,
 }
 
@@ -249,7 +247,7 @@ impl axum::extract::FromRequestParts<App> for SignedIn {
         let remote = crate::limits::remote_address(&parts.extensions);
         let found = async {
             let token = SentToken::of(&parts.headers)
-                .ok_or_else(|| unauthenticated("This needs a session: sign in, and send its token."))?;
+                .ok_or_else(|| unauthenticated("Not signed in: sign in and send the session token."))?;
             token.check_origin(parts.method.is_safe(), &parts.headers)?;
             let (id, sha256) = token.parse()?;
             let _permit = app.limits.addresses.lookup_permit(remote, app.clock.now()).await;

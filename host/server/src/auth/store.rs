@@ -1,4 +1,4 @@
-//! SQL of key look-ups, which cross networks: a key names its network.
+//! SQL of key lookups, which cross networks: the key determines the network.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::auth::model::{KeyId, KeyRow};
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// The query of a [`KeyRow`], up to the condition.
+/// Query of a [`KeyRow`], up to the condition.
 macro_rules! select_key {
     ($condition:literal) => {
         concat!(
@@ -71,7 +71,7 @@ pub(super) async fn find_sessions(db: &Db, ids: &HashSet<&str>) -> Result<Vec<Se
     .await
 }
 
-/// A network that a person is a member of.
+/// Membership of a person in a network.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct MemberRow {
     pub(super) person_id: String,
@@ -90,7 +90,7 @@ macro_rules! select_member {
     };
 }
 
-/// The person's membership of one network, or two of all.
+/// Membership of the person in one network, or two of all memberships.
 pub(super) async fn memberships(db: &Db, person: &str, network: Option<NetworkId>) -> Result<Vec<MemberRow>, Error> {
     let Some(network) = network else {
         return db.query(select_member!("WHERE m.person_id = $1 LIMIT 2")).bind(person).all().await;

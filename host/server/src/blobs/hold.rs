@@ -1,4 +1,4 @@
-//! Keeps all blobs while a backup is made, which has read the rows that name them.
+//! Prevents deletions of blobs during a backup, which has read the rows that reference them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::task::AbortHandle;
 
 use crate::blobs::store;
 
-/// More often than the sweep looks.
+/// Shorter than the interval of the sweep.
 const RENEW_EVERY: Duration = Duration::from_mins(1);
 
-/// While there is one, no hub on the database deletes a blob.
+/// While a hold exists, no hub on the database deletes blobs.
 pub(crate) struct BlobHold {
     db: Db,
     id: String,
@@ -20,7 +20,7 @@ pub(crate) struct BlobHold {
 }
 
 impl BlobHold {
-    /// Takes a hold and renews it until it is released. That of a process that was killed ends within half an hour.
+    /// Takes a hold and renews it until it is released. The hold of a killed process ends within half an hour.
     pub(crate) async fn take(db: &Db, id: &str) -> Result<Self, Error> {
         store::take_hold(db, id).await?;
         let (renewed, id) = ((db.clone(), id.to_owned()), id.to_owned());
@@ -35,7 +35,7 @@ impl BlobHold {
         Ok(Self { db: db.clone(), id, renewal: renewal.abort_handle() })
     }
 
-    /// Lets blobs be deleted again.
+    /// Allows deletions again.
     pub(crate) async fn release(self) -> Result<(), Error> {
         store::delete_hold(&self.db, &self.id).await
     }
@@ -47,19 +47,19 @@ impl Drop for BlobHold {
     }
 }
 
-/// The holds that the sweep saw when it ran last.
+/// Holds seen by the last sweep.
 #[derive(Debug, Default)]
 pub(super) struct SeenHolds(Mutex<HashMap<String, i64>>);
 
 impl SeenHolds {
-    /// Whether there is a hold that is renewed. Those that were not renewed since the last run are deleted.
+    /// True if a hold is being renewed. Holds not renewed since the last run are deleted.
     pub(super) async fn check(&self, db: &Db) -> Result<bool, Error> {
         let holds: HashMap<String, i64> = store::holds(db).await?.into_iter().collect();
         let before = std::mem::replace(&mut *self.0.lock(), holds.clone());
         let mut is_held = false;
         for (id, beat) in &holds {
             if before.get(id) == Some(beat) {
-                tracing::warn!(hold = id, "a backup ended without telling; blobs are deleted again");
+                tracing::warn!(hold = id, "deleted the stale hold of a backup; blobs are deleted again");
                 store::delete_hold(db, id).await?;
             } else {
                 is_held = true;

@@ -1,4 +1,4 @@
-//! How the store is laid out.
+//! Layout of the store.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use object_store::path::Path;
 use crate::blobs::migration::{Kind, OldPlace};
 use crate::values::NetworkId;
 
-/// Where a blob is. The hash in it is that of its bytes, the name behind the hash that of its row.
+/// Location of a blob. The hash in it is of its bytes; the name after the hash is from its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlobKey {
     pub(super) network: NetworkId,
@@ -25,30 +25,30 @@ impl BlobKey {
         Self::new(network, &["bundles", sha256, file_id], Kind::Bundle.old_file(network, file_id))
     }
 
-    /// A file that is imported.
+    /// File of an import.
     pub(crate) fn import(network: NetworkId, sha256: &str, import_id: &str) -> Self {
         Self::new(network, &["imports", sha256, import_id], None)
     }
 
-    /// A module as it was uploaded.
+    /// Module as uploaded.
     pub(crate) fn module_upload(network: NetworkId, sha256: &str, name: &str, version: i64) -> Self {
         let old = OldPlace::Module { name: name.to_owned(), version, kind: Kind::Upload };
         Self::new(network, &["modules", sha256, &format!("{name}-{version}")], Some(old))
     }
 
-    /// The component that a module was wrapped into.
+    /// Component built from a module.
     pub(crate) fn module_component(network: NetworkId, sha256: &str, name: &str, version: i64) -> Self {
         let old = OldPlace::Module { name: name.to_owned(), version, kind: Kind::Component };
         Self::new(network, &["modules", sha256, &format!("{name}-{version}")], Some(old))
     }
 
-    /// A snapshot of a world. Its name begins with the network and tells lease and fence, as a node may upload it by
-    /// itself, before anybody knows its hash.
+    /// Snapshot of a world. Its name begins with the network and contains lease and fence, because a node may upload
+    /// it by itself before its hash is known.
     pub(crate) fn snapshot(network: NetworkId, name: &str) -> Self {
         Self { network, path: Path::from(name), old: Kind::Snapshot.old_file(network, name) }
     }
 
-    /// Whose it is.
+    /// Network that owns the blob.
     pub(crate) fn network(&self) -> NetworkId {
         self.network
     }

@@ -1,4 +1,4 @@
-//! What `--blobs` names.
+//! Parsing of `--blobs`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::http_client;
 
 const DEFAULT_FOLDER: &str = "blobs";
 const SHAPE: &str =
-    "`blobs` must name a folder, or read s3://KEY:SECRET@HOST[:PORT]/BUCKET[/PREFIX][?region=R&tls=off&style=virtual]";
+    "`blobs` must be a folder or s3://KEY:SECRET@HOST[:PORT]/BUCKET[/PREFIX][?region=R&tls=off&style=virtual]";
 const RETRIES: usize = 3;
 const RETRY_WITHIN: Duration = Duration::from_secs(15);
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ pub(super) enum Location {
 pub(super) struct S3Location {
     endpoint: String,
     bucket: String,
-    /// Of all keys; may be empty.
+    /// Prefix of all keys; may be empty.
     pub(super) prefix: Path,
     region: String,
     key: String,
@@ -72,7 +72,7 @@ impl S3Location {
                 ("tls", "off") => scheme = "http",
                 ("tls", "on") | ("style", "path") => {}
                 ("style", "virtual") => is_virtual_hosted = true,
-                _ => anyhow::bail!("{SHAPE}: `{name}={value}` means nothing there"),
+                _ => anyhow::bail!("{SHAPE}: unknown parameter `{name}={value}`"),
             }
         }
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
@@ -100,7 +100,7 @@ impl S3Location {
             .with_access_key_id(&self.key)
             .with_secret_access_key(&self.secret)
             .with_virtual_hosted_style_request(self.is_virtual_hosted)
-            // Not every S3-compatible store deletes several at once.
+            // Not every S3-compatible store can delete several objects at once.
             .with_disable_bulk_delete(true)
             .with_retry(RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_WITHIN, ..RetryConfig::default() })
             .with_http_connector(HubHttp(http));
@@ -108,7 +108,7 @@ impl S3Location {
     }
 }
 
-/// Calls the store with the hub's own HTTP client and its TLS.
+/// Calls the store with the hub's own HTTP client and TLS.
 #[derive(Debug)]
 struct HubHttp(reqwest::Client);
 
@@ -118,7 +118,7 @@ impl HttpConnector for HubHttp {
     }
 }
 
-/// A part of a URL without its percent signs.
+/// Decodes the percent signs in a part of a URL.
 fn decoded(part: &str) -> String {
     let value = format!("v={}", part.replace('+', "%2B").replace('&', "%26"));
     form_urlencoded::parse(value.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()

@@ -1,10 +1,10 @@
-//! One store for blobs: artifacts, bundles, snapshots of worlds, and modules that are too large for a row. It is a folder
-//! or a bucket of an S3-compatible store.
+//! Store for blobs: artifacts, bundles, world snapshots, and modules too large for a row. It is a folder or a bucket
+//! of an S3-compatible store.
 //!
-//! A blob arrives under a temporary key and is renamed when all of it is there. It is noted as unreferenced before, and
-//! the transaction that writes its row takes the note away; a row that goes leaves a note in its transaction. What a
-//! note names is deleted when it is due, so that neither a kill nor a failure leaves a blob without its row, or a row
-//! without its blob. What is acknowledged survives a power cut. Blobs are never shared between networks.
+//! A blob arrives under a temporary key and is renamed when it is complete. Before that it is recorded as
+//! unreferenced; the transaction that writes its row removes the record, and the transaction that deletes the row adds
+//! one. Recorded blobs are deleted when due, so that neither a kill nor a failure leaves a blob without its row or a
+//! row without its blob. Acknowledged blobs survive a power cut. Networks never share blobs.
 //!
 //! Tables: `unreferenced_blobs`, `blob_moves`, `backup_holds`.
 
@@ -52,11 +52,11 @@ pub(crate) use key::BlobKey;
 pub(crate) use receive::{BlobWriter, ReceivedBlob, TemporaryBlob, Upload, check_bytes, receive};
 pub(crate) use send::{Blob, Validator};
 
-/// The largest artifact or bundle, in bytes.
+/// Maximum size of an artifact or bundle, in bytes.
 pub(crate) const BLOB_LIMIT: u64 = 512 * 1024 * 1024;
-/// Modules of at most this many bytes stay in their row.
+/// Modules up to this size in bytes stay in their row.
 pub(crate) const INLINE_LIMIT: usize = 256 * 1024;
-/// Where blobs are until they are whole.
+/// Location of incomplete blobs.
 const INCOMING: &str = "incoming";
 const SWEEP_EVERY: Duration = Duration::from_mins(10);
 
@@ -71,20 +71,20 @@ impl PartialSchema for Bytes {
 }
 impl ToSchema for Bytes {}
 
-/// What can go wrong with a blob.
+/// Errors of blobs.
 #[derive(Debug, Error)]
 pub enum BlobError {
     #[error("more than {0} bytes")]
     TooLarge(u64),
-    #[error("The file's bytes are needed in the body, and none were sent.")]
+    #[error("The request body is empty; send the file's bytes.")]
     Empty,
-    #[error("The body could not be read to its end: {0}.")]
+    #[error("Could not read the whole request body: {0}.")]
     Broken(String),
     #[error("the blob {0} is missing")]
     Missing(String),
-    #[error("the blob {key} has {found} bytes and should have {expected}")]
+    #[error("the blob {key} has {found} bytes instead of {expected}")]
     WrongSize { key: String, found: u64, expected: u64 },
-    #[error("a backup is being made, for which blobs are kept")]
+    #[error("blobs cannot be deleted during a backup")]
     Held,
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -131,20 +131,20 @@ impl From<BlobError> for ApiError {
             error if error.is_storage_full() => Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "storage_full",
-                "The hub has no room left for this file; its operator must make some.",
+                "The hub's storage is full; the operator must free space.",
             ),
             error => Self::internal(error),
         }
     }
 }
 
-/// The store. Clones share it.
+/// Blob store. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Blobs {
     store: Arc<dyn ObjectStore>,
     backend: StoreBackend,
     db: Db,
-    /// The data folder, where it holds files of an older hub.
+    /// Data folder, if it contains files of an older hub.
     old_files: Option<LocalFileSystem>,
 }
 
@@ -155,13 +155,13 @@ enum StoreBackend {
 }
 
 impl Blobs {
-    /// Opens the store that the settings name, and makes the folder where it is one.
+    /// Opens the store in the settings. A missing folder is created.
     pub(crate) fn open(settings: &Settings, db: &Db) -> anyhow::Result<Self> {
         let (store, backend): (Arc<dyn ObjectStore>, _) = match location::Location::of(settings)? {
             location::Location::Folder(root) => {
                 let made = DirBuilder::new().recursive(true).mode(0o700).create(&root);
-                made.with_context(|| format!("the folder {} can't be made", root.display()))?;
-                // Without its `fsync`, which leaves out folders that another upload has just made.
+                made.with_context(|| format!("cannot create the folder {}", root.display()))?;
+                // Without its own `fsync`, which omits folders that another upload has just created.
                 let folder = LocalFileSystem::new_with_prefix(&root)?.with_automatic_cleanup(true);
                 (Arc::new(folder.clone()), StoreBackend::Folder(folder, root.canonicalize()?))
             }
@@ -173,7 +173,7 @@ impl Blobs {
         Ok(Self { store, backend, db: db.clone(), old_files: migration::old_files(&settings.data)? })
     }
 
-    /// Where a key is in the store.
+    /// Path of a key in the store.
     fn path(&self, key: &Path) -> Path {
         match &self.backend {
             StoreBackend::Folder(..) => key.clone(),
@@ -181,7 +181,7 @@ impl Blobs {
         }
     }
 
-    /// The blob of this key, if there is one.
+    /// Returns the blob with this key, if it exists.
     pub(crate) async fn get(&self, key: &BlobKey) -> Result<Option<Blob>, BlobError> {
         match self.store.get(&self.path(&key.path)).await {
             Ok(found) => Ok(Some(Blob::new(found))),
@@ -190,7 +190,7 @@ impl Blobs {
         }
     }
 
-    /// Deletes a blob; that it is gone already is no error. Whoever is reading it reads on.
+    /// Deletes a blob; a missing blob is not an error. Current readers can finish.
     pub(crate) async fn delete(&self, key: &BlobKey) -> Result<(), BlobError> {
         if self.is_held().await? {
             return Err(BlobError::Held);
@@ -206,7 +206,7 @@ impl Blobs {
         }
     }
 
-    /// Whether a backup is being made, for which blobs are kept.
+    /// True if a backup currently prevents deletions.
     pub(crate) async fn is_held(&self) -> Result<bool, hub_db::Error> {
         Ok(!store::holds(&self.db).await?.is_empty())
     }
@@ -223,7 +223,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// Deletes blobs that no row refers to any more and that are noted as such. What fails is tried again by the sweep.
+    /// Deletes blobs that are recorded as unreferenced. Failures are retried by the sweep.
     pub(crate) async fn delete_unreferenced(&self, keys: &[BlobKey]) {
         for key in keys {
             let deleted = async {
@@ -232,18 +232,18 @@ impl Blobs {
             };
             match deleted.await {
                 Ok(()) => {}
-                Err(BlobError::Held) => tracing::debug!(key = %key.path, "a backup is being made: deleted later"),
+                Err(BlobError::Held) => tracing::debug!(key = %key.path, "backup in progress: deleted later"),
                 Err(error) => tracing::warn!(%error, key = %key.path, "could not delete a blob"),
             }
         }
     }
 
-    /// Whether a blob is noted as one that no row refers to.
+    /// True if a blob is recorded as unreferenced.
     pub(crate) async fn is_unreferenced(&self, key: &BlobKey) -> Result<bool, hub_db::Error> {
         store::is_noted(&self.db, key.network, &key.path).await
     }
 
-    /// A URL by which its holder can put or get this blob in the S3-compatible store; none where the store is a folder.
+    /// Presigned URL to put or get this blob in the S3-compatible store; none if the store is a folder.
     pub(crate) async fn presign(
         &self,
         method: Method,
@@ -254,7 +254,7 @@ impl Blobs {
         Ok(Some(s3.signed_url(method, &self.path(&key.path), good_for).await?.into()))
     }
 
-    /// Writes a temporary blob, reads it and deletes it again.
+    /// Writes, reads and deletes a temporary blob.
     pub(crate) async fn probe(&self, now: Millis, ids: &Ids) -> Result<(), BlobError> {
         let path = self.path(&Path::from(format!("{INCOMING}/{now}-{}", ids.token(20))));
         let bytes = bytes::Bytes::from_static(b"a probe of hub doctor");
@@ -264,7 +264,7 @@ impl Blobs {
         if read? == bytes { Ok(()) } else { Err(BlobError::Missing(path.to_string())) }
     }
 
-    /// Whether blobs are in a folder, so that the hub itself receives all of them.
+    /// True if blobs are in a folder, so that the hub itself receives all of them.
     pub(crate) fn is_folder(&self) -> bool {
         matches!(self.backend, StoreBackend::Folder(..))
     }
@@ -285,7 +285,7 @@ impl Blobs {
     }
 }
 
-/// Deletes all objects under a prefix, one after the other.
+/// Deletes all objects under a prefix, one by one.
 async fn delete_under(store: &dyn ObjectStore, prefix: &Path) -> Result<(), BlobError> {
     let mut objects = store.list(Some(prefix));
     while let Some(object) = objects.try_next().await? {
@@ -297,17 +297,17 @@ async fn delete_under(store: &dyn ObjectStore, prefix: &Path) -> Result<(), Blob
     Ok(())
 }
 
-/// Notes that a row refers to a blob. Fails where the sweep is about to delete it.
+/// Records that a row references a blob. Fails if the sweep is about to delete it.
 pub(crate) async fn mark_referenced(tx: &mut Tx, key: &BlobKey) -> Result<(), hub_db::Error> {
     store::mark_referenced(tx, key.network, &key.path).await
 }
 
-/// Notes that no row refers to a blob any more; [`Blobs::delete_unreferenced`] after the commit.
+/// Records that no row references a blob any more; call [`Blobs::delete_unreferenced`] after the commit.
 pub(crate) async fn mark_unreferenced(tx: &mut Tx, key: &BlobKey) -> Result<(), hub_db::Error> {
     store::mark_unreferenced(tx, key.network, &key.path).await
 }
 
-/// Notes that rows refer to all blobs of a network that were received and not swept yet: an import's.
+/// Records that rows reference all unswept blobs that a network received, for imports.
 pub(crate) use store::mark_all_referenced;
 
 /// Starts the background work.
@@ -320,7 +320,7 @@ pub(crate) fn start(app: &App) {
     migration::start(app);
 }
 
-/// The names of a file and of its folders are on the disk when their folders are.
+/// Syncs a file's folders: the names of a file and its folders are on disk only when their folders are.
 fn sync_folders(file: &FilePath, root: &FilePath) -> io::Result<()> {
     for folder in file.ancestors().skip(1).take_while(|folder| folder.starts_with(root)) {
         match File::open(folder) {

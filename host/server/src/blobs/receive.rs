@@ -1,4 +1,4 @@
-//! A blob on its way in.
+//! Incoming blobs.
 
 use std::future::ready;
 use std::path::PathBuf;
@@ -26,16 +26,16 @@ use crate::ids::Ids;
 use crate::limits::{self, FILE_BYTES, Limit, check_rows};
 use crate::values::{NetworkId, hex};
 
-/// How long a blob is kept that no row refers to yet, or that is not whole.
+/// Time after which an incomplete or unreferenced blob is deleted.
 pub(super) const GRACE: Duration = Duration::from_hours(24);
-/// What is written to a folder at once.
+/// Number of bytes written to a folder at once.
 const CHUNK: usize = 1024 * 1024;
-/// S3's smallest part, and how many are sent at once.
+/// Minimum part size of S3, and the number of bytes sent at once.
 const PART: usize = 5 * 1024 * 1024;
 const PARTS: usize = 2;
 const NAME_LENGTH: usize = 20;
 
-/// A request's body of at most `LIMIT` bytes that is still to be read. One that announces more is refused at once.
+/// Unread request body of at most `LIMIT` bytes. A larger announced size is refused immediately.
 #[derive(Debug)]
 pub(crate) struct Upload<const LIMIT: u64>(pub(crate) Body);
 
@@ -51,16 +51,16 @@ impl<const LIMIT: u64, S: Send + Sync> FromRequest<S> for Upload<LIMIT> {
     }
 }
 
-/// A blob that has arrived, with what its row must know.
+/// A received blob, with the data for its row.
 pub(crate) struct ReceivedBlob {
     pub(crate) blob: TemporaryBlob,
-    /// Of all its bytes, in hex.
+    /// SHA-256 of all bytes, in hex.
     pub(crate) sha256: String,
     pub(crate) size: u64,
 }
 
-/// Reads a whole body into the store. A caller who hangs up, sends nothing or too much leaves nothing. The bytes count as
-/// the network's from the start, as far as the body says how many they will be.
+/// Reads a whole body into the store. Nothing is left if the client disconnects, sends nothing or sends too much. The
+/// bytes count as the network's from the start if the body announces its size.
 pub(crate) async fn receive(app: &App, network: NetworkId, body: Body, limit: u64) -> Result<ReceivedBlob, BlobError> {
     let _counted = limits::open::<BlobError>(app, network, Limit::Uploads).await?;
     let announced = body.size_hint().lower().max(1);
@@ -82,7 +82,7 @@ pub(crate) async fn receive(app: &App, network: NetworkId, body: Body, limit: u6
     }
 }
 
-/// Refuses files of more bytes than the network may have.
+/// Refuses files that exceed the network's storage.
 pub(crate) async fn check_bytes(app: &App, network: NetworkId, bytes: u64) -> Result<(), BlobError> {
     let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
     check_rows(app, network, FILE_BYTES, bytes, ready(Ok(bytes == 0))).await
@@ -106,13 +106,13 @@ async fn copy(mut body: Body, writer: &mut BlobWriter, limit: u64) -> Result<(St
     Ok((hex(&hash.finalize()), size))
 }
 
-/// Its name tells its age, by which it is swept.
+/// Path of a temporary blob; its name contains the time, for the sweep.
 fn temporary_path(now: Millis, ids: &Ids) -> Path {
     Path::from_iter([INCOMING, &format!("{now}-{}", ids.token(NAME_LENGTH))])
 }
 
 impl Blobs {
-    /// Makes a file of the store's disk a blob under a temporary key; none where that needs a copy.
+    /// Makes a file on the store's disk a temporary blob; none if that requires a copy.
     pub(super) async fn link(&self, file: PathBuf, now: Millis, ids: &Ids) -> Result<Option<TemporaryBlob>, BlobError> {
         let StoreBackend::Folder(_, root) = &self.backend else { return Ok(None) };
         let path = temporary_path(now, ids);
@@ -125,7 +125,7 @@ impl Blobs {
         Ok(linked.await?.then(|| TemporaryBlob { blobs: self.clone(), path, is_settled: false }))
     }
 
-    /// Begins a blob under a temporary key.
+    /// Begins a temporary blob.
     pub(crate) fn writer(&self, now: Millis, ids: &Ids) -> BlobWriter {
         let path = temporary_path(now, ids);
         let (part, at_once) = if self.is_folder() { (CHUNK, 1) } else { (PART, PARTS) };
@@ -146,11 +146,11 @@ impl Blobs {
     }
 }
 
-/// A blob that is being written, by a task of its own: a caller who hangs up in the middle of a request to the store
-/// leaves nothing there. Dropped, nothing stays of it.
+/// A blob being written by a task of its own, so that a client that disconnects during a request to the store leaves
+/// nothing there. Dropping it discards the blob.
 pub(crate) struct BlobWriter {
     part: usize,
-    /// None where the blob is whole.
+    /// None marks the end of the blob.
     chunks: mpsc::Sender<Option<bytes::Bytes>>,
     writing: JoinHandle<Result<Option<TemporaryBlob>, BlobError>>,
 }
@@ -159,27 +159,27 @@ impl BlobWriter {
     pub(crate) async fn append(&mut self, bytes: bytes::Bytes) -> Result<(), BlobError> {
         match self.chunks.send(Some(bytes)).await {
             Ok(()) => Ok(()),
-            // It has failed.
+            // The task has failed.
             Err(_) => (&mut self.writing).await?.map(drop),
         }
     }
 
-    /// All of it was appended.
+    /// Completes the blob.
     pub(crate) async fn finish(self) -> Result<TemporaryBlob, BlobError> {
-        // Where it has failed, nobody takes this.
+        // After a failure, the task does not receive this.
         let _ = self.chunks.send(None).await;
         let whole = self.writing.await??;
         whole.ok_or_else(|| BlobError::Broken("it was aborted".to_owned()))
     }
 
-    /// Nothing of it is wanted.
+    /// Discards the blob.
     pub(crate) async fn abort(self) {
         drop(self.chunks);
-        // Where it has failed, it has aborted by itself.
+        // After a failure, the task has already aborted.
         if !self.writing.is_finished()
             && let Err(error) = self.writing.await
         {
-            tracing::warn!(%error, "an upload was not aborted");
+            tracing::warn!(%error, "could not abort an upload");
         }
     }
 }
@@ -211,31 +211,31 @@ async fn write(
     failed
 }
 
-/// A blob that is whole and has a temporary key. Dropped, it is deleted.
+/// A complete blob with a temporary key. Dropping it deletes it.
 pub(crate) struct TemporaryBlob {
     blobs: Blobs,
     path: Path,
-    /// There is nothing to delete.
+    /// True if there is nothing to delete.
     is_settled: bool,
 }
 
 impl TemporaryBlob {
-    /// Gives it its key, over what may be there. It is deleted again unless the transaction that writes its row says
-    /// [`mark_referenced`](super::mark_referenced).
+    /// Moves the blob to its key, replacing any existing one. It is deleted again unless the transaction that writes
+    /// its row calls [`mark_referenced`](super::mark_referenced).
     pub(crate) async fn store(self, key: &BlobKey, now: Millis) -> Result<(), BlobError> {
         store::note(&self.blobs.db, key.network, &key.path, now.saturating_add(millis(GRACE))).await?;
         self.store_for_row(key).await
     }
 
-    /// Gives it its key, over what may be there, where the row that refers to it is there already. Without a note: while
-    /// another node does the same, the note of one might outlast the other's work.
+    /// Moves the blob to its key, replacing any existing one, if the row that references it exists already. It is not
+    /// recorded as unreferenced: with several nodes doing this, one node's record might outlast the other's work.
     pub(crate) async fn store_for_row(mut self, key: &BlobKey) -> Result<(), BlobError> {
         self.blobs.rename(&self.path, &key.path).await?;
         self.is_settled = true;
         Ok(())
     }
 
-    /// The hash of its bytes as they are in the store.
+    /// SHA-256 of the bytes in the store.
     pub(super) async fn sha256(&self) -> Result<String, BlobError> {
         let mut bytes = self.blobs.store.get(&self.blobs.path(&self.path)).await?.into_stream();
         let mut hash = Sha256::new();
@@ -245,7 +245,7 @@ impl TemporaryBlob {
         Ok(hex(&hash.finalize()))
     }
 
-    /// Deletes it.
+    /// Deletes the blob.
     pub(crate) async fn discard(mut self) -> Result<(), BlobError> {
         self.is_settled = true;
         self.blobs.delete_path(&self.path).await

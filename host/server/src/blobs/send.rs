@@ -1,4 +1,4 @@
-//! A blob on its way out.
+//! Outgoing blobs.
 
 use std::convert::Infallible;
 use std::io;
@@ -18,10 +18,10 @@ use tokio_util::io::ReaderStream;
 use crate::blobs::{BlobError, BlobKey, Blobs};
 use crate::http::answer;
 
-/// What is read from a file at a time.
+/// Number of bytes read from a file at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Which version of a blob the caller has already, if any: `If-None-Match`.
+/// Version of a blob that the client already has, if any: `If-None-Match`.
 #[derive(Clone, Debug)]
 pub(crate) struct Validator(Option<String>);
 
@@ -45,7 +45,7 @@ impl Validator {
     }
 }
 
-/// A blob that is about to be read. It is read to its end, even if it is deleted meanwhile.
+/// A blob opened for reading. It can be read to the end even if it is deleted meanwhile.
 pub(crate) struct Blob {
     pub(crate) size: u64,
     payload: Payload,
@@ -65,7 +65,7 @@ impl Blob {
         Self { size: bytes.len() as u64, payload: Payload::Bytes(bytes) }
     }
 
-    /// All of it, in memory.
+    /// Reads the whole blob into memory.
     pub(crate) async fn bytes(self) -> Result<Bytes, BlobError> {
         match self.payload {
             Payload::Stored(found) => Ok(found.bytes().await?),
@@ -73,7 +73,7 @@ impl Blob {
         }
     }
 
-    /// All of it, in chunks.
+    /// Streams the blob in chunks.
     pub(crate) fn stream(self) -> BoxStream<'static, io::Result<Bytes>> {
         match self.payload {
             Payload::Stored(GetResult { payload: GetResultPayload::File(file, _), .. }) => {
@@ -85,7 +85,7 @@ impl Blob {
     }
 }
 
-/// In chunks, with its length; what is in memory anyway, whole.
+/// Sends chunks with a content length; a blob in memory is sent whole.
 impl IntoResponse for Blob {
     fn into_response(self) -> Response {
         match self.payload {
@@ -103,7 +103,7 @@ impl IntoResponse for Blob {
 }
 
 impl Blobs {
-    /// The answer that is this blob: in chunks, with its length, and its SHA-256 as `ETag`. 304 for a caller who has it.
+    /// Response with this blob: in chunks, with its length, and with its SHA-256 as `ETag`. 304 if the client has it.
     pub(crate) async fn send(
         &self,
         key: &BlobKey,

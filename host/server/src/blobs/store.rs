@@ -1,4 +1,4 @@
-//! Blobs that no row refers to.
+//! Unreferenced blobs.
 
 use hub_db::{Db, Error, Tx};
 use object_store::path::Path;
@@ -6,7 +6,7 @@ use object_store::path::Path;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Notes a blob that is deleted at this time unless a row refers to it by then. Fails where it is being deleted.
+/// Records a blob that is deleted at this time unless a row references it by then. Fails if it is being deleted.
 pub(super) async fn note(db: &Db, network: NetworkId, key: &Path, delete_at: Millis) -> Result<(), Error> {
     let noted = db
         .write(
@@ -42,7 +42,7 @@ pub(super) async fn mark_referenced(tx: &mut Tx, network: NetworkId, key: &Path)
     if noted == 0 { Err(Error::Conflict) } else { Ok(()) }
 }
 
-/// Notes that rows refer to all noted blobs of a network, which is being imported. Fails where some are being deleted.
+/// Records that rows reference all recorded blobs of a network being imported. Fails if some are being deleted.
 pub(crate) async fn mark_all_referenced(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     tx.query("DELETE FROM unreferenced_blobs WHERE network_id = $1 AND delete_at <> 0").bind(network).execute().await?;
     let left: Option<(String,)> = tx
@@ -65,7 +65,7 @@ pub(super) async fn mark_unreferenced(tx: &mut Tx, network: NetworkId, key: &Pat
     Ok(())
 }
 
-/// The blob is deleted.
+/// Removes the record of a deleted blob.
 pub(super) async fn forget(db: &Db, network: NetworkId, key: &Path) -> Result<(), Error> {
     db.write("DELETE FROM unreferenced_blobs WHERE network_id = $1 AND blob_key = $2")
         .bind(network)
@@ -75,7 +75,7 @@ pub(super) async fn forget(db: &Db, network: NetworkId, key: &Path) -> Result<()
     Ok(())
 }
 
-/// Crosses networks: one sweep is for all. Takes blobs that are due: from here on no row can refer to them.
+/// Claims due blobs: from here on no row can reference them. Crosses networks: one sweep covers all.
 pub(super) async fn claim_due(db: &Db, now: Millis, limit: i64) -> Result<Vec<(NetworkId, String)>, Error> {
     db.write(
         "UPDATE unreferenced_blobs SET delete_at = 0 WHERE (network_id, blob_key) IN (
@@ -88,25 +88,25 @@ pub(super) async fn claim_due(db: &Db, now: Millis, limit: i64) -> Result<Vec<(N
     .await
 }
 
-/// Notes that a backup needs all blobs that there are. Crosses networks: a backup is of all.
+/// Records that a backup needs all existing blobs. Crosses networks: a backup covers all.
 pub(super) async fn take_hold(db: &Db, id: &str) -> Result<(), Error> {
     db.write("INSERT INTO backup_holds (hold_id, beat) VALUES ($1, 0)").bind(id).execute().await?;
     Ok(())
 }
 
-/// Shows that the backup goes on. Crosses networks: a backup is of all.
+/// Renews a backup's hold. Crosses networks: a backup covers all.
 pub(super) async fn renew_hold(db: &Db, id: &str) -> Result<(), Error> {
     db.write("UPDATE backup_holds SET beat = beat + 1 WHERE hold_id = $1").bind(id).execute().await?;
     Ok(())
 }
 
-/// Ends the hold of a backup. Crosses networks: a backup is of all.
+/// Ends a backup's hold. Crosses networks: a backup covers all.
 pub(super) async fn delete_hold(db: &Db, id: &str) -> Result<(), Error> {
     db.write("DELETE FROM backup_holds WHERE hold_id = $1").bind(id).execute().await?;
     Ok(())
 }
 
-/// The backups that need all blobs, each with its beat. Crosses networks: a backup is of all.
+/// Backups that need all blobs, each with its heartbeat. Crosses networks: a backup covers all.
 pub(super) async fn holds(db: &Db) -> Result<Vec<(String, i64)>, Error> {
     db.query("SELECT hold_id, beat FROM backup_holds ORDER BY hold_id LIMIT 100").all().await
 }

@@ -1,4 +1,4 @@
-//! Deletes what uploads and deletions left that did not come to their end.
+//! Deletes leftovers of unfinished uploads and deletions.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::blobs::receive::GRACE;
 use crate::blobs::{BlobError, Blobs, INCOMING, StoreBackend, blocking, store};
 use crate::clock::{Millis, millis};
 
-/// Blobs that are deleted in one run.
+/// Maximum number of blobs deleted per run.
 const BATCH: i64 = 1000;
 
 pub(super) async fn sweep(app: &App) -> Result<(), BlobError> {
@@ -27,13 +27,13 @@ pub(super) async fn sweep(app: &App) -> Result<(), BlobError> {
 }
 
 impl Blobs {
-    /// Deletes temporary blobs that were begun before then, whole or not.
+    /// Deletes temporary blobs begun before that time, complete or not.
     async fn delete_temporaries(&self, before: Millis) -> Result<(), BlobError> {
         let is_old = move |name: &str| {
             name.split_once('-').and_then(|(begun, _)| begun.parse::<Millis>().ok()).is_some_and(|at| at < before)
         };
         match &self.backend {
-            // Those that are not whole are no objects to the store, but they are files.
+            // Incomplete blobs are not objects of the store, but they are files.
             StoreBackend::Folder(_, root) => {
                 let incoming = root.join(INCOMING);
                 blocking(move || {

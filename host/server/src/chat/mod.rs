@@ -1,8 +1,8 @@
-//! Chat: lines relayed to every server, through the network's filter.
+//! Chat: messages relayed to every server, through the network's filter.
 //!
-//! Invariants: a line reaches every stream of its network, the sender's server included, or nobody; what the filter
-//! refuses reaches nobody. Connectors hold back the lines of muted players: they learn of mutes by events.
-//! Owns no table: chat is not stored.
+//! Invariants: a message reaches every stream of its network, including the sender's server, or none; a message
+//! refused by the filter reaches none. Connectors suppress messages of muted players: events notify them of mutes.
+//! Chat is not stored, so there is no table.
 
 mod model;
 mod routes;
@@ -12,7 +12,7 @@ use crate::events::{EventKind, EventSchema};
 
 pub(crate) use routes::router;
 
-/// The events of this component, for the document.
+/// Events of this component, for the API document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<model::ChatMessage>(EventKind::Chat)]
 }

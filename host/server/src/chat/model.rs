@@ -1,4 +1,4 @@
-//! A chat line.
+//! Chat message.
 
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -7,7 +7,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::values::{Identifier, PlayerId, Text};
 
-/// A message: 1 to 1,024 characters (Unicode scalar values), none of them a control character.
+/// Text of 1 to 1,024 characters (Unicode scalar values) without control characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Message(String);
@@ -47,7 +47,7 @@ impl PartialSchema for Message {
 }
 impl ToSchema for Message {}
 
-/// A line of chat, as it is sent to the hub and as the `CHAT` event carries it.
+/// Chat message, as sent to the hub and in the `CHAT` event.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChatMessage {
@@ -56,21 +56,21 @@ pub(super) struct ChatMessage {
     pub(super) player_name: Identifier,
     #[schema(value_type = Message)]
     pub(super) message: Message,
-    /// The server it was said on.
+    /// Server on which it was sent.
     #[schema(example = "lobby-1")]
     pub(super) server_id: Identifier,
     #[schema(example = "LOBBY")]
     pub(super) server_type: Option<Text<255>>,
-    /// The world it was said in.
+    /// World in which it was sent.
     #[schema(example = "spawn")]
     pub(super) world: Option<Text<255>>,
-    /// What is shown before the name.
+    /// Prefix shown before the name.
     #[schema(example = "VIP")]
     pub(super) rank: Option<Text<255>>,
     #[schema(example = "#ffaa00")]
     pub(super) rank_color: Option<Text<255>>,
     pub(super) rank_bold: Option<bool>,
-    /// Whether the name has the rank's color, too.
+    /// True if the name also has the rank's color.
     pub(super) color_name_also: Option<bool>,
 }
 

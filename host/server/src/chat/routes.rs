@@ -11,17 +11,17 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::Json;
 
-/// The routes of chat.
+/// Routes of chat.
 pub(crate) fn router() -> Endpoints {
     endpoints![relay_chat: publishing]
 }
 
 /// Relay a chat line
 ///
-/// Every connected server gets it as a `CHAT` event, the sender's included. The network's modules at the extension
-/// point `chat` see it first: they may rewrite it, refuse it (400 `chat_rejected` with their reason; it then reaches
-/// nobody), and mute its sender. Lines of muted players are not held back here: connectors learn of mutes by the
-/// `PUNISHMENT` event and stop them at the source.
+/// Every connected server gets it as a `CHAT` event, including the sender's. The network's modules at the extension
+/// point `chat` see it first: they may rewrite it, refuse it (400 `chat_rejected` with their reason; no server gets
+/// it), and mute its sender. Messages of muted players are not suppressed here: connectors learn of mutes from the
+/// `PUNISHMENT` event and suppress messages at the source.
 #[utoipa::path(post, path = "/api/plugin/chat", tag = "Chat", operation_id = "send_chat_message", security(("apiKey" = ["plugin"])),
     responses((status = 204, description = "Relayed"),
         (status = 503, body = ErrorBody, description = "The hub is stopping")))]

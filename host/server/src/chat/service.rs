@@ -14,19 +14,19 @@ use crate::modules::service as modules;
 use crate::punishments::{Actor, NewPunishment, PunishmentDuration, PunishmentKind, PunishmentTerms, Target};
 use crate::values::{NetworkId, Text};
 
-/// Who issues the mutes that a filter asks for.
+/// Issuer of mutes requested by a filter.
 const ISSUER: &str = "chat filter";
 
-/// Why a line was not relayed.
+/// Reason for not relaying a message.
 #[derive(Debug, Error)]
 pub(super) enum ChatError {
-    /// The network's filter refused it, for this reason.
+    /// Refused by the network's filter, with its reason.
     #[error("{0}")]
     Rejected(String),
-    /// The network's filter rewrote it to an invalid message.
+    /// Rewritten by the network's filter to an invalid message.
     #[error("the chat filter's text {0}")]
     InvalidRewrite(String),
-    /// It was not published.
+    /// Not published.
     #[error(transparent)]
     Publish(#[from] PublishError),
 }
@@ -41,7 +41,7 @@ impl From<ChatError> for ApiError {
     }
 }
 
-/// Relays a line to every server of the network, as the network's modules leave it.
+/// Relays a message, as changed by the network's modules, to every server of the network.
 pub(super) async fn relay(app: &App, network: NetworkId, mut chat: ChatMessage) -> Result<(), ChatError> {
     let verdict = modules::call::<FilterChat>(app, network, to_line(&chat)).await;
     let relayed = match verdict.decision {
@@ -58,7 +58,7 @@ pub(super) async fn relay(app: &App, network: NetworkId, mut chat: ChatMessage) 
     relayed
 }
 
-/// The line as modules see it.
+/// Message as seen by modules.
 fn to_line(chat: &ChatMessage) -> Line {
     let text = |text: &Option<Text<255>>| text.as_ref().map(|text| text.as_str().to_owned());
     Line {
@@ -75,7 +75,7 @@ async fn publish(app: &App, network: NetworkId, chat: &ChatMessage) -> Result<()
     Ok(events::publish(app, network, EventKind::Chat, None, chat).await?)
 }
 
-/// Only logs a failure: the line is decided already.
+/// Failures are only logged: the message is decided already.
 async fn mute(app: &App, network: NetworkId, chat: &ChatMessage, requested: Mute) {
     let new = NewPunishment {
         target: Target::Player { id: chat.player_uuid, name: Some(chat.player_name.to_string()), ip_based: false },
@@ -87,6 +87,6 @@ async fn mute(app: &App, network: NetworkId, chat: &ChatMessage, requested: Mute
         issuer: Actor { player: None, name: Some(ISSUER.to_owned()) },
     };
     if let Err(error) = moderation::service::create(app, network, new).await {
-        tracing::warn!(%error, %network, "could not create a mute that the chat filter asked for");
+        tracing::warn!(%error, %network, "could not create a mute requested by the chat filter");
     }
 }

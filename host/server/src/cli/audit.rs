@@ -1,4 +1,4 @@
-//! `hub audit …`: reads the database directly, also while a hub serves it.
+//! `hub audit …`: reads the database directly, even while a hub is running.
 
 use std::io::Write as _;
 
@@ -13,19 +13,19 @@ use crate::networks::service;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Audit {
-    /// Print the audit log of a network, or the operator's own, as JSON lines, the oldest first
+    /// Print the audit log of a network or of the operator as JSON lines, oldest first
     Export(Export),
 }
 
 #[derive(Args, Debug)]
 pub(super) struct Export {
-    /// The network's id or name
+    /// Network id or name
     #[arg(required_unless_present = "operator")]
     network: Option<String>,
-    /// The operator's own log
+    /// Print the operator's own log
     #[arg(long, conflicts_with = "network")]
     operator: bool,
-    /// Only what came after the entry with this id
+    /// Only entries after the entry with this id
     #[arg(long, value_name = "ID", default_value = "", hide_default_value = true)]
     after: String,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `hub backup` and `hub restore`: all of a hub, while it serves or into an empty database.
+//! `hub backup` and `hub restore`: a whole hub, backed up while it runs and restored into an empty database.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::values::{NetworkId, PlayerId};
 
 #[derive(Args, Debug)]
 pub(super) struct Backup {
-    /// The file to write, which must not be there yet. It holds all secrets
+    /// File to write; it must not exist yet. It contains all secrets
     file: PathBuf,
     /// Print one JSON object
     #[arg(long)]
@@ -32,9 +32,9 @@ pub(super) struct Backup {
 
 #[derive(Args, Debug)]
 pub(super) struct Restore {
-    /// The file that `hub backup` wrote
+    /// File written by `hub backup`
     file: PathBuf,
-    /// A newer list of forgotten players, as `hub player forgotten` prints it: they are forgotten again
+    /// Newer list of erased players, printed by `hub player forgotten`; they are erased again
     #[arg(long, value_name = "FILE")]
     forgotten: Option<PathBuf>,
     /// Print one JSON object
@@ -60,7 +60,7 @@ impl Backup {
         }
         println!("{}: {}", self.file.display(), amounts(&report));
         if !report.has_files {
-            println!("The files are in the S3 store, and not in the backup: keep a copy of the bucket, too.");
+            println!("Files are in the S3 store, not in the backup: also back up the bucket.");
         }
         Ok(())
     }
@@ -72,7 +72,7 @@ fn amounts(report: &BackupReport) -> String {
 
 impl Restore {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        // Read first: a mistake in it must not leave a restored hub.
+        // Read first: a mistake in this file must not leave a half-finished restore.
         let forgotten = self.forgotten()?;
         let settings = Settings::of_storage(&self.storage)?;
         let db = connect(&settings).await?;
@@ -112,7 +112,7 @@ impl Restore {
     }
 }
 
-/// Forgets those again who were forgotten since the backup was made, and whose deletion was under way then.
+/// Repeats erasures made after the backup and those in progress at the time of the backup.
 async fn forget_again(
     db: &Db,
     module_store: &Db,

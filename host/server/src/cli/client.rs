@@ -1,4 +1,4 @@
-//! The client of the commands that work on a running hub.
+//! Client for commands that call a running hub.
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -9,7 +9,7 @@ use sse_stream::SseByteStream;
 
 use crate::http_client;
 
-/// A hub and the key to call it with. Each call is made once and may take its time: somebody watches.
+/// A hub and its API key. Calls are made once, without a timeout, because a person is watching.
 #[derive(Clone, Debug)]
 pub(super) struct HubClient(network_hub_client::HubClient);
 
@@ -19,23 +19,23 @@ impl HubClient {
         let url = reqwest::Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         anyhow::ensure!(
             url.is_some_and(|url| url.has_host()),
-            "`{base}` is no address of a hub: it must read as http://127.0.0.1:8080 or https://hub.example does"
+            "`{base}` is not a valid hub URL; examples: http://127.0.0.1:8080, https://hub.example"
         );
         let client = network_hub_client::HubClient::builder(base, key).http(http_client::client()?);
         Ok(Self(client.timeout(None).retry(RetryPolicy::NONE).build()?))
     }
 
-    /// A request with the key.
+    /// Creates a request with the key.
     pub(super) fn request(&self, method: Method, path: &str) -> Request {
         self.0.request(method, path)
     }
 
-    /// Sends a request and answers a successful response before its body is read.
+    /// Sends a request and returns a successful response before its body is read.
     pub(super) async fn answer(&self, request: Request) -> Result<Response, HubError> {
         request.response().await
     }
 
-    /// Sends a request and reads the response's JSON; null where there is none.
+    /// Sends a request and parses the response as JSON; null if it is empty.
     pub(super) async fn send(&self, request: Request) -> Result<Value, HubError> {
         request.send().await
     }
@@ -57,7 +57,7 @@ impl HubClient {
     }
 }
 
-/// The data of the events of a `text/event-stream`, until the connection ends.
+/// Data of the events of a `text/event-stream`, until the connection ends.
 pub(super) fn event_data(response: Response) -> BoxStream<'static, String> {
     SseByteStream::new(response.bytes_stream()).filter_map(async |event| event.ok()?.data).boxed()
 }

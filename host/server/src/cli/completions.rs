@@ -5,7 +5,7 @@ use clap_complete::Shell;
 
 #[derive(Args, Debug)]
 pub(super) struct Completions {
-    /// The shell; for bash `hub completions bash > ~/.local/share/bash-completion/completions/hub`
+    /// Shell; for bash: `hub completions bash > ~/.local/share/bash-completion/completions/hub`
     shell: Shell,
 }
 

@@ -8,13 +8,13 @@ use crate::doctor::{self, Outcome};
 
 #[derive(Args, Debug)]
 pub(super) struct Doctor {
-    /// Who gets the test mail [default: the address of --mail-from]
+    /// Recipient of the test mail [default: the --mail-from address]
     #[arg(long, value_name = "ADDRESS")]
     mail_to: Option<String>,
-    /// Free disk space that is enough, in MiB
+    /// Minimum free disk space, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 1024)]
     min_free: u64,
-    /// Days that the certificate of the public address must be good for
+    /// Minimum remaining validity of the public address's certificate, in days
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     min_certificate_days: i64,
     /// Print one JSON object
@@ -25,7 +25,7 @@ pub(super) struct Doctor {
 }
 
 impl Doctor {
-    /// Examines the hub; whether nothing is wrong.
+    /// Runs all checks and returns true if none failed.
     pub(super) async fn run(self) -> anyhow::Result<bool> {
         let settings = Settings::of_serve(&self.args)?;
         let (min_free, min_days) = (self.min_free, self.min_certificate_days);

@@ -1,4 +1,4 @@
-//! How the commands format numbers, tables and records.
+//! Formatting of numbers, tables and records.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use hub_sandbox::test_case::one_line;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// A number with separators between its thousands.
+/// Formats a number with thousands separators.
 pub(super) fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
@@ -20,17 +20,17 @@ pub(super) fn number(number: u64) -> String {
     shown
 }
 
-/// A number of things.
+/// Formats a number of things.
 pub(super) fn count(many: usize, what: &str) -> String {
     if many == 1 { format!("1 {what}") } else { format!("{} {what}s", number(many as u64)) }
 }
 
-/// Microseconds, in milliseconds.
+/// Formats microseconds as milliseconds.
 pub(super) fn millis(micros: u64) -> String {
     format!("{}.{:02} ms", micros / 1000, micros % 1000 / 10)
 }
 
-/// Bytes, in a fitting unit.
+/// Formats bytes in a suitable unit.
 pub(super) fn bytes(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
@@ -39,18 +39,18 @@ pub(super) fn bytes(bytes: usize) -> String {
     }
 }
 
-/// Milliseconds since the Unix epoch as a time in UTC, where they are one.
+/// Formats milliseconds since the Unix epoch as UTC; other values are a dash.
 pub(super) fn timestamp(millis: &Value) -> String {
     let timestamp = millis.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     timestamp.map_or_else(|| millis.to_string(), |timestamp| format!("{timestamp:.3}"))
 }
 
-/// A text field of a JSON object, or a dash.
+/// Returns a text field of a JSON object, or a dash.
 pub(super) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object[field].as_str().unwrap_or("-")
 }
 
-/// A table with columns as wide as their widest cells.
+/// Formats a table with columns as wide as their widest cells.
 pub(super) fn table<const N: usize>(headers: [&str; N], rows: &[[String; N]]) -> String {
     let header = headers.map(str::to_owned);
     let all = || std::iter::once(&header).chain(rows);
@@ -59,13 +59,13 @@ pub(super) fn table<const N: usize>(headers: [&str; N], rows: &[[String; N]]) ->
     for row in all() {
         let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:<width$}"));
         let line = cells.collect::<Vec<_>>().join("  ");
-        // A string takes all that is written.
+        // Writing to a string cannot fail.
         let _ = writeln!(shown, "{}", line.trim_end());
     }
     shown
 }
 
-/// A host call and its answer.
+/// Formats a host call and its answer.
 pub(super) fn host_call(record: &HostCallRecord) -> String {
     let mut call = json!(record.call);
     let name = call["call"].as_str().unwrap_or_default().to_owned();

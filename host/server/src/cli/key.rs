@@ -1,4 +1,4 @@
-//! `hub key …`: works on the database directly, also while a hub serves it.
+//! `hub key …`: works on the database directly, even while a hub is running.
 
 use clap::{Args, Subcommand};
 use hub_db::Db;
@@ -15,21 +15,21 @@ use crate::values::{Identifier, NetworkId};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Key {
-    /// Create a key of a network, or the operator's
+    /// Create an API key for a network or the operator
     Create(Create),
-    /// List the keys of a network, or the operator's; the keys themselves are kept nowhere
+    /// List the API keys of a network or the operator; their secrets are not stored
     List(List),
-    /// Revoke a key, which hubs notice within a second
+    /// Revoke an API key; running hubs apply this within a second
     Revoke(Revoke),
 }
 
-/// Whose keys.
+/// Owner of the keys.
 #[derive(Args, Debug)]
 struct Holder {
-    /// The network's id or name
+    /// Network id or name
     #[arg(long, value_name = "ID", required_unless_present = "operator")]
     network: Option<String>,
-    /// The keys of the operator of the whole hub
+    /// Use the operator's keys
     #[arg(long, conflicts_with = "network")]
     operator: bool,
 }
@@ -47,7 +47,7 @@ pub(super) struct List {
 
 #[derive(Args, Debug)]
 pub(super) struct Revoke {
-    /// The key's id, as `hub key list` prints it; also the part of the key between its underscores
+    /// Key id as printed by `hub key list`; also the part of the key between its underscores
     key: String,
     #[command(flatten)]
     holder: Holder,
@@ -60,22 +60,22 @@ pub(super) struct Revoke {
 
 #[derive(Args, Debug)]
 pub(super) struct Create {
-    /// The network's id or name
+    /// Network id or name
     #[arg(long, value_name = "ID", required_unless_present = "operator")]
     network: Option<String>,
-    /// What the key may do; may be given several times
+    /// Scope of the key; repeatable
     #[arg(long = "scope", value_name = "S", required_unless_present = "operator")]
     scopes: Vec<Scope>,
-    /// A server that the key speaks for, and no other; may be given several times
+    /// Restrict the key to this server; repeatable
     #[arg(long = "server", value_name = "ID")]
     servers: Vec<Identifier>,
-    /// An address or range of addresses that the key may be used from, and no other; may be given several times
+    /// Restrict the key to this IP address or range; repeatable
     #[arg(long = "address", value_name = "CIDR")]
     addresses: Vec<AddressRange>,
-    /// Create a key for the operator of the whole hub
+    /// Create an operator key, valid for the whole hub
     #[arg(long, conflicts_with_all = ["network", "scopes", "servers"])]
     operator: bool,
-    /// What you call it
+    /// Display name
     #[arg(long, default_value = "made on the command line")]
     name: Identifier,
     /// Print one JSON object
@@ -95,7 +95,7 @@ impl Key {
     }
 }
 
-/// The network of that name or id; none is the operator's.
+/// Finds a network by name or id; none is the operator's.
 async fn find_network(db: &Db, given: Option<&str>) -> anyhow::Result<NetworkId> {
     match given {
         None => Ok(OPERATOR_NETWORK),
@@ -108,7 +108,7 @@ impl Create {
         let scopes: Scopes = if self.operator {
             [Scope::Operator].into_iter().collect()
         } else {
-            anyhow::ensure!(!self.scopes.contains(&Scope::Operator), "the operator's key is made with --operator");
+            anyhow::ensure!(!self.scopes.contains(&Scope::Operator), "create operator keys with --operator");
             self.scopes.iter().copied().collect()
         };
         let db = open_database(&self.storage).await?;
@@ -126,7 +126,7 @@ impl Create {
         } else {
             println!("key id   {}", key.id.0);
             println!("API key  {}", key.text.expose());
-            println!("The key is shown this once; the hub keeps only a hash of it.");
+            println!("Store the key now: it is shown only once.");
         }
         Ok(())
     }

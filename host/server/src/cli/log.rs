@@ -1,4 +1,4 @@
-//! The log, on standard error.
+//! Logging to standard error.
 
 use std::fmt;
 use std::io::{self, BufWriter, IsTerminal as _, Stderr, Write, stderr};
@@ -18,16 +18,16 @@ use tracing_subscriber::{EnvFilter, Layer as _};
 use crate::http::request_id::{REQUEST_LINES, RequestId};
 use crate::traces::Traces;
 
-/// Lines of the log that wait to be written: some megabytes.
+/// Maximum number of buffered log lines: some megabytes.
 const MOST_WAITING_LINES: usize = 10_000;
-/// From one write to the next. Without it the thread that writes would be woken up for each line.
+/// Delay between writes. Without it the writer thread would wake up for each line.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Logs to standard error until the guard is dropped: JSON unless that is a terminal. `HUB_LOG` filters, such as
-/// `info,hub=debug`. Spans go to the receiver of traces, if there is one.
+/// Logs to standard error until the guard is dropped: JSON unless it is a terminal. `HUB_LOG` filters, for example
+/// `info,hub=debug`. Spans go to the trace collector, if one is configured.
 pub(super) fn log_to_stderr(default: &str, traces: Option<&Traces>) -> WorkerGuard {
     let filter = EnvFilter::try_from_env("HUB_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    // Each request is a line. None waits for whoever reads them: what they do not take is dropped.
+    // There is one line per request. Requests never wait for the log: lines are dropped when the buffer is full.
     let log = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(MOST_WAITING_LINES);
     let (log, guard) = log.finish(Paced(BufWriter::with_capacity(1 << 16, stderr())));
     let lines = tracing_subscriber::fmt::layer().with_writer(log);
@@ -41,7 +41,7 @@ pub(super) fn log_to_stderr(default: &str, traces: Option<&Traces>) -> WorkerGua
     guard
 }
 
-/// Pauses after each write, while lines gather in front of it.
+/// Pauses after each write, so that lines accumulate.
 struct Paced(BufWriter<Stderr>);
 
 impl Write for Paced {
@@ -49,7 +49,7 @@ impl Write for Paced {
         self.0.write(bytes)
     }
 
-    /// Called by the log's thread where no line waits.
+    /// Called by the log's thread when no line is queued.
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()?;
         std::thread::sleep(PAUSE);
@@ -57,7 +57,7 @@ impl Write for Paced {
     }
 }
 
-/// Lines that name the request which they were written for.
+/// Adds the request id to log lines.
 struct WithRequest<F>(Format<F>);
 
 impl<S, N, F: Clone> FormatEvent<S, N> for WithRequest<F>
@@ -79,8 +79,8 @@ where
     }
 }
 
-/// Lines of JSON. Those of requests are written field by field: to build a document of each costs a fifth of what a short
-/// request does.
+/// JSON lines. Lines about requests are written field by field: building a document for each costs a fifth of a short
+/// request.
 struct JsonLines(WithRequest<Json>);
 
 impl<S, N> FormatEvent<S, N> for JsonLines
@@ -109,7 +109,7 @@ struct JsonFieldWriter<'a, 'w> {
 }
 
 impl JsonFieldWriter<'_, '_> {
-    /// Writes a field, whose value is JSON. Names of fields are plain.
+    /// Writes a field whose value is JSON. Field names need no escaping.
     fn write(&mut self, field: &Field, value: impl fmt::Display) {
         self.result = self.result.and_then(|()| write!(self.writer, ",\"{field}\":{value}"));
     }

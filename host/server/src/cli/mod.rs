@@ -1,4 +1,4 @@
-//! The commands of the one binary.
+//! Commands of the binary.
 
 mod audit;
 mod backup;
@@ -37,65 +37,65 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Serve the hub
+    /// Run the hub
     Serve(serve::Serve),
-    /// A hub with a demo network, keys, modules, and simulated servers and players, in one command
+    /// Run a hub with a demo network, keys, modules, and simulated servers and players
     Demo(demo::Demo),
-    /// Networks (tenants), on the database itself
+    /// Manage networks (direct database access)
     #[command(subcommand)]
     Network(network::Network),
-    /// Plans: what networks may use, on the database itself
+    /// Manage plans: limits for networks (direct database access)
     #[command(subcommand)]
     Plan(plan::Plan),
-    /// API keys, on the database itself
+    /// Manage API keys (direct database access)
     #[command(subcommand)]
     Key(key::Key),
-    /// Audit logs, on the database itself
+    /// Export audit logs (direct database access)
     #[command(subcommand)]
     Audit(audit::Audit),
-    /// What networks used, on the database itself
+    /// Show the usage of networks (direct database access)
     Usage(usage::Usage),
-    /// People who sign in, on the database itself
+    /// Manage user accounts (direct database access)
     #[command(subcommand)]
     Person(person::Person),
-    /// Look at everything that the hub needs, and say what to do about what is wrong; the exit status is 1 where something is
+    /// Check the hub's dependencies and suggest fixes (exit status 1 on problems)
     Doctor(doctor::Doctor),
-    /// Write all of the hub to a file, while it serves
+    /// Back up the whole hub to a file, while it runs
     Backup(backup::Backup),
-    /// Restore a backup into an empty folder or database; run again, it goes on where it was interrupted
+    /// Restore a backup into an empty folder or database; rerun to continue after an interruption
     Restore(backup::Restore),
-    /// Players: export or delete all that a network keeps of one, on the database itself
+    /// Export or erase a player's data (direct database access)
     #[command(subcommand)]
     Player(player::Player),
-    /// Modules: build one, upload it, put it into a chain
+    /// Build, upload and activate modules
     #[command(subcommand)]
     Module(module::Module),
-    /// Move in: import permissions, punishments and balances from other tools
+    /// Import permissions, punishments and balances from other tools
     #[command(subcommand)]
     Import(import::Import),
-    /// Webhooks: events that are sent to URLs and to channels in Discord
+    /// Manage webhooks: events sent to URLs and Discord channels
     #[command(subcommand)]
     Webhook(webhook::Webhook),
     /// Print the OpenAPI document
     Openapi,
-    /// Print the bounds of every network as a Markdown table
+    /// Print the limits of each network as a Markdown table
     Limits(limits::Limits),
-    /// Print a shell's completions, to be put where the shell looks for them
+    /// Print shell completions
     Completions(completions::Completions),
-    /// Compile the one module that standard input holds; the hub calls itself with it
+    /// Compile one module from standard input; used internally by the hub
     #[command(hide = true)]
     CompileModule {
-        /// Try instead what the process must not be able to do, confined by `all`, `landlock`, `seccomp` or `none`
+        /// Try forbidden operations instead, confined by `all`, `landlock`, `seccomp` or `none`
         #[arg(long, value_name = "BY", value_parser = ["all", "landlock", "seccomp", "none"])]
         probe: Option<String>,
     },
 }
 
-/// Runs the command that the process was started with.
+/// Runs the command given on the command line.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
     if let Command::CompileModule { probe } = &cli.command {
-        // It sets itself limits that leave no room for a runtime's threads.
+        // This command sets resource limits that leave no room for a runtime's threads.
         let stdout = std::io::stdout().lock();
         match probe {
             Some(layer) => hub_sandbox::probe_main(layer, stdout)?,
@@ -104,7 +104,7 @@ pub fn run() -> anyhow::Result<()> {
         return Ok(());
     }
     if !matches!(cli.command, Command::Serve(_) | Command::Demo(_)) {
-        // As other programs do, these end where nobody reads on, such as in `hub … | head`.
+        // End silently when the reader closes the pipe, for example in `hub … | head`.
         sigpipe::reset();
     }
     if matches!(
@@ -158,15 +158,15 @@ pub fn run() -> anyhow::Result<()> {
     })
 }
 
-/// Opens the database of the hub that the storage options name, for commands that work on it directly. An error where
-/// there is no hub: a command in the wrong folder must not make a second one.
+/// Opens the database given by the storage options, for commands that work on it directly. Fails if there is none: a
+/// command run in the wrong folder must not create a second hub.
 async fn open_database(storage: &StorageArgs) -> anyhow::Result<hub_db::Db> {
     let settings = Settings::of_storage(storage)?;
     data_folder::require_hub(&settings)?;
     connect(&settings).await
 }
 
-/// Opens the database and brings its tables up to date.
+/// Opens the database and migrates it.
 async fn connect(settings: &Settings) -> anyhow::Result<hub_db::Db> {
     let db = hub_db::Db::connect(&settings.database()).await?;
     db.migrate().await?;

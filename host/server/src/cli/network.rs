@@ -1,4 +1,4 @@
-//! `hub network …`: works on the database directly, also while a hub serves it.
+//! `hub network …`: works on the database directly, even while a hub is running.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,32 +21,32 @@ use crate::networks::deletion::Deletion;
 use crate::networks::service;
 use crate::values::{Identifier, Label};
 
-/// How often to look whether a hub has deleted a network that it began to delete.
+/// Interval between polls for the end of a deletion.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Network {
-    /// Create a network and its first key, which may do everything but the operator's work
+    /// Create a network and its first API key, which can do everything except operator tasks
     Create(Create),
     /// List the networks, oldest first
     List(List),
-    /// Give a network another name or plan
+    /// Rename a network or change its plan
     Set(Set),
-    /// Refuse all requests of a network, as before it is moved
+    /// Suspend a network: all its requests are refused, for example before a move
     Suspend(Named),
-    /// Serve a network again that was suspended; takes its deletion back
+    /// Resume a suspended network and cancel its pending deletion
     Resume(Named),
-    /// Suspend a network, and delete all of it in seven days
+    /// Suspend a network and delete it in seven days
     Delete(Delete),
-    /// Write all of a network to a file, its secrets included
+    /// Export a network to a file, including its secrets
     Export(Export),
-    /// Bring a network in from such a file, from either database into either
+    /// Import a network from an export file
     Import(Import),
 }
 
 #[derive(Args, Debug)]
 pub(super) struct Create {
-    /// The network's name; one that exists is an error
+    /// Network name; must not be in use
     name: Identifier,
     /// Print one JSON object
     #[arg(long)]
@@ -57,7 +57,7 @@ pub(super) struct Create {
 
 #[derive(Args, Debug)]
 pub(super) struct Named {
-    /// The network's id or name
+    /// Network id or name
     network: String,
     /// Print one JSON object
     #[arg(long)]
@@ -77,12 +77,12 @@ pub(super) struct List {
 
 #[derive(Args, Debug)]
 pub(super) struct Set {
-    /// The network's id or name
+    /// Network id or name
     network: String,
-    /// Its new name
+    /// New name
     #[arg(long, required_unless_present = "plan")]
     name: Option<Identifier>,
-    /// Its new plan
+    /// New plan
     #[arg(long)]
     plan: Option<Label>,
     /// Print one JSON object
@@ -94,9 +94,9 @@ pub(super) struct Set {
 
 #[derive(Args, Debug)]
 pub(super) struct Delete {
-    /// The network's id or name
+    /// Network id or name
     network: String,
-    /// At once; it cannot be taken back
+    /// Delete immediately; this cannot be undone
     #[arg(long)]
     now: bool,
     /// Print one JSON object
@@ -108,9 +108,9 @@ pub(super) struct Delete {
 
 #[derive(Args, Debug)]
 pub(super) struct Export {
-    /// The network's id or name
+    /// Network id or name
     network: String,
-    /// The file to write, which must not be there yet
+    /// File to write; it must not exist yet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Print one JSON object
@@ -122,9 +122,9 @@ pub(super) struct Export {
 
 #[derive(Args, Debug)]
 pub(super) struct Import {
-    /// The file that `hub network export` wrote
+    /// File written by `hub network export`
     file: PathBuf,
-    /// Also import the operator's own network, whose keys may do everything
+    /// Also import the operator's own network, whose keys have full access
     #[arg(long)]
     operator: bool,
     /// Print one JSON object
@@ -156,9 +156,9 @@ fn origin() -> Origin {
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
-        // The first command of a new hub.
+        // The first command creates the hub.
         if settings.database.is_none() && !settings.database_file().is_file() {
-            eprintln!("a new hub in {}", data_folder::shown(&settings).display());
+            eprintln!("created a new hub in {}", data_folder::shown(&settings).display());
         }
         let db = connect(&settings).await?;
         let created = service::create_network(&db, &Clock::System, &Ids::System, self.name.as_str()).await;
@@ -169,7 +169,7 @@ impl Create {
         } else {
             println!("network  {} ({network})", self.name);
             println!("API key  {}", key.text.expose());
-            println!("The key is shown this once; the hub keeps only a hash of it.");
+            println!("Store the key now: it is shown only once.");
         }
         Ok(())
     }
@@ -260,13 +260,12 @@ impl Delete {
         let network = service::resolve_network(db, &self.network).await?;
         let delete_at = admin::delete(db, &origin(), network, self.now).await?;
         if !self.now {
-            let text = format!(
-                "{network} is suspended, and will be deleted in seven days; `hub network resume` takes that back"
-            );
+            let text =
+                format!("{network} is suspended and will be deleted in seven days; `hub network resume` cancels this");
             self.print(&json!({"networkId": network, "deleteAt": delete_at}), &text);
             return Ok(());
         }
-        // A hub that serves the network has to notice first. It may also be quicker.
+        // A running hub that serves the network has to notice first. It may also delete it earlier.
         clock.sleep_until(delete_at).await;
         let blobs = Blobs::open(settings, db)?;
         let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock, ids: &Ids::System };

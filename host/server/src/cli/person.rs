@@ -1,4 +1,4 @@
-//! `hub person …`: works on the database directly, also while a hub serves it.
+//! `hub person …`: works on the database directly, even while a hub is running.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -14,18 +14,18 @@ use crate::values::Identifier;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Person {
-    /// Create an operator, who can invite everybody else
+    /// Create an operator, who can invite other people
     Create(Create),
 }
 
 #[derive(Args, Debug)]
 pub(super) struct Create {
-    /// The address to sign in with
+    /// Email address for signing in
     email: Email,
-    /// That the person is an operator of the whole hub; others are invited
+    /// Make the person an operator of the whole hub (required; others are invited)
     #[arg(long)]
     operator: bool,
-    /// What others call the person
+    /// Display name
     #[arg(long, default_value = "Operator")]
     name: Identifier,
     /// Print one JSON object
@@ -38,7 +38,7 @@ pub(super) struct Create {
 impl Person {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let Self::Create(create) = self;
-        anyhow::ensure!(create.operator, "only operators are created here, with --operator; others are invited");
+        anyhow::ensure!(create.operator, "only operators are created here (--operator); invite other people");
         let db = open_database(&create.storage).await?;
         let origin = Origin::command_line(&Clock::System, &Ids::System);
         let created = people::service::create_operator(&db, &origin, &create.email, create.name.as_str()).await;
@@ -49,7 +49,7 @@ impl Person {
         } else {
             println!("person id  {id}");
             println!("password   {}", password.expose());
-            println!("The password is shown this once; change it after signing in.");
+            println!("Store the password now: it is shown only once. Change it after signing in.");
         }
         Ok(())
     }

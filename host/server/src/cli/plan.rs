@@ -1,4 +1,4 @@
-//! `hub plan …`: works on the database directly, also while a hub serves it, which notices within a second.
+//! `hub plan …`: works on the database directly; running hubs apply changes within a second.
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -22,9 +22,9 @@ pub(super) enum Plan {
     List(List),
     /// Create a plan
     Create(Write),
-    /// Change some of a plan's limits; the others stay as they are
+    /// Change some limits of a plan; others stay unchanged
     Set(Write),
-    /// Delete a plan that no network is on
+    /// Delete a plan that no network uses
     Delete(Named),
 }
 
@@ -39,17 +39,17 @@ pub(super) struct List {
 
 #[derive(Args, Debug)]
 pub(super) struct Write {
-    /// The plan's name
+    /// Plan name
     name: Label,
-    /// A limit, such as `requestsPerSecond=100`, or `servers=none` for no limit; may be given several times. There are
-    /// requestsPerSecond, requestBurst, keyRequestsPerSecond, eventsPerSecond, servers, streams, keys, players, documents,
-    /// storageBytes, fileBytes, modules, webhooks, moduleMillisPerSecond, auditDays, usageDays, addressDays, logDays, ledgerDays,
-    /// statisticsDays and networkMetrics
+    /// Limit, for example `requestsPerSecond=100`, or `servers=none` for no limit; repeatable. Names:
+    /// requestsPerSecond, requestBurst, keyRequestsPerSecond, eventsPerSecond, servers, streams, keys, players,
+    /// documents, storageBytes, fileBytes, modules, webhooks, moduleMillisPerSecond, auditDays, usageDays,
+    /// addressDays, logDays, ledgerDays, statisticsDays and networkMetrics
     #[arg(long = "limit", value_name = "NAME=N|none", value_parser = parse_limit)]
     limits: Vec<(String, Value)>,
-    /// A limit of one call of a module, such as `chat.computeMillis=5`, or `chat.fuel=none` for the default; may be given
-    /// several times. There are computeMillis, fuel, memoryBytes, hostCalls, logLines and concurrency of matchmaking, chat
-    /// and punishment
+    /// Limit of one module call, for example `chat.computeMillis=5`, or `chat.fuel=none` for the default; repeatable.
+    /// Names: computeMillis, fuel, memoryBytes, hostCalls, logLines and concurrency, each of matchmaking, chat and
+    /// punishment
     #[arg(long = "module-limit", value_name = "POINT.NAME=N|none", value_parser = parse_limit)]
     module_limits: Vec<(String, Value)>,
     /// Print one JSON object
@@ -61,7 +61,7 @@ pub(super) struct Write {
 
 #[derive(Args, Debug)]
 pub(super) struct Named {
-    /// The plan's name
+    /// Plan name
     name: Label,
     /// Print one JSON object
     #[arg(long)]
@@ -71,10 +71,10 @@ pub(super) struct Named {
 }
 
 fn parse_limit(text: &str) -> Result<(String, Value), String> {
-    let (name, value) = text.split_once('=').ok_or("reads NAME=N or NAME=none")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=N or NAME=none")?;
     let value = match value {
         "none" => Value::Null,
-        number => number.parse::<i64>().map_err(|_| format!("`{number}` is no whole number"))?.into(),
+        number => number.parse::<i64>().map_err(|_| format!("`{number}` is not an integer"))?.into(),
     };
     Ok((name.to_owned(), value))
 }
@@ -90,7 +90,7 @@ impl Plan {
     }
 }
 
-/// Opens the database with the plan `default` in it.
+/// Opens the database and ensures that the plan `default` exists.
 async fn open(storage: &StorageArgs) -> anyhow::Result<Db> {
     let db = open_database(storage).await?;
     service::ensure_default(&db, &Clock::System).await?;
@@ -142,7 +142,7 @@ impl Write {
         };
         let limits: PlanLimits = with_limits(&limits, &self.limits)?;
         let module_limits: ModuleLimits = with_limits(&module_limits, &self.module_limits)?;
-        anyhow::ensure!(!limits.has_lone_burst(), "requestBurst needs requestsPerSecond beside it");
+        anyhow::ensure!(!limits.has_lone_burst(), "requestBurst requires requestsPerSecond");
         let write = if exists {
             service::set(db, &origin(), name, limits, module_limits).await
         } else {
@@ -152,14 +152,14 @@ impl Write {
     }
 }
 
-/// The limits with these changes; a name with a dot is that of a field in a field.
+/// Returns the limits with these changes. A name with a dot is a field of a nested object.
 fn with_limits<T: Serialize + DeserializeOwned>(limits: &T, changes: &[(String, Value)]) -> anyhow::Result<T> {
     let mut all = serde_json::to_value(limits)?;
     for (name, value) in changes {
         let pointer = format!("/{}", name.replace('.', "/"));
         let place = all.pointer_mut(&pointer).filter(|place| !place.is_object());
-        *place.with_context(|| format!("there is no limit `{name}`; see --help"))? = value.clone();
-        // One after the other, so that the error names the limit.
+        *place.with_context(|| format!("unknown limit `{name}`; see --help"))? = value.clone();
+        // Applied one by one, so that the error names the limit.
         serde_json::from_value::<T>(all.clone()).with_context(|| format!("`{name}`"))?;
     }
     Ok(serde_json::from_value(all)?)
@@ -200,7 +200,7 @@ fn print_plan(plan: &StoredPlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The limits that are set, as `--limit` takes them.
+/// Collects the limits that are set, in the format of `--limit`.
 fn collect(value: &Value, prefix: &str, set: &mut Vec<String>) {
     let none = Map::new();
     for (name, value) in value.as_object().unwrap_or(&none) {

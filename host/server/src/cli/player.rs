@@ -1,4 +1,4 @@
-//! `hub player …`: works on the database directly, also while a hub serves it.
+//! `hub player …`: works on the database directly, even while a hub is running.
 
 use std::io::Write as _;
 use std::pin::pin;
@@ -19,24 +19,24 @@ use crate::modules::open_store;
 use crate::networks::service;
 use crate::values::{NetworkId, PlayerId};
 
-/// Rows that are read at a time.
+/// Rows read at a time.
 const BATCH: i64 = 1_000;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Player {
-    /// Print all that a network keeps of a player, as one JSON object
+    /// Print all data that a network stores about a player, as one JSON object
     Export(Named),
-    /// Delete all that a network keeps of a player, for good
+    /// Permanently erase all data that a network stores about a player
     Forget(Forget),
-    /// Print who was forgotten in all networks, as JSON lines: `hub restore --forgotten` takes them
+    /// Print erased players of all networks as JSON lines, for `hub restore --forgotten`
     Forgotten(Forgotten),
 }
 
 #[derive(Args, Debug)]
 pub(super) struct Named {
-    /// The player's UUID
+    /// Player UUID
     player: PlayerId,
-    /// The network's id or name
+    /// Network id or name
     #[arg(long)]
     network: String,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(super) struct Forget {
     json: bool,
 }
 
-/// What is done with a player's data.
+/// Work on a player's data.
 enum Work {
     Export,
     Forget { json: bool },
@@ -60,7 +60,7 @@ enum Work {
 
 #[derive(Args, Debug)]
 pub(super) struct Forgotten {
-    /// Only those who were forgotten at this time or later, in milliseconds since 1970
+    /// Only erasures at or after this time, in milliseconds since 1970
     #[arg(long, value_name = "MS", default_value_t = 0)]
     after: Millis,
     #[command(flatten)]
@@ -91,7 +91,7 @@ impl Named {
             };
             let recorded = forgetting::service::record(&db, &origin, network, self.player).await?;
             let blobs = Blobs::open(&settings, &db)?;
-            // A hub that serves this database may have them in memory.
+            // A running hub may still have the data in memory.
             let eraser = Eraser {
                 db: &db,
                 module_store: &module_store,
@@ -103,7 +103,7 @@ impl Named {
             if json {
                 println!("{}", serde_json::json!({"networkId": network, "playerUuid": self.player}));
             } else {
-                println!("{} is forgotten in {network}", self.player);
+                println!("{} is erased in {network}", self.player);
             }
             Ok(())
         };

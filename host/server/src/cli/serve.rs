@@ -31,12 +31,12 @@ impl Serve {
         let address = listener.local_addr()?;
         settings.listen = address;
         if !settings.data.exists() {
-            tracing::info!(folder = %data_folder::shown(&settings).display(), "making a new data folder");
+            tracing::info!(folder = %data_folder::shown(&settings).display(), "creating data folder");
         }
         let _lock = data_folder::lock(&settings)?;
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let server = Server::new(app.clone());
-        // Whoever started it may have closed the output.
+        // The output may be closed already.
         let mut out = std::io::stdout();
         let _ = writeln!(out, "listening on http://{address}").and_then(|()| out.flush());
         stop_on_signal(app.clone())?;
@@ -51,15 +51,15 @@ impl Serve {
     }
 }
 
-/// Gives back what only the start needed, such as the documents of the API while they were made: the allocator would keep it
-/// until it is busy.
-#[allow(unsafe_code, reason = "the allocator has no other door")]
+/// Returns memory that only the start needed, such as the generated API documents: the allocator would keep it until
+/// there is load.
+#[allow(unsafe_code, reason = "the allocator offers no safe function for this")]
 fn give_back_memory() {
-    // SAFETY: it may be called at any time, by any thread.
+    // SAFETY: may be called at any time, from any thread.
     unsafe { libmimalloc_sys::mi_collect(true) }
 }
 
-/// The first SIGTERM or Ctrl-C shuts the hub down, the second forces it.
+/// Shuts the hub down on the first SIGTERM or Ctrl-C and forces it on the second.
 pub(super) fn stop_on_signal(app: App) -> std::io::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

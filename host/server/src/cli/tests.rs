@@ -1,10 +1,10 @@
-//! What holds for all commands.
+//! Tests that cover all commands.
 
 use clap::{Command, CommandFactory as _};
 
 use super::Cli;
 
-/// The commands that do something, by their whole names.
+/// Collects the executable commands with their full names.
 fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
     let before = found.len();
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
@@ -36,7 +36,7 @@ fn every_argument_has_a_help_text() {
 
 #[test]
 fn every_command_that_answers_has_json() {
-    // They run until they are stopped, or print something else than an answer.
+    // These run until stopped, or print something other than a result.
     let others = [
         "hub player forgotten",
         "hub serve",

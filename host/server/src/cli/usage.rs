@@ -1,4 +1,4 @@
-//! `hub usage`: reads the database directly, also while a hub serves it.
+//! `hub usage`: reads the database directly, even while a hub is running.
 
 use clap::Args;
 use hub_db::Db;
@@ -13,17 +13,17 @@ use crate::metering::UsageHour;
 use crate::metering::service::{self, TimeRange, TotalRow};
 use crate::networks;
 
-/// Hours that are read at once.
+/// Hours read at a time.
 const BATCH: i64 = 1_000;
 
 #[derive(Args, Debug)]
 pub(super) struct Usage {
-    /// The network's id or name, for its hours; without it, the sums of all networks
+    /// Network id or name, for its hourly usage; otherwise the totals of all networks
     network: Option<String>,
-    /// Only hours that end after this, such as `2026-11-01T00:00:00Z`, or in milliseconds
+    /// Only hours that end after this time, for example `2026-11-01T00:00:00Z` or milliseconds
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     from: Option<Millis>,
-    /// Only hours that begin before this
+    /// Only hours that begin before this time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     to: Option<Millis>,
     /// Print one JSON array
@@ -35,7 +35,7 @@ pub(super) struct Usage {
 
 fn parse_time(text: &str) -> Result<Millis, String> {
     let timestamp = || text.parse::<Timestamp>().map(Timestamp::as_millisecond);
-    text.parse().or_else(|_| timestamp()).map_err(|_| "is no time such as 2026-11-01T00:00:00Z".to_owned())
+    text.parse().or_else(|_| timestamp()).map_err(|_| "not a time; example: 2026-11-01T00:00:00Z".to_owned())
 }
 
 impl Usage {

@@ -1,5 +1,5 @@
-//! Where a shard's requests arrive, so that the shard can be owned there: a request that arrives at another node costs both
-//! nodes a hop.
+//! Counts the nodes at which a shard's requests arrive, so that the shard can move there: a request that arrives at
+//! another node costs an extra hop.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,29 +8,29 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// How long requests are counted before a shard may move.
+/// Counting time before a shard may move.
 const WINDOW: Duration = Duration::from_secs(10);
-/// Fewer requests in a window say nothing.
+/// Fewer requests in a window are not significant.
 const FEWEST: u64 = 20;
-/// More nodes than that are not told apart.
+/// Further nodes are not distinguished.
 const MOST_NODES: usize = 64;
 
-/// Where most of a shard's requests arrive.
+/// Origin of most requests of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// No window is over since this node owns the shard.
+    /// No window has ended since this node became the owner.
     Unknown,
-    /// There are few.
+    /// Few requests.
     Quiet,
-    /// At no node twice as many as at the others together.
+    /// No node has twice as many as all others together.
     Mixed,
-    /// At the owner.
+    /// The owner.
     Here,
-    /// At another node.
+    /// Another node.
     Node(String),
 }
 
-/// Counts the requests of a shard by the node that they arrived at.
+/// Counts a shard's requests by the node of arrival.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     here: AtomicU64,
@@ -41,7 +41,7 @@ pub(super) struct Arrivals {
 struct Window {
     began: Instant,
     forwarded: HashMap<String, u64>,
-    /// As of the window before.
+    /// Result of the previous window.
     source: Source,
 }
 
@@ -56,7 +56,7 @@ impl Arrivals {
         self.here.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a request that another node forwarded.
+    /// Counts a request forwarded by another node.
     pub(super) fn count_forwarded(&self, node: &str) {
         let forwarded = &mut self.window.lock().forwarded;
         if let Some(count) = forwarded.get_mut(node) {
@@ -66,7 +66,7 @@ impl Arrivals {
         }
     }
 
-    /// Where most requests of the last whole window arrived.
+    /// Origin of most requests in the last complete window.
     pub(super) fn source(&self, now: Instant) -> Source {
         let mut window = self.window.lock();
         if now >= window.began + WINDOW {
@@ -107,7 +107,7 @@ mod tests {
         };
         let window = |number| arrivals.source(began + (WINDOW + Duration::from_millis(1)) * number);
         count(2, 16, 0);
-        assert_eq!((window(0), window(1)), (Source::Unknown, Source::Quiet), "too few say nothing");
+        assert_eq!((window(0), window(1)), (Source::Unknown, Source::Quiet), "too few are not significant");
         count(10, 80, 10);
         assert_eq!(arrivals.source(began + WINDOW + Duration::from_secs(2)), Source::Quiet, "the window is not over");
         assert_eq!(window(2), Source::Node("one".to_owned()));

@@ -20,33 +20,33 @@ use crate::cluster::renewal;
 use crate::cluster::store::{self, NodeRow};
 use crate::values::SHARDS;
 
-/// A node that was silent this long gets no more shards. Less than a lease lasts, so that the others share all of its
+/// A node silent for this long gets no more shards. Shorter than a lease, so that the others can share all of its
 /// shards as soon as they are free.
 const NODE_TIMEOUT: Duration = Duration::from_secs(3);
-/// A node is probed for this long after it was last heard of: requests may still wait there.
+/// Probing continues for this long after a node was last seen: requests may still wait there.
 const PROBED_FOR: Duration = Duration::from_secs(90);
-/// A node that was silent this long is deleted: a node that starts has a new name.
+/// A node silent for this long is deleted: a restarted node has a new name.
 const NODE_RETENTION: Duration = Duration::from_hours(24);
-/// How long a node that has stopped may take to give up what it still has. Its leases do not last for longer.
+/// Time for a stopping node to release its remaining shards. Its leases do not last longer.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A shard that is to move, and where to.
+/// A shard to move, and its target.
 type Move = (Arc<ShardLease>, Option<String>);
 
-/// Shards moved to other nodes in one round.
+/// Maximum number of shards moved to other nodes per round.
 const MAX_MOVES: usize = 16;
 const MAX_CONCURRENT_MOVES: usize = 16;
 
-/// Joins the cluster and starts this node's part; does nothing on a single node. `states` follow networks from owner to
-/// owner.
+/// Joins the cluster and starts this node's part; does nothing on a single node. `states` follow networks from owner
+/// to owner.
 pub(crate) async fn start(app: &App, states: &'static [&'static dyn NetworkState]) -> anyhow::Result<()> {
     let Some(node) = app.shards.node() else { return Ok(()) };
     anyhow::ensure!(
         app.db.backend() == hub_db::Backend::Postgres,
-        "several nodes (--bus) need a PostgreSQL that they share (--database)"
+        "a cluster (--bus) needs a shared PostgreSQL (--database)"
     );
     node.set_states(states);
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;
-    // What this node reaches is known before the others first hear of it.
+    // Reachability is known before other nodes first see this one.
     let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
     node.peers.set(&node.name, &nodes, millis(NODE_TIMEOUT));
     node.peers.probe_all(&node.http).await;
@@ -85,10 +85,10 @@ async fn try_balance(app: &App, node: &Node) {
     }
 }
 
-/// Claims or moves shards where this node has fewer or more than its share.
+/// Claims or moves shards if this node has fewer or more than its share.
 async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     if node.peers.take_changed() {
-        // Whom this node reaches is in the database since the leases were refreshed.
+        // The database knows this node's reachable peers since the leases were refreshed.
         node.announce_change().await;
     }
     let nodes = eligible_nodes(app, node).await?;
@@ -97,7 +97,7 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     let (owned, unowned) = (leases.len(), node.locations.unowned());
     let is_eligible = nodes.contains(&node.name);
     if is_eligible && owned < share && !unowned.is_empty() {
-        // Each node begins at another offset, so that nodes that start together do not claim the same shards.
+        // Each node begins at another offset, so that nodes started together do not claim the same shards.
         let index = nodes.iter().position(|name| *name == node.name).unwrap_or(0);
         let offset = unowned.len() * index / nodes.len().max(1);
         let count = (share - owned).min(unowned.len());
@@ -125,9 +125,9 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     Ok(())
 }
 
-/// Moves shards to the nodes at which their requests arrive. Answers these moves, and which shards may move to whoever has
-/// fewer: none whose requests arrive here, those with few requests first, and last those that came a moment ago, maybe
-/// because their requests arrive here.
+/// Moves shards to the nodes at which their requests arrive. Returns these moves, and the shards that may move to
+/// nodes with fewer: none whose requests arrive here, those with few requests first, and recently acquired ones last,
+/// because their requests may arrive here.
 fn follow_requests(
     nodes: &[String],
     own: &str,
@@ -149,8 +149,8 @@ fn follow_requests(
     (moves, [quiet, mixed, unknown].concat())
 }
 
-/// The names of the nodes that should own shards, in order. Notes whether this one is not because of its links, its clock
-/// or the bus.
+/// Names of the nodes that should own shards, in order. Records it if this one should not because of its links, its
+/// clock or the bus.
 async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::Error> {
     let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
@@ -171,7 +171,8 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     Ok(eligible)
 }
 
-/// Transfers several shards at once: each may have to wait for requests under way. One that fails holds up no other.
+/// Transfers several shards concurrently: each may have to wait for running requests. A failure does not affect the
+/// others.
 async fn transfer(app: &App, node: &Node, moves: Vec<Move>) {
     stream::iter(moves)
         .for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
@@ -183,14 +184,14 @@ async fn transfer(app: &App, node: &Node, moves: Vec<Move>) {
     node.announce_change().await;
 }
 
-/// The other node with the fewest shards, if it has less than its share.
+/// Other node with the fewest shards, if it has less than its share.
 fn least_loaded(nodes: &[String], own: &str, counts: &HashMap<Arc<str>, usize>, share: usize) -> Option<String> {
     let count = |name: &String| counts.get(name.as_str()).copied().unwrap_or(0);
     nodes.iter().filter(|name| *name != own && count(name) < share).min_by_key(|name| count(name)).cloned()
 }
 
-/// Transfers all shards to the other nodes before the hub stops, while it still answers. False where there are none: the
-/// last node keeps its shards until it has stopped.
+/// Transfers all shards to other nodes before the hub stops, while it still answers. False if there are none: the last
+/// node keeps its shards until it has stopped.
 pub(crate) async fn drain(app: &App) -> bool {
     let Some(node) = app.shards.node() else { return false };
     let drained = async {
@@ -205,26 +206,26 @@ pub(crate) async fn drain(app: &App) -> bool {
             warn_of_failed_transfer(&error);
             false
         }),
-        // All leases have run out.
+        // All leases have expired.
         () = node.database.lost(LEASE_TTL, Duration::ZERO) => {
-            tracing::warn!("the database is not reached; other nodes take this one's shards");
+            tracing::warn!("the database is unreachable; other nodes take over this node's shards");
             false
         }
     }
 }
 
-/// Gives up the shards that are left, when the hub has stopped.
+/// Releases the remaining shards after the hub has stopped.
 pub(crate) async fn leave(app: &App) {
     let Some(node) = app.shards.node() else { return };
     match tokio::time::timeout(LEAVE_TIMEOUT, transfer_all(app, node)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => warn_of_failed_transfer(&error),
-        Err(_) => tracing::warn!("not all shards were given up in time; their leases expire"),
+        Err(_) => tracing::warn!("not all shards were released in time; their leases expire"),
     }
 }
 
 fn warn_of_failed_transfer(error: &hub_db::Error) {
-    tracing::warn!(%error, "a shard was not transferred; another node takes it when its lease expires");
+    tracing::warn!(%error, "could not transfer a shard; another node takes it when its lease expires");
 }
 
 async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {

@@ -1,4 +1,4 @@
-//! Whether this node should own shards: without the bus it can't publish, so a node that reaches it serves better.
+//! Decides if this node should own shards: it cannot publish without the bus, so nodes that reach it serve better.
 //!
 //! Slow on purpose: when the bus restarts, all nodes lose it at about the same time, and no shard should move.
 
@@ -8,17 +8,17 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// How long the bus is lost before the other nodes are told.
+/// Time without the bus before the other nodes are notified.
 const REPORT_LOST_AFTER: Duration = Duration::from_secs(3);
-/// How long the bus is lost before this node moves its shards to nodes that reach it.
+/// Time without the bus before this node moves its shards to nodes that reach it.
 const EVACUATE_AFTER: Duration = Duration::from_secs(6);
-/// How long the bus is back before the other nodes are told.
+/// Time with the bus before the other nodes are notified.
 const REPORT_BACK_AFTER: Duration = Duration::from_secs(5);
 
-/// The debounced state of this node's connection to the bus.
+/// Debounced state of this node's bus connection.
 pub(super) struct BusHealth {
     observed: Mutex<Observed>,
-    /// It is reported as lost, and other nodes reach it: callers are better served there.
+    /// Reported as lost while other nodes reach the bus: clients are better served there.
     pub(super) is_outvoted: AtomicBool,
 }
 
@@ -29,13 +29,13 @@ struct Observed {
 }
 
 impl BusHealth {
-    /// Of a node that has just connected.
+    /// State of a newly connected node.
     pub(super) fn new() -> Self {
         let observed = Observed { reachable: true, since: Instant::now(), reported: true };
         Self { observed: Mutex::new(observed), is_outvoted: AtomicBool::new(false) }
     }
 
-    /// Notes whether the bus is reachable now; returns what to report to the other nodes.
+    /// Records the current reachability of the bus. Returns the state to report to the other nodes.
     pub(super) fn observe(&self, reachable: bool, now: Instant) -> bool {
         let mut seen = self.observed.lock();
         if seen.reachable != reachable {
@@ -50,12 +50,12 @@ impl BusHealth {
         seen.reported
     }
 
-    /// Whether the other nodes are told that the bus is lost.
+    /// True if the other nodes were notified that the bus is lost.
     pub(super) fn is_reported_lost(&self) -> bool {
         !self.observed.lock().reported
     }
 
-    /// Whether the bus has been lost for so long that other nodes should own this node's shards.
+    /// True if the bus has been lost for so long that other nodes should own this node's shards.
     pub(super) fn should_evacuate(&self, now: Instant) -> bool {
         let seen = self.observed.lock();
         !seen.reachable && now - seen.since >= EVACUATE_AFTER

@@ -5,7 +5,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-/// Below the time after which a node closes an idle connection: no request is sent on one that is just being closed.
+/// Shorter than the idle timeout of servers, so that no request is sent on a connection that is just being closed.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Sends requests to other nodes.
@@ -15,7 +15,7 @@ pub(super) fn new() -> HttpClient {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     connector.set_connect_timeout(Some(Duration::from_secs(2)));
-    // A machine that is gone is noticed, also by requests that may rightly wait.
+    // Detects dead machines, also for requests that may legitimately wait.
     connector.set_keepalive(Some(Duration::from_secs(5)));
     connector.set_keepalive_interval(Some(Duration::from_secs(2)));
     connector.set_keepalive_retries(Some(3));

@@ -1,4 +1,4 @@
-//! Whether this node reaches the database, by its refreshes of the leases.
+//! Reachability of the database, derived from lease refreshes.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use parking_lot::Mutex;
 
 use crate::clock::Uptime;
 
-/// When the database answered last.
+/// Time of the database's last answer.
 #[derive(Debug)]
 pub(super) struct DatabaseContact(Mutex<Uptime>);
 
 impl DatabaseContact {
-    /// Of a node that has just read its clock.
+    /// State of a node that has just read its clock.
     pub(super) fn new() -> Self {
         Self(Mutex::new(Uptime::now()))
     }
 
-    /// Notes that the database has answered.
+    /// Records an answer of the database.
     pub(super) fn note(&self) {
         *self.0.lock() = Uptime::now();
     }
 
-    /// Waits until the database has not answered for `silence`, nor for `grace` after that. The grace is counted from now
-    /// on: after a pause of the process the database may answer at once.
+    /// Waits until the database has been silent for `silence` and then for `grace`. The grace starts now: after a
+    /// pause of the process the database may answer immediately.
     pub(super) async fn lost(&self, silence: Duration, grace: Duration) {
         loop {
             let answered = *self.0.lock();

@@ -1,16 +1,16 @@
-//! Which nodes should own shards: those that are fit to and that all others reach.
+//! Nodes that should own shards: those that are fit and reached by all others.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use crate::cluster::store::{Fitness, NodeRow};
 
-/// A node that was alive lately, as the database knows it.
+/// A recently alive node, from the database.
 #[derive(Clone, Debug)]
 pub(super) struct LiveNode {
     pub(super) name: String,
     pub(super) fitness: Fitness,
-    /// The nodes that it reaches; `None` where it does not report them.
+    /// Nodes that it reaches; `None` if it does not report them.
     pub(super) reached: Option<HashSet<String>>,
 }
 
@@ -27,8 +27,8 @@ impl LiveNode {
     }
 }
 
-/// The nodes that are fit to own shards: those that reach the bus, or all where none does; of these those whose clocks are
-/// right, or all where none is. Without the bus a node does less than with a wrong clock.
+/// Nodes that are fit to own shards: those that reach the bus, or all if none does; of these, those with a correct
+/// clock, or all if none has one. A missing bus is worse than a wrong clock.
 pub(super) fn fit(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
     let reasons: [fn(&Fitness) -> bool; 2] = [|fitness| fitness.reaches_bus, |fitness| fitness.is_clock_right];
     for is_fit in reasons {
@@ -39,9 +39,9 @@ pub(super) fn fit(mut nodes: Vec<LiveNode>) -> Vec<LiveNode> {
     nodes
 }
 
-/// Nodes that all reach each other, in the order of `nodes`. Those with the most broken links are left out first; of the
-/// two ends of one link the one that is not reached, then the one with fewer `shards`. Every node comes to the same
-/// result, because all read it from the database.
+/// Nodes that all reach each other, in the order of `nodes`. Nodes with the most broken links are left out first; of
+/// the two ends of a link, first the unreached one, then the one with fewer `shards`. All nodes compute the same
+/// result because they all read the database.
 pub(super) fn connected(mut nodes: Vec<LiveNode>, shards: impl Fn(&str) -> usize) -> Vec<String> {
     loop {
         let others = |node: &LiveNode| nodes.iter().filter(|other| other.name != node.name).collect::<Vec<_>>();
@@ -62,7 +62,7 @@ pub(super) fn connected(mut nodes: Vec<LiveNode>, shards: impl Fn(&str) -> usize
 mod tests {
     use super::*;
 
-    /// Nodes of one letter, each with the letters of those that it reaches.
+    /// Nodes with one-letter names, each with the letters of the nodes it reaches.
     fn nodes(links: &[(&str, &str)]) -> Vec<LiveNode> {
         let node = |(name, reached): &(&str, &str)| LiveNode {
             name: (*name).to_owned(),
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn whom_nobody_reaches_is_left_out() {
         let even = |_: &str| 1;
-        assert_eq!(connected_of(&[("a", "")], even), "a", "one node alone needs nobody");
+        assert_eq!(connected_of(&[("a", "")], even), "a", "a single node needs no others");
         assert_eq!(connected_of(&[("a", "bc"), ("b", "ac"), ("c", "ab")], even), "abc");
         assert_eq!(connected_of(&[("a", "c"), ("b", "ac"), ("c", "a")], even), "ac", "b's URL is wrong");
         assert_eq!(connected_of(&[("a", ""), ("b", "a")], |_| 1), "a", "b's URL is wrong");

@@ -33,16 +33,16 @@ use crate::http::layers::Next;
 use crate::traces;
 use crate::values::NetworkId;
 
-/// On a forwarded request: the client's address, signed by the node that forwarded it.
+/// Request header with the client's address, signed by the forwarding node.
 static FORWARDED_FROM: HeaderName = HeaderName::from_static("x-hub-from");
-/// On a response: this node does not own the network, and did nothing.
+/// Response header: this node does not own the network and did nothing.
 static NOT_OWNER: HeaderName = HeaderName::from_static("x-hub-not-here");
-/// How long a request waits for its network to have an owner, and for an owner on another node to answer.
+/// Time for a request to wait for its network's owner, and for an owner on another node to answer.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long a request may go on at a node that does not reach the database, after its leases have expired.
+/// Time that a request may continue after its leases have expired on a node without the database.
 const LOST_GRACE: Duration = Duration::from_secs(2);
 const RETRY_DELAY: Duration = Duration::from_millis(50);
-/// How long an owner has to answer what is forwarded to it late.
+/// Minimum time for an owner to answer a request forwarded late.
 const LEAST_ANSWER_TIME: Duration = Duration::from_secs(1);
 /// Bodies up to this size are buffered until the owner has answered, so that they can be sent to the next owner.
 const MAX_BUFFERED_BODY: usize = 1 << 20;
@@ -56,7 +56,7 @@ pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) 
     let _open = node.requests.token();
     let mut response = serve(&app, node, request, next).await;
     if node.is_draining() {
-        // The connection ends soon; another request on it might fail.
+        // The connection ends soon; further requests on it might fail.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
@@ -83,7 +83,7 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
     }
     let network = match auth::identify(app, request.method(), request.headers(), request.extensions()).await {
         Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
-        // The route answers what is wrong with the key, or needs none.
+        // The route reports invalid keys, or needs none.
         _ => return serve_anywhere(app, node, request, next).await,
     };
     let dispatcher = Dispatcher { app, node, network };
@@ -100,7 +100,7 @@ async fn serve_anywhere(app: &App, node: &Node, request: Request, next: Next) ->
     let is_read_only = is_read_only(&request);
     let lost = async {
         node.database.lost(LEASE_TTL, LOST_GRACE).await;
-        // A node that stops asks for nothing any more.
+        // A stopping node no longer queries the database.
         if app.stopping().is_cancelled() {
             std::future::pending::<()>().await;
         }
@@ -112,15 +112,15 @@ async fn serve_anywhere(app: &App, node: &Node, request: Request, next: Next) ->
     }
 }
 
-/// What became of a forwarded request.
+/// Result of forwarding a request.
 enum Forwarded {
     /// The owner's response.
     Response(Response),
-    /// The other node does not own the network any more, and did nothing.
+    /// The other node is no longer the owner and did nothing.
     NotOwner,
-    /// The other node cannot be reached, and was sent nothing.
+    /// The other node is unreachable and was sent nothing.
     Unreachable,
-    /// The other node was sent the request, and was lost before it responded, or did not respond in time.
+    /// The other node was lost, or did not answer in time, after the request was sent.
     Lost,
 }
 
@@ -132,8 +132,8 @@ struct Dispatcher<'a> {
 }
 
 impl Dispatcher<'_> {
-    /// Serves a request that the node `by` forwarded, only where this one owns the network: nodes that disagree would
-    /// forward it in circles.
+    /// Serves a request forwarded by the node `by`, only if this one owns the network: otherwise disagreeing nodes
+    /// would forward it in circles.
     async fn serve_forwarded(
         &self,
         by: Option<HeaderValue>,
@@ -163,7 +163,7 @@ impl Dispatcher<'_> {
         loop {
             match self.node.locations.get(self.network.shard()) {
                 ShardLocation::Local(lease) => {
-                    // Not admitted: the lease has expired, or is being transferred.
+                    // Not admitted: the lease has expired or is being transferred.
                     if let Some(admitted) = lease.admit() {
                         lease.arrivals.count_here();
                         if let Some(first) = request.take_if(|request| may_retry(request)) {
@@ -192,7 +192,7 @@ impl Dispatcher<'_> {
                         match BufferedRequest::read(request).await? {
                             Ok(small) => buffered = Some(small),
                             Err(large) => {
-                                // It takes as long as its caller takes to send it.
+                                // The duration depends on the client's sending speed.
                                 return match self.forward(&url, &lost, None, large).await? {
                                     Forwarded::Response(response) => Ok(response),
                                     Forwarded::NotOwner | Forwarded::Unreachable => Err(no_owner()),
@@ -206,7 +206,7 @@ impl Dispatcher<'_> {
                         let answered_by = (!is_long).then(|| deadline.max(sent_at + LEAST_ANSWER_TIME));
                         match self.forward(&url, &lost, answered_by, buffered.request()).await? {
                             Forwarded::Response(response) => return Ok(response),
-                            // It may have waited there for what it asks for, which is not waiting for an owner.
+                            // It may have waited there for an event, which does not count as waiting for an owner.
                             Forwarded::NotOwner if is_long => deadline += sent_at.elapsed(),
                             Forwarded::NotOwner | Forwarded::Unreachable => {}
                             Forwarded::Lost if may_repeat == Repetition::None => return Err(may_repeat.lost()),
@@ -229,8 +229,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Serves a request here while the lease is valid. `None`: the next owner is to serve it, since it only waited for
-    /// something that will happen there, or did nothing yet.
+    /// Serves a request here while the lease is valid. `None` if the next owner has to serve it, because it did
+    /// nothing yet or waited for an event that will happen there.
     async fn serve_here(
         &self,
         lease: &ShardLease,
@@ -266,7 +266,7 @@ impl Dispatcher<'_> {
         if request_lease.wants_retry() {
             return Ok(None);
         }
-        // After the lease expired, what the request read or wrote in memory may be outdated.
+        // After the lease expired, memory that the request read or wrote may be outdated.
         match lease.has_expired() {
             false if is_stream(&response) => Ok(Some(end_with_lease(response, lease))),
             false => Ok(Some(response)),
@@ -277,8 +277,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Forwards a request to the node at `url`, for as long as that is not `lost`. Some link may swallow what is sent to a
-    /// node that is reached otherwise, so it must begin to answer by a time.
+    /// Forwards a request to the node at `url` until that is `lost`. A link may swallow data to an otherwise reachable
+    /// node, so the response must begin within a time limit.
     async fn forward(
         &self,
         url: &str,
@@ -311,38 +311,38 @@ impl Dispatcher<'_> {
         let sent = tokio::select! {
             sent = self.node.http.request(request) => sent,
             () = expired => {
-                tracing::warn!(network = %self.network, "a network's owner did not answer a request in time");
+                tracing::warn!(network = %self.network, "the network's owner did not answer a request in time");
                 return Ok(Forwarded::Lost);
             }
             () = lost.cancelled() => {
-                tracing::warn!(network = %self.network, "a network's owner is not reached any more during a request");
+                tracing::warn!(network = %self.network, "the network's owner became unreachable during a request");
                 return Ok(Forwarded::Lost);
             }
         };
         match sent {
             Ok(response) if response.headers().contains_key(&NOT_OWNER) => Ok(Forwarded::NotOwner),
             Ok(mut response) => {
-                // Of the connection between the nodes.
+                // This header belongs to the connection between the nodes.
                 response.headers_mut().remove(header::CONNECTION);
                 Ok(Forwarded::Response(end_when_lost(response.map(Body::new), lost)))
             }
             Err(error) if error.is_connect() => Ok(Forwarded::Unreachable),
             Err(error) => {
-                tracing::warn!(%error, network = %self.network, "a network's owner went away during a request");
+                tracing::warn!(%error, network = %self.network, "lost the network's owner during a request");
                 Ok(Forwarded::Lost)
             }
         }
     }
 }
 
-/// Whether a request may be sent to the next owner when the one that it was sent to is lost.
+/// Safety of repeating a request at the next owner after its owner was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repetition {
-    /// It changes nothing.
+    /// The request changes nothing.
     ReadOnly,
     /// Its `Idempotency-Key` and its effect are one transaction.
     Idempotent,
-    /// It could have its effect twice.
+    /// A repetition could double the effect.
     None,
 }
 
@@ -361,21 +361,21 @@ impl Repetition {
         }
     }
 
-    /// The refusal of a request whose owner was lost.
+    /// Error for a request whose owner was lost.
     fn lost(self) -> ApiError {
         match self {
             Self::ReadOnly => no_owner(),
             Self::Idempotent => unavailable(
                 "node_lost",
-                "The node that serves this network did not answer the request, which may or may not have taken effect; \
-                 send it again with the same Idempotency-Key.",
+                "The node that serves this network did not respond; the request may or may not have taken effect. \
+                 Send it again with the same Idempotency-Key.",
             ),
-            // No `Retry-After`: clients that obey it would repeat what may have been done.
+            // No `Retry-After`: clients that obey it might repeat a completed request.
             Self::None => ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "node_lost",
-                "The node that serves this network did not answer the request, which may or may not have taken effect; \
-                 see whether it has before you send it again.",
+                "The node that serves this network did not respond; the request may or may not have taken effect. \
+                 Check its effect before sending it again.",
             ),
         }
     }
@@ -398,14 +398,14 @@ fn is_stream(response: &Response) -> bool {
     kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// Ends a stream of this owner's events when the network moves, so that its reader reconnects to the next owner.
+/// Ends an event stream of this owner when the network moves, so that its reader reconnects to the next owner.
 fn end_with_lease(response: Response, lease: &ShardLease) -> Response {
     let ending = lease.ending.clone().cancelled_owned();
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(ending)))
 }
 
-/// Breaks a forwarded response off when its node is lost: its reader would wait for ever. A stream of events just ends,
-/// so that its reader reconnects.
+/// Aborts a forwarded response when its node is lost: its reader would wait forever. An event stream just ends, so
+/// that its reader reconnects.
 fn end_when_lost(response: Response, lost: &CancellationToken) -> Response {
     let (is_stream, lost) = (is_stream(&response), lost.clone());
     response.map(|body| {
@@ -429,7 +429,7 @@ struct BufferedRequest {
 }
 
 impl BufferedRequest {
-    /// Returns the request itself where its body is large or of unknown size.
+    /// Buffers the request. Returns the request itself if its body is large or of unknown size.
     async fn read(request: Request) -> Result<Result<Self, Request>, ApiError> {
         let (parts, body) = request.into_parts();
         let size = axum::body::HttpBody::size_hint(&body).upper();
@@ -446,26 +446,26 @@ impl BufferedRequest {
 }
 
 fn no_owner() -> ApiError {
-    unavailable("no_home", "The hub's nodes have not agreed yet on who serves this network; try again in a moment.")
+    unavailable("no_home", "No node of the hub serves this network yet; try again in a moment.")
 }
 
-/// The refusal of a request that waited for the database.
+/// Error for a request that waited for the database.
 fn no_database(is_read_only: bool) -> ApiError {
     const CODE: &str = "database_unavailable";
     if is_read_only {
-        return unavailable(CODE, "The hub's database can't be reached from this node; try again.");
+        return unavailable(CODE, "This node cannot reach the hub's database; try again.");
     }
-    // No `Retry-After`: who repeats it may do it twice.
-    let message = "The hub's database can't be reached from this node; the request may or may not have taken effect.";
+    // No `Retry-After`: a repetition may double the effect.
+    let message = "This node cannot reach the hub's database; the request may or may not have taken effect.";
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, CODE, message)
 }
 
 fn moved() -> ApiError {
-    // No `Retry-After`: who repeats it may do it twice.
+    // No `Retry-After`: a repetition may double the effect.
     ApiError::new(
         StatusCode::SERVICE_UNAVAILABLE,
         "moved",
-        "This network moved to another of the hub's nodes during the request, which may or may not have taken effect.",
+        "This network moved to another node of the hub; the request may or may not have taken effect.",
     )
 }
 

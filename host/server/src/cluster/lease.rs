@@ -1,4 +1,4 @@
-//! A shard's lease, as its holder knows it.
+//! Lease of a shard, as known to its holder.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::clock::Uptime;
 use crate::cluster::arrivals::Arrivals;
 use crate::values::NetworkId;
 
-/// This node's lease on a shard, from the claim to its end.
+/// This node's lease on a shard, from claim to end.
 #[derive(Debug)]
 pub(super) struct ShardLease {
     pub(super) shard: u16,
     pub(super) fence: i64,
     expires_at: Mutex<Uptime>,
-    /// Cancelled once the lease ends or is about to.
+    /// Cancelled when the lease ends or is about to end.
     pub(super) ending: CancellationToken,
-    /// The requests that are served under it.
+    /// Requests served under the lease.
     pub(super) requests: TaskTracker,
-    /// Where its requests arrive.
+    /// Origin of the shard's requests.
     pub(super) arrivals: Arrivals,
     networks: Mutex<HashMap<NetworkId, Arc<OnceCell<()>>>>,
 }
@@ -42,18 +42,18 @@ impl ShardLease {
         }
     }
 
-    /// Whether this node certainly owns the shard.
+    /// True if this node certainly owns the shard.
     pub(super) fn is_valid(&self) -> bool {
         !self.ending.is_cancelled() && !self.has_expired()
     }
 
-    /// Whether its time ran out or it was ended. A lease that is being transferred is neither valid nor expired.
+    /// True if the lease ran out or was ended. A lease being transferred is neither valid nor expired.
     pub(super) fn has_expired(&self) -> bool {
         Uptime::now() >= *self.expires_at.lock()
     }
 
-    /// Waits until this node has heard nothing of it for `grace` after it expired: the database is not reached, and what
-    /// waits for that here may wait for long. A lease that ended otherwise is never lost.
+    /// Waits until the lease was not renewed for `grace` after its expiry: the database is unreachable, and requests
+    /// waiting for it may wait for long. A lease that ended otherwise is never lost.
     pub(super) async fn lost(&self, grace: Duration) {
         loop {
             let left = self.expires_at.lock().saturating_since(Uptime::now());
@@ -61,7 +61,8 @@ impl ShardLease {
                 tokio::time::sleep(left).await;
                 continue;
             }
-            // From now on, not from its end: after a pause of the process the database may answer at once.
+            // The grace starts now, not at the expiry: after a pause of the process the database may answer
+            // immediately.
             tokio::time::sleep(grace).await;
             if self.ending.is_cancelled() {
                 return std::future::pending().await;
@@ -72,8 +73,9 @@ impl ShardLease {
         }
     }
 
-    /// Counts a request as served under the lease until the token is dropped; `None` where the lease is not valid. The
-    /// token comes first: whoever ends the lease and then waits for its requests either is seen here or waits for it.
+    /// Counts a request as served under the lease until the token is dropped; `None` if the lease is not valid. The
+    /// token is created first: a task that ends the lease and then waits for its requests is either seen here or waits
+    /// for this request.
     pub(super) fn admit(&self) -> Option<TaskTrackerToken> {
         let admitted = self.requests.token();
         self.is_valid().then_some(admitted)
@@ -86,7 +88,7 @@ impl ShardLease {
         }
     }
 
-    /// Ends it: requests still under way are answered that the network moved.
+    /// Ends the lease: running requests get the error that the network moved.
     pub(super) fn end(&self) {
         self.ending.cancel();
         *self.expires_at.lock() = Uptime::now();
@@ -97,7 +99,7 @@ impl ShardLease {
         Arc::clone(self.networks.lock().entry(network).or_default())
     }
 
-    /// The networks that had requests.
+    /// Networks that had requests.
     pub(super) fn networks(&self) -> Vec<NetworkId> {
         self.networks.lock().keys().copied().collect()
     }

@@ -1,4 +1,4 @@
-//! Which node owns each shard, as far as this node knows.
+//! Owner of each shard, as known to this node.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::clock::Uptime;
 use crate::cluster::lease::ShardLease;
 use crate::values::SHARDS;
 
-/// Where a shard is.
+/// Location of a shard.
 #[derive(Clone, Debug)]
 pub(super) enum ShardLocation {
     /// No known owner.
@@ -19,14 +19,14 @@ pub(super) enum ShardLocation {
     Local(Arc<ShardLease>),
     /// Another node owns it.
     Remote {
-        /// The node's name.
+        /// Name of the node.
         node: Arc<str>,
-        /// Where it is reached.
+        /// URL of the node.
         url: Arc<str>,
     },
 }
 
-/// The locations of all shards.
+/// Locations of all shards.
 #[derive(Debug)]
 pub(super) struct ShardLocations {
     locations: RwLock<Vec<ShardLocation>>,
@@ -60,7 +60,7 @@ impl ShardLocations {
         unowned.map(|(shard, _)| shard).collect()
     }
 
-    /// How many shards have no known owner, those whose leases ran out here included.
+    /// Number of shards without a known owner, including shards with expired leases of this node.
     pub(super) fn without_owner(&self) -> usize {
         let is_unowned = |location: &&ShardLocation| match location {
             ShardLocation::Unowned => true,
@@ -70,7 +70,7 @@ impl ShardLocations {
         self.locations.read().iter().filter(is_unowned).count()
     }
 
-    /// How many shards each other node owns.
+    /// Number of shards owned by each other node.
     pub(super) fn remote_counts(&self) -> HashMap<Arc<str>, usize> {
         let mut counts = HashMap::new();
         for location in self.locations.read().iter() {
@@ -81,16 +81,16 @@ impl ShardLocations {
         counts
     }
 
-    /// Records that this node holds the lease: extends the one it knows, or adds a new one. Returns the one that ended
-    /// by it, whose networks are to be evicted before another lease begins here.
+    /// Records that this node holds the lease: extends the known one, or adds a new one. Returns the lease that ended
+    /// by it, whose networks must be evicted before another lease begins here.
     pub(super) fn record_lease(&self, shard: u16, fence: i64, expires_at: Uptime) -> Option<Arc<ShardLease>> {
         let mut locations = self.locations.write();
         let location = locations.get_mut(usize::from(shard))?;
         match location {
             ShardLocation::Local(lease) if lease.fence == fence => {
                 if lease.has_expired() {
-                    // It must not become valid again after somebody saw it end, and no other may begin with its fence:
-                    // it stays until the database has released it.
+                    // An ended lease must not become valid again, and no other may begin with its fence: it stays
+                    // until the database has released it.
                     return Some(Arc::clone(lease));
                 }
                 lease.extend(expires_at);
@@ -110,7 +110,7 @@ impl ShardLocations {
         }
     }
 
-    /// Sets a location that is not this node's. Returns this node's lease, where it ended by it.
+    /// Sets a location on another node or none. Returns this node's lease if it ended by that.
     pub(super) fn set(&self, shard: u16, location: ShardLocation) -> Option<Arc<ShardLease>> {
         let mut locations = self.locations.write();
         let known = locations.get_mut(usize::from(shard))?;
@@ -123,7 +123,7 @@ impl ShardLocations {
         }
     }
 
-    /// How many shards this node was given, and how many it gave away or lost.
+    /// Numbers of shards that this node gained and lost.
     pub(super) fn moves(&self) -> (u64, u64) {
         (self.gained.load(Ordering::Relaxed), self.lost.load(Ordering::Relaxed))
     }
@@ -144,10 +144,10 @@ mod tests {
         let ended = locations.record_lease(7, 1, later()).unwrap();
         assert!(ended.fence == 1 && !is_valid());
         assert!(locations.record_lease(7, 1, later()).is_some() && !is_valid(), "its fence is used up");
-        assert_eq!(locations.local_leases().len(), 1, "whoever releases finds it");
+        assert_eq!(locations.local_leases().len(), 1, "the release finds it");
         assert!(locations.set(7, ShardLocation::Unowned).is_some());
         assert!(locations.record_lease(7, 2, later()).is_none() && is_valid());
-        // Another lease took its place in the database: the shard was away and came back.
+        // Another lease replaced it in the database: the shard left and came back.
         assert!(locations.record_lease(7, 4, later()).is_some_and(|ended| ended.fence == 2) && !is_valid());
         assert!(locations.record_lease(7, 4, later()).is_none() && is_valid());
     }

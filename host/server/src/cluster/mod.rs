@@ -1,22 +1,23 @@
-//! Several nodes that form one hub.
+//! Cluster of several nodes that form one hub.
 //!
-//! Every network has an owner: the node that serves its requests, so that what is in memory (presence, reservations,
-//! agents, modules) is in one place and exact. The other nodes forward its requests to it. Event streams and uploads are
-//! served where they arrive: events reach all nodes over the bus, and an upload needs nothing in memory.
+//! Every network has an owner: the node that serves its requests, so that in-memory state (presence, reservations,
+//! agents, modules) is in one place and exact. The other nodes forward its requests to the owner. Event streams and
+//! uploads are served at the node of arrival: events reach all nodes over the bus, and an upload needs no memory of
+//! the owner.
 //!
-//! Networks are spread over 256 shards, and owning a shard is a lease in the database. A node owns a shard while it knows
-//! that its lease is valid, by its machine's uptime from before it asked for it; the next owner waits until the lease has
-//! expired by the database's clock. So a shard never has two owners, whichever node is paused, suspended or cut off, as
-//! long as both clocks run at the same pace. Where one does not (the database's is set ahead, a hypervisor stops a machine
-//! without telling it), two nodes may answer from their memory for the rest of a lease, but what the first one writes is
-//! refused by the lease's fence.
+//! Networks are spread over 256 shards, and owning a shard is a lease in the database. A node owns a shard while it
+//! knows that its lease is valid, measured by its machine's uptime from before the request for it; the next owner
+//! waits until the lease has expired by the database's clock. So a shard never has two owners, even if nodes are
+//! paused, suspended or cut off, provided that both clocks run at the same pace. If one does not (the database's clock
+//! is set ahead, a hypervisor silently stops a machine), two nodes may answer from memory for the rest of a lease, but
+//! the lease's fence refuses the writes of the first.
 //!
-//! Nodes probe each other, and those that are cut off from others own nothing: see [`eligibility`].
+//! Nodes probe each other, and nodes that are cut off from others own nothing: see [`eligibility`].
 //!
-//! A shard whose requests mostly arrive at another node moves there: see [`arrivals`].
+//! A shard moves to another node if most of its requests arrive there: see [`arrivals`].
 //!
-//! When a network moves, its state moves through the database: see [`NetworkState`].
-//! A single node (without `--bus`) owns everything, and none of this runs.
+//! When a network moves, its state moves through the database: see [`NetworkState`]. A single node (without `--bus`)
+//! owns everything, and none of this runs.
 //! Tables: `hub_nodes`, `network_homes`.
 
 mod arrivals;
@@ -52,7 +53,7 @@ pub(crate) use registry::HeldLease;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
 
-/// The nodes that reported themselves within a day, each with the milliseconds since; none on SQLite.
+/// Nodes that sent a heartbeat within a day, each with the milliseconds since; none on SQLite.
 pub(crate) async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
     const DAY: Millis = 24 * 60 * 60 * 1000;
     if db.backend() == Backend::Sqlite {
@@ -61,7 +62,7 @@ pub(crate) async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error
     Ok(store::nodes(db, DAY).await?.into_iter().map(|node| (node.url, node.silent)).collect())
 }
 
-/// Connects to the bus, and to the cluster where the settings name one.
+/// Connects to the bus, and to the cluster if configured.
 pub(crate) async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
     let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };

@@ -1,4 +1,4 @@
-//! What components keep in memory at a network's owner.
+//! In-memory state of components at a network's owner.
 
 use futures_util::future::{BoxFuture, FutureExt as _, ready};
 use hub_db::Error;
@@ -6,14 +6,14 @@ use hub_db::Error;
 use crate::app::App;
 use crate::values::NetworkId;
 
-/// One component's state of networks, which follows them from owner to owner through the database.
+/// A component's state of networks, which follows them from owner to owner through the database.
 pub(crate) trait NetworkState: Send + Sync {
     /// Loads a network's state when this node becomes its owner.
     fn restore<'a>(&self, _app: &'a App, _network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         ready(Ok(())).boxed()
     }
 
-    /// Writes what is only in memory, before the network moves to its next owner.
+    /// Saves state that is only in memory before the network moves to its next owner.
     fn save<'a>(&self, _app: &'a App, _network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         ready(Ok(())).boxed()
     }
@@ -21,7 +21,7 @@ pub(crate) trait NetworkState: Send + Sync {
     /// Drops a network's state: another node owns it.
     fn evict(&self, app: &App, network: NetworkId);
 
-    /// Drops all of a network that was deleted, also what a node keeps of networks that it no longer owns.
+    /// Drops all state of a deleted network, even if this node no longer owns it.
     fn forget(&self, app: &App, network: NetworkId) {
         self.evict(app, network);
     }

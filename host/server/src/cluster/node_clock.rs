@@ -1,8 +1,7 @@
-//! The clocks of this node: the database's, which decides what has ended, and the machine's own, which must agree
-//! with it roughly.
+//! Clocks of this node: the database's, which decides expiries, and the machine's, which must roughly agree with it.
 //!
-//! What a node decides by its own clock (leases of worlds, transfers, punishments, presence) would end early or late for
-//! everybody when that clock is off. So a node of a cluster reads the database's clock every second and shows that one.
+//! Expiries decided by a node's own clock (world leases, transfers, punishments, presence) would be early or late for
+//! everyone if that clock is wrong. So a node of a cluster reads the database's clock every second and uses it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -15,12 +14,14 @@ use crate::clock::{Clock, DatabaseClock, Millis, Uptime, millis};
 use crate::cluster::store;
 use crate::config::Settings;
 
-/// How far a machine's clock may be off the database's. Certificates and signatures of others are checked by it.
+/// Maximum difference between the clocks of machine and database. Certificates and foreign signatures are checked by
+/// the machine's.
 const MAX_OFFSET: Duration = Duration::from_secs(1);
-/// How many readings in a row must show that it is off, so that one step of the machine's clock moves no shard.
+/// Number of consecutive readings that must show the difference, so that one step of the machine's clock moves no
+/// shard.
 const READINGS: u32 = 3;
 
-/// The clock that this node goes by: the database's for one of several nodes. Fails where the machine's is off.
+/// Clock of this node: the database's in a cluster. Fails if the machine's is wrong.
 pub(crate) async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> anyhow::Result<Clock> {
     if settings.bus.is_none() || db.backend() == Backend::Sqlite || !matches!(clock, Clock::System) {
         return Ok(clock);
@@ -34,7 +35,7 @@ pub(crate) async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> anyh
     }
     ensure!(
         !best.is_off(),
-        "the machine's clock shows {}, the database's {}: a node may be off by {} ms at most; set the clock (NTP) and \
+        "the machine's clock shows {}, the database's {}: they may differ by at most {} ms; set the clock (NTP) and \
          start again",
         shown(best.machine),
         shown(best.database),
@@ -43,7 +44,7 @@ pub(crate) async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> anyh
     Ok(Clock::Database(DatabaseClock::new(best.database, best.at)))
 }
 
-/// How far the machine's clock is ahead of the database's, in milliseconds.
+/// Time by which the machine's clock is ahead of the database's, in milliseconds.
 pub(crate) async fn clock_offset(db: &Db) -> Result<Millis, Error> {
     let reading = Reading::take(db).await?;
     Ok(reading.machine.saturating_sub(reading.database))
@@ -58,7 +59,7 @@ pub(super) struct Reading {
     database: Millis,
     machine: Millis,
     at: Uptime,
-    /// How long before or after that moment the database may have read its clock.
+    /// Maximum time between that moment and the database's reading of its clock.
     uncertainty: Millis,
 }
 
@@ -71,7 +72,7 @@ impl Reading {
         Ok(Self { database, machine: machine.saturating_add(millis(half)), at: asked_at + half, uncertainty })
     }
 
-    /// How far the machine's clock is ahead.
+    /// Time by which the machine's clock is ahead.
     fn offset(&self) -> Millis {
         self.machine.saturating_sub(self.database)
     }
@@ -81,12 +82,12 @@ impl Reading {
     }
 }
 
-/// Whether the machine's clock is right.
+/// State of the machine's clock.
 #[derive(Default)]
 pub(super) struct ClockWatch {
-    /// How many readings in a row showed that it is off.
+    /// Number of consecutive readings that showed a wrong clock.
     off: AtomicU32,
-    /// Nodes whose clocks are right should own this node's shards.
+    /// True if nodes with a correct clock should own this node's shards.
     pub(super) is_outvoted: AtomicBool,
 }
 
@@ -101,8 +102,8 @@ impl ClockWatch {
         self.off.store(off, Ordering::Relaxed);
         if off == READINGS {
             tracing::warn!(
-                "the machine's clock is {} ms off the database's; this node gives its networks to nodes whose clocks are \
-                 right",
+                "the machine's clock differs from the database's by {} ms; this node's networks move to nodes with a \
+                 correct clock",
                 reading.offset()
             );
         } else if off == 0 && before >= READINGS {

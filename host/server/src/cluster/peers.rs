@@ -1,7 +1,7 @@
-//! Which other nodes this one reaches by HTTP.
+//! Reachability of the other nodes by HTTP.
 //!
-//! A request that is forwarded may rightly take a minute, so its silence says nothing of the node that serves it. Probes
-//! do: each node asks every other one once a second.
+//! A forwarded request may legitimately take a minute, so its silence does not show that its node is lost. Probes do:
+//! each node probes every other one once a second.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,43 +19,43 @@ use tokio_util::sync::CancellationToken;
 use crate::cluster::client::HttpClient;
 use crate::cluster::store::NodeRow;
 
-/// On a request: it asks for the name of the node that answers.
+/// Request header that asks for the name of the answering node.
 pub(super) static PROBE: HeaderName = HeaderName::from_static("x-hub-probe");
-/// The name of the node that answers a probe, or that forwards a request.
+/// Name of the node that answers a probe or forwards a request.
 pub(super) static NODE: HeaderName = HeaderName::from_static("x-hub-node");
 /// Nodes of every version answer it with 200.
 const PROBE_PATH: &str = "/healthz";
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
-/// Probes in a row that fail before a node counts as lost.
+/// Consecutive failed probes after which a node counts as lost.
 const LOST_AFTER: u32 = 3;
-/// Probes in a row that succeed before a node that was lost counts as reached.
+/// Consecutive successful probes after which a lost node counts as reached.
 const BACK_AFTER: u32 = 3;
 
-/// How long a node that left may still answer what it was sent before: it stops within a minute.
+/// Time during which a node that left may still answer earlier requests: it stops within a minute.
 const LEAVE_GRACE: Duration = Duration::from_secs(65);
 
-/// The other nodes, and whether they are reached.
+/// The other nodes and their reachability.
 #[derive(Debug, Default)]
 pub(super) struct Peers {
     by_name: Mutex<HashMap<String, Peer>>,
-    /// Asks for a round of probes now.
+    /// Starts a round of probes now.
     wake: Notify,
-    /// The nodes that are reached are others than at the last report.
+    /// True if the set of reached nodes has changed since the last report.
     has_changed: AtomicBool,
 }
 
 #[derive(Debug)]
 struct Peer {
     url: String,
-    /// It is of a version that does not tell its name.
+    /// True for a version that does not report its name.
     is_nameless: bool,
-    /// It reported itself lately.
+    /// True if it recently sent a heartbeat.
     is_live: bool,
     reach: Reach,
-    /// Probes in a row that say otherwise than `reach`.
+    /// Consecutive probes that contradict `reach`.
     contrary: u32,
-    /// Cancelled when it is lost, or has left.
+    /// Cancelled when the node is lost or has left.
     lost: CancellationToken,
 }
 
@@ -78,8 +78,8 @@ impl Peer {
         }
     }
 
-    /// Nobody probes a node that left, and it refuses connections while it still answers what it was sent. What waits for
-    /// longer was lost on the way.
+    /// Handles a node that left: it is not probed, and refuses connections while it still answers earlier requests.
+    /// Requests that wait longer were lost.
     fn leave(&self) {
         let lost = self.lost.clone();
         tokio::spawn(async move {
@@ -88,7 +88,7 @@ impl Peer {
         });
     }
 
-    /// Counts a probe. Answers whether it changed what is known of the node.
+    /// Counts a probe. True if it changed the node's state.
     fn record(&mut self, is_success: bool) -> bool {
         let is_expected = match self.reach {
             Reach::Reached => is_success,
@@ -121,7 +121,7 @@ impl Peer {
 }
 
 impl Peers {
-    /// Sets which nodes there are; `live_within` is how long a node may be silent and still counts as live.
+    /// Sets the known nodes; `live_within` is the maximum silence of a live node.
     pub(super) fn set(&self, own: &str, nodes: &[NodeRow], live_within: i64) {
         let mut peers = self.by_name.lock();
         peers.retain(|name, peer| {
@@ -140,7 +140,7 @@ impl Peers {
         }
     }
 
-    /// The names of the nodes that are reached.
+    /// Names of the reached nodes.
     pub(super) fn reached(&self) -> Vec<String> {
         let peers = self.by_name.lock();
         let reached: BTreeSet<_> =
@@ -148,7 +148,7 @@ impl Peers {
         reached.into_iter().cloned().collect()
     }
 
-    /// How many of the live nodes are not reached, and how many there are.
+    /// Number of live nodes that are not reached, and of all live nodes.
     pub(super) fn unreached(&self) -> (usize, usize) {
         let peers = self.by_name.lock();
         let live = || peers.values().filter(|peer| peer.is_live);
@@ -160,12 +160,12 @@ impl Peers {
         self.by_name.lock().get(name).map_or_else(CancellationToken::new, |peer| peer.lost.clone())
     }
 
-    /// Whether other nodes are reached than at the last call.
+    /// True if the set of reached nodes has changed since the last call.
     pub(super) fn take_changed(&self) -> bool {
         self.has_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// Probes all nodes, again and again; `on_change` is called when other ones are reached than before.
+    /// Probes all nodes repeatedly and calls `on_change` when the set of reached nodes changes.
     pub(super) async fn run(&self, http: &HttpClient, on_change: impl Fn()) {
         loop {
             let began = Instant::now();
@@ -179,7 +179,7 @@ impl Peers {
         }
     }
 
-    /// Probes each node once. Answers whether other ones are reached than before.
+    /// Probes each node once. True if the set of reached nodes has changed.
     pub(super) async fn probe_all(&self, http: &HttpClient) -> bool {
         let targets: Vec<_> = {
             let peers = self.by_name.lock();
@@ -199,8 +199,8 @@ impl Peers {
             }
             has_changed = true;
             match result {
-                Ok(()) => tracing::info!(node = name, url, "another node is reached"),
-                Err(error) => tracing::warn!(node = name, url, %error, "another node is not reached"),
+                Ok(()) => tracing::info!(node = name, url, "reached another node"),
+                Err(error) => tracing::warn!(node = name, url, %error, "cannot reach another node"),
             }
         }
         self.has_changed.fetch_or(has_changed, Ordering::Relaxed);
@@ -208,7 +208,7 @@ impl Peers {
     }
 }
 
-/// Whether this node, and no other, answers at the URL.
+/// Checks that this node, and no other, answers at the URL.
 async fn probe(http: &HttpClient, name: &str, url: &str, is_nameless: bool) -> Result<(), Arc<str>> {
     let request = Request::get(format!("{url}{PROBE_PATH}")).header(PROBE.clone(), "1").body(Body::empty());
     let request = request.map_err(|error| error.to_string())?;

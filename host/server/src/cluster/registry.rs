@@ -1,4 +1,4 @@
-//! This node's view of the cluster: its name, its leases, and who owns the other shards.
+//! This node's view of the cluster: its name, its leases, and the owners of the other shards.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,20 +25,20 @@ use crate::cluster::store::{self, Transferred};
 use crate::fault::{Fault, FaultKind};
 use crate::values::{NetworkId, SHARDS};
 
-/// How long a lease lasts from each renewal.
+/// Duration of a lease from each renewal.
 pub(super) const LEASE_TTL: Duration = Duration::from_secs(4);
-/// Where nodes tell each other that leases changed.
+/// Topic of notifications about changed leases.
 pub(super) const LEASES_TOPIC: &str = "homes";
-/// How long requests under way may delay a transfer.
+/// Maximum delay of a transfer by running requests.
 const TRANSFER_GRACE: Duration = Duration::from_secs(1);
 const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// Which node owns which networks. A single node owns them all.
+/// Owners of networks. A single node owns them all.
 #[derive(Clone, Default)]
 pub struct ShardRegistry(Option<Arc<Node>>);
 
-/// A lease of this node, as the database must know it.
+/// Lease of this node, to be checked against the database.
 pub(crate) struct HeldLease {
     pub(crate) shard: u16,
     pub(crate) fence: i64,
@@ -47,13 +47,13 @@ pub(crate) struct HeldLease {
 }
 
 impl HeldLease {
-    /// The database does not know it: another node has the shard.
+    /// Called if the database does not know the lease: another node has the shard.
     pub(crate) fn end(&self) {
         self.lease.end();
     }
 }
 
-/// What became of shards at a node.
+/// Shard counts of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShardCounts {
     pub(crate) owned: usize,
@@ -61,7 +61,7 @@ pub(crate) struct ShardCounts {
     pub(crate) lost: u64,
 }
 
-/// One of several nodes.
+/// Node of a cluster.
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) url: String,
@@ -69,22 +69,21 @@ pub(super) struct Node {
     pub(super) bus_health: BusHealth,
     pub(super) database: DatabaseContact,
     pub(super) peers: Peers,
-    /// It gets no shards, because it and other nodes do not reach each other.
+    /// True if it gets no shards because it and other nodes do not reach each other.
     is_cut_off: AtomicBool,
     pub(super) clock_watch: ClockWatch,
     pub(super) locations: ShardLocations,
     states: OnceLock<&'static [&'static dyn NetworkState]>,
-    /// Held from asking the database about leases until `locations` agrees: a late answer would undo what another task
-    /// changed since.
+    /// Held from a lease query until `locations` agrees with it: a late answer would undo changes by other tasks.
     pub(super) lease_lock: tokio::sync::Mutex<FarLeases>,
-    /// Asks for a refresh of the leases now.
+    /// Starts a refresh of the leases now.
     pub(super) refresh: Notify,
-    /// Told after each refresh.
+    /// Notified after each refresh.
     pub(super) refreshed: Notify,
     pub(super) http: HttpClient,
-    /// It transfers its shards and claims no more.
+    /// True if it transfers its shards and claims no more.
     pub(super) draining: AtomicBool,
-    /// Unanswered requests on this node's connections, wherever they are served.
+    /// Unanswered requests on this node's connections, including forwarded ones.
     pub(super) requests: TaskTracker,
 }
 
@@ -95,7 +94,7 @@ impl std::fmt::Debug for ShardRegistry {
 }
 
 impl ShardRegistry {
-    /// The registry of one of several nodes, which the others reach at `url`.
+    /// Creates the registry of a cluster's node, which the others reach at `url`.
     pub(crate) fn clustered(cluster: Cluster, url: &str) -> Self {
         Self(Some(Arc::new(Node {
             name: cluster.node().to_owned(),
@@ -121,13 +120,13 @@ impl ShardRegistry {
         self.0.as_ref()
     }
 
-    /// Whether this node owns the network, and so does its background work.
+    /// True if this node owns the network and does its background work.
     pub(crate) fn owns(&self, network: NetworkId) -> bool {
         self.0.as_ref().is_none_or(|node| node.valid_lease(network).is_some())
     }
 
-    /// Whether this node owns the network according to the database; the lease then stays locked until the transaction
-    /// ends. State in memory is written under it, so that a node that was paused writes nothing outdated.
+    /// True if the database says that this node owns the network; the lease then stays locked until the transaction
+    /// ends. In-memory state is written under this lock, so that a node that was paused writes nothing outdated.
     pub(crate) async fn lock_lease(&self, tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
         let Some(node) = &self.0 else { return Ok(true) };
         let ShardLocation::Local(lease) = node.locations.get(network.shard()) else { return Ok(false) };
@@ -138,25 +137,25 @@ impl ShardRegistry {
         Ok(is_held)
     }
 
-    /// What a single statement asks of the database so that it writes as under [`Self::lock_lease`]. `None` where this node
-    /// does not own the network, or is the only one.
+    /// Lease for a single statement that writes as under [`Self::lock_lease`]. `None` if this node does not own the
+    /// network, or is the only one.
     pub(crate) fn held_lease(&self, network: NetworkId) -> Option<HeldLease> {
         let node = self.0.as_ref()?;
         let ShardLocation::Local(lease) = node.locations.get(network.shard()) else { return None };
         Some(HeldLease { shard: lease.shard, fence: lease.fence, node: node.name.clone(), lease })
     }
 
-    /// Whether the hub is one node, without a cluster.
+    /// True without a cluster.
     pub(crate) fn is_single_node(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether this node is transferring its networks to the others, before it stops.
+    /// True while this node transfers its networks to the others before it stops.
     pub(crate) fn is_draining(&self) -> bool {
         self.0.as_ref().is_some_and(|node| node.is_draining())
     }
 
-    /// How many shards this node owns, was given and gave away.
+    /// Numbers of shards owned, gained and lost by this node.
     pub(crate) fn counts(&self) -> ShardCounts {
         let Some(node) = &self.0 else {
             return ShardCounts { owned: usize::from(SHARDS), gained: 0, lost: 0 };
@@ -165,7 +164,7 @@ impl ShardRegistry {
         ShardCounts { owned: node.locations.local_leases().len(), gained, lost }
     }
 
-    /// Sends a message to all nodes, this one included; does nothing on a single node.
+    /// Sends a message to all nodes including this one; does nothing on a single node.
     pub(crate) async fn broadcast(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
         match &self.0 {
             Some(node) => node.cluster.broadcast(topic, payload).await,
@@ -173,7 +172,7 @@ impl ShardRegistry {
         }
     }
 
-    /// Receives what nodes broadcast on a topic; `None` on a single node.
+    /// Receives broadcasts on a topic; `None` on a single node.
     pub(crate) async fn listen(&self, topic: &str) -> Result<Option<Inbox>, ClusterError> {
         match &self.0 {
             Some(node) => node.cluster.listen(topic).await.map(Some),
@@ -189,18 +188,18 @@ impl ShardRegistry {
         }
     }
 
-    /// Whether other nodes reach the bus, and know that this one does not.
+    /// True if other nodes reach the bus and know that this one does not.
     pub(crate) fn others_reach_bus(&self) -> bool {
         self.0.as_ref().is_some_and(|node| node.bus_health.is_outvoted.load(Ordering::Relaxed))
     }
 
-    /// What is wrong with this node's part in the cluster.
+    /// Faults of this node's part in the cluster.
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let Some(node) = &self.0 else { return vec![] };
         let mut faults = vec![];
         if node.clock_watch.is_off() {
-            let message = "The machine's clock differs from the database's by more than a second; see to NTP.";
-            // Without a node whose clock is right, this one goes on.
+            let message = "The machine's clock differs from the database's by more than a second; check NTP.";
+            // If no node has a correct clock, this one continues.
             let is_outvoted = node.clock_watch.is_outvoted.load(Ordering::Relaxed);
             let fault = if is_outvoted { Fault::disabling } else { Fault::tolerable };
             faults.push(fault(FaultKind::Clock, message));
@@ -209,17 +208,17 @@ impl ShardRegistry {
         if unowned > 0 {
             let verb = if unowned == 1 { "has" } else { "have" };
             let message = format!("{unowned} of {SHARDS} shards {verb} no known owner.");
-            // No other node knows one either.
+            // No other node knows an owner either.
             faults.push(Fault::tolerable(FaultKind::Homes, message));
         }
         let (unreached, others) = node.peers.unreached();
         if node.is_cut_off() {
-            let message = "This node and others do not reach each other, so that it gets no networks. The log tells which; \
-                           see --node-url and the network between them.";
+            let message = "This node and others cannot reach each other, so it gets no networks. See the log, \
+                           --node-url and the network between them.";
             faults.push(Fault::disabling(FaultKind::Peers, message));
         } else if unreached > 0 {
             let verb = if unreached == 1 { "is" } else { "are" };
-            let message = format!("{unreached} of {others} other nodes {verb} not reached; the log tells which.");
+            let message = format!("{unreached} of {others} other nodes {verb} not reached; see the log.");
             faults.push(Fault::tolerable(FaultKind::Peers, message));
         }
         faults
@@ -227,7 +226,7 @@ impl ShardRegistry {
 }
 
 impl Node {
-    /// The lease under which this node certainly owns the network.
+    /// Lease under which this node certainly owns the network.
     pub(super) fn valid_lease(&self, network: NetworkId) -> Option<Arc<ShardLease>> {
         match self.locations.get(network.shard()) {
             ShardLocation::Local(lease) if lease.is_valid() => Some(lease),
@@ -239,7 +238,7 @@ impl Node {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Whether other nodes should own the shards, because this one and some of them do not reach each other.
+    /// True if other nodes should own the shards because this one and some of them do not reach each other.
     pub(super) fn is_cut_off(&self) -> bool {
         self.is_cut_off.load(Ordering::Relaxed)
     }
@@ -248,7 +247,7 @@ impl Node {
         self.is_cut_off.store(is_cut_off, Ordering::Relaxed);
     }
 
-    /// Sets what follows networks from owner to owner, once, before the first lease.
+    /// Sets the states that follow networks from owner to owner, once, before the first lease.
     pub(super) fn set_states(&self, states: &'static [&'static dyn NetworkState]) {
         self.states.get_or_init(|| states);
     }
@@ -277,11 +276,11 @@ impl Node {
         }
     }
 
-    /// Transfers a shard to another node, or (with none) to whoever claims it: ends its requests and saves its state.
+    /// Transfers a shard to another node, or (with none) to any claimant: ends its requests and saves its state.
     pub(super) async fn transfer(&self, app: &App, lease: &ShardLease, to: Option<&str>) -> Result<(), hub_db::Error> {
         lease.ending.cancel();
         lease.requests.close();
-        // Requests that take longer are answered that the network moved.
+        // Longer requests get the error that the network moved.
         let _ = tokio::time::timeout(TRANSFER_GRACE, lease.requests.wait()).await;
         for network in lease.networks() {
             for state in self.states() {
@@ -299,23 +298,23 @@ impl Node {
             }
             drop(guard);
             if Uptime::now() >= given_up_at {
-                // It is not extended any more, and is released when it has expired.
+                // It is not renewed any more, and is released when it has expired.
                 return Ok(());
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 
-    /// Tells the other nodes to refresh their leases.
+    /// Asks the other nodes to refresh their leases.
     pub(super) async fn announce_change(&self) {
         // Without the bus it may wait for a connection.
         let broadcast = self.cluster.broadcast(LEASES_TOPIC, Bytes::new());
         if let Ok(Err(error)) = tokio::time::timeout(ANNOUNCE_TIMEOUT, broadcast).await {
-            tracing::debug!(%error, "the other nodes could not be told that leases changed");
+            tracing::debug!(%error, "could not notify the other nodes of changed leases");
         }
     }
 
-    /// Loads a network's state into memory, after dropping what a late request may have left from when it was last here.
+    /// Loads a network's state into memory, after dropping leftovers of late requests from its previous stay.
     pub(super) async fn restore(&self, app: &App, network: NetworkId) -> Result<(), hub_db::Error> {
         self.evict_network(app, network);
         for state in self.states() {

@@ -1,5 +1,5 @@
-//! Renews this node's leases and reads the others', in a task of its own: nothing that takes its time, such as giving
-//! shards away, delays it.
+//! Renews this node's leases and reads the others', in a separate task: slow work, such as transfers, does not delay
+//! it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::cluster::store::{self, Fitness, LeaseRow};
 use crate::values::SHARDS;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
-/// The holder considers a lease expired this much earlier: clocks run at slightly different rates.
+/// Margin by which the holder considers a lease expired earlier: clocks run at slightly different rates.
 const CLOCK_MARGIN: Duration = Duration::from_millis(250);
 
 /// Renews until the hub stops.
@@ -29,8 +29,8 @@ pub(super) async fn run(app: App, node: Arc<Node>) {
     }
 }
 
-/// Renews this node's leases, reads the others' and tells them that this node lives. Returns when to do so again: when the
-/// next lease of another node expires, within a second.
+/// Renews this node's leases, reads the others' and sends a heartbeat. Returns the time until the next refresh: when
+/// the next lease of another node expires, within a second.
 pub(super) async fn refresh(app: &App, node: &Node) -> Option<Duration> {
     let refreshed = node.refresh_leases(app).await;
     if refreshed.is_ok() {
@@ -39,12 +39,12 @@ pub(super) async fn refresh(app: &App, node: &Node) -> Option<Duration> {
     let reported = report(app, node).await;
     node.refreshed.notify_one();
     if let Err(error) = reported {
-        tracing::warn!(%error, "could not tell the other nodes that this one lives");
+        tracing::warn!(%error, "could not send a heartbeat to the other nodes");
     }
     refreshed.inspect_err(|error| tracing::warn!(%error, "could not refresh the shard leases")).ok()
 }
 
-/// Reads the database's clock and tells the other nodes whether this one should own shards.
+/// Reads the database's clock and reports the node's fitness for shards.
 async fn report(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     node.clock_watch.observe(&app.clock, &Reading::take(&app.db).await?);
     if node.is_draining() {
@@ -58,14 +58,15 @@ async fn report(app: &App, node: &Node) -> Result<(), hub_db::Error> {
 }
 
 impl Node {
-    /// Renews this node's leases and reads the others'. Returns when the next one of another node expires, or a second.
+    /// Renews this node's leases and reads the others'. Returns the time until the next one of another node expires,
+    /// at most a second.
     async fn refresh_leases(&self, app: &App) -> Result<Duration, hub_db::Error> {
         let mut far = self.lease_lock.lock().await;
         let expired = self.release_expired(app).await;
         let asked_at = Uptime::now();
         let renewed = store::renew(&app.db, &self.name, millis(LEASE_TTL), &expired).await?;
         self.record_leases(app, renewed, asked_at);
-        // Those that expired here meanwhile, though the database renewed them in time.
+        // Also those that expired here meanwhile although the database renewed them in time.
         self.release_expired(app).await;
         let leases = store::leases(&app.db).await?;
         let abandoned = far.observe(&leases, Uptime::now());
@@ -76,7 +77,7 @@ impl Node {
             missing.retain(|other| *other != shard);
             let is_valid = lease.left > 0 && !abandoned.contains(&lease.shard);
             if is_valid && lease.node == self.name {
-                // It was renewed above, or somebody has locked it for a moment.
+                // It was renewed above, or is locked for a moment.
                 continue;
             }
             let location = match lease.url {
@@ -97,9 +98,9 @@ impl Node {
         Ok(next)
     }
 
-    /// Ends the leases that expired unrenewed: another node may own their shards by now. Those that the database still has
-    /// are released there, so that the next ones have other fences. Returns the shards of all. Where the database refuses,
-    /// they are released the next time.
+    /// Ends leases that expired unrenewed: another node may own their shards by now. Leases that the database still
+    /// has are released there, so that the next ones have other fences. Returns the shards of all. If the database
+    /// fails, they are released the next time.
     async fn release_expired(&self, app: &App) -> Vec<u16> {
         let leases = self.locations.local_leases().into_iter();
         let expired: Vec<_> =
@@ -111,13 +112,13 @@ impl Node {
                         self.set_location(app, shard, ShardLocation::Unowned);
                     }
                 }
-                Err(error) => tracing::warn!(%error, "expired shard leases could not be released yet"),
+                Err(error) => tracing::warn!(%error, "could not release expired shard leases yet"),
             }
         }
         expired.into_iter().map(|(shard, _)| shard).collect()
     }
 
-    /// Records leases that the database gave this node, from before it was asked.
+    /// Records leases granted by the database, valid from the time of the request.
     pub(super) fn record_leases(&self, app: &App, leases: Vec<(i32, i64)>, asked_at: Uptime) {
         let expires_at = asked_at + LEASE_TTL.saturating_sub(CLOCK_MARGIN);
         for (shard, fence) in leases {
@@ -129,12 +130,12 @@ impl Node {
     }
 }
 
-/// Leases that last for longer than any lease does, because the database's clock was set back: their holders renew them to
-/// the right time within a second, unless they died.
+/// Leases that last longer than possible because the database's clock was set back: their holders renew them to the
+/// right time within a second, unless they died.
 #[derive(Debug, Default)]
 pub(super) struct FarLeases(HashMap<i32, FarLease>);
 
-/// One of them, and since when this node has seen it unchanged.
+/// Such a lease, and the time since when this node has seen it unchanged.
 #[derive(Debug)]
 struct FarLease {
     fence: i64,
@@ -143,7 +144,7 @@ struct FarLease {
 }
 
 impl FarLeases {
-    /// Returns the shards of those that nobody has renewed for as long as a lease lasts, by this machine's own clock.
+    /// Returns the shards of leases that were not renewed for the duration of a lease, by this machine's own clock.
     fn observe(&mut self, leases: &[LeaseRow], now: Uptime) -> Vec<i32> {
         let mut before = std::mem::take(&mut self.0);
         for lease in leases.iter().filter(|lease| lease.left > 2 * millis(LEASE_TTL)) {

@@ -11,8 +11,8 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::cluster::lease::ShardLease;
 
-/// A request's hold on its network's owner. Before a network moves it waits for its requests, for a second at most;
-/// whatever they answer later is discarded, unless they were released. On a single node nothing ever moves.
+/// A request's hold on its network's owner. Before a network moves it waits for its requests, for at most a second;
+/// later responses are discarded unless released. On a single node nothing ever moves.
 #[derive(Clone, Debug, Default)]
 pub struct RequestLease(Option<Arc<Inner>>);
 
@@ -27,9 +27,9 @@ struct Inner {
 enum HoldState {
     /// The network waits for this request before it moves.
     Held(#[allow(dead_code, reason = "dropping it ends the wait")] TaskTrackerToken),
-    /// The request is independent of where the network is.
+    /// The request does not depend on the network's location.
     Released,
-    /// The request did nothing and is to be served at the next owner.
+    /// The request did nothing and is repeated at the next owner.
     RetryOnOwner,
 }
 
@@ -38,12 +38,14 @@ impl RequestLease {
         Self(Some(Arc::new(Inner { moving: lease.ending.clone(), state: Mutex::new(HoldState::Held(admitted)) })))
     }
 
-    /// From here on the request needs nothing in this node's memory: its network may move, and its answer still counts.
+    /// From here on the request needs nothing in this node's memory: its network may move, and its response stays
+    /// valid.
     pub(crate) fn release(&self) {
         self.set(HoldState::Released);
     }
 
-    /// Discards the answer and has the request served at the network's next owner; call it only where it did nothing.
+    /// Discards the response and repeats the request at the network's next owner; call it only if the request did
+    /// nothing.
     pub(crate) fn retry_on_owner(&self) {
         self.set(HoldState::RetryOnOwner);
     }

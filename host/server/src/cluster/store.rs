@@ -1,17 +1,17 @@
-//! All SQL of nodes and shard leases. None of it is a network's, and all of it is PostgreSQL's: a single node on SQLite has
-//! no leases.
+//! All SQL of nodes and shard leases. It belongs to no network, and only to PostgreSQL: a single node on SQLite has no
+//! leases.
 //!
-//! Times are by the database's clock: `clock_timestamp()`, since `now()` does not advance within a transaction. Nobody
-//! waits for a row: what another transaction has locked is left out, so that a node that stopped in one holds up no
-//! lease but that one. Who ends a lease locks its row `FOR UPDATE`, which is left out while a write that the lease allowed
-//! is under way; renewing one does not meet those.
+//! Times are by the database's clock: `clock_timestamp()`, since `now()` does not advance within a transaction. No
+//! statement waits for a row: rows locked by other transactions are skipped, so that a node that stopped in one holds
+//! up no lease but that one. Ending a lease locks its row `FOR UPDATE`, which is skipped during a write that the lease
+//! allowed; renewals do not conflict with those.
 
 use hub_db::{Db, Error, Tx};
 use serde_json::json;
 
 use crate::clock::Millis;
 
-/// A lease on a shard.
+/// Lease on a shard.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct LeaseRow {
     pub(super) shard: i32,
@@ -19,49 +19,49 @@ pub(super) struct LeaseRow {
     pub(super) url: Option<String>,
     pub(super) fence: i64,
     pub(super) expires_at: Millis,
-    /// Milliseconds until it expires; 0 or less: it has expired.
+    /// Milliseconds until expiry; expired if 0 or less.
     pub(super) left: Millis,
 }
 
-/// Why a node should own shards, or should not.
+/// Fitness of a node to own shards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct Fitness {
-    /// It reaches the bus.
+    /// True if it reaches the bus.
     pub(super) reaches_bus: bool,
-    /// Its machine's clock agrees with the database's.
+    /// True if its machine's clock agrees with the database's.
     pub(super) is_clock_right: bool,
 }
 
-/// A node, as it reported itself.
+/// Node as in its last heartbeat.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct NodeRow {
     pub(super) node: String,
     pub(super) url: String,
     #[sqlx(flatten)]
     pub(super) fitness: Fitness,
-    /// The names of the nodes that it reaches, as a JSON array; `None` at nodes of a version that does not report them.
+    /// Names of the nodes that it reaches, as a JSON array; `None` for versions that do not report them.
     pub(super) reached: Option<String>,
-    /// Milliseconds since it reported; negative where the database's clock was set back since.
+    /// Milliseconds since its heartbeat; negative if the database's clock was set back since.
     pub(super) silent: Millis,
 }
 
 impl NodeRow {
-    /// Whether it reported itself within this time. One that reported far in the future did so before the database's clock
-    /// was set back: if it lives, it reports again within a second.
+    /// True if it sent a heartbeat within this time. A heartbeat far in the future is from before the database's clock
+    /// was set back: a live node sends another within a second.
     pub(super) fn is_live(&self, within: Millis) -> bool {
         self.silent.saturating_abs() < within
     }
 }
 
-/// The database's clock.
+/// Time of the database's clock.
 pub(super) async fn clock(db: &Db) -> Result<Millis, Error> {
     let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
     let (now,): (Millis,) = db.time_critical().query(sql).one().await?;
     Ok(now)
 }
 
-/// Records that a node is alive, which other nodes it reaches, and whether it should own shards. Nodes of the previous
-/// version know of one reason alone, `has_bus`.
+/// Records a node's heartbeat, its reachable peers and its fitness. Nodes of the previous version only know one
+/// reason, `has_bus`.
 pub(super) async fn upsert_node(
     db: &Db,
     node: &str,
@@ -87,15 +87,15 @@ pub(super) async fn upsert_node(
     Ok(())
 }
 
-/// Makes a node that is about to stop count as silent for `silent`, so that it gets no more shards. Its URL stays known
-/// while it owns some.
+/// Makes a node that is about to stop count as silent for `silent`, so that it gets no more shards. Its URL stays
+/// known while it owns some.
 pub(super) async fn retire_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
     let sql = "UPDATE hub_nodes SET seen_at = seen_at - $2 WHERE node = $1";
     db.time_critical().write(sql).bind(node).bind(silent).execute().await?;
     Ok(())
 }
 
-/// Deletes a node that has stopped, and those that were silent for longer than `silent`.
+/// Deletes a node that has stopped, and nodes silent for longer than `silent`.
 pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
     db.time_critical()
         .write(
@@ -109,7 +109,7 @@ pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(
     Ok(())
 }
 
-/// The nodes that were alive within this time, in the order of their names.
+/// Nodes alive within this time, ordered by name.
 pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
     db.time_critical()
         .query(
@@ -124,7 +124,7 @@ pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error
         .await
 }
 
-/// All leases, also expired ones.
+/// All leases, including expired ones.
 pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
     db.time_critical()
         .query(
@@ -152,7 +152,7 @@ pub(super) async fn insert_shards(db: &Db, shards: &[u16], node: &str) -> Result
     Ok(())
 }
 
-/// Renews a node's unexpired leases for `ttl` from now, but for some; returns their shards and fences.
+/// Renews a node's unexpired leases for `ttl` from now, with exceptions. Returns their shards and fences.
 pub(super) async fn renew(db: &Db, node: &str, ttl: Millis, except: &[u16]) -> Result<Vec<(i32, i64)>, Error> {
     db.time_critical()
         .write(
@@ -175,8 +175,8 @@ pub(super) async fn renew(db: &Db, node: &str, ttl: Millis, except: &[u16]) -> R
         .await
 }
 
-/// Claims those of the shards that have no unexpired lease; returns these with their fences. No lease lasts for twice `ttl`
-/// or longer: where one seems to, the database's clock was set back.
+/// Claims those of the shards without an unexpired lease and returns them with their fences. No lease lasts for twice
+/// `ttl` or longer: if one seems to, the database's clock was set back.
 pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
     db.time_critical()
         .write(
@@ -200,8 +200,8 @@ pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> R
         .await
 }
 
-/// Expires those of a node's leases, given with their fences, so that the next ones have other fences; returns their
-/// shards. One that somebody has locked is left.
+/// Expires the given leases of a node, so that the next ones have other fences. Returns their shards. Locked leases
+/// are skipped.
 pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Result<Vec<(i32,)>, Error> {
     let (shards, fences): (Vec<_>, Vec<_>) = leases.iter().copied().unzip();
     db.time_critical()
@@ -225,8 +225,8 @@ pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Resul
         .await
 }
 
-/// Whether a node has the lease; nobody else gets it until the transaction ends. A node that stops within the transaction
-/// (paused, cut off) loses it to the database after two seconds, before its leases expire.
+/// True if a node has the lease; no other node gets it until the transaction ends. A node that stops within the
+/// transaction (paused, cut off) loses its database session after two seconds, before its leases expire.
 pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Result<bool, Error> {
     let row: Option<(i64,)> = tx
         .query(
@@ -241,13 +241,13 @@ pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) 
     Ok(row.is_some())
 }
 
-/// What became of a transfer.
+/// Result of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transferred {
     Done,
-    /// A write under the lease is under way.
+    /// A write under the lease is in progress.
     Locked,
-    /// The node does not have the lease any more.
+    /// The node no longer has the lease.
     NotHeld,
 }
 

@@ -1,4 +1,4 @@
-//! What fits into one answer: documents are large, so lists of them are cut by their bytes.
+//! Size limits of responses: documents are large, so lists of them are cut by bytes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,14 +11,14 @@ use crate::http::answer::{AnswerBudget, json_size};
 use crate::http::document::Document;
 use crate::values::NetworkId;
 
-/// The field names and quotes around each item.
+/// Field names and quotes around each item.
 const AROUND: usize = 20;
 
 fn takes(budget: &mut AnswerBudget, id: &DocumentId, bytes: usize) -> bool {
     budget.take(bytes.saturating_add(json_size(id)).saturating_add(AROUND))
 }
 
-/// The documents of these rows, in their order. One that was deleted meanwhile is left out.
+/// Documents of these rows, in order. Documents deleted meanwhile are left out.
 async fn read(
     app: &App,
     network: NetworkId,
@@ -35,13 +35,13 @@ async fn read(
     Ok(found.into_iter().filter_map(|(id, doc)| Some((id.clone(), doc.or_else(|| large.remove(&id))?))).collect())
 }
 
-/// How many of these documents fit; they may have grown since their sizes were read.
+/// Number of these documents that fit; they may have grown since their sizes were read.
 fn fitting(found: &[FoundDocument]) -> usize {
     let mut budget = AnswerBudget::default();
     found.iter().take_while(|(id, doc)| takes(&mut budget, id, doc.as_str().len())).count()
 }
 
-/// As many of the documents as fit, and a cursor where there are more.
+/// Returns the documents that fit, and a cursor if there are more.
 pub(super) async fn page(
     app: &App,
     network: NetworkId,
@@ -61,7 +61,7 @@ pub(super) async fn page(
     let is_cut = fits < found.len();
     found.truncate(fits);
     let last = match found.last() {
-        // What was deleted meanwhile is behind the cursor, too, unless the list was cut before it.
+        // Documents deleted meanwhile are also behind the cursor, unless the list was cut before them.
         Some((id, _)) if is_cut => positions.iter().find(|position| position.id == *id),
         _ => positions.last(),
     };
@@ -69,7 +69,7 @@ pub(super) async fn page(
     Ok((found, next))
 }
 
-/// As many of the documents as fit, each once, where it was first asked for; and the ids of the others.
+/// Returns the documents that fit, each once at its first position in the request, and the ids of the others.
 pub(super) async fn by_id(
     app: &App,
     network: NetworkId,

@@ -1,4 +1,4 @@
-//! Documents on the wire.
+//! Documents in requests and responses.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -7,11 +7,11 @@ use crate::collections::model::DocumentId;
 use crate::collections::service::{FoundDocument, FoundPage};
 use crate::http::document::Document;
 
-/// A document in a list.
+/// Document in a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CollectionItem {
     id: DocumentId,
-    /// As it was put.
+    /// Document as stored.
     #[schema(value_type = serde_json::Value, example = json!({"id": "red-dragons", "level": 7}))]
     doc: Document,
 }
@@ -22,22 +22,22 @@ impl From<FoundDocument> for CollectionItem {
     }
 }
 
-/// The documents asked for, each once.
+/// The requested documents, each once.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct CollectionDocuments {
     pub(super) items: Vec<CollectionItem>,
-    /// The ids of those that did not fit into this answer, to be asked for again; absent where all did.
+    /// Ids of documents that did not fit into this response, to be requested again; absent if all did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Option<Vec<DocumentId>>, nullable = false, example = json!(["blue-dragons"]))]
     pub(super) rest: Vec<DocumentId>,
 }
 
-/// Documents, in the order asked.
+/// Documents in the requested order.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CollectionItems {
     items: Vec<CollectionItem>,
-    /// Where there are more: to be sent as `cursor` for the next ones. Absent at the end.
+    /// `cursor` for the next documents; absent at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
     next_cursor: Option<String>,
@@ -49,12 +49,12 @@ impl From<FoundPage> for CollectionItems {
     }
 }
 
-/// A page of documents.
+/// Page of documents.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CollectionPage {
     pub(super) items: Vec<CollectionItem>,
-    /// To be sent as `cursor` for the page after this one; null at the end.
+    /// `cursor` for the next page; null at the end.
     #[schema(example = "WyJndWlsZHMiLCJsZXZlbCIsImFzYyIsImMwMWMiLCJyZWQiXQ")]
     pub(super) next_cursor: Option<String>,
 }

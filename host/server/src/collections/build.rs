@@ -1,9 +1,8 @@
-//! Builds indexes over the documents that are stored, some documents at a time.
+//! Builds indexes over stored documents, in batches.
 //!
-//! Whoever adds an index records in the same transaction that it is to be built. From then on every write of a document
-//! keeps the index; a build adds the documents that were there before, in the order of their ids, each batch in a
-//! transaction of a few milliseconds with the id up to which it came. A build that was interrupted, by a kill too, goes
-//! on there, at any node.
+//! Adding an index records in the same transaction that it must be built. From then on every write of a document
+//! maintains the index; a build adds the earlier documents in the order of their ids, each batch in a transaction of a
+//! few milliseconds that also stores the last id. An interrupted or killed build is resumed there, at any node.
 
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,21 +22,21 @@ use crate::collections::store::builds::{self, IndexBuild};
 use crate::collections::store::{self, DocumentRow};
 use crate::values::NetworkId;
 
-/// Bytes of documents that are read for one batch; one document may be larger.
+/// Bytes of documents read for one batch; one document may be larger.
 const BATCH_BYTES: i64 = 128 * 1024;
-/// Entries that are added by the first batch, and the fewest and the most of any.
+/// Number of entries added by the first batch, and their minimum and maximum per batch.
 const FIRST_ENTRIES: usize = 256;
 const FEWEST_ENTRIES: usize = 128;
 const MOST_ENTRIES: usize = 2_048;
-/// How long a batch is to take, without its commit: on SQLite all writers wait for it.
+/// Target duration of a batch without its commit: on SQLite all writers wait for it.
 const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_millis(5);
-/// Collections that are built side by side, a batch of each in turn.
+/// Number of collections built concurrently, in alternating batches.
 const COLLECTIONS_AT_ONCE: i64 = 100;
-/// How often is looked for builds that nobody is at, as after another node was killed.
+/// Interval between searches for abandoned builds, for example after a node was killed.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Wakes the background work, and finds out how much of it is done at once.
+/// Wakes the background work and adapts its batch size.
 #[derive(Debug)]
 pub(crate) struct IndexBuilds {
     wake: Notify,
@@ -51,17 +50,17 @@ impl Default for IndexBuilds {
 }
 
 impl IndexBuilds {
-    /// There is something to build.
+    /// Reports that there is something to build.
     pub(super) fn wake(&self) {
         self.wake.notify_one();
     }
 
-    /// The documents of the next batch for that many indexes.
+    /// Number of documents in the next batch for that many indexes.
     fn batch_documents(&self, indexes: usize) -> usize {
         (self.batch_entries.load(Ordering::Relaxed) / indexes.max(1)).max(1)
     }
 
-    /// Adapts the size of batches to how long a full one took: machines differ, and what else they do.
+    /// Adapts the batch size to the duration of a full batch: machines and their load differ.
     fn adapt(&self, took: Duration) {
         let entries = self.batch_entries.load(Ordering::Relaxed);
         let adapted = if took < SHORT {
@@ -75,12 +74,12 @@ impl IndexBuilds {
     }
 }
 
-/// Builds what is to be built until the hub stops.
+/// Builds indexes until the hub stops.
 pub(super) fn start(app: &App) {
     when_due(app, POLL_INTERVAL, |app| &app.index_builds.wake, "build the indexes of collections", build_all);
 }
 
-/// Builds all indexes; a later run is due when there are new ones alone.
+/// Builds all indexes; a later run is due only when there are new ones.
 async fn build_all(app: App) -> Result<Option<Millis>> {
     loop {
         let mut is_busy = false;
@@ -88,25 +87,25 @@ async fn build_all(app: App) -> Result<Option<Millis>> {
             let batch = with_tenant(network.0, build_batch(&app, network, &collection)).await?;
             is_busy |= batch == Batch::Done;
         }
-        // Where others are at all of them, they go on.
+        // Builds in progress elsewhere continue there.
         if !is_busy {
             return Ok(None);
         }
     }
 }
 
-/// What became of a batch.
+/// Result of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Batch {
-    /// It is done, and there may be more.
+    /// Done; there may be more.
     Done,
-    /// Somebody else is at it.
+    /// Locked by another builder.
     Taken,
     /// The indexes are complete.
     Complete,
 }
 
-/// Adds the next documents to the unfinished indexes of a collection.
+/// Adds the next documents to a collection's unfinished indexes.
 pub(super) async fn build_batch(app: &App, network: NetworkId, collection: &CollectionName) -> Result<Batch> {
     let Some(build) = builds::find(&app.db, network, collection).await? else { return Ok(Batch::Complete) };
     let most = app.index_builds.batch_documents(build.fields.len());
@@ -138,7 +137,7 @@ pub(super) async fn build_batch(app: &App, network: NetworkId, collection: &Coll
         .await
 }
 
-/// The id of the last document that belongs into the batch.
+/// Id of the last document of the batch.
 fn last_of_batch(sizes: &[(String, i64)]) -> Option<&str> {
     let mut bytes = 0;
     let within = sizes.iter().take_while(|(_, size)| {
@@ -149,8 +148,8 @@ fn last_of_batch(sizes: &[(String, i64)]) -> Option<&str> {
     Some(id)
 }
 
-/// The documents' entries in the indexes to build. A text that is too long for its index is in none: it was stored before
-/// the index was there.
+/// Entries of the documents in the unfinished indexes. A text too long for its index is left out: it was stored before
+/// the index existed.
 fn entries_of<'d>(
     network: NetworkId,
     definition: &CollectionDefinition,

@@ -1,4 +1,4 @@
-//! Where a page ended: opaque to callers.
+//! End of a page, opaque to clients.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crate::collections::index::IndexKey;
 use crate::collections::model::{CollectionName, DocumentId, FieldPath, Order};
 
-/// Which list is paged through.
+/// List being paged through.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List<'a> {
     pub(super) collection: &'a CollectionName,
@@ -14,7 +14,7 @@ pub(super) struct List<'a> {
     pub(super) order: Order,
 }
 
-/// A document's position in an index.
+/// Position of a document in an index.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct IndexPosition {
     #[sqlx(rename = "value")]
@@ -23,14 +23,14 @@ pub(super) struct IndexPosition {
 }
 
 impl IndexPosition {
-    /// As callers hand it back.
+    /// Text for clients.
     pub(super) fn to_cursor(&self, list: List<'_>) -> String {
         let parts = (list.collection, list.field, list.order, self.key.to_hex(), &self.id);
-        // Five texts always have a JSON.
+        // Five texts can always be serialized.
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(&parts).unwrap_or_default())
     }
 
-    /// Reads a cursor of the same list.
+    /// Parses a cursor of the same list.
     pub(super) fn from_cursor(cursor: &str, list: List<'_>) -> Option<Self> {
         let json = URL_SAFE_NO_PAD.decode(cursor).ok()?;
         let parts: (CollectionName, FieldPath, Order, String, DocumentId) = serde_json::from_slice(&json).ok()?;

@@ -1,31 +1,31 @@
-//! The index entries of a document.
+//! Index entries of a document.
 //!
-//! An entry's value is bytes that compare as the values do, on both databases alike: a text's own UTF-8; a number's
-//! eight bytes, encoded so that greater numbers have greater bytes; one byte for a bool.
+//! An entry's value is a byte string that sorts like the values, on both databases: UTF-8 of a text; eight bytes of a
+//! number, encoded so that greater numbers have greater bytes; one byte for a bool.
 
 use serde_json::Value;
 
 use crate::collections::model::{DocumentId, FieldPath, IndexDefinition, IndexType};
 use crate::values::hex;
 
-/// An entry must fit into one page of the database.
+/// Maximum size of a text: an entry must fit into one page of the database.
 pub(super) const MAX_TEXT_BYTES: usize = 1_024;
 
-/// An indexed value, encoded so that keys compare as their values do.
+/// Indexed value, encoded so that keys sort like their values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, sqlx::Type)]
 #[sqlx(transparent)]
 pub(super) struct IndexKey(Vec<u8>);
 
 impl IndexKey {
-    /// Before every value.
+    /// Lower than every value.
     pub(super) const MIN: Self = Self(Vec::new());
 
-    /// After every value: no text begins with this byte, and no other value is as long.
+    /// Higher than every value: no text begins with this byte, and no other value is as long.
     pub(super) fn upper_bound() -> Self {
         Self(vec![0xff; 9])
     }
 
-    /// The least key after this one.
+    /// Lowest key after this one.
     pub(super) fn successor(&self) -> Self {
         Self([self.0.as_slice(), &[0]].concat())
     }
@@ -57,7 +57,7 @@ impl IndexKey {
         pairs.collect::<Option<_>>().map(Self)
     }
 
-    /// Reads a query's value for an index of this type.
+    /// Parses a query's value for an index of this type.
     pub(super) fn parse(text: &str, kind: IndexType) -> Result<Self, &'static str> {
         match kind {
             IndexType::String => Ok(Self::from_text(text)),
@@ -72,19 +72,19 @@ impl IndexKey {
     }
 }
 
-/// The value of a field, where the document has it.
+/// Value of a field, if the document has it.
 pub(super) fn field<'a>(doc: &'a Value, path: &FieldPath) -> Option<&'a Value> {
     path.as_str().split('.').try_fold(doc, |value, name| value.as_object()?.get(name))
 }
 
-/// A field's text that is longer than [`MAX_TEXT_BYTES`].
+/// Field whose text is longer than [`MAX_TEXT_BYTES`].
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong(pub(super) FieldPath);
 
-/// One entry: which index, and the value there.
+/// Entry: the index and the value in it.
 pub(super) type Entry = (FieldPath, IndexKey);
 
-/// A document's entries in these indexes: none where it lacks the field or has another type there.
+/// Entries of a document in these indexes: none if the field is missing or has another type.
 pub(super) fn entries(doc: &Value, indexes: &[IndexDefinition]) -> Result<Vec<Entry>, TooLong> {
     let mut entries = vec![];
     for index in indexes {
@@ -105,7 +105,7 @@ pub(super) fn entries(doc: &Value, indexes: &[IndexDefinition]) -> Result<Vec<En
     Ok(entries)
 }
 
-/// Whether a document may have this id: the key field holds it, or is not there.
+/// True if a document may have this id: the key field contains it or is missing.
 pub(super) fn id_matches(doc: &Value, key: Option<&FieldPath>, id: &DocumentId) -> bool {
     match key.and_then(|key| field(doc, key)) {
         None | Some(Value::Null) => true,

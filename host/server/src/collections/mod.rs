@@ -1,13 +1,13 @@
-//! Collections: JSON documents under ids of a network's own, found again by indexed fields.
+//! Collections: JSON documents under ids chosen by the network, searchable by indexed fields.
 //!
 //! Invariants: a document and its index entries are written in one transaction; every document of a registered
-//! collection that has a field of the index's type is in that index, whether the index or the document was there
-//! first; pages go by value and id, so that inserts neither repeat nor skip a document.
+//! collection with a field of an index's type is in that index, regardless of which was created first; pages are
+//! ordered by value and id, so that inserts neither repeat nor skip a document.
 //!
-//! A writer of documents therefore holds a shared lock on the collection's definition until it commits, and adding an
-//! index holds an exclusive one: no document slips in between the adding of an index and its building. An index is used
-//! once it is complete. Tables: `collections` (the definitions), `collection_documents`, `collection_entries` (the
-//! indexes), `collection_index_builds` (indexes that are not complete).
+//! Writers of documents therefore hold a shared lock on the collection's definition until they commit, and adding an
+//! index takes an exclusive one: no document can slip in between the addition of an index and its build. An index is
+//! used once it is complete. Tables: `collections` (definitions), `collection_documents`, `collection_entries`
+//! (indexes), `collection_index_builds` (incomplete indexes).
 
 mod answer;
 mod body;

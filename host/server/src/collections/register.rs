@@ -1,4 +1,4 @@
-//! Registering collections: definitions only grow, and a new index is built over what is stored.
+//! Registration of collections: definitions only grow, and a new index is built over stored documents.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::collections::store::{self, StoredCollection, builds};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// How long a caller waits for indexes to be complete.
+/// Time to wait for indexes to be complete.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long to leave a build to whoever is at it.
+/// Delay before retrying a build that is locked by another builder.
 const RETRY_DELAY: Duration = Duration::from_millis(10);
 
-/// Registers what is new in these definitions and answers what each collection is then, in the order asked. Every
-/// server asks this as it starts; nearly always nothing is new, so that is checked first. New indexes are complete where
-/// that takes no longer than a moment.
+/// Registers new parts of these definitions and returns the current state of each collection, in the requested order.
+/// Every server calls this at its start and nearly always nothing is new, so that is checked first. New indexes are
+/// complete on return if building them is quick.
 pub(super) async fn register(
     app: &App,
     network: NetworkId,
@@ -28,7 +28,7 @@ pub(super) async fn register(
     if let Some(unchanged) = unchanged(app, network, requested).await? {
         return Ok(unchanged);
     }
-    // Locked by name: two calls for the same collections then cannot wait for each other.
+    // Locked in the order of names, so that two calls for the same collections cannot deadlock.
     let mut by_name: Vec<_> = requested.iter().enumerate().collect();
     by_name.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
     let registered = app
@@ -62,7 +62,7 @@ pub(super) async fn register(
     let mut answer = Vec::with_capacity(registered.len());
     let deadline = Instant::now() + PATIENCE;
     for definition in registered {
-        // Nobody can build what is not committed yet.
+        // Uncommitted indexes cannot be built.
         if !hub_db::has_uncommitted_writes() {
             await_build(app, network, &definition.name, deadline).await?;
         }
@@ -72,7 +72,7 @@ pub(super) async fn register(
     Ok(answer)
 }
 
-/// Takes part in building a collection's indexes until they are complete, or the deadline is over.
+/// Helps to build a collection's indexes until they are complete or the deadline has passed.
 async fn await_build(app: &App, network: NetworkId, collection: &CollectionName, deadline: Instant) -> Result<()> {
     while Instant::now() < deadline {
         match build::build_batch(app, network, collection).await? {
@@ -84,7 +84,7 @@ async fn await_build(app: &App, network: NetworkId, collection: &CollectionName,
     Ok(())
 }
 
-/// What the collections are, if these definitions would change none of them.
+/// Current collections, if these definitions would not change them.
 async fn unchanged(
     app: &App,
     network: NetworkId,
@@ -100,7 +100,7 @@ async fn unchanged(
     Ok(Some(unchanged))
 }
 
-/// The stored definition with what the requested one adds: new indexes last.
+/// Stored definition with the additions of the requested one: new indexes last.
 fn merge(stored: &CollectionDefinition, requested: &CollectionDefinition) -> Result<CollectionDefinition> {
     let mut merged = stored.clone();
     match (&stored.key, &requested.key) {

@@ -6,7 +6,7 @@ mod register;
 
 use crate::endpoints::Endpoints;
 
-/// The routes of collections.
+/// Routes of collections.
 pub(crate) fn router() -> Endpoints {
     register::router().merge(documents::router()).merge(lists::router())
 }

@@ -18,7 +18,7 @@ use crate::http::error::ApiError;
 use crate::limits::{Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
 use crate::values::NetworkId;
 
-/// What can be wrong with a request about collections.
+/// Errors of requests about collections.
 #[derive(Debug, Error)]
 pub(super) enum CollectionsError {
     /// No such collection in the caller's network.
@@ -27,37 +27,37 @@ pub(super) enum CollectionsError {
     /// No such document in the collection.
     #[error("The collection `{0}` has no document `{1}`.")]
     UnknownDocument(CollectionName, DocumentId),
-    /// No index of the field.
+    /// The field has no index.
     #[error("The collection `{0}` has no index of the field `{1}`; register one to search by it.")]
     NotIndexed(CollectionName, FieldPath),
-    /// An index that has not all documents yet.
+    /// The index is not complete yet.
     #[error("The index of the field `{1}` of the collection `{0}` is being built; try again in a moment.")]
     Building(CollectionName, FieldPath),
-    /// An index of another type than this route needs.
-    #[error("The field `{0}` is indexed as `{1}`; only a field indexed as `number` has a range.")]
+    /// The route requires another index type.
+    #[error("The field `{0}` is indexed as `{1}`; ranges require an index of type `number`.")]
     NoRange(FieldPath, IndexType),
-    /// What is asked for is not of the index's type.
+    /// The value does not have the index's type.
     #[error("In the query, `value`: {0}.")]
     BadValue(&'static str),
-    /// Not a cursor of this list.
+    /// The cursor belongs to another list.
     #[error("In the query, `cursor`: must be the `nextCursor` of a page of the same field and order.")]
     BadCursor,
-    /// The key field holds something else than the id.
-    #[error("The document's field `{0}` must hold its id, `{1}`.")]
+    /// The key field does not contain the id.
+    #[error("The document's field `{0}` must contain its id, `{1}`.")]
     KeyMismatch(FieldPath, DocumentId),
-    /// A text that an index cannot take.
+    /// The text is too long for an index.
     #[error("The field `{0}` is indexed, so its text must be at most {MAX_TEXT_BYTES} bytes.")]
     ValueTooLong(FieldPath),
-    /// A document that holds something no reader takes.
+    /// The document contains a value that readers reject.
     #[error("The document cannot be read: {0}.")]
     Unreadable(String),
-    /// An index that is there with another type.
-    #[error("The collection `{0}` has an index of the field `{1}` already, as `{2}`; its type cannot change.")]
+    /// The index exists with another type.
+    #[error("The collection `{0}` already indexes the field `{1}` as `{2}`; the type cannot change.")]
     TypeChanged(CollectionName, FieldPath, IndexType),
-    /// Another key field than the collection has.
-    #[error("The key of the collection `{0}` is `{1}` already and cannot change.")]
+    /// The collection has another key field.
+    #[error("The collection `{0}` already has the key `{1}`, which cannot change.")]
     KeyChanged(CollectionName, FieldPath),
-    /// More than the network may have.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -112,7 +112,7 @@ async fn index_type(
     Ok(index.r#type)
 }
 
-/// One document.
+/// Returns one document.
 pub(super) async fn get(
     app: &App,
     network: NetworkId,
@@ -126,8 +126,8 @@ pub(super) async fn get(
     Err(CollectionsError::UnknownDocument(collection.clone(), id.clone()))
 }
 
-/// Those of these documents that there are, each once, in the order in which they were first asked for; and the ids of
-/// those that do not fit into the answer.
+/// Returns the existing ones of these documents, each once in the order of the request, and the ids of those that do
+/// not fit into the response.
 pub(super) async fn get_many(
     app: &App,
     network: NetworkId,
@@ -138,7 +138,7 @@ pub(super) async fn get_many(
     answer::by_id(app, network, collection, ids).await
 }
 
-/// Parses a document to index it. It may be JSON that parsers refuse, such as a number beyond all bounds.
+/// Parses a document for indexing. It may be JSON that parsers refuse, such as a number out of range.
 pub(super) fn parse(doc: &Document) -> Result<Value> {
     serde_json::from_str(doc.as_str()).map_err(|error| CollectionsError::Unreadable(error.to_string()))
 }
@@ -178,8 +178,8 @@ pub(super) async fn put(
     Ok(doc)
 }
 
-/// Deletes a document; whether there was one. Only then its entries go: where there was none, they are those of a
-/// concurrent write.
+/// Deletes a document. True if it existed; only then its entries are deleted: otherwise they belong to a concurrent
+/// write.
 pub(super) async fn delete(
     app: &App,
     network: NetworkId,
@@ -205,10 +205,10 @@ pub(super) async fn delete(
     Ok(deleted)
 }
 
-/// Documents of a list, and where the next ones begin; none at the end.
+/// Documents of a list and the cursor of the next ones; none at the end.
 pub(super) type FoundPage = (Vec<FoundDocument>, Option<String>);
 
-/// The documents in a range of an index that fit into one answer, behind the cursor.
+/// Documents after the cursor in a range of an index, as many as fit into one response.
 async fn find(
     app: &App,
     network: NetworkId,
@@ -221,7 +221,7 @@ async fn find(
         range.continue_behind(position);
     }
     let limit = range.limit;
-    // One more than wanted tells whether there is another page.
+    // One extra document shows that there is another page.
     range.limit = limit.saturating_add(1);
     let mut found = store::find(&app.db, network, list.collection, list.field, range).await?;
     let has_more = found.len() as i64 > limit;
@@ -229,7 +229,7 @@ async fn find(
     answer::page(app, network, list, found, has_more).await
 }
 
-/// The documents whose field has this value, by id.
+/// Documents whose field has this value, ordered by id.
 pub(super) async fn find_by_value(
     app: &App,
     network: NetworkId,
@@ -245,22 +245,22 @@ pub(super) async fn find_by_value(
     find(app, network, List { collection, field, order: Order::Asc }, range, part.cursor).await
 }
 
-/// Which part of a list is wanted.
+/// Part of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListPart<'a> {
-    /// Where the part before it ended.
+    /// End of the previous part.
     pub(super) cursor: Option<&'a str>,
     pub(super) limit: i64,
 }
 
-/// Which numbers are wanted, both ends included.
+/// Range of numbers, both ends inclusive.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberRange {
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
 }
 
-/// The documents whose field lies in a range.
+/// Documents whose field is in a range.
 pub(super) async fn find_in_range(
     app: &App,
     network: NetworkId,
@@ -279,7 +279,7 @@ pub(super) async fn find_in_range(
     find(app, network, list, range, part.cursor).await
 }
 
-/// The documents of an index, from one end.
+/// Documents of an index, from one end.
 pub(super) async fn find_all(app: &App, network: NetworkId, list: List<'_>, part: ListPart<'_>) -> Result<FoundPage> {
     index_type(app, network, list.collection, list.field).await?;
     find(app, network, list, IndexRange::all(list.order, part.limit), part.cursor).await

@@ -11,7 +11,7 @@ use crate::http::document::Document;
 use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
 
-/// All documents of a network, as triggers count them.
+/// All documents of a network, counted by triggers.
 pub(super) const DOCUMENTS: Rows = Rows::few(
     Limit::Documents,
     "SELECT CAST(COALESCE(SUM(documents), 0) AS BIGINT) FROM network_usage WHERE network_id = $1",
@@ -39,7 +39,7 @@ const DEFINITION_FOR_SHARE: Sql = Sql {
     postgres: "SELECT name, key_field, indexes FROM collections WHERE network_id = $1 AND name = $2 FOR SHARE",
 };
 
-/// A collection and which of its indexes are not complete yet.
+/// A collection and its incomplete indexes.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCollection {
     pub(super) definition: CollectionDefinition,
@@ -74,7 +74,7 @@ pub(super) async fn collection(
     Ok(Some(StoredCollection { definition: definition.try_into()?, building }))
 }
 
-/// The definition, unchanged until this transaction ends.
+/// Returns the definition and locks it against changes until the transaction ends.
 pub(super) async fn lock_definition_shared(
     tx: &mut Tx,
     network: NetworkId,
@@ -84,7 +84,7 @@ pub(super) async fn lock_definition_shared(
     row.map(CollectionDefinition::try_from).transpose()
 }
 
-/// The definition, created where there is none, locked against readers in [`lock_definition_shared`].
+/// Returns the definition, created if missing, and locks it against [`lock_definition_shared`].
 pub(super) async fn lock_or_create_definition(
     tx: &mut Tx,
     network: NetworkId,
@@ -128,7 +128,7 @@ pub(super) async fn count_collections(tx: &mut Tx, network: NetworkId) -> Result
     Ok(count)
 }
 
-/// A document and its id.
+/// A document with its id.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct DocumentRow {
     pub(super) id: DocumentId,
@@ -168,7 +168,7 @@ pub(super) async fn document(
     Ok(row.map(|row| row.doc))
 }
 
-/// The size of a document's row, as it is counted; 0 where there is none.
+/// Stored size of a document's row; 0 without one.
 pub(super) async fn document_bytes(
     db: &Db,
     network: NetworkId,
@@ -195,7 +195,7 @@ const DOCUMENTS_BY_ID: Sql = Sql {
                  AND id IN (SELECT jsonb_array_elements_text(CAST($3 AS JSONB)))",
 };
 
-/// Those of these documents that there are, in no order.
+/// Existing ones of these documents, unordered.
 pub(super) async fn documents(
     db: &Db,
     network: NetworkId,
@@ -205,7 +205,7 @@ pub(super) async fn documents(
     db.query(DOCUMENTS_BY_ID).bind(network).bind(collection).bind(to_json(ids)?).all().await
 }
 
-/// A document's size, and the document if it is small: a list of large ones would not fit into memory.
+/// Size of a document, and a small document itself: a list of large ones would not fit into memory.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct SizedDocument {
     bytes: i64,
@@ -217,13 +217,13 @@ impl SizedDocument {
         usize::try_from(self.bytes).unwrap_or(usize::MAX)
     }
 
-    /// The document; none where it is large and is to be read by itself.
+    /// The document; none if it is large and must be read separately.
     pub(super) fn into_small(self) -> Result<Option<Document>, Error> {
         self.doc.map(Document::try_from).transpose().map_err(|error| sqlx::Error::Decode(error.into()).into())
     }
 }
 
-/// A [`SizedDocument`] of an id.
+/// A [`SizedDocument`] with its id.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct SizedRow {
     pub(super) id: DocumentId,
@@ -242,7 +242,7 @@ const SIZES_BY_ID: Sql = Sql {
                  AND id IN (SELECT jsonb_array_elements_text(CAST($3 AS JSONB)))",
 };
 
-/// The sizes of those of these documents that there are, in no order.
+/// Sizes of the existing ones of these documents, unordered.
 pub(super) async fn sizes(
     db: &Db,
     network: NetworkId,
@@ -274,7 +274,7 @@ pub(super) async fn put_document(
     Ok(())
 }
 
-/// Whether there was one.
+/// Deletes a document. True if it existed.
 pub(super) async fn delete_document(
     tx: &mut Tx,
     network: NetworkId,
@@ -314,7 +314,7 @@ const ADD_ENTRIES: Sql = Sql {
                FROM jsonb_array_elements(CAST($3 AS JSONB)) AS e (entry)",
 };
 
-/// Adds entries of documents, all in one statement.
+/// Adds entries of documents in one statement.
 pub(super) async fn add_entries<'a>(
     tx: &mut Tx,
     network: NetworkId,
@@ -339,7 +339,7 @@ async fn insert_entries<'a>(
     Ok(())
 }
 
-/// `WHERE TRUE` tells SQLite that `ON` is not a join's.
+/// `WHERE TRUE` tells SQLite that `ON` does not belong to a join.
 const ADD_MISSING_ENTRIES: Sql = Sql {
     sqlite: "INSERT INTO collection_entries (network_id, collection, id, field, value)
              SELECT $1, $2, e.value ->> 0, e.value ->> 1, unhex(e.value ->> 2) FROM json_each($3) AS e WHERE TRUE
@@ -350,7 +350,7 @@ const ADD_MISSING_ENTRIES: Sql = Sql {
                ON CONFLICT (network_id, collection, id, field) DO NOTHING",
 };
 
-/// Adds those entries of documents that are not there yet, all in one statement.
+/// Adds the missing ones of these entries in one statement.
 pub(super) async fn add_missing_entries<'a>(
     tx: &mut Tx,
     network: NetworkId,
@@ -370,13 +370,13 @@ pub(super) struct IndexRange {
 }
 
 impl IndexRange {
-    /// From one end of the index.
+    /// Range from one end of the index.
     pub(super) fn all(order: Order, limit: i64) -> Self {
         let [after, before] = [IndexKey::MIN, IndexKey::upper_bound()].map(|key| (key, String::new()));
         Self { after, before, order, limit }
     }
 
-    /// Leaves out what comes before a position, and the position.
+    /// Starts the range after a position.
     pub(super) fn continue_behind(&mut self, position: IndexPosition) {
         let position = (position.key, position.id.into_string());
         match self.order {
@@ -387,7 +387,7 @@ impl IndexRange {
     }
 }
 
-/// A document found by an index.
+/// Document found through an index.
 #[derive(Debug, sqlx::FromRow)]
 pub(super) struct FoundRow {
     #[sqlx(flatten)]
@@ -396,7 +396,7 @@ pub(super) struct FoundRow {
     pub(super) sized: SizedDocument,
 }
 
-/// `CROSS JOIN` makes SQLite begin with the index, which has the order.
+/// `CROSS JOIN` makes SQLite begin with the index, which provides the order.
 macro_rules! find {
     ($direction:literal) => {
         concat!(
@@ -417,7 +417,7 @@ macro_rules! find {
 const FIND_ASC: &str = find!("ASC");
 const FIND_DESC: &str = find!("DESC");
 
-/// The documents in a range of an index, in its order.
+/// Documents in a range of an index, in its order.
 pub(super) async fn find(
     db: &Db,
     network: NetworkId,

@@ -1,11 +1,11 @@
-//! Reads the values of options that are more than a text or a number.
+//! Parses option values that are more than a text or a number.
 
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 use serde::Deserialize;
 
-/// The URL that a hub is reached at.
+/// Parses the hub's base URL.
 pub(super) fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let text = text.trim_end_matches('/');
@@ -15,20 +15,20 @@ pub(super) fn base_url<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Res
     if web {
         return Ok(Some(text.to_owned()));
     }
-    Err(serde::de::Error::custom("an address must read as https://hub.example does"))
+    Err(serde::de::Error::custom("must be a URL like https://hub.example"))
 }
 
-/// A URL of `http` or `https`.
+/// Parses a URL of `http` or `https`.
 pub(super) fn web_address<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let url = reqwest::Url::parse(&text).ok();
     if url.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
         return Ok(Some(text));
     }
-    Err(serde::de::Error::custom("an address must read as https://billing.example/usage does"))
+    Err(serde::de::Error::custom("must be a URL like https://billing.example/usage"))
 }
 
-/// A list as TOML writes it, or as one comma-separated text of the environment.
+/// Parses a list: a TOML array, or one comma-separated text from the environment.
 pub(super) fn list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -42,11 +42,11 @@ pub(super) fn list<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<
     })
 }
 
-/// Networks as `10.0.0.0/8`, or single addresses.
+/// Parses networks such as `10.0.0.0/8`, or single addresses.
 pub(super) fn networks<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     let network = |text: String| {
         let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
-        network.map_err(|_| serde::de::Error::custom(format!("{text} is no network such as 10.0.0.0/8")))
+        network.map_err(|_| serde::de::Error::custom(format!("{text} is not a network such as 10.0.0.0/8")))
     };
     list(deserializer)?.into_iter().filter(|text| !text.is_empty()).map(network).collect()
 }

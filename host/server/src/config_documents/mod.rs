@@ -1,7 +1,7 @@
-//! Config documents: one JSON value for each group and namespace, for connectors to share.
+//! Config documents: one JSON value per group and namespace, shared by connectors.
 //!
-//! Invariants: a document is kept as it was sent but for whitespace; registering never changes what is stored; every
-//! change is published once, after it is stored, and a write that changes nothing is not.
+//! Invariants: a document is stored as sent except for whitespace; registering never changes a stored document; every
+//! change is published once, after it is stored, and a write without a change is not published.
 //! Tables: `config_documents`.
 
 mod model;
@@ -13,7 +13,7 @@ use crate::events::{EventKind, EventSchema};
 
 pub(crate) use routes::router;
 
-/// The events of this component, for the document.
+/// Events of this component, for the API document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<model::ConfigKey>(EventKind::ConfigUpdated)]
 }

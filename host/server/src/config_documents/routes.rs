@@ -14,7 +14,7 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
-/// The routes of config documents.
+/// Routes of config documents.
 pub(crate) fn router() -> Endpoints {
     endpoints![publish_config: transactional publishing, register_config: transactional, get_config]
 }
@@ -22,20 +22,20 @@ pub(crate) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ConfigPublication)]
 struct PublishConfig {
-    /// Whom it is for, such as a type of server.
+    /// Target group, for example a type of server.
     #[schema(example = "lobby")]
     group: Identifier,
-    /// What it is about, such as a plugin.
+    /// Subject, for example a plugin.
     #[schema(example = "scoreboard")]
     namespace: Identifier,
-    /// Any JSON value, null too, of at most 256 KiB.
+    /// Any JSON value including null, at most 256 KiB.
     #[schema(value_type = serde_json::Value, example = json!({"title": "Welcome", "lines": 3}))]
     doc: Document,
 }
 
 /// Publish a config document
 ///
-/// Stores it, whatever was stored before, and answers it. Where that changed anything, every server gets a
+/// Stores the document, replacing any existing one, and returns it. If that changed anything, every server gets a
 /// `CONFIG_UPDATED` event with `group` and `namespace`.
 #[utoipa::path(post, path = "/api/plugin/config/publish", tag = "Config", operation_id = "publish_config_document", security(("apiKey" = ["plugin"])),
     responses((status = 200, body = ConfigDocument)))]
@@ -52,20 +52,21 @@ async fn publish_config(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConfigRegistration)]
 struct RegisterConfig {
-    /// Whom it is for, such as a type of server.
+    /// Target group, for example a type of server.
     #[schema(example = "lobby")]
     group: Identifier,
-    /// What it is about, such as a plugin.
+    /// Subject, for example a plugin.
     #[schema(example = "scoreboard")]
     namespace: Identifier,
-    /// Stored where nothing is yet: any JSON value, null too, of at most 256 KiB.
+    /// Stored if there is no document yet: any JSON value including null, at most 256 KiB.
     #[schema(value_type = serde_json::Value, example = json!({"title": "Welcome", "lines": 3}))]
     default_doc: Document,
 }
 
 /// Register a config document's default
 ///
-/// Stores it only where nothing is stored, and answers what is stored then: safe whenever a server starts.
+/// Stores the default only if there is no document, and returns the stored document: safe to call at every server
+/// start.
 #[utoipa::path(post, path = "/api/plugin/config/register", tag = "Config", operation_id = "register_config_document", security(("apiKey" = ["plugin"])),
     responses((status = 200, body = ConfigDocument)))]
 async fn register_config(
@@ -79,7 +80,7 @@ async fn register_config(
 
 /// Get a config document
 ///
-/// As it was published, or else as it was registered.
+/// Returns the document as published, or else its registered default.
 #[utoipa::path(get, path = "/api/plugin/config/{group}/{namespace}", tag = "Config", operation_id = "get_config_document",
     security(("apiKey" = ["plugin"])),
     params(("group" = String, Path, example = "lobby"), ("namespace" = String, Path, example = "scoreboard")),

@@ -12,13 +12,13 @@ use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows, check_storage, row_bytes};
 use crate::values::NetworkId;
 
-/// What can be wrong with a request about config documents.
+/// Errors of requests about config documents.
 #[derive(Debug, Error)]
 pub(super) enum ConfigError {
     /// No such document in the caller's network.
     #[error("This network has no config document `{}` of the group `{}`.", .0.namespace, .0.group)]
     Unknown(ConfigKey),
-    /// More than the network may have.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -37,7 +37,7 @@ impl From<ConfigError> for ApiError {
     }
 }
 
-/// The stored document.
+/// Returns the stored document.
 pub(super) async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result<ConfigDocument, ConfigError> {
     match store::get(&app.db, network, &key).await? {
         Some(doc) => Ok(ConfigDocument { key, doc }),
@@ -45,7 +45,7 @@ pub(super) async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result
     }
 }
 
-/// Refuses a document that is more than the network may store.
+/// Refuses a document that exceeds the network's storage.
 async fn check(app: &App, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<(), ConfigError> {
     let is_there = store::exists(&app.db, network, key);
     check_rows::<ConfigError>(app, network, store::CONFIG_DOCUMENTS, 1, is_there).await?;
@@ -53,7 +53,7 @@ async fn check(app: &App, network: NetworkId, key: &ConfigKey, doc: &Document) -
     check_storage(app, network, bytes, store::stored_bytes(&app.db, network, key)).await
 }
 
-/// Stores a document, whatever was stored before.
+/// Stores a document, replacing any existing one.
 pub(super) async fn publish(
     app: &App,
     network: NetworkId,
@@ -72,7 +72,7 @@ pub(super) async fn publish(
     Ok(ConfigDocument { key, doc })
 }
 
-/// Stores a document where there is none, and answers the stored one. Every server asks this as it starts and nearly
+/// Stores a document if there is none, and returns the stored one. Every server calls this at its start and nearly
 /// always finds one, so that is checked first.
 pub(super) async fn register(
     app: &App,

@@ -39,7 +39,7 @@ pub(super) async fn get(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<
     Ok(row.map(|row| row.doc))
 }
 
-/// The size of a document's row, as it is counted; 0 where there is none.
+/// Stored size of a document's row; 0 without one.
 pub(super) async fn stored_bytes(db: &Db, network: NetworkId, key: &ConfigKey) -> Result<i64, Error> {
     let row: Option<(i64,)> = db
         .query(
@@ -54,7 +54,7 @@ pub(super) async fn stored_bytes(db: &Db, network: NetworkId, key: &ConfigKey) -
     Ok(row.map_or(0, |(bytes,)| bytes))
 }
 
-/// Stores a document; whether that changed anything.
+/// Stores a document. True if that changed anything.
 pub(super) async fn put(tx: &mut Tx, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
     const UPSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
          ON CONFLICT (network_id, doc_group, namespace) DO UPDATE SET doc = excluded.doc
@@ -62,7 +62,7 @@ pub(super) async fn put(tx: &mut Tx, network: NetworkId, key: &ConfigKey, doc: &
     write(tx, UPSERT, network, key, doc).await
 }
 
-/// Stores a document where there is none; whether there was none.
+/// Stores a document if there is none. True if it was stored.
 pub(super) async fn insert(tx: &mut Tx, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<bool, Error> {
     const INSERT: &str = "INSERT INTO config_documents (network_id, doc_group, namespace, doc) VALUES ($1, $2, $3, $4)
          ON CONFLICT (network_id, doc_group, namespace) DO NOTHING";

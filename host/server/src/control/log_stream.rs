@@ -1,4 +1,4 @@
-//! A server's log as a live stream.
+//! Live stream of a server's log.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -14,25 +14,25 @@ use crate::control::model::LogLine;
 use crate::control::store::logs as store;
 use crate::values::{Identifier, NetworkId};
 
-/// Batches a follower may lag behind; beyond that it reads what it missed from the database.
+/// Number of batches that a follower may lag behind; beyond that it reads the missed lines from the database.
 const BACKLOG: usize = 32;
-/// Lines read from the database at once.
+/// Number of lines read from the database at once.
 const CATCH_UP_LINES: i64 = 500;
 
 type ServerKey = (NetworkId, Identifier);
 
-/// The logs that are followed.
+/// Logs with followers.
 #[derive(Debug, Default)]
 pub(super) struct LogFollowers {
     logs: Mutex<HashMap<ServerKey, Sender<Arc<[LogLine]>>>>,
 }
 
 impl LogFollowers {
-    /// Hands lines that were just stored to the followers. Batches of one server may come in any order.
+    /// Passes stored lines to the followers. Batches of one server may arrive in any order.
     pub(super) fn publish(&self, network: NetworkId, server: &Identifier, lines: impl FnOnce() -> Vec<LogLine>) {
         let sender = self.logs.lock().get(&(network, server.clone())).cloned();
         if let Some(sender) = sender {
-            // Fails where the last follower has gone meanwhile.
+            // Fails if the last follower has gone meanwhile.
             let _ = sender.send(lines().into());
         }
     }
@@ -41,7 +41,7 @@ impl LogFollowers {
         self.logs.lock().entry(key.clone()).or_insert_with(|| Sender::new(BACKLOG)).subscribe()
     }
 
-    /// Drops the log where its last follower, still subscribed, goes.
+    /// Drops the log if its last follower, which is still subscribed, leaves.
     fn leave(&self, key: &ServerKey) {
         let mut logs = self.logs.lock();
         if logs.get(key).is_some_and(|sender| sender.receiver_count() <= 1) {
@@ -50,16 +50,16 @@ impl LogFollowers {
     }
 }
 
-/// Where in the log a stream begins.
+/// Start of a log stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StartAt {
-    /// With this many of the newest lines.
+    /// This many of the newest lines first.
     Newest(i64),
-    /// Behind the line of this number.
+    /// Lines after this number.
     After(i64),
 }
 
-/// The log's lines from there on, in their order, each once, and then the new ones.
+/// Streams the log's lines from there on, each once and in order, then the new ones.
 pub(super) async fn follow(
     app: &App,
     network: NetworkId,
@@ -73,7 +73,7 @@ pub(super) async fn follow(
     let newest = store::last_seq(&app.db, network, &follower.key.1).await?.unwrap_or(0);
     follower.last = match from {
         StartAt::Newest(lines) => newest.saturating_sub(lines).max(0),
-        // A number beyond the log is of another log.
+        // A number beyond the end belongs to another log.
         StartAt::After(seq) if seq > newest => 0,
         StartAt::After(seq) => seq.max(0),
     };
@@ -84,9 +84,9 @@ struct Follower {
     app: App,
     key: ServerKey,
     receiver: Receiver<Arc<[LogLine]>>,
-    /// The number of the last line handed out.
+    /// Number of the last line handed out.
     last: i64,
-    /// There may be stored lines that were not received.
+    /// True if there may be stored lines that were not received.
     lags: bool,
     ready: VecDeque<LogLine>,
 }
@@ -115,7 +115,7 @@ impl Follower {
             }
             match self.receiver.recv().await {
                 Ok(lines) => match lines.first() {
-                    // The lines between are stored: numbers are in the order of the commits.
+                    // The lines between are stored: line numbers follow the order of the commits.
                     Some(first) if first.seq > self.last + 1 => self.lags = true,
                     _ => self.ready.extend(lines.iter().filter(|line| line.seq > self.last).cloned()),
                 },

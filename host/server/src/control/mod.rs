@@ -1,12 +1,12 @@
-//! Control of servers: console commands by their connectors; power, console and logs by their node agents.
+//! Control of servers: console commands through connectors; power, console and logs through node agents.
 //!
-//! An agent polls for its server's commands and reports with each poll how the server's container is. Agents and the
-//! commands queued for them are in memory (`agents/`): a report comes anew with the next poll, and a command lives no
-//! longer than the request that waits for it. Commands that outlive their request are stored, too.
+//! An agent polls for its server's commands and reports the state of the server's container with each poll. Agents and
+//! their queued commands are in memory (`agents/`): reports are repeated with each poll, and a command lives no longer
+//! than the request that waits for it. Commands that outlive their request are also stored.
 //!
-//! Invariants: a command is handed out at most once, never after its deadline, and only to the latest poll for its
-//! server; a reply reaches only the request that waits for it, in the same network and about the same server; the lines of
-//! a server's log are numbered without gaps, and of the stored ones only the newest 5,000 count.
+//! Invariants: a command is handed out at most once, never after its deadline, and only to the latest poll of its
+//! server; a reply reaches only the waiting request for the same network and server; the lines of a server's log are
+//! numbered without gaps, and only the newest 5,000 stored ones count.
 //! Tables: `server_log_lines`, `server_logs`, `agent_commands`, `server_agents`.
 
 mod agents;
@@ -36,11 +36,11 @@ use crate::events::{EventKind, EventSchema};
 use crate::networks;
 use crate::values::NetworkId;
 
-/// The state in memory.
+/// In-memory state.
 #[derive(Default)]
 pub struct Control {
     agents: agents::Agents,
-    /// Console commands that wait for their connectors' outcomes.
+    /// Console commands waiting for their connectors' outcomes.
     console_commands: PendingReplies<model::CommandOutcome, (NetworkId, String)>,
     log_followers: log_stream::LogFollowers,
 }
@@ -52,18 +52,18 @@ impl fmt::Debug for Control {
 }
 
 impl Control {
-    /// Drops a network's agents: it lives on another node.
+    /// Drops the agents of a network that moved to another node.
     pub(crate) fn evict(&self, network: NetworkId) {
         self.agents.evict(network);
     }
 
-    /// How many requests wait for an agent's or a connector's reply.
+    /// Number of requests waiting for the reply of an agent or connector.
     pub fn waiting(&self) -> usize {
         self.agents.waiting() + self.console_commands.len()
     }
 }
 
-/// Restores the agents and commands of the last run and starts the background work. One of several nodes restores a
+/// Restores the agents and commands of the last run and starts the background work. A node of a cluster restores a
 /// network when it becomes its owner.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     if app.shards.is_single_node() {
@@ -78,7 +78,7 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The events of this component, for the document.
+/// Events of this component, for the API document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<service::ExecuteCommand<'static>>(EventKind::ExecuteCommand)]
 }

@@ -13,42 +13,42 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
 
-/// What an agent can be told to do.
+/// Action for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "UPPERCASE")]
 pub enum Action {
-    /// Start the server; nothing if it runs.
+    /// Starts the server unless it runs.
     Start,
-    /// Tell the server to shut down cleanly.
+    /// Shuts the server down cleanly.
     Stop,
-    /// A clean stop, then a start.
+    /// Clean stop, then start.
     Restart,
-    /// End it at once.
+    /// Kills the server immediately.
     Kill,
-    /// Write a line to its standard input.
+    /// Writes a line to the server's standard input.
     Console {
-        /// The line, without its end.
+        /// Line without its end.
         line: String,
     },
-    /// Send the newest lines of its output.
+    /// Requests the newest output lines.
     Logs {
-        /// How many at most.
+        /// Maximum number of lines.
         lines: i64,
     },
-    /// Download a plugin and put it where the server finds it.
+    /// Installs a plugin.
     Install {
-        /// Where it is downloaded from, with no key.
+        /// Download URL; requires no key.
         url: String,
-        /// The plugin's name.
+        /// Plugin name.
         name: String,
-        /// Its version.
+        /// Plugin version.
         version: String,
-        /// What the bytes must hash to, in hexadecimal.
+        /// SHA-256 of the file, in hexadecimal.
         sha256: String,
     },
 }
 
-/// A command for an agent.
+/// Command for an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentCommand {
@@ -60,17 +60,17 @@ pub(super) struct AgentCommand {
 }
 
 impl AgentCommand {
-    /// The JSON that agents get and the database stores.
+    /// JSON for agents and for the database.
     pub(super) fn to_json(&self) -> String {
-        // Texts and numbers always have a JSON.
+        // Strings and numbers can always be serialized.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// A command of a server.
+/// Key of a command.
 pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 
-/// What an agent reports of itself and of the server's container.
+/// State of an agent and of its server's container.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentReport {
     pub(crate) node_id: String,
@@ -81,7 +81,7 @@ pub(crate) struct AgentReport {
     pub(crate) out_of_memory: Option<bool>,
 }
 
-/// The outcome of a command, as its agent reports it.
+/// Outcome of a command, reported by its agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AgentReply {
     pub(super) ok: bool,
@@ -89,7 +89,7 @@ pub(super) struct AgentReply {
     pub(super) result: Option<Value>,
 }
 
-/// The outcome of a console command, as its connector reports it.
+/// Outcome of a console command, reported by its connector.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CommandOutcome {
     pub(super) success: bool,
@@ -97,7 +97,7 @@ pub(super) struct CommandOutcome {
     pub(super) error: Option<String>,
 }
 
-/// One line for a console: not blank, at most 4,096 characters. A trailing end of line is cut off.
+/// One console line: not blank, at most 4,096 characters. A trailing line break is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ConsoleLine(pub(super) String);
 
@@ -114,7 +114,7 @@ impl TryFrom<String> for ConsoleLine {
             return Err("must not be blank".to_owned());
         }
         if line.contains(['\r', '\n']) {
-            return Err("must be one line".to_owned());
+            return Err("must be a single line".to_owned());
         }
         if line.chars().count() > Self::MAX {
             return Err(format!("must be at most {} characters", Self::MAX));
@@ -142,7 +142,7 @@ impl PartialSchema for ConsoleLine {
 }
 impl ToSchema for ConsoleLine {}
 
-/// How long a console command may take: 1 ms or more, cut to a minute; 10 s when absent.
+/// Timeout of a console command: 1 ms or more, capped at one minute; 10 s if absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimeoutMs(pub(super) Millis);
 
@@ -189,7 +189,7 @@ impl PartialSchema for TimeoutMs {
 }
 impl ToSchema for TimeoutMs {}
 
-/// Where a line was written to.
+/// Output stream of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
@@ -213,10 +213,10 @@ pub(super) struct NewLogLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = ServerLogLine)]
 pub(super) struct LogLine {
-    /// Counts from 1 per server, without gaps.
+    /// Line number per server, from 1 without gaps.
     #[schema(example = 4711)]
     pub(super) seq: i64,
-    /// When the agent read it.
+    /// Time at which the agent read the line.
     #[schema(example = 1_804_680_000_000_i64)]
     pub(super) at: Millis,
     pub(super) stream: OutputStream,

@@ -1,4 +1,4 @@
-//! Lets agents and their commands follow a network from owner to owner.
+//! Moves agents and their commands with a network between owners.
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use hub_db::Error;
@@ -8,7 +8,7 @@ use crate::cluster::NetworkState;
 use crate::control::saving;
 use crate::values::NetworkId;
 
-/// The agents of all networks.
+/// Agents of all networks.
 pub(crate) struct AgentState;
 
 impl NetworkState for AgentState {

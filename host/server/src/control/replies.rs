@@ -1,5 +1,5 @@
-//! Replies that arrive at a node where nobody waits for them: the request may wait at the node that owned the network
-//! before, so the other nodes are told.
+//! Replies that arrive at a node without the waiting request: the request may wait at the network's previous owner, so
+//! the other nodes are notified.
 
 use hub_bus::Inbox;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use crate::app::App;
 use crate::control::model::{AgentReply, CommandKey, CommandOutcome};
 use crate::values::NetworkId;
 
-/// Where nodes tell each other.
+/// Topic for replies between nodes.
 pub(super) const TOPIC: &str = "answers";
 
-/// A reply and the command it belongs to. The names are those on the wire between nodes.
+/// A reply and its command. Field names are part of the protocol between nodes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Reply {
     #[serde(rename = "ByAgent")]
@@ -20,7 +20,7 @@ pub(super) enum Reply {
     Connector((NetworkId, String), CommandOutcome),
 }
 
-/// Hands a reply to whoever waits for it, on this or another node. Nobody may be waiting any more.
+/// Delivers a reply to the waiting request on this or another node. The request may have ended.
 pub(super) async fn deliver(app: &App, reply: Reply) {
     let Err(undelivered) = deliver_locally(app, reply) else { return };
     if app.shards.is_single_node() {
@@ -31,11 +31,11 @@ pub(super) async fn deliver(app: &App, reply: Reply) {
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = told {
-        tracing::warn!(error, "could not tell the other nodes of a reply");
+        tracing::warn!(error, "could not forward a reply to the other nodes");
     }
 }
 
-/// Gives the reply back where nobody waits for it on this node.
+/// Returns the reply if no request waits for it on this node.
 fn deliver_locally(app: &App, reply: Reply) -> Result<(), Reply> {
     let control = &app.control;
     match reply {
@@ -46,11 +46,11 @@ fn deliver_locally(app: &App, reply: Reply) -> Result<(), Reply> {
     }
 }
 
-/// Delivers what the other nodes tell until the hub stops.
+/// Delivers replies from other nodes until the hub stops.
 pub(super) async fn listen(app: App, mut inbox: Inbox) {
     while let Some(payload) = inbox.next().await {
         match serde_json::from_slice(&payload) {
-            // What this node told comes here, too, and is dropped.
+            // This node's own messages arrive here too and are dropped.
             Ok(reply) => drop(deliver_locally(&app, reply)),
             Err(error) => tracing::warn!(%error, "could not read a reply from another node"),
         }

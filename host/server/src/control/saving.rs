@@ -1,5 +1,5 @@
-//! Saves and restores what outlives this process: stored commands, and the connected agents when a network moves or the
-//! hub stops.
+//! Saves and restores state that outlives this process: stored commands, and the connected agents when a network moves
+//! or the hub stops.
 
 use hub_db::Error;
 
@@ -8,7 +8,7 @@ use crate::control::agents::AGENT_TTL;
 use crate::control::store;
 use crate::values::NetworkId;
 
-/// Restores a network's agents and the commands queued for them.
+/// Restores a network's agents and their queued commands.
 pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> {
     let now = app.clock.now();
     let agents = store::agents(&app.db, network, now.saturating_sub(AGENT_TTL)).await?;
@@ -37,7 +37,7 @@ pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
 pub(crate) async fn stop(app: &App) {
     for network in app.control.agents.networks() {
         if let Err(error) = save(app, network).await {
-            tracing::error!(%network, %error, "could not save which agents are connected");
+            tracing::error!(%network, %error, "could not save the connected agents");
         }
     }
 }

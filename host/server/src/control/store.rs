@@ -11,7 +11,7 @@ use crate::control::agents::{AgentSnapshot, PendingCommand};
 use crate::control::model::AgentCommand;
 use crate::values::{Identifier, NetworkId};
 
-/// Stores a command for an agent, and deletes the expired ones of its server.
+/// Stores a command for an agent and deletes the server's expired ones.
 pub(super) async fn insert_command(
     tx: &mut Tx,
     network: NetworkId,
@@ -39,7 +39,7 @@ pub(super) async fn insert_command(
     Ok(())
 }
 
-/// Deletes commands that are handed out or dropped.
+/// Deletes commands that were handed out or dropped.
 pub(super) async fn delete_commands(
     db: &Db,
     network: NetworkId,
@@ -60,7 +60,7 @@ pub(super) async fn delete_commands(
     Ok(())
 }
 
-/// A network's stored commands, the oldest first.
+/// Stored commands of a network, oldest first.
 pub(super) async fn commands(
     db: &Db,
     network: NetworkId,
@@ -73,7 +73,7 @@ pub(super) async fn commands(
         .all()
         .await?;
     let pending = rows.into_iter().filter_map(|(server, json, expires_at)| {
-        // A command that another version wrote and this one cannot read is skipped.
+        // A command of another version that this one cannot read is skipped.
         let command = serde_json::from_str(&json).ok()?;
         Some((server, PendingCommand { command, expires_at, stored: true }))
     });
@@ -82,7 +82,7 @@ pub(super) async fn commands(
     Ok(pending)
 }
 
-/// Saves which agents are connected, in the place of those before.
+/// Saves the connected agents, replacing the previous ones.
 pub(super) async fn save_agents(tx: &mut Tx, network: NetworkId, agents: &[AgentSnapshot]) -> Result<(), Error> {
     tx.query("DELETE FROM server_agents WHERE network_id = $1").bind(network).execute().await?;
     let row = |it: &AgentSnapshot| json!([it.server, json!(it.report).to_string(), it.last_polled]);
@@ -100,7 +100,7 @@ pub(super) async fn save_agents(tx: &mut Tx, network: NetworkId, agents: &[Agent
     Ok(())
 }
 
-/// The agents of a network that polled after `since`.
+/// Agents of a network that polled after `since`.
 pub(super) async fn agents(db: &Db, network: NetworkId, since: Millis) -> Result<Vec<AgentSnapshot>, Error> {
     let rows: Vec<(Identifier, String, Millis)> = db
         .query("SELECT server_id, report, seen_at FROM server_agents WHERE network_id = $1 AND seen_at > $2")

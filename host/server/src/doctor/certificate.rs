@@ -1,4 +1,4 @@
-//! When a certificate expires.
+//! Certificate expiry.
 
 use jiff::civil;
 
@@ -9,14 +9,14 @@ const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// Reads the end of a certificate's validity from its DER (RFC 5280, section 4.1); none where it has none that can be read.
+/// Reads the end of a certificate's validity from its DER (RFC 5280, section 4.1). None if it cannot be read.
 pub(super) fn not_after(der: &[u8]) -> Option<Millis> {
     let (certificate, _) = read(der, SEQUENCE)?;
     let (mut rest, _) = read(certificate, SEQUENCE)?;
     if let Some((_, after)) = read(rest, VERSION) {
         rest = after;
     }
-    // Its serial number, algorithm and issuer.
+    // Skips serial number, algorithm and issuer.
     for _ in 0..3 {
         rest = element(rest)?.2;
     }
@@ -26,7 +26,7 @@ pub(super) fn not_after(der: &[u8]) -> Option<Millis> {
     time(tag, std::str::from_utf8(end).ok()?)
 }
 
-/// The first element's tag and contents, and what follows it.
+/// Splits off the first element: its tag, its contents and the rest.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -41,7 +41,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, contents, rest))
 }
 
-/// The contents of the first element if it has this tag, and what follows it.
+/// Contents of the first element if it has this tag, and the rest.
 fn read(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     element(bytes).filter(|(found, _, _)| *found == tag).map(|(_, contents, rest)| (contents, rest))
 }
@@ -69,7 +69,7 @@ fn time(tag: u8, text: &str) -> Option<Millis> {
 mod tests {
     use super::*;
 
-    /// What a certificate has before its validity, and that.
+    /// Fields of a certificate up to and including its validity.
     fn certificate(tag: u8, end: &str) -> Vec<u8> {
         let wrap = |tag: u8, contents: &[u8]| [&[tag, u8::try_from(contents.len()).unwrap()], contents].concat();
         let time = wrap(UTC_TIME, b"200101000000Z");

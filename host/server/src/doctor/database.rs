@@ -1,4 +1,4 @@
-//! Checks of the database, and of what it says about the hub.
+//! Checks of the database and of the hub's state in it.
 
 use hub_db::{Backend, Db};
 
@@ -9,22 +9,22 @@ use crate::data_folder;
 use crate::doctor::{Check, TIME_LIMIT, store};
 use crate::networks;
 
-/// How far the machine's clock may be off the database's, in milliseconds.
+/// Maximum difference between the clocks of machine and database, in milliseconds.
 const MAX_DRIFT: i64 = 1_000;
 /// A node that was silent for longer is stale, in milliseconds.
 const STALE: i64 = 60_000;
 /// Breakers that opened within this time are reported, in milliseconds.
 const RECENT: i64 = 10 * 60 * 1000;
 
-/// Opens the database, if it can be.
+/// Opens the database if possible.
 pub(super) async fn connect(settings: &Settings) -> (Check, Option<Db>) {
     let name = "database";
     if let Err(error) = data_folder::require_hub(settings) {
-        return (Check::failed(name, error.to_string(), "start the hub once, or name its folder or database"), None);
+        return (Check::failed(name, error.to_string(), "start the hub once, or set --data or --database"), None);
     }
     let advice = match settings.database {
-        Some(_) => "start PostgreSQL, let this machine reach it, and correct --database (HUB_DATABASE)",
-        None => "restore the newest backup where the file is damaged; check the disk",
+        Some(_) => "check that PostgreSQL runs and is reachable, and check --database (HUB_DATABASE)",
+        None => "check the disk; if the file is damaged, restore the latest backup",
     };
     let config = settings.database();
     match tokio::time::timeout(TIME_LIMIT, Db::connect(&config)).await {
@@ -37,27 +37,27 @@ pub(super) async fn connect(settings: &Settings) -> (Check, Option<Db>) {
     }
 }
 
-/// Whether the tables are those of this version.
+/// Checks that the schema is this version's.
 pub(super) async fn migrations(db: &Db) -> Check {
     let name = "migrations";
     let ours = hub_db::schema_version();
     match store::schema_version(db).await {
-        Ok(version) if version == ours => Check::ok(name, format!("the tables are up to date (schema {ours})")),
+        Ok(version) if version == ours => Check::ok(name, format!("schema up to date ({ours})")),
         Ok(version) if version < ours => Check::failed(
             name,
-            format!("the tables are of an older version (schema {version}, this one has {ours})"),
-            "back up, then start this version of the hub, which brings them up to date",
+            format!("schema of an older version ({version}, this version has {ours})"),
+            "make a backup, then start this version of the hub to migrate the schema",
         ),
         Ok(version) => Check::failed(
             name,
-            format!("a newer version has changed the tables (schema {version}, this one has {ours})"),
-            "use the doctor of the version that serves, and update nodes that are older",
+            format!("schema of a newer version ({version}, this version has {ours})"),
+            "use the doctor of the running version and update older nodes",
         ),
         Err(error) => Check::failed(name, error.to_string(), "start the hub once on this database"),
     }
 }
 
-/// Whether the machine's clock agrees with the database's.
+/// Compares the clocks of machine and database.
 pub(super) async fn clock(db: &Db) -> Check {
     let name = "database-clock";
     if db.backend() == Backend::Sqlite {
@@ -66,45 +66,45 @@ pub(super) async fn clock(db: &Db) -> Check {
     match cluster::clock_offset(db).await {
         Ok(offset) if offset.abs() > MAX_DRIFT => Check::failed(
             name,
-            format!("the machine's clock is {offset} ms off the database's"),
-            "let NTP set the clocks of this machine and of the database's; nodes that are off own no networks",
+            format!("this machine's clock differs from the database's by {offset} ms"),
+            "synchronize the clocks of both machines with NTP; nodes with a wrong clock cannot own networks",
         ),
-        Ok(offset) => Check::ok(name, format!("the machine's clock is {offset} ms off the database's")),
-        Err(error) => Check::failed(name, error.to_string(), "look at the database's log"),
+        Ok(offset) => Check::ok(name, format!("this machine's clock differs from the database's by {offset} ms")),
+        Err(error) => Check::failed(name, error.to_string(), "check the database's log"),
     }
 }
 
-/// Whether a restore was left in the middle.
+/// Checks for an unfinished restore.
 pub(super) async fn restore(db: &Db) -> Check {
     match crate::archive::backup::refuse_incomplete(db).await {
-        Ok(()) => Check::ok("restore", "no restore is incomplete"),
+        Ok(()) => Check::ok("restore", "no unfinished restore"),
         Err(error) => Check::failed("restore", error.to_string(), "run `hub restore` again with the same file"),
     }
 }
 
-/// Whether all nodes that are known report themselves.
+/// Checks that all known nodes send heartbeats.
 pub(super) async fn nodes(db: &Db) -> Check {
     let name = "nodes";
     let nodes = match cluster::silent_nodes(db).await {
         Ok(nodes) => nodes,
-        Err(error) => return Check::failed(name, error.to_string(), "look at the database's log"),
+        Err(error) => return Check::failed(name, error.to_string(), "check the database's log"),
     };
     let stale: Vec<_> = nodes.iter().filter(|(_, silent)| *silent > STALE).collect();
     if stale.is_empty() {
-        return Check::ok(name, format!("{} nodes of a cluster report themselves", nodes.len()));
+        return Check::ok(name, format!("{} nodes of the cluster are alive", nodes.len()));
     }
     let shown = stale.iter().map(|(url, silent)| format!("{url} for {} s", silent / 1000)).collect::<Vec<_>>();
     Check::failed(
         name,
         format!("silent: {}", shown.join(", ")),
-        "start the node, or look into its log; one that is gone for good is forgotten after a while",
+        "start the node or check its log; a removed node disappears after a while",
     )
 }
 
-/// Whether breakers of modules opened lately.
+/// Checks for module breakers that opened recently.
 pub(super) async fn breakers(db: &Db) -> Check {
     let name = "breakers";
-    let advice = "look at the module's log (`hub module logs`), and roll its chain back (`hub module rollback`)";
+    let advice = "check the module's log (`hub module logs`) and roll back its chain (`hub module rollback`)";
     let opened = async {
         let mut opened = vec![];
         let since = crate::clock::Clock::System.now().saturating_sub(RECENT);
@@ -116,8 +116,8 @@ pub(super) async fn breakers(db: &Db) -> Check {
         Ok::<_, hub_db::Error>(opened)
     };
     match opened.await {
-        Ok(opened) if opened.is_empty() => Check::ok(name, "no breaker of a module opened in the last ten minutes"),
+        Ok(opened) if opened.is_empty() => Check::ok(name, "no module breaker opened in the last ten minutes"),
         Ok(opened) => Check::failed(name, format!("opened in the last ten minutes: {}", opened.join(", ")), advice),
-        Err(error) => Check::failed(name, error.to_string(), "look at the database's log"),
+        Err(error) => Check::failed(name, error.to_string(), "check the database's log"),
     }
 }

@@ -1,6 +1,6 @@
-//! `hub doctor`: checks everything a hub needs, and gives advice for what is wrong.
+//! `hub doctor`: checks the hub's dependencies and suggests fixes.
 //!
-//! It leaves no changes: it writes a temporary file and a temporary blob, and sends one mail.
+//! It leaves no changes behind: it writes a temporary file and a temporary blob, and sends one mail.
 
 mod certificate;
 mod database;
@@ -15,38 +15,38 @@ use serde::Serialize;
 
 use crate::config::Settings;
 
-/// How long any one check may take.
+/// Time limit of one check.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-/// What to check, and with which thresholds.
+/// Options of the checks.
 pub(crate) struct Doctor {
     pub(crate) settings: Settings,
-    /// The recipient of a test mail; none: the server is only greeted.
+    /// Recipient of a test mail; none: only a connection to the server is made.
     pub(crate) mail_to: Option<String>,
-    /// Free disk space that is enough, in MiB.
+    /// Minimum free disk space, in MiB.
     pub(crate) min_free: u64,
-    /// Days that a certificate must be good for.
+    /// Minimum remaining validity of the certificate, in days.
     pub(crate) min_days: i64,
 }
 
-/// How a check came out.
+/// Outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Outcome {
     Ok,
-    /// It does not apply here.
+    /// Not applicable.
     Skipped,
     Failed,
 }
 
-/// The result of one check.
+/// Result of one check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) outcome: Outcome,
-    /// What was found.
+    /// Finding.
     pub(crate) message: String,
-    /// What to do about it; null where nothing is wrong.
+    /// Suggested fix; null if the check passed.
     pub(crate) advice: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl Check {
     }
 }
 
-/// The check's result, or that it took too long.
+/// Runs a check with the time limit.
 async fn in_time(name: &'static str, advice: &str, check: impl Future<Output = Check>) -> Check {
     match tokio::time::timeout(TIME_LIMIT, check).await {
         Ok(check) => check,
@@ -83,20 +83,20 @@ impl Doctor {
             checks.extend(self.examine_database(db).await);
             db.close().await;
         }
-        checks.push(in_time("bus", "start NATS, or correct --bus", outside::bus(settings)).await);
-        checks.push(in_time("mail", "correct --smtp", outside::mail(settings, self.mail_to.as_deref())).await);
+        checks.push(in_time("bus", "start NATS or check --bus", outside::bus(settings)).await);
+        checks.push(in_time("mail", "check --smtp", outside::mail(settings, self.mail_to.as_deref())).await);
         checks.extend(outside::public_url(settings, self.min_days).await);
-        checks.push(in_time("readiness", "look into the hub's log", outside::readiness(settings)).await);
+        checks.push(in_time("readiness", "check the hub's log", outside::readiness(settings)).await);
         checks
     }
 
     async fn examine_database(&self, db: &Db) -> Vec<Check> {
         let migrated = database::migrations(db).await;
         let is_migrated = migrated.outcome == Outcome::Ok;
-        let drift = in_time("database-clock", "look at the database's load", database::clock(db));
+        let drift = in_time("database-clock", "check the database's load", database::clock(db));
         let mut checks = vec![migrated, drift.await];
         let blobs = outside::blobs(&self.settings, db);
-        checks.push(in_time("blobs", "correct --blobs, or start the store", blobs).await);
+        checks.push(in_time("blobs", "check --blobs, or start the blob store", blobs).await);
         if is_migrated {
             checks.extend([database::restore(db).await, database::nodes(db).await, database::breakers(db).await]);
         }

@@ -1,4 +1,4 @@
-//! Checks of other services: the bus, the blob store, the mail server, the public address.
+//! Checks of other services: bus, blob store, mail server, public address.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::mail::Mailer;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// Whether NATS takes events.
+/// Checks that NATS accepts events.
 pub(super) async fn bus(settings: &Settings) -> Check {
     let name = "bus";
     let Some(url) = &settings.bus else { return Check::skipped(name, "this hub is a single node (no --bus)") };
@@ -32,17 +32,17 @@ pub(super) async fn bus(settings: &Settings) -> Check {
         Bus::clustered(BusConfig::new(Ids::System.seed()), cluster).await
     };
     match reached.await {
-        Ok(bus) if bus.is_reachable() => Check::ok(name, "NATS answers, with JetStream"),
-        Ok(_) => Check::failed(name, "NATS does not answer", "look at its log; it needs JetStream (`nats-server -js`)"),
+        Ok(bus) if bus.is_reachable() => Check::ok(name, "NATS with JetStream answers"),
+        Ok(_) => Check::failed(name, "NATS does not answer", "check its log and enable JetStream (`nats-server -js`)"),
         Err(error) => Check::failed(
             name,
             error.to_string(),
-            "start NATS with JetStream (`nats-server -js`), let this machine reach it, and correct --bus",
+            "check that NATS runs with JetStream (`nats-server -js`) and is reachable, and check --bus",
         ),
     }
 }
 
-/// Whether a blob can be written, read and deleted.
+/// Checks that a blob can be written, read and deleted.
 pub(super) async fn blobs(settings: &Settings, db: &Db) -> Check {
     let name = "blobs";
     let probed = async {
@@ -51,42 +51,42 @@ pub(super) async fn blobs(settings: &Settings, db: &Db) -> Check {
         anyhow::Ok(blobs.is_folder())
     };
     match probed.await {
-        Ok(true) => Check::ok(name, "files can be written, read and deleted in their folder"),
-        Ok(false) => Check::ok(name, "objects can be written, read and deleted in the S3 store"),
+        Ok(true) => Check::ok(name, "writing, reading and deleting a file succeeded"),
+        Ok(false) => Check::ok(name, "writing, reading and deleting an object in the S3 store succeeded"),
         Err(error) => Check::failed(
             name,
             format!("{error:#}"),
-            "start the store, let this machine reach it, correct --blobs, and let its key put, get, list and delete objects",
+            "check that the store is reachable and that its key may put, get, list and delete objects; check --blobs",
         ),
     }
 }
 
-/// Whether mail goes out.
+/// Checks that mail can be sent.
 pub(super) async fn mail(settings: &Settings, to: Option<&str>) -> Check {
     let name = "mail";
     if settings.smtp.is_none() {
-        return Check::skipped(name, "no --smtp: mail is put into `outbox/` in the data folder");
+        return Check::skipped(name, "no --smtp: mail is written to `outbox/` in the data folder");
     }
-    let advice = "correct --smtp (HUB_SMTP) and --mail-from; the mail server's log says why it refused";
+    let advice = "check --smtp (HUB_SMTP) and --mail-from; see the mail server's log for the reason";
     let sent = async {
         let mailer = Mailer::new(settings)?;
         let to = to.map_or_else(|| mailer.sender(), str::to_owned);
-        let text = "This is a test of the hub's mail (`hub doctor`). Nothing is to be done.\n".to_owned();
-        mailer.send(&Ids::System, &to, "Test of the hub's mail", text).await?;
+        let text = "This is a test mail of the Network Hub (`hub doctor`). No action is required.\n".to_owned();
+        mailer.send(&Ids::System, &to, "Network Hub test mail", text).await?;
         anyhow::Ok(to)
     };
     match sent.await {
-        Ok(to) => Check::ok(name, format!("a mail to {to} was taken")),
+        Ok(to) => Check::ok(name, format!("the mail server accepted a mail to {to}")),
         Err(error) => Check::failed(name, format!("{error:#}"), advice),
     }
 }
 
-/// Whether the hub can be reached at its public address, and until when its certificate is good.
+/// Checks that the hub is reachable at its public address, and its certificate's remaining validity.
 pub(super) async fn public_url(settings: &Settings, min_days: i64) -> Vec<Check> {
     let (name, certificate) = ("public-url", "certificate");
     let Some(url) = &settings.public_url else {
         return vec![
-            Check::skipped(name, "no --public-url: links are given only to callers on the hub's own machine"),
+            Check::skipped(name, "no --public-url: only callers on the hub's own machine get links"),
             Check::skipped(certificate, "no --public-url"),
         ];
     };
@@ -97,16 +97,16 @@ pub(super) async fn public_url(settings: &Settings, min_days: i64) -> Vec<Check>
     let response = match called.await {
         Ok(response) => response,
         Err(error) => {
-            let advice = "check the name's address, the proxy and its certificate, the firewall, and --public-url";
+            let advice = "check DNS, the proxy and its certificate, the firewall, and --public-url";
             let failed = Check::failed(name, format!("{url}: {error:#}{}", cause(&error)), advice);
-            return vec![failed, Check::skipped(certificate, "the public address was not reached")];
+            return vec![failed, Check::skipped(certificate, "the public address is unreachable")];
         }
     };
     let status = response.status();
     let reached = if status.is_success() {
         Check::ok(name, format!("{url} leads to a hub"))
     } else {
-        let advice = "let the proxy pass all paths to the hub";
+        let advice = "configure the proxy to forward all paths to the hub";
         Check::failed(name, format!("{url}/healthz answers {status}"), advice)
     };
     let tls = response.extensions().get::<reqwest::tls::TlsInfo>();
@@ -116,25 +116,25 @@ pub(super) async fn public_url(settings: &Settings, min_days: i64) -> Vec<Check>
 
 fn end_of_certificate(name: &'static str, url: &str, end: Option<i64>, min_days: i64) -> Check {
     if !url.starts_with("https") {
-        return Check::skipped(name, "the public address has no TLS");
+        return Check::skipped(name, "the public address does not use TLS");
     }
-    let Some(end) = end else { return Check::failed(name, "the certificate's end cannot be read", "look at it") };
+    let Some(end) = end else { return Check::failed(name, "unreadable certificate expiry", "check the certificate") };
     let days = (end - Clock::System.now()) / DAY;
     let shown = Timestamp::from_millisecond(end).map_or_else(|_| end.to_string(), |at| at.to_string());
-    let message = format!("the certificate ends in {days} days, on {shown}");
+    let message = format!("the certificate expires in {days} days, on {shown}");
     if days < min_days {
-        Check::failed(name, message, "renew it, and see why that did not happen by itself")
+        Check::failed(name, message, "renew the certificate and check its automatic renewal")
     } else {
         Check::ok(name, message)
     }
 }
 
-/// The innermost cause of an error, which says what happened.
+/// Innermost cause of an error, which is the most specific.
 fn cause(error: &anyhow::Error) -> String {
     error.chain().last().map(|cause| format!(" ({cause})")).unwrap_or_default()
 }
 
-/// What the running hub answers at `/readyz`.
+/// Checks the running hub's answer at `/readyz`.
 pub(super) async fn readiness(settings: &Settings) -> Check {
     #[derive(Deserialize)]
     struct Readiness {
@@ -159,7 +159,7 @@ pub(super) async fn readiness(settings: &Settings) -> Check {
         Ok(readiness) if readiness.faults.is_empty() => Check::ok(name, format!("the hub at {address} is ready")),
         Ok(readiness) => {
             let faults = readiness.faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>();
-            Check::failed(name, faults.join(" "), "see the other checks, and the hub's log")
+            Check::failed(name, faults.join(" "), "see the other checks and the hub's log")
         }
         Err(_) => Check::skipped(name, format!("no hub answers at {address} (--listen)")),
     }

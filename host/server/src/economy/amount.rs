@@ -10,21 +10,21 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 const DECIMALS: i64 = 4;
-/// Ten-thousandths in a unit.
+/// Number of smallest parts in a unit: ten-thousandths.
 const SCALE: i64 = 10_000;
 
-/// An amount of a currency: whole ten-thousandths, from -900 trillion to 900 trillion units. It is read from the digits
-/// of a JSON number and written as such, never by way of floating point.
+/// Amount of a currency: whole ten-thousandths, from -900 trillion to 900 trillion units. Converted directly from and
+/// to the digits of a JSON number, never through floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub(crate) struct Amount(i64);
 
-/// Why a text is not an amount.
+/// Reason for rejecting a text as an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ParseAmountError {
     #[error("must be a number")]
     NotANumber,
-    #[error("must have at most 4 digits behind the point")]
+    #[error("must have at most 4 decimal places")]
     TooPrecise,
     #[error("must be from -900 trillion to 900 trillion")]
     OutOfRange,
@@ -38,13 +38,13 @@ impl Amount {
         self.0
     }
 
-    /// An amount of so many ten-thousandths; none where it is out of range.
+    /// Amount of this many ten-thousandths; none if out of range.
     pub(crate) fn of_ten_thousandths(ten_thousandths: i64) -> Option<Self> {
         (Self::MIN.0..=Self::MAX.0).contains(&ten_thousandths).then_some(Self(ten_thousandths))
     }
 
-    /// Reads a decimal number as other programs write them: what is behind the fourth digit is cut off. Answers whether
-    /// something was.
+    /// Parses a decimal number from another tool, truncated after four decimal places. The flag tells if digits were
+    /// cut off.
     pub(crate) fn parse_cut(text: &str) -> Result<(Self, bool), ParseAmountError> {
         match text.parse() {
             Err(ParseAmountError::TooPrecise) => {}
@@ -53,7 +53,7 @@ impl Amount {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let exponent = parse_exponent(exponent)?;
         let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // Where the point is moved to.
+        // New position of the decimal point.
         let kept = exponent.saturating_add(DECIMALS);
         let cut = if let Ok(kept) = usize::try_from(kept) {
             format!("{whole}.{}e{exponent}", part.get(..kept.min(part.len())).unwrap_or_default())
@@ -86,7 +86,7 @@ impl fmt::Display for Amount {
     }
 }
 
-/// Reads a JSON number.
+/// Parses a JSON number.
 impl FromStr for Amount {
     type Err = ParseAmountError;
 
@@ -118,7 +118,7 @@ impl FromStr for Amount {
     }
 }
 
-/// An exponent beyond `i64` is cut to it.
+/// Clamps exponents beyond `i64`.
 fn parse_exponent(text: &str) -> Result<i64, ParseAmountError> {
     let (sign, digits) = match text.as_bytes().first() {
         Some(b'-') => (-1, &text[1..]),
@@ -158,7 +158,7 @@ impl PartialSchema for Amount {
 }
 impl ToSchema for Amount {}
 
-/// The difference of two amounts, which may be larger than any amount.
+/// Difference of two amounts, which may be larger than any amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Difference(i128);
 

@@ -1,7 +1,7 @@
-//! Balances that come from another tool.
+//! Import of balances from another tool.
 //!
-//! The first import of a balance sets it to what the other tool says. A later one adds the difference to what the earlier
-//! one said, so that what was earned and spent since stays.
+//! The first import of a balance sets it to the other tool's value. A later one adds the difference to the previously
+//! imported value, so that changes made in between are kept.
 
 use std::future::ready;
 
@@ -18,26 +18,26 @@ use crate::limits::check_rows;
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// A balance of another tool.
+/// Balance from another tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BalanceImport<'a> {
     pub(crate) player: PlayerId,
     pub(crate) currency: &'a Identifier,
     pub(crate) amount: Amount,
-    /// What an earlier import said, in ten-thousandths.
+    /// Previously imported value, in ten-thousandths.
     pub(crate) imported_before: Option<i64>,
 }
 
-/// What becomes of a balance.
+/// Planned change of a balance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PlannedBalance {
-    /// This is added to it.
+    /// The amount is added.
     Add { amount: Amount, outcome: Imported, is_new: bool },
-    /// It is outside of its currency's bounds.
+    /// The result is outside the currency's bounds.
     OutOfBounds,
 }
 
-/// What becomes of a balance.
+/// Plans the import of a balance.
 pub(crate) async fn plan_balance(
     app: &App,
     network: NetworkId,
@@ -63,7 +63,7 @@ pub(crate) async fn plan_balance(
     Ok(PlannedBalance::Add { amount: difference, outcome, is_new })
 }
 
-/// Refuses to open so many balances where the network may not have them.
+/// Refuses to open more balances than the network may have.
 pub(crate) async fn check_new_balances(app: &App, network: NetworkId, new: i64) -> Result<(), EconomyError> {
     if new == 0 {
         return Ok(());
@@ -71,7 +71,7 @@ pub(crate) async fn check_new_balances(app: &App, network: NetworkId, new: i64) 
     check_rows(app, network, store::ALL_BALANCES, new, ready(Ok(false))).await
 }
 
-/// Adds to a balance as it is planned.
+/// Applies the planned change.
 pub(crate) async fn write_balance(
     app: &App,
     tx: &mut Tx,

@@ -1,8 +1,8 @@
-//! Currencies: the exact balances of owners, and the ledger of their changes.
+//! Currencies: exact balances of owners, and the ledger of their changes.
 //!
 //! Invariants: amounts are whole ten-thousandths, never floating point; a balance changes only together with a ledger
-//! entry, in one transaction; after a change it is inside its currency's bounds; of the changes of a transaction all are made,
-//! exactly as asked, or none. A currency that was not defined is created on first use.
+//! entry, in one transaction; after a change it is inside its currency's bounds; a transaction makes all of its
+//! changes exactly, or none. An undefined currency is created on first use.
 //! Tables: `currencies`, `balances`, `currency_ledger`.
 
 mod amount;
@@ -20,7 +20,7 @@ pub(crate) use model::Balance;
 pub(crate) use routes::router;
 pub(crate) use store::{player_balances, select_balances};
 
-/// The events of this component, for the document.
+/// Events of this component, for the API document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<model::ChangedBalance>(EventKind::BalanceChanged)]
 }

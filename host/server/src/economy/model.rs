@@ -10,20 +10,20 @@ use crate::economy::amount::{Amount, Difference};
 use crate::owner::Owner;
 use crate::values::Identifier;
 
-/// What an owner has of a currency.
+/// An owner's balance of a currency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = CurrencyBalance)]
 pub(crate) struct Balance {
-    /// The currency.
+    /// Name of the currency.
     #[schema(example = "coins")]
     pub(crate) currency_name: String,
-    /// Exact, with at most 4 digits behind the point.
+    /// Exact amount, with at most 4 decimal places.
     pub(crate) balance: Amount,
 }
 
 impl Balance {
-    /// Reads the column `player_balances`; by currency.
+    /// Parses the column `player_balances`, ordered by currency.
     pub(crate) fn list_from_json(json: &str) -> Result<Vec<Self>, hub_db::Error> {
         let rows: Vec<(String, i64)> = serde_json::from_str(json).map_err(|error| sqlx::Error::Decode(error.into()))?;
         let of_row =
@@ -35,7 +35,7 @@ impl Balance {
     }
 }
 
-/// A currency's limits; none is unlimited.
+/// Bounds of a currency; none is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct Bounds {
     pub(super) minimum: Option<Amount>,
@@ -44,7 +44,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Those of a currency that is created on first use.
+    /// Bounds of a currency created on first use.
     pub(super) fn undefined() -> Self {
         Self { minimum: Some(Amount::default()), ..Self::default() }
     }
@@ -59,7 +59,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// The balance a new account opens with: the starting balance, or else what is nearest to 0 inside the bounds.
+    /// Initial balance of a new account: the starting balance, or else the value nearest to 0 inside the bounds.
     pub(super) fn opening_balance(&self) -> Amount {
         self.clamp(self.starting_balance.unwrap_or_default())
     }
@@ -70,7 +70,7 @@ impl Bounds {
     }
 }
 
-/// A currency of a network.
+/// Currency of a network.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct Currency {
     pub(super) name: String,
@@ -78,7 +78,7 @@ pub(super) struct Currency {
     pub(super) bounds: Bounds,
 }
 
-/// A change of a balance.
+/// Change of a balance.
 #[derive(Clone, Debug)]
 pub(super) struct BalanceChange {
     pub(super) owner: Owner,
@@ -87,16 +87,16 @@ pub(super) struct BalanceChange {
     pub(super) amount: Amount,
 }
 
-/// What the ledger says of changes besides their amounts.
+/// Ledger data of changes besides their amounts.
 #[derive(Clone, Debug)]
 pub(super) struct LedgerNote {
     pub(super) reason: Option<String>,
     pub(super) key: KeyId,
-    /// The transaction they are part of.
+    /// Transaction of the changes.
     pub(super) transaction: Option<Uuid>,
 }
 
-/// A change that was made.
+/// A completed change.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
 pub(super) struct AppliedChange {
     pub(super) previous: Amount,
@@ -111,7 +111,7 @@ impl AppliedChange {
     }
 }
 
-/// A balance after a change.
+/// Balance after a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangedBalance {
@@ -121,16 +121,16 @@ pub(crate) struct ChangedBalance {
     owner_key: String,
     #[schema(example = "coins")]
     currency_name: String,
-    /// After the change.
+    /// New balance.
     balance: Amount,
-    /// What was added.
+    /// Applied amount.
     applied: Difference,
-    /// The id of the change's ledger entry.
+    /// Id of the change's ledger entry.
     #[schema(example = 1_804_680_000_000_000_i64)]
     ledger_id: i64,
 }
 
-/// What is known of a change's event before the change is made.
+/// Event data known before the change.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UncutChangeEvent<'a> {
@@ -153,7 +153,7 @@ impl ChangedBalance {
     }
 }
 
-/// A change of a balance as the ledger stores it.
+/// Ledger entry of a balance change.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct LedgerRow {
     pub(super) id: i64,

@@ -21,7 +21,7 @@ use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId};
 
-/// What can be wrong with a request about currencies.
+/// Errors of requests about currencies.
 #[derive(Debug, Error)]
 pub(crate) enum EconomyError {
     /// The bounds contradict each other.
@@ -30,12 +30,12 @@ pub(crate) enum EconomyError {
     /// An exact change would be cut.
     #[error("{refusal}{}", .operation.map(|at| format!(" (operation {at})")).unwrap_or_default())]
     Refused {
-        /// Why.
+        /// Reason for the refusal.
         refusal: Refusal,
-        /// Which of a transaction's changes, counted from 0.
+        /// Index of the refused change in its transaction.
         operation: Option<usize>,
     },
-    /// More than the network may have.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -43,14 +43,14 @@ pub(crate) enum EconomyError {
     Database(#[from] hub_db::Error),
 }
 
-/// Why an exact change is refused.
+/// Reason for refusing an exact change.
 #[derive(Clone, Copy, Debug, Error)]
 pub(crate) enum Refusal {
-    /// It would end below the currency's minimum.
+    /// The balance would fall below the currency's minimum.
     #[error("The balance is too low; nothing was changed.")]
     InsufficientFunds,
-    /// It would end above the currency's maximum.
-    #[error("The balance would be over the currency's maximum; nothing was changed.")]
+    /// The balance would exceed the currency's maximum.
+    #[error("The balance would exceed the currency's maximum; nothing was changed.")]
     OverMaximum,
 }
 
@@ -80,7 +80,7 @@ impl From<EconomyError> for ApiError {
     }
 }
 
-/// Adds to a balance. What leaves the currency's bounds is cut to them or, if the change is `exact`, refused. The first change
+/// Changes a balance. A change beyond the currency's bounds is cut to them or, if `exact`, refused. The first change
 /// of a balance opens it, and the first use of a currency creates it.
 pub(super) async fn change_balance(
     app: &App,
@@ -107,7 +107,7 @@ pub(super) async fn change_balance(
         .await
 }
 
-/// Makes a change of a balance that is there and which needs not be cut, as most are, by a single statement.
+/// Changes an existing balance with a single statement if nothing must be cut, the usual case.
 async fn change_uncut(
     app: &App,
     network: NetworkId,
@@ -135,7 +135,7 @@ async fn change_uncut(
     Ok(Some(applied))
 }
 
-/// Makes all of these changes, each of them exact and after those before it, or none.
+/// Applies all of these changes exactly and in order, or none.
 pub(super) async fn change_balances(
     app: &App,
     network: NetworkId,
@@ -159,7 +159,7 @@ pub(super) async fn change_balances(
             let mut applied = vec![None; changes.len()];
             let mut first_refused = None;
             for &at in &order {
-                // Changes of other balances cannot make a later one of this possible.
+                // Changes of other balances cannot make a later one possible.
                 if first_refused.is_some_and(|(first, _)| first < at) {
                     continue;
                 }
@@ -182,9 +182,9 @@ pub(super) async fn change_balances(
         .await
 }
 
-/// The order in which changes are applied, as indexes: the same for all callers, so that none waits for a balance while it
-/// holds one that the other waits for. Changes of one balance keep their order, and those of different balances do not
-/// depend on each other. By currency first, because the first use of a currency locks it.
+/// Order of applying changes, as indexes: the same for all callers, so that they cannot deadlock on balances. Changes
+/// of one balance keep their order; those of different balances are independent. Ordered by currency first, because
+/// the first use of a currency locks it.
 fn locking_order(changes: &[BalanceChange]) -> Vec<usize> {
     let mut order: Vec<_> = (0..changes.len()).collect();
     order.sort_by_key(|at| {
@@ -207,7 +207,7 @@ pub(super) async fn apply(
     }
     if !store::open_balance(tx, network, &change.owner, &change.currency, at).await? {
         store::create_currency(tx, network, &change.currency).await?;
-        // This one is among them.
+        // The currency is included.
         let currencies = store::count_currencies(&mut *tx, network).await?;
         limits::check(app, Limit::Currencies, currencies - 1, 1)?;
         store::open_balance(tx, network, &change.owner, &change.currency, at).await?;
@@ -224,7 +224,7 @@ fn check_exact(change: &BalanceChange, applied: AppliedChange) -> Result<(), Ref
     }
 }
 
-/// Writes a change to the ledger and tells of it.
+/// Writes a change to the ledger and publishes its event.
 pub(super) async fn record(
     app: &App,
     tx: &mut Tx,
@@ -239,12 +239,12 @@ pub(super) async fn record(
     Ok(events::publish_in(app, tx, network, EventKind::BalanceChanged, None, changed).await?)
 }
 
-/// An owner's balances by currency: those they opened, and those of currencies with a starting balance.
+/// An owner's balances by currency: opened ones, and those of currencies with a starting balance.
 pub(crate) async fn balances(app: &App, network: NetworkId, owner: &Owner) -> Result<Vec<Balance>, hub_db::Error> {
     store::balances(&app.db, network, owner).await
 }
 
-/// An owner's balance of a currency; none where there is no such currency.
+/// An owner's balance of a currency; none if the currency does not exist.
 pub(crate) async fn balance(
     app: &App,
     network: NetworkId,
@@ -254,7 +254,7 @@ pub(crate) async fn balance(
     store::balance(&app.db, network, owner, currency).await
 }
 
-/// The owners of a type with the highest balances of a currency, highest first.
+/// Owners of a type with the highest balances of a currency, highest first.
 pub(super) async fn leaderboard(
     app: &App,
     network: NetworkId,
@@ -265,7 +265,7 @@ pub(super) async fn leaderboard(
     Ok(store::leaderboard(&app.db, network, currency, owner_type, limit).await?)
 }
 
-/// What the audit log shows of a currency.
+/// Audit log form of a currency.
 fn shown(bounds: &Bounds) -> Value {
     json!({"minimum": bounds.minimum, "maximum": bounds.maximum, "startingBalance": bounds.starting_balance})
 }
@@ -294,7 +294,7 @@ pub(super) async fn define_currency(
         .await
 }
 
-/// One page of the network's currencies by name, and how many there are.
+/// Page of the network's currencies by name, and their number.
 pub(super) async fn list_currencies(
     app: &App,
     network: NetworkId,
@@ -304,7 +304,7 @@ pub(super) async fn list_currencies(
     Ok(store::list_currencies(&app.db, network, limit, offset).await?)
 }
 
-/// One page of an owner's ledger, of one currency or of all, newest first, and how many entries there are.
+/// Page of an owner's ledger, of one currency or all, newest first, and the number of entries.
 pub(super) async fn list_ledger(
     app: &App,
     network: NetworkId,

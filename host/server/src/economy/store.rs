@@ -32,7 +32,7 @@ pub(super) async fn has_currency(db: &Db, network: NetworkId, name: &Identifier)
     Ok(row.is_some())
 }
 
-/// A currency's bounds; none where it is not there.
+/// Bounds of a currency; none if it does not exist.
 pub(super) async fn bounds(db: &Db, network: NetworkId, name: &Identifier) -> Result<Option<Bounds>, Error> {
     db.query("SELECT minimum, maximum, starting_balance FROM currencies WHERE network_id = $1 AND name = $2")
         .bind(network)
@@ -41,7 +41,7 @@ pub(super) async fn bounds(db: &Db, network: NetworkId, name: &Identifier) -> Re
         .await
 }
 
-/// Whether the owner has opened a balance of the currency.
+/// True if the owner has opened a balance of the currency.
 pub(super) async fn is_open(db: &Db, network: NetworkId, owner: &Owner, currency: &Identifier) -> Result<bool, Error> {
     let row: Option<(String,)> = db
         .query(
@@ -57,7 +57,7 @@ pub(super) async fn is_open(db: &Db, network: NetworkId, owner: &Owner, currency
     Ok(row.is_some())
 }
 
-/// The balance after adding `$5`, cut to the bounds of its currency. The amount itself is cut first, so that the sum cannot
+/// Balance after adding `$5`, cut to the currency's bounds. The amount itself is cut first, so that the sum cannot
 /// overflow.
 macro_rules! new_balance {
     ($least:literal, $most:literal) => {
@@ -97,7 +97,7 @@ macro_rules! apply_change {
 }
 const APPLY_CHANGE: Sql = Sql { sqlite: apply_change!("MIN", "MAX"), postgres: apply_change!("LEAST", "GREATEST") };
 
-/// Changes a balance at the logical time `at`; none where the owner has none yet. The row is locked until the transaction
+/// Changes a balance at the logical time `at`; none if the owner has none yet. The row is locked until the transaction
 /// ends.
 pub(super) async fn apply_change(
     tx: &mut Tx,
@@ -116,10 +116,10 @@ pub(super) async fn apply_change(
         .await
 }
 
-/// The largest amount of a change that is made uncut, so that its sum with any balance stays inside 64 bits.
+/// Maximum amount of an uncut change, so that its sum with any balance fits into 64 bits.
 pub(super) const MAX_UNCUT: i64 = 200_000_000_000_000_000;
 
-/// Of a change that stays inside the bounds: `$5` is added as it is.
+/// Adds `$5` unchanged if the result stays inside the bounds.
 macro_rules! add_to_balance {
     () => {
         "UPDATE balances SET previous = balance, balance = balance + $5,
@@ -141,13 +141,13 @@ macro_rules! add_ledger_entry {
         )
     };
 }
-/// Closes the data of the event, in which an amount is the shortest decimal.
+/// Closes the event's data, in which an amount is the shortest decimal.
 macro_rules! event_data {
     ($decimal:literal) => {
         concat!("$11 || ',\"balance\":' || ", $decimal, " || ',\"ledgerId\":' || last_entry || '}'")
     };
 }
-/// Each of SQLite's statements does something where the one before did.
+/// Each of SQLite's statements has an effect only if the previous one had.
 const CHANGE_UNCUT: Sql = Sql {
     sqlite: concat!(
         add_to_balance!(),
@@ -171,7 +171,7 @@ const CHANGE_UNCUT: Sql = Sql {
     ),
     postgres: concat!(
         "WITH changed AS (",
-        // Of `network_id = $1`, as all that follows.
+        // Part of the conditions on `network_id = $1`.
         add_to_balance!(),
         " RETURNING previous, balance, last_entry), entry AS (",
         add_ledger_entry!("changed"),
@@ -182,9 +182,9 @@ const CHANGE_UNCUT: Sql = Sql {
     ),
 };
 
-/// Changes a balance at the logical time `at`, writes the change to the ledger and, where some stream asks for it, its event:
-/// all in one trip to the database. `event` is what the event says beside the balance and the ledger's id, as [open
-/// data](crate::events::open_data). Answers the change, and whether there is an event; none where the owner has no such
+/// Changes a balance at the logical time `at`, writes the change to the ledger and, if a stream subscribes to it, its
+/// event: in one roundtrip to the database. `event` is the event's data except balance and ledger id, as [open
+/// data](crate::events::open_data). Returns the change, and if there is an event; none if the owner has no such
 /// balance yet or the change would be cut. Amounts are at most [`MAX_UNCUT`].
 pub(super) async fn change_uncut(
     db: &Db,
@@ -220,7 +220,7 @@ pub(super) async fn change_uncut(
     Ok(rows.first().map(|row| (row.applied, has_event)))
 }
 
-/// Opens a balance of a known currency. False where the currency is unknown or the balance is open already.
+/// Opens a balance of a known currency. False if the currency is unknown or the balance is already open.
 pub(super) async fn open_balance(
     tx: &mut Tx,
     network: NetworkId,
@@ -310,12 +310,12 @@ pub(super) async fn define_currency(
     insert_currency(statement, network, name, bounds).await
 }
 
-/// Creates a currency on its first use; one that exists stays as it is.
+/// Creates a currency on its first use; an existing one is unchanged.
 pub(super) async fn create_currency(tx: &mut Tx, network: NetworkId, name: &Identifier) -> Result<(), Error> {
     insert_currency(tx.query(insert_currency!("DO NOTHING")), network, name, Bounds::undefined()).await
 }
 
-/// A currency that is there.
+/// Returns an existing currency.
 pub(super) async fn find_currency(
     tx: &mut Tx,
     network: NetworkId,
@@ -328,7 +328,7 @@ pub(super) async fn find_currency(
         .await
 }
 
-/// One page of the currencies by name, and how many there are.
+/// Page of the currencies by name, and their number.
 pub(super) async fn list_currencies(
     db: &Db,
     network: NetworkId,
@@ -346,7 +346,7 @@ pub(super) async fn list_currencies(
     .await
 }
 
-/// The balances of an owner of the network `$1`, and the starting balances of currencies they have none of.
+/// Balances of an owner of the network `$1`, and starting balances of currencies without a balance.
 macro_rules! select_balances {
     ($owner_type:literal, $owner_key:literal) => {
         concat!(
@@ -370,7 +370,7 @@ macro_rules! select_balances {
 
 const BALANCES: &str = select_balances!("$2", "$3");
 
-/// The same for a player, as a column of another component's statement. [`Balance::list_from_json`] reads it.
+/// The same for a player, as a column for another component's statement, read by [`Balance::list_from_json`].
 macro_rules! player_balances {
     (sqlite, $owner_key:literal) => {
         concat!(
@@ -398,7 +398,7 @@ pub(super) async fn balances(db: &Db, network: NetworkId, owner: &Owner) -> Resu
     Ok(balances)
 }
 
-/// An owner's balance of a currency; none where there is no such currency.
+/// An owner's balance of a currency; none if the currency does not exist.
 pub(super) async fn balance(
     db: &Db,
     network: NetworkId,
@@ -421,12 +421,12 @@ pub(super) async fn balance(
     Ok(row.map(|(balance,)| balance))
 }
 
-/// Of equal balances the one reached first ranks first.
+/// Equal balances rank in the order in which they were reached.
 const LEADERBOARD: &str = "SELECT owner_key, balance FROM balances
      WHERE network_id = $1 AND currency = $2 AND owner_type = $3
      ORDER BY balance DESC, reached, owner_key LIMIT $4";
 
-/// The owners of a type with the highest balances of a currency.
+/// Owners of a type with the highest balances of a currency.
 pub(super) async fn leaderboard(
     db: &Db,
     network: NetworkId,
@@ -446,7 +446,7 @@ const LEDGER: &str =
      WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3
      ORDER BY id DESC, currency LIMIT $4 OFFSET $5";
 
-/// One page of an owner's ledger, of one currency or of all, newest first, and how many entries there are.
+/// Page of an owner's ledger, of one currency or all, newest first, and the number of entries.
 pub(super) async fn list_ledger(
     db: &Db,
     network: NetworkId,

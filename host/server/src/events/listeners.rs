@@ -1,4 +1,4 @@
-//! Which networks listen to the events that only streams which name them get: those of others are not published.
+//! Networks that listen to events which streams must request: for other networks these are not published.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::events::model::{EventKind, EventTypes};
 use crate::events::store;
 use crate::values::NetworkId;
 
-/// How long a network counts as listening without being renewed: longer than an ended stream can be resumed.
+/// Time a network counts as listening without renewal: longer than an ended stream can be resumed.
 const TTL: Duration = Duration::from_mins(10);
-/// How long a stream waits for transactions that began before it listened.
+/// Time a stream waits for transactions that began before it listened.
 const WRITES_TIMEOUT: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Notes that a stream of the network listens. Changes that are committed after this are published to it.
+/// Records that a stream of the network listens. Changes committed after this are published to it.
 pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> Result<(), Error> {
     let now = app.clock.now();
     let wanted: Vec<_> = types.needing_listener().collect();
@@ -34,8 +34,8 @@ pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> 
     earlier_writes_ended(app).await
 }
 
-/// Waits for the transactions which may have looked for listeners before there was this one, and are not committed yet. SQLite
-/// runs one at a time.
+/// Waits for uncommitted transactions that may have looked up listeners before this one was recorded. SQLite runs one
+/// transaction at a time.
 async fn earlier_writes_ended(app: &App) -> Result<(), Error> {
     if app.db.backend() == Backend::Sqlite {
         return Ok(());
@@ -48,7 +48,7 @@ async fn earlier_writes_ended(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Notes again that the networks of open streams listen.
+/// Renews the records of networks with open streams.
 pub(super) async fn renew(app: App) -> Result<(), Error> {
     let mut networks: HashMap<NetworkId, HashSet<EventKind>> = HashMap::new();
     for stream in app.streams.all() {
@@ -60,8 +60,8 @@ pub(super) async fn renew(app: App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether some stream or subscriber of the network asks for one of these events. Publishing asks the same for each event; this spares a
-/// change of many events the trouble.
+/// True if a stream or subscriber of the network requests one of these events. Publishing checks the same for each
+/// event; this saves work for a change with many events.
 pub(crate) async fn is_listening(
     app: &App,
     tx: &mut Tx,

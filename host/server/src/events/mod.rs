@@ -1,13 +1,12 @@
-//! Events: one long-lived stream per server, and publishing to the streams.
+//! Events: one long-lived stream per server, and publication to the streams.
 //!
-//! Invariants: the event of a change is published if and only if the change is committed, also when its caller hung up or
-//! the process was killed meanwhile; the events of one row are on streams in the order of its changes, each once; a stream
-//! never shows another network's events; a server has at most one stream; a stream ends within a second after its key was
-//! revoked or expired.
-//! An event that streams must ask for is published only where one does: it costs the networks of others one look-up.
-//! Events also go to subscribers (webhooks): to each, once, in the transaction that deletes them from the outbox.
-//! Tables: `outbox`, with the events that are not published yet, `event_listeners` and `event_subscriptions`. The bus retains
-//! recent events.
+//! Invariants: the event of a change is published if and only if the change is committed, even if its client
+//! disconnected or the process was killed meanwhile; streams carry the events of one row in the order of its changes,
+//! each once; a stream never shows another network's events; a server has at most one stream; a stream ends within a
+//! second after its key was revoked or expired.
+//! An event that streams must request is published only if one does: for other networks it costs one lookup. Events
+//! also go to subscribers (webhooks): to each, once, in the transaction that deletes them from the outbox. Tables:
+//! `outbox` (events not published yet), `event_listeners` and `event_subscriptions`. The bus retains recent events.
 
 mod listeners;
 mod model;

@@ -1,8 +1,8 @@
-//! The kinds of events, and which of them a stream carries.
+//! Kinds of events, and the ones carried by a stream.
 
 use strum::VariantArray as _;
 
-/// A kind of event; its name is the frame's `event:` and the `type` in its data.
+/// Kind of event; its name is the frame's `event:` and the `type` in its data.
 #[derive(
     Clone,
     Copy,
@@ -17,11 +17,11 @@ use strum::VariantArray as _;
 )]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum EventKind {
-    /// A chat line, to every server.
+    /// A chat message, to every server.
     Chat,
     /// A punishment was created, revoked or expired.
     Punishment,
-    /// A signed command to transfer a player, to the server the player is on.
+    /// A signed command to transfer a player, to the player's current server.
     Transfer,
     /// A console command, to the server that runs it.
     ExecuteCommand,
@@ -29,15 +29,15 @@ pub enum EventKind {
     LocalizationUpdated,
     /// An opened world is ready.
     WorldReady,
-    /// Boots a world, to its node.
+    /// Boots a world; sent to its node.
     WorldOpen,
-    /// Saves a world, to its node.
+    /// Saves a world; sent to its node.
     WorldSnapshot,
-    /// Saves and unloads a world, to its node.
+    /// Saves and unloads a world; sent to its node.
     WorldUnload,
     /// A config document changed.
     ConfigUpdated,
-    /// The secret that transfers are signed with was replaced.
+    /// The secret for signing transfers was replaced.
     SigningSecretRotated,
     /// A server came online.
     ServerOnline,
@@ -47,28 +47,28 @@ pub enum EventKind {
     PlayerJoined,
     /// A player went offline.
     PlayerLeft,
-    /// A player went from one server to another.
+    /// A player moved from one server to another.
     PlayerSwitched,
     /// A player's permissions, or a permission group, changed.
     PermissionsUpdated,
     /// A balance changed.
     BalanceChanged,
-    /// The lease of a world came to another state.
+    /// The state of a world's lease changed.
     WorldState,
 }
 
 impl EventKind {
-    /// The name in frames.
+    /// Name in frames.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// Whether only streams that name it in `types` get it.
+    /// True if only streams that list it in `types` get it.
     fn is_on_request(self) -> bool {
         self == Self::SigningSecretRotated || self.needs_listener()
     }
 
-    /// Whether it is published only while some stream asks for it.
+    /// True if it is published only while a stream requests it.
     pub(super) fn needs_listener(self) -> bool {
         matches!(
             self,
@@ -83,7 +83,8 @@ impl EventKind {
         )
     }
 
-    /// Whether webhooks may be sent it. Commands to one server, with links and signatures, are for that server alone.
+    /// True if webhooks can subscribe to it. Commands to one server, with links and signatures, are only for that
+    /// server.
     pub(crate) fn is_subscribable(self) -> bool {
         match self {
             Self::Chat
@@ -108,16 +109,16 @@ impl EventKind {
         }
     }
 
-    /// Whether it holds a secret of connectors, which a key for the stream alone must not learn.
+    /// True if it contains a secret of connectors, which a key with access only to the stream must not learn.
     fn is_secret(self) -> bool {
         matches!(self, Self::SigningSecretRotated)
     }
 }
 
-/// The frames that every stream carries; naming them in `types` changes nothing.
+/// Frames of every stream; listing them in `types` has no effect.
 const ALWAYS: [&str; 2] = ["PING", "RESYNC"];
 
-/// The events that a stream carries, a bit for each kind.
+/// Events of a stream, one bit per kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventTypes(u32);
 
@@ -128,7 +129,7 @@ impl FromIterator<EventKind> for EventTypes {
 }
 
 impl Default for EventTypes {
-    /// All but those that must be named.
+    /// All except those that must be listed.
     fn default() -> Self {
         EventKind::VARIANTS.iter().copied().filter(|kind| !kind.is_on_request()).collect()
     }
@@ -145,26 +146,26 @@ impl TryFrom<String> for EventTypes {
 
 fn unknown(name: &str) -> String {
     let known: Vec<_> = EventKind::VARIANTS.iter().map(|kind| kind.name()).collect();
-    format!("`{name}` is no event; there are {}", known.join(", "))
+    format!("unknown event `{name}`; use any of {}", known.join(", "))
 }
 
 impl EventTypes {
-    /// Whether any of them holds a secret of connectors.
+    /// True if any of them contains a secret of connectors.
     pub(super) fn include_secret(self) -> bool {
         self.kinds().any(EventKind::is_secret)
     }
 
-    /// The kinds of them.
+    /// Kinds of the events.
     pub(super) fn kinds(self) -> impl Iterator<Item = EventKind> {
         EventKind::VARIANTS.iter().copied().filter(move |kind| self.holds(*kind))
     }
 
-    /// The names of those that are published only while some stream asks for them.
+    /// Names of the events that are published only while a stream requests them.
     pub(super) fn needing_listener(self) -> impl Iterator<Item = &'static str> {
         self.kinds().filter(|kind| kind.needs_listener()).map(EventKind::name)
     }
 
-    /// Whether the stream carries an event of this name.
+    /// True if the stream carries an event with this name.
     pub(super) fn include(self, name: &str) -> bool {
         name.parse().map_or_else(|_| ALWAYS.contains(&name), |kind| self.holds(kind))
     }
@@ -184,7 +185,7 @@ mod tests {
         assert!(usual.include("CHAT") && usual.include("PING") && usual.include("RESYNC"));
         assert!(!usual.include("SIGNING_SECRET_ROTATED") && !usual.include_secret());
         assert!(!usual.include("BALANCE_CHANGED") && usual.needing_listener().next().is_none());
-        // An event of a newer node has not been asked for.
+        // Events of newer nodes were not requested.
         assert!(!usual.include("OF_A_NEWER_NODE"));
         let named = EventTypes::try_from("SIGNING_SECRET_ROTATED, PING,WORLD_READY".to_owned()).unwrap();
         assert!(named.include("SIGNING_SECRET_ROTATED") && named.include("WORLD_READY") && named.include("RESYNC"));
@@ -192,7 +193,7 @@ mod tests {
         let named = EventTypes::try_from("WORLD_STATE,CHAT,SERVER_ONLINE".to_owned()).unwrap();
         assert_eq!(named.needing_listener().collect::<Vec<_>>(), ["SERVER_ONLINE", "WORLD_STATE"]);
         for wrong in ["NONSENSE", "CHAT,", "chat", "CHAT;PING"] {
-            assert!(EventTypes::try_from(wrong.to_owned()).unwrap_err().contains("is no event"), "{wrong}");
+            assert!(EventTypes::try_from(wrong.to_owned()).unwrap_err().contains("unknown event"), "{wrong}");
         }
     }
 }

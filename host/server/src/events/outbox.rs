@@ -1,4 +1,4 @@
-//! Publishing an event with the change it reports, and which networks have such events waiting.
+//! Publication of events together with their changes, and the networks with waiting events.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -20,17 +20,17 @@ use crate::events::service::{data, resync};
 use crate::events::store::{self, SubscribedEvent};
 use crate::values::NetworkId;
 
-/// How long anything waits for the relay. It is right behind, unless the bus cannot be reached.
+/// Maximum time to wait for the relay, which is close behind unless the bus is unreachable.
 const SETTLE_TIMEOUT: Duration = Duration::from_millis(250);
-/// Events for subscribers that one transaction gives away: SQLite's writer waits for it.
+/// Maximum number of events for subscribers per transaction: SQLite's writer waits for it.
 const MOST_GIVEN: usize = 500;
 
-/// Publishes an event with the change it reports: never if `tx` is rolled back; once it is committed, whatever becomes of
-/// the caller or of this process. To the network's streams, or to that of the server `target` alone: the fields of
-/// `payload`, with the event's name as `type` and the time as `at`. An event that streams must ask for is dropped where none
-/// does, and no subscriber either.
+/// Publishes an event with its change: never if `tx` is rolled back, always once it is committed, regardless of the
+/// client or of this process. It goes to all of the network's streams, or only to that of the server `target`: the
+/// fields of `payload`, with the event's name as `type` and the time as `at`. An event that must be requested is
+/// dropped if no stream or subscriber requests it.
 ///
-/// Call it after the change is written. Then streams see the events of one row in the order of its changes.
+/// Call it after the change is written, so that streams see the events of one row in the order of its changes.
 pub async fn publish_in(
     app: &App,
     tx: &mut Tx,
@@ -52,20 +52,20 @@ pub async fn publish_in(
     Ok(())
 }
 
-/// The data of an event of a change, up to the fields that its statement knows: JSON of an object that is not closed.
+/// Event data up to the fields known to the statement: JSON of an unclosed object.
 pub(crate) fn open_data(kind: EventKind, now: Millis, payload: impl Serialize) -> Result<String, Error> {
     let mut data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
     data.pop();
     Ok(data)
 }
 
-/// Has the event published that this task's statement wrote by [`insert_event`](super::insert_event).
+/// Triggers publication of the event that this task's statement wrote with [`insert_event`](super::insert_event).
 pub(crate) async fn publish_written(app: &App, network: NetworkId) {
     let outbox = app.outbox.clone();
     app.db.on_end(move || outbox.mark(network)).await;
 }
 
-/// Publishes an event of this name and data once `tx` is committed.
+/// Publishes an event with this name and data once `tx` is committed.
 pub(super) async fn insert_in(
     app: &App,
     tx: &mut Tx,
@@ -78,7 +78,7 @@ pub(super) async fn insert_in(
     Ok(())
 }
 
-/// Tells all streams of the network, with a change, to read everything anew.
+/// Asks all streams of the network, together with a change, to reload everything.
 pub(crate) async fn publish_resync_in(app: &App, tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     let now = app.clock.now();
     let (name, data) = resync(now);
@@ -90,9 +90,9 @@ fn mark_on_end(app: &App, tx: &Tx, network: NetworkId) {
     tx.on_end(move || outbox.mark(network));
 }
 
-/// Takes the events of subscribers where they leave the outbox.
+/// Receives the events of subscribers when they leave the outbox.
 pub(crate) trait EventConsumer: Sync {
-    /// Takes events of a network, in their order, in the transaction that deletes them.
+    /// Receives events of a network, in order, in the transaction that deletes them.
     fn take<'a>(
         &'a self,
         app: &'a App,
@@ -102,7 +102,7 @@ pub(crate) trait EventConsumer: Sync {
     ) -> BoxFuture<'a, Result<(), Error>>;
 }
 
-/// Deletes events that were published, and gives them to their subscribers.
+/// Deletes published events and passes them to their subscribers.
 pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
     let subscribed = store::subscribed(&app.db, network, ids).await?;
     let Some(consumer) = app.outbox.consumer().filter(|_| !subscribed.is_empty()) else {
@@ -111,7 +111,7 @@ pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) ->
     for part in parts(ids, &subscribed) {
         app.db
             .transaction(async |mut tx| {
-                // Another node may have been faster, and has given them away.
+                // Another node may have been faster and passed them on.
                 let deleted = store::delete_returning(&mut tx, network, &part).await?;
                 let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
                 if taken.is_empty() {
@@ -124,7 +124,7 @@ pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) ->
     Ok(())
 }
 
-/// The events in their order, as many together as are for [`MOST_GIVEN`] subscribers.
+/// Splits the events, in order, into parts for at most [`MOST_GIVEN`] subscribers.
 fn parts(ids: &HashSet<i64>, subscribed: &[SubscribedEvent]) -> Vec<HashSet<i64>> {
     let mut subscribers = HashMap::new();
     for event in subscribed {
@@ -147,8 +147,8 @@ fn parts(ids: &HashSet<i64>, subscribed: &[SubscribedEvent]) -> Vec<HashSet<i64>
     parts
 }
 
-/// Where more than `most` events wait, replaces the oldest by a RESYNC. Their subscribers get them all the same. Answers how
-/// many went.
+/// If more than `most` events wait, replaces the oldest with a RESYNC. Their subscribers still get them all. Returns
+/// the number of replaced events.
 pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64, Error> {
     let (name, data) = resync(app.clock.now());
     app.db
@@ -164,7 +164,7 @@ pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64
         .await
 }
 
-/// The networks whose committed events wait to be published.
+/// Networks with committed events that wait to be published.
 #[derive(Clone, Debug, Default)]
 pub struct Outbox(Arc<Inner>);
 
@@ -172,7 +172,7 @@ pub struct Outbox(Arc<Inner>);
 struct Inner {
     networks: Mutex<Networks>,
     consumer: OnceLock<&'static dyn EventConsumer>,
-    /// Some network needs a relay.
+    /// Notified when a network needs a relay.
     due: Notify,
     left_over_up_to: AtomicI64,
 }
@@ -185,27 +185,27 @@ impl std::fmt::Debug for Inner {
 
 #[derive(Debug, Default)]
 struct Networks {
-    /// How often networks were marked.
+    /// Number of marks so far.
     marks: u64,
-    /// Those without a relay.
+    /// Networks without a relay.
     due: Vec<NetworkId>,
     marked: HashMap<NetworkId, MarkedNetwork>,
 }
 
-/// A network from its first mark until its relay ends.
+/// A network from its first mark until the end of its relay.
 #[derive(Debug)]
 struct MarkedNetwork {
     last_mark: u64,
-    /// Marked since its relay began to read.
+    /// True if marked since its relay began to read.
     is_dirty: bool,
-    /// For its relay.
+    /// Wakes the relay.
     wake: Arc<Notify>,
-    /// What was marked up to here is published.
+    /// Marks up to this one are published.
     settled: watch::Sender<u64>,
 }
 
 impl Outbox {
-    /// Notes that events of the network may wait to be published.
+    /// Records that events of the network may wait to be published.
     pub(crate) fn mark(&self, network: NetworkId) {
         let mut networks = self.0.networks.lock();
         let Networks { marks, due, marked } = &mut *networks;
@@ -221,13 +221,13 @@ impl Outbox {
         entry.wake.notify_one();
     }
 
-    /// Waits until the events that were committed on this node so far are published, but not for long.
+    /// Waits, for a short time, until the events committed on this node so far are published.
     pub(super) async fn settled(&self, network: NetworkId) {
         let (last_mark, mut settled) = match self.0.networks.lock().marked.get(&network) {
             Some(entry) => (entry.last_mark, entry.settled.subscribe()),
             None => return,
         };
-        // Its sender is gone where the relay has ended.
+        // The sender is gone if the relay has ended.
         let _ = tokio::time::timeout(SETTLE_TIMEOUT, settled.wait_for(|settled| *settled >= last_mark)).await;
     }
 
@@ -242,9 +242,9 @@ impl Outbox {
         }
     }
 
-    /// Names who takes the events of subscribers.
+    /// Sets the receiver of subscribers' events.
     pub(super) fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
-        // There is one, and it is named once.
+        // It is set only once.
         let _ = self.0.consumer.set(consumer);
     }
 
@@ -252,7 +252,7 @@ impl Outbox {
         self.0.consumer.get().copied()
     }
 
-    /// Events up to this one are left over from an earlier process.
+    /// Events up to this one were left by an earlier process.
     pub(super) fn set_left_over(&self, up_to: i64) {
         self.0.left_over_up_to.store(up_to, Ordering::Relaxed);
     }
@@ -262,7 +262,7 @@ impl Outbox {
     }
 }
 
-/// The right to publish one network's events, which one task has at a time.
+/// Exclusive right to publish one network's events.
 pub(super) struct Relay {
     pub(super) network: NetworkId,
     outbox: Outbox,
@@ -273,12 +273,12 @@ impl Relay {
         self.outbox.0.networks.lock().marked.get_mut(&self.network).map(change)
     }
 
-    /// Wakes when the network is marked.
+    /// Notified when the network is marked.
     pub(super) fn wake(&self) -> Arc<Notify> {
         self.with(|entry| Arc::clone(&entry.wake)).unwrap_or_default()
     }
 
-    /// Begins to read what waits; answers the last mark that this covers.
+    /// Begins to read the waiting events. Returns the last mark covered by this.
     pub(super) fn begin_reading(&self) -> u64 {
         let begin = |entry: &mut MarkedNetwork| {
             entry.is_dirty = false;
@@ -287,19 +287,19 @@ impl Relay {
         self.with(begin).unwrap_or_default()
     }
 
-    /// All that was marked up to this mark is published.
+    /// Records that everything up to this mark is published.
     pub(super) fn settle(&self, mark: u64) {
         self.with(|entry| entry.settled.send_replace(mark));
     }
 
-    /// Whether the network was marked since the relay began to read.
+    /// True if the network was marked since the relay began to read.
     pub(super) fn is_dirty(&self) -> bool {
         self.with(|entry| entry.is_dirty).unwrap_or_default()
     }
 }
 
 impl Drop for Relay {
-    /// A mark that came at the last moment, or that a panic left, gets another relay.
+    /// A mark set at the last moment, or left by a panic, gets another relay.
     fn drop(&mut self) {
         let entry = self.outbox.0.networks.lock().marked.remove(&self.network);
         if entry.is_some_and(|entry| entry.is_dirty) {
@@ -308,11 +308,11 @@ impl Drop for Relay {
     }
 }
 
-/// The events of a network wait for its owner.
+/// Waiting events of a network, which follow its owner.
 pub(crate) struct WaitingEvents;
 
 impl NetworkState for WaitingEvents {
-    /// What an earlier owner left is published before anything new, and who subscribed there counts.
+    /// Publishes events left by an earlier owner before new ones, and reads the subscriptions made there.
     fn restore<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         app.outbox.mark(network);
         app.subscriptions.forget();
@@ -346,7 +346,7 @@ mod tests {
         relay.wake().notified().await;
         assert!(relay.is_dirty());
         assert!(outbox.due().now_or_never().is_none(), "it has a relay");
-        // Just before its end.
+        // Marked just before its end.
         drop(relay);
         let relay = outbox.due().await.pop().unwrap();
         relay.begin_reading();

@@ -1,8 +1,8 @@
-//! Publishes the events in the outbox and deletes them from it.
+//! Publishes events from the outbox and deletes them.
 //!
-//! One task per network, at the network's owner, and in the order of their ids: so a stream sees the changes of one row in
-//! their order. An event may be published a second time only after a failure or by another node, and then under the same
-//! message id, so that the bus between nodes drops it.
+//! One task per network, at the network's owner, in the order of event ids: so a stream sees the changes of one row in
+//! order. An event may be published twice only after a failure or by another node, and then with the same message id,
+//! so that the bus drops it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::events::outbox::{self, Relay};
 use crate::events::store::{self, WaitingEvent};
 use crate::values::NetworkId;
 
-/// Events read at once.
+/// Maximum number of events read at once.
 const BATCH: usize = 200;
-/// Published events that may wait to be deleted; then no more are read.
+/// Maximum number of published events waiting for deletion; at this number reading pauses.
 const MAX_PUBLISHED: usize = 1_000;
-/// From one reading to the next, so that under load one reading finds several events. The first one waits for nothing.
+/// Interval between reads, so that under load one read finds several events. The first event does not wait.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
-/// From a publication to the deletion of what was published meanwhile.
+/// Delay from a publication to the deletion of events published meanwhile.
 const DELETE_INTERVAL: Duration = Duration::from_millis(50);
 const RETRY_DELAY: Duration = Duration::from_millis(500);
-/// Events that may wait for a bus that cannot be reached, as many as streams can resume from.
+/// Maximum number of events waiting for an unreachable bus: as many as streams can resume from.
 const MAX_WAITING: i64 = 10_000;
-/// Where a node tells the owners of networks that events wait.
+/// Topic for notifying owners of waiting events.
 pub(super) const TOPIC: &str = "outbox";
 
 #[derive(Debug, Error)]
 enum RelayError {
-    #[error("the bus between nodes can't be reached")]
+    #[error("the bus between nodes is unreachable")]
     Unreachable,
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -46,13 +46,13 @@ enum RelayError {
 pub(super) async fn run(app: App) {
     loop {
         for relay in app.outbox.due().await {
-            // Not cut off when the hub stops: what is published would be published again by the next process.
+            // Not aborted when the hub stops: the next process would publish its events again.
             app.spawn_until_done(run_relay(app.clone(), relay));
         }
     }
 }
 
-/// Marks the networks whose events another node committed or left.
+/// Marks networks with events committed or left by another node.
 pub(super) async fn listen(app: App, mut inbox: Inbox) {
     while let Some(payload) = inbox.next().await {
         if let Ok(network) = Uuid::from_slice(&payload).map(NetworkId)
@@ -63,8 +63,8 @@ pub(super) async fn listen(app: App, mut inbox: Inbox) {
     }
 }
 
-/// Marks the networks with waiting events, for which nobody may be at work: their process ended, or the database could not
-/// be reached. Drops the oldest where a bus that cannot be reached lets too many gather; a RESYNC stands for them.
+/// Marks networks with waiting events that may have no relay: their process ended, or the database was unreachable.
+/// Drops the oldest if too many gather for an unreachable bus; a RESYNC replaces them.
 pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
     for network in store::networks(&app.db).await? {
         if !app.shards.owns(network) {
@@ -73,7 +73,7 @@ pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
         if !app.bus.is_reachable() {
             let dropped = outbox::trim(&app, network, MAX_WAITING).await?;
             if dropped > 0 {
-                tracing::warn!(%network, dropped, "events waited too long for the bus; a RESYNC stands for them");
+                tracing::warn!(%network, dropped, "dropped events that waited too long; a RESYNC replaces them");
             }
         }
         app.outbox.mark(network);
@@ -81,13 +81,13 @@ pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
     Ok(())
 }
 
-/// What is left to do after a round.
+/// Remaining work after a round.
 enum Round {
-    /// Nothing that was there when it read.
+    /// Nothing that existed when it read.
     Complete,
     /// There may be more to read.
     Partial,
-    /// Another node owns the network, or the hub stops.
+    /// Ended: another node owns the network, or the hub stops.
     Over,
 }
 
@@ -97,7 +97,7 @@ async fn run_relay(app: App, relay: Relay) {
         return announce(&app, network).await;
     }
     let (stopping, wake) = (app.stopping(), relay.wake());
-    // Published, and not yet deleted.
+    // Published, but not deleted yet.
     let mut published = HashSet::new();
     let mut deleting: Option<BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>>> = None;
     let (mut may_read, mut paused_until) = (true, None);
@@ -114,7 +114,7 @@ async fn run_relay(app: App, relay: Relay) {
                 Ok(Round::Partial) => {}
                 Ok(Round::Over) => break,
                 Err(error) => {
-                    tracing::warn!(%error, %network, "events wait to be published");
+                    tracing::warn!(%error, %network, "could not publish events; they wait");
                     paused_until = Some(Instant::now() + RETRY_DELAY);
                 }
             }
@@ -144,7 +144,7 @@ async fn run_relay(app: App, relay: Relay) {
                 match deleted {
                     Ok(ids) => published.retain(|id| !ids.contains(id)),
                     Err(error) => {
-                        tracing::warn!(%error, %network, "published events could not be deleted yet");
+                        tracing::warn!(%error, %network, "could not delete published events yet");
                         paused_until = Some(Instant::now() + RETRY_DELAY);
                     }
                 }
@@ -154,7 +154,7 @@ async fn run_relay(app: App, relay: Relay) {
             () = stopping.cancelled() => break,
         }
     }
-    // Whoever publishes next begins with what is left.
+    // The next relay begins with the remaining events.
     if let Some(deleting) = deleting
         && let Ok(ids) = deleting.await
     {
@@ -163,18 +163,18 @@ async fn run_relay(app: App, relay: Relay) {
     if !published.is_empty()
         && let Err(error) = delete(app, network, published).await
     {
-        tracing::warn!(%error, %network, "published events were not deleted");
+        tracing::warn!(%error, %network, "could not delete published events");
     }
 }
 
-/// Tells the network's owner, on another node, that events wait.
+/// Notifies the network's owner on another node of waiting events.
 async fn announce(app: &App, network: NetworkId) {
     if let Err(error) = app.shards.broadcast(TOPIC, Bytes::copy_from_slice(network.0.as_bytes())).await {
-        tracing::debug!(%error, %network, "the owner was not told of waiting events; it finds them itself");
+        tracing::debug!(%error, %network, "could not notify the owner of waiting events; it will find them");
     }
 }
 
-/// Publishes what waits and is not yet published.
+/// Publishes waiting events that are not published yet.
 async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<i64>) -> Result<Round, RelayError> {
     let limit = BATCH + published.len();
     let waiting = store::waiting(&app.db, network, i64::try_from(limit).unwrap_or(i64::MAX)).await?;
@@ -190,7 +190,7 @@ async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<
             Ok(_) => {}
             Err(PublishError::Unreachable) => return Err(RelayError::Unreachable),
             Err(PublishError::Closed) => return Ok(Round::Over),
-            // It would fail again and again, and hold the others up.
+            // It would fail repeatedly and block the others.
             Err(error @ (PublishError::Malformed | PublishError::TooLarge)) => {
                 tracing::error!(%error, %network, id = event.id, name = event.name, "an event cannot be published");
             }
@@ -202,7 +202,7 @@ async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<
 
 async fn publish(app: &App, network: NetworkId, waiting: &WaitingEvent) -> Result<u64, PublishError> {
     let WaitingEvent { id, name, target, data, created_at } = waiting;
-    // With the name, because a RESYNC may take the place of an event that was perhaps published.
+    // The id contains the name, because a RESYNC may replace an event that may have been published.
     let message_id = format!("{network}-{id}-{created_at}-{name}");
     let event = EventRef { name, target: target.as_deref(), data };
     let stored = StoredEvent { message_id: &message_id, is_left_over: app.outbox.is_left_over(*id), event };
@@ -217,7 +217,7 @@ fn delete(app: App, network: NetworkId, ids: HashSet<i64>) -> BoxFuture<'static,
     })
 }
 
-/// Whether this moment has come.
+/// True if this moment has come.
 fn is_due(at: Option<Instant>) -> bool {
     at.is_none_or(|at| at <= Instant::now())
 }
@@ -229,7 +229,7 @@ async fn sleep_until(until: Option<Instant>) {
     }
 }
 
-/// The end of a deletion, if one is under way.
+/// Waits for the end of a deletion in progress, if any.
 async fn finish<T>(work: &mut Option<BoxFuture<'static, T>>) -> T {
     match work {
         Some(work) => work.await,

@@ -22,8 +22,8 @@ use crate::http::extract::Query;
 use crate::limits::{Limit, open};
 use crate::values::{Identifier, blank_as_absent};
 
-/// Stands for the schema of any event, which is put together with the document.
-#[allow(dead_code, reason = "it is only there for the document")]
+/// Placeholder for the schema of any event, which is assembled with the API document.
+#[allow(dead_code, reason = "used only by the API document")]
 struct ServerEvent;
 
 impl PartialSchema for ServerEvent {
@@ -33,7 +33,7 @@ impl PartialSchema for ServerEvent {
 }
 impl ToSchema for ServerEvent {}
 
-/// The component's routes.
+/// Routes of the component.
 pub(crate) fn router() -> Endpoints {
     endpoints![open_events: any_node]
 }
@@ -42,24 +42,25 @@ pub(crate) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct OpenQuery {
-    /// The server this stream belongs to; it may be one the hub does not know yet. Without it, the stream carries only
-    /// what is for the whole network.
+    /// Server that the stream belongs to; it may be unknown to the hub. Without it, the stream carries only events for
+    /// the whole network.
     #[param(required = false, value_type = Option<String>, example = "lobby-1")]
     server_id: Option<Identifier>,
-    /// The events to carry, with commas between; `PING` and `RESYNC` always come. Without it: all but those that must be named,
-    /// which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`, `PERMISSIONS_UPDATED`,
-    /// `BALANCE_CHANGED`, `WORLD_STATE` and `SIGNING_SECRET_ROTATED`. The last one needs the scope `plugin`.
+    /// Events to carry, separated by commas; `PING` and `RESYNC` are always included. Default: all except those that
+    /// must be listed, which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`,
+    /// `PERMISSIONS_UPDATED`, `BALANCE_CHANGED`, `WORLD_STATE` and `SIGNING_SECRET_ROTATED`. The last one requires the
+    /// scope `plugin`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
     types: Option<EventTypes>,
 }
 
-/// What the stream needs of the request besides its parameters.
+/// Data of the request besides its parameters.
 struct StreamRequest {
     last_event_id: Option<String>,
-    /// A HEAD request, which gets headers only.
+    /// True for a HEAD request, which gets headers only.
     head: bool,
-    /// `None` where other requests share the connection.
+    /// `None` if other requests share the connection.
     connection: Option<Connection>,
 }
 
@@ -70,7 +71,7 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
         let last = parts.headers.get("last-event-id");
         let is_exclusive = parts.version < Version::HTTP_2;
         Ok(Self {
-            // The bus answers anything malformed as an unknown id.
+            // The bus treats malformed ids like unknown ones.
             last_event_id: last.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
             head: parts.method == Method::HEAD,
             connection: parts.extensions.get::<Connection>().filter(|_| is_exclusive).cloned(),
@@ -81,23 +82,23 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
 /// Open the event stream
 ///
 /// Server-sent events: `event:` is the name, `data:` one JSON object that repeats it as `type` and has the time as
-/// `at`. Events for the whole network come on every stream, those for one server (such as `EXECUTE_COMMAND`) on the
-/// stream with its `serverId` alone. A second stream for the same server replaces the first.
+/// `at`. Events for the whole network arrive on every stream, events for one server (such as `EXECUTE_COMMAND`) only
+/// on the stream with its `serverId`. A second stream for the same server replaces the first.
 ///
-/// Every event but `PING` (each 15 s) has an `id:`. Send the last one as `Last-Event-ID` when you reconnect, within
-/// 2 minutes, and you get what you missed, in order, once. Where that is no longer possible the stream begins with
-/// `RESYNC`: read anew what you keep. A reader that falls too far behind is disconnected, and resumes the same way.
+/// Every event except `PING` (every 15 s) has an `id:`. Reconnect within 2 minutes with the last id as `Last-Event-ID`
+/// to get missed events, in order and once. If that is no longer possible, the stream begins with `RESYNC`: reload
+/// cached data. A reader that falls too far behind is disconnected and resumes the same way.
 ///
-/// All streams of the network see the same events in the same order, under the same ids. What was answered comes before
-/// what is sent afterwards, with one exception: `CHAT` and `EXECUTE_COMMAND` may come before the event of a change that
-/// was answered shortly before, where that event waits for the bus or the database.
+/// All streams of the network see the same events in the same order, with the same ids. Changes whose requests were
+/// answered come before later ones, with one exception: `CHAT` and `EXECUTE_COMMAND` may precede the event of a
+/// recently answered change if that event waits for the bus or the database.
 ///
-/// The open streams of a network are counted (`streams`).
+/// The number of open streams per network is limited (`streams`).
 ///
-/// The stream ends when the hub stops, and when its key is revoked, rolled away or expires. A key that is bound to servers
-/// listens as one of them only.
+/// The stream ends when the hub stops, and when its key is revoked, replaced or expires. A key bound to servers must
+/// specify one of them.
 #[utoipa::path(get, path = "/api/plugin/events", tag = "Events", operation_id = "open_event_stream", security(("apiKey" = ["events:read", "plugin"])),
-    params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "The `id:` of the last event you have")),
+    params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "`id:` of the last received event")),
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = ServerEvent)))]
 async fn open_events(
     EventsRead(caller): EventsRead,
@@ -114,7 +115,7 @@ async fn open_events(
         Body::empty()
     } else {
         listeners::listen(&app, caller.network, types).await?;
-        // It begins after the changes that were answered before.
+        // The stream begins after changes whose requests were answered.
         app.outbox.settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = request.last_event_id.as_deref();
@@ -128,7 +129,7 @@ async fn open_events(
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        // A proxy that buffers the response would never send any of it.
+        // A buffering proxy would never send any of the response.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     Ok((headers, body).into_response())

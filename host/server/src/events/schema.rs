@@ -1,4 +1,4 @@
-//! The events in the OpenAPI document.
+//! Events in the OpenAPI document.
 
 use strum::{EnumMessage as _, VariantArray as _};
 use utoipa::ToSchema;
@@ -9,10 +9,10 @@ use utoipa::openapi::{OpenApi, Ref, RefOr, Schema};
 
 use crate::events::model::EventKind;
 
-/// The schema of any event.
+/// Schema of any event.
 pub(crate) const ANY_EVENT: &str = "ServerEvent";
 
-/// What an event carries beside its name and its time.
+/// Data of an event besides its name and time.
 #[derive(Clone)]
 pub(crate) struct EventSchema {
     kind: EventKind,
@@ -21,7 +21,7 @@ pub(crate) struct EventSchema {
 }
 
 impl EventSchema {
-    /// An event whose payload is a `T`.
+    /// Event with a payload of type `T`.
     pub(crate) fn of<T: ToSchema>(kind: EventKind) -> Self {
         let mut schemas = vec![(T::name().into_owned(), T::schema())];
         T::schemas(&mut schemas);
@@ -29,7 +29,7 @@ impl EventSchema {
     }
 }
 
-/// The name of an event's schema: `ChatEvent` of `CHAT`.
+/// Name of an event's schema: `ChatEvent` for `CHAT`.
 fn schema_name(event: &str) -> String {
     let word = |word: &str| {
         let (first, rest) = word.split_at(1);
@@ -38,13 +38,13 @@ fn schema_name(event: &str) -> String {
     format!("{}Event", event.split('_').map(word).collect::<String>())
 }
 
-/// The fields that every event has.
+/// Fields common to all events.
 fn common_fields(name: &str) -> ObjectBuilder {
     let kind = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([name]));
     let at = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-        .description(Some("When it happened, in milliseconds since the Unix epoch."))
+        .description(Some("Time of the event, in milliseconds since the Unix epoch."))
         .examples([1_804_680_000_000_i64]);
     ObjectBuilder::new().property("type", kind).required("type").property("at", at).required("at")
 }
@@ -58,10 +58,10 @@ fn event_schema(kind: EventKind, payload: &str) -> RefOr<Schema> {
         .into()
 }
 
-/// Adds the schema of each event, and of any.
+/// Adds the schemas of all events, and of any event.
 pub(crate) fn add_to(document: &mut OpenApi, events: &[EventSchema]) {
     let Some(components) = &mut document.components else { return };
-    let mut any = OneOfBuilder::new().description(Some("An event: the `data:` of a frame of the stream."));
+    let mut any = OneOfBuilder::new().description(Some("Event: the `data:` of a frame of the stream."));
     let mut discriminator = Discriminator::new("type");
     let mut add = |name: &str, schema: RefOr<Schema>| {
         let title = schema_name(name);
@@ -77,10 +77,9 @@ pub(crate) fn add_to(document: &mut OpenApi, events: &[EventSchema]) {
             payloads.extend(event.schemas.iter().cloned());
         }
     }
-    let ping = common_fields("PING").description(Some("Every 15 seconds, so that a dead connection is noticed."));
+    let ping = common_fields("PING").description(Some("Sent every 15 seconds, to detect dead connections."));
     add("PING", ping.into());
-    let resync =
-        common_fields("RESYNC").description(Some("Events were missed that cannot be had any more: read all anew."));
+    let resync = common_fields("RESYNC").description(Some("Missed events are no longer available: reload all data."));
     add("RESYNC", resync.into());
     for (name, schema) in payloads {
         components.schemas.entry(name).or_insert(schema);

@@ -1,4 +1,4 @@
-//! Publishes events and maintains the open streams.
+//! Publishes events and maintains open streams.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,19 +23,19 @@ use crate::events::{listeners, relay, store};
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
-/// Twice a second, so that the stream of a revoked key ends within one.
+/// Twice a second, so that the stream of a revoked key ends within a second.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
-/// Heals what was missed: events are published right after their commit.
+/// Catches missed events: normally they are published right after their commit.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 const RENEW_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Why an event was not published.
+/// Reason for not publishing an event.
 #[derive(Debug, Error)]
 pub enum PublishError {
     /// The caller is in a transaction that may still be rolled back.
-    #[error("an event of a change is published in the change's transaction")]
+    #[error("the event of a change must be published in the change's transaction")]
     Uncommitted,
-    /// It is kept for those who subscribe to it, and the database failed.
+    /// It has subscribers, and the database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
     /// The payload has no JSON form.
@@ -53,10 +53,10 @@ impl From<PublishError> for ApiError {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "The hub is stopping; try again in a moment.")
                     .retry_after(1)
             }
-            // NATS may have it, and deliver it when it is back.
+            // NATS may have it and deliver it after recovering.
             PublishError::Bus(hub_bus::PublishError::Unreachable) => bus_error(
                 "no answer in time",
-                "Events are unavailable right now; this one may still be delivered, so a repeat may come twice.",
+                "Events are currently unavailable; this one may still be delivered, so a retry may duplicate it.",
             ),
             PublishError::Database(error) => error.into(),
             other => Self::internal(other),
@@ -64,13 +64,13 @@ impl From<PublishError> for ApiError {
     }
 }
 
-/// Temporary: the bus between nodes comes back, or another node reaches it.
+/// Temporary: the bus recovers, or another node reaches it.
 pub(super) fn bus_unreachable(why: impl std::fmt::Display) -> ApiError {
-    bus_error(why, "Events are unavailable right now; try again in a moment.")
+    bus_error(why, "Events are currently unavailable; try again in a moment.")
 }
 
 fn bus_error(why: impl std::fmt::Display, message: &'static str) -> ApiError {
-    tracing::warn!(%why, "the bus between nodes can't be reached");
+    tracing::warn!(%why, "the bus between nodes is unreachable");
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "bus_unreachable", message).retry_after(1)
 }
 
@@ -82,18 +82,18 @@ struct Envelope<P> {
     payload: P,
 }
 
-/// The data of an event.
+/// Data of an event.
 pub(super) fn data(kind: EventKind, at: Millis, payload: impl Serialize) -> Result<String, serde_json::Error> {
     serde_json::to_string(&Envelope { r#type: kind.name(), at, payload })
 }
 
-/// The name and data of an event that tells all clients to read everything anew.
+/// Name and data of an event that asks all clients to reload everything.
 pub(super) fn resync(at: Millis) -> (&'static str, String) {
     ("RESYNC", format!(r#"{{"type":"RESYNC","at":{at}}}"#))
 }
 
-/// Publishes an event that reports no stored change, now: it is lost with the process, unless somebody subscribes to it. Else
-/// use [`publish_in`](super::publish_in).
+/// Publishes an event without a stored change, immediately: it is lost with the process unless it has subscribers. For
+/// changes use [`publish_in`](super::publish_in).
 pub async fn publish(
     app: &App,
     network: NetworkId,
@@ -110,7 +110,7 @@ pub async fn publish(
         let write = async |mut tx| outbox::insert_in(app, &mut tx, network, (kind.name(), target, &data), now).await;
         return Ok(app.db.transaction(write).await?);
     }
-    // After the events of changes that were answered before.
+    // After the events of changes whose requests were answered.
     app.outbox.settled(network).await;
     let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
     let span = tracing::trace_span!(target: "hub_trace", "publish", event = event.name);
@@ -118,7 +118,7 @@ pub async fn publish(
     Ok(())
 }
 
-/// Lets a subscriber take these events from now on, and no others.
+/// Subscribes to these events from now on, and to no others.
 pub(crate) async fn subscribe_in(
     app: &App,
     tx: &mut hub_db::Tx,
@@ -134,19 +134,19 @@ pub(crate) async fn subscribe_in(
     Ok(())
 }
 
-/// How many events of committed changes wait to be published, 10,000 at most.
+/// Number of committed events waiting to be published, at most 10,000.
 pub(crate) async fn waiting_events(app: &App) -> Result<i64, hub_db::Error> {
     store::count_waiting(&app.db).await
 }
 
-/// The open streams of this process.
+/// Open streams of this process.
 #[derive(Debug, Default)]
 pub struct Streams {
     open: Mutex<HashMap<usize, Arc<OpenStream>>>,
 }
 
 impl Streams {
-    /// How many are open.
+    /// Number of open streams.
     pub fn count(&self) -> usize {
         self.open.lock().len()
     }
@@ -164,8 +164,8 @@ impl Streams {
     }
 }
 
-/// Starts publishing what is in the outbox, and the maintenance of the open streams. What leaves the outbox goes to
-/// `consumer`, as far as somebody subscribes to it.
+/// Starts publishing the outbox and maintaining the open streams. Events with subscribers go to `consumer` when they
+/// leave the outbox.
 pub(crate) async fn start(app: &App, consumer: &'static dyn EventConsumer) -> anyhow::Result<()> {
     app.outbox.set_consumer(consumer);
     app.outbox.set_left_over(store::newest(&app.db).await?.unwrap_or_default());
@@ -180,7 +180,7 @@ pub(crate) async fn start(app: &App, consumer: &'static dyn EventConsumer) -> an
     Ok(())
 }
 
-/// One loop for all streams, so that a stream costs no timer: sweeps the bus and makes pings due.
+/// One loop for all streams, so that a stream needs no timer: sweeps the bus and makes pings due.
 async fn tick(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
     app.bus.sweep(now);
@@ -190,7 +190,7 @@ async fn tick(app: App) -> Result<(), Infallible> {
     Ok(())
 }
 
-/// Ends the streams whose key is no longer valid. Separate from `tick`, so that no ping waits for the database.
+/// Ends streams whose key is no longer valid. Separate from `tick`, so that no ping waits for the database.
 async fn check_keys(app: App) -> Result<(), hub_db::Error> {
     let streams = app.streams.all();
     let shown = streams.iter().map(|stream| &stream.credential).collect();

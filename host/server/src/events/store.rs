@@ -8,7 +8,7 @@ use sqlx::FromRow;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// An event that a subscriber takes where it leaves the outbox.
+/// Event that a subscriber receives when it leaves the outbox.
 #[derive(Clone, Debug, FromRow)]
 pub(crate) struct SubscribedEvent {
     pub(super) id: i64,
@@ -18,7 +18,7 @@ pub(crate) struct SubscribedEvent {
     pub(crate) created_at: Millis,
 }
 
-/// An event that waits to be published.
+/// Event that waits to be published.
 #[derive(Debug, FromRow)]
 pub(super) struct WaitingEvent {
     pub(super) id: i64,
@@ -52,8 +52,8 @@ const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, da
      WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)
         OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = $2)";
 
-/// The part of a larger writing statement that does what [`insert_if_wanted`] does: the event `$name` at the time `$now`,
-/// with the data `$data`, for each row of `$from`. See [`publish_written`](super::publish_written).
+/// Part of a larger writing statement, equivalent to [`insert_if_wanted`]: the event `$name` at the time `$now`, with
+/// the data `$data`, for each row of `$from`. See [`publish_written`](super::publish_written).
 macro_rules! insert_event {
     (sqlite, $name:literal, $now:literal, $data:expr, $from:expr) => {
         concat!(
@@ -74,8 +74,8 @@ macro_rules! insert_event {
             "))"
         )
     };
-    // PostgreSQL looks at all tables as of the statement's begin, but the function as of its call: after the change got
-    // its transaction's number, for which a stream that begins to listen waits.
+    // PostgreSQL's statement sees tables as of its start, but the function as of its call: after the change got its
+    // transaction number, for which a new stream waits.
     (postgres, $name:literal, $now:literal, $data:expr, $from:expr) => {
         concat!(
             "INSERT INTO outbox (network_id, name, data, created_at) SELECT $1, ",
@@ -96,7 +96,7 @@ macro_rules! insert_event {
 }
 pub(crate) use insert_event;
 
-/// As [`insert`], where some stream or subscriber asks for the event; answers whether one does.
+/// Like [`insert`], if a stream or subscriber requests the event. True if one does.
 pub(super) async fn insert_if_wanted(
     tx: &mut Tx,
     network: NetworkId,
@@ -111,7 +111,7 @@ pub(super) async fn insert_if_wanted(
 
 const LISTENERS: &str = "SELECT name FROM event_listeners WHERE network_id = $1 AND until > $2";
 
-/// The events that some stream asks for at `time`.
+/// Events requested by streams at `time`.
 pub(super) async fn listeners(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
@@ -123,7 +123,7 @@ pub(super) async fn listeners(
 
 const SUBSCRIBED_NAMES: &str = "SELECT name FROM event_subscriptions WHERE network_id = $1";
 
-/// The events that some subscriber takes, each once for each of them.
+/// Events with subscribers, once per subscriber.
 pub(super) async fn subscribed_names(tx: &mut Tx, network: NetworkId) -> Result<Vec<String>, Error> {
     let rows: Vec<(String,)> = tx.query(SUBSCRIBED_NAMES).bind(network).all().await?;
     Ok(rows.into_iter().map(|(name,)| name).collect())
@@ -131,13 +131,13 @@ pub(super) async fn subscribed_names(tx: &mut Tx, network: NetworkId) -> Result<
 
 const SUBSCRIPTIONS: &str = "SELECT DISTINCT name FROM event_subscriptions WHERE network_id = $1";
 
-/// The events that subscribers take.
+/// Events with subscribers.
 pub(super) async fn subscriptions(db: &Db, network: NetworkId) -> Result<HashSet<String>, Error> {
     let rows: Vec<(String,)> = db.query(SUBSCRIPTIONS).bind(network).all().await?;
     Ok(rows.into_iter().map(|(name,)| name).collect())
 }
 
-/// Ends all that a subscriber takes.
+/// Deletes all subscriptions of a subscriber.
 pub(super) async fn unsubscribe(tx: &mut Tx, network: NetworkId, subscriber: &str) -> Result<(), Error> {
     tx.query("DELETE FROM event_subscriptions WHERE network_id = $1 AND subscriber = $2")
         .bind(network)
@@ -147,7 +147,7 @@ pub(super) async fn unsubscribe(tx: &mut Tx, network: NetworkId, subscriber: &st
     Ok(())
 }
 
-/// Lets a subscriber take an event.
+/// Subscribes to an event.
 pub(super) async fn subscribe(tx: &mut Tx, network: NetworkId, subscriber: &str, name: &str) -> Result<(), Error> {
     tx.query(
         "INSERT INTO event_subscriptions (network_id, name, subscriber) VALUES ($1, $2, $3)
@@ -180,14 +180,14 @@ const SUBSCRIBED: Sql = Sql {
     ),
 };
 
-/// Those of the events that subscribers take, in order, each once for each subscriber.
+/// Those of the events that have subscribers, in order, once per subscriber.
 pub(super) async fn subscribed(db: &Db, network: NetworkId, ids: &HashSet<i64>) -> Result<Vec<SubscribedEvent>, Error> {
     db.query(SUBSCRIBED).bind(network).bind(serde_json::json!(ids).to_string()).all().await
 }
 
 const SUBSCRIBED_UP_TO: &str = select_subscribed!("o.id <= $2");
 
-/// As [`subscribed`], of all waiting events up to one.
+/// Like [`subscribed`], for all waiting events up to one.
 pub(super) async fn subscribed_up_to(
     tx: &mut Tx,
     network: NetworkId,
@@ -196,7 +196,7 @@ pub(super) async fn subscribed_up_to(
     tx.query(SUBSCRIBED_UP_TO).bind(network).bind(last).all().await
 }
 
-/// Notes that some stream asks for these events.
+/// Records that a stream requests these events.
 pub(super) async fn add_listeners(db: &Db, network: NetworkId, names: &[&str], until: Millis) -> Result<(), Error> {
     db.write(Sql {
         sqlite:
@@ -215,14 +215,15 @@ pub(super) async fn add_listeners(db: &Db, network: NetworkId, names: &[&str], u
     Ok(())
 }
 
-/// Crosses networks: transactions have no other number. PostgreSQL's number of the oldest transaction that has written and is under way, or else of the next.
+/// PostgreSQL's number of the oldest running transaction that has written, or else of the next. Crosses networks:
+/// transactions have no other number.
 pub(super) async fn oldest_transaction(db: &Db) -> Result<i64, Error> {
     // Crosses networks: it reads no table.
     let row = db.query("SELECT CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)").one();
     row.await.map(|(number,): (i64,)| number)
 }
 
-/// Crosses networks: as [`oldest_transaction`] does. PostgreSQL's number of the next transaction that writes.
+/// PostgreSQL's number of the next transaction that writes. Crosses networks: like [`oldest_transaction`].
 pub(super) async fn next_transaction(db: &Db) -> Result<i64, Error> {
     // Crosses networks: it reads no table.
     let row = db.query("SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)").one();
@@ -232,7 +233,7 @@ pub(super) async fn next_transaction(db: &Db) -> Result<i64, Error> {
 const WAITING: &str =
     "SELECT id, name, target, data, created_at FROM outbox WHERE network_id = $1 ORDER BY id LIMIT $2";
 
-/// The network's oldest waiting events, in order.
+/// Oldest waiting events of the network, in order.
 pub(super) async fn waiting(db: &Db, network: NetworkId, limit: i64) -> Result<Vec<WaitingEvent>, Error> {
     db.query(WAITING).bind(network).bind(limit).all().await
 }
@@ -255,13 +256,13 @@ macro_rules! delete {
 const DELETE: Sql = delete!();
 const DELETE_RETURNING: Sql = delete!(" RETURNING id");
 
-/// Deletes events that were published.
+/// Deletes published events.
 pub(super) async fn delete(db: &Db, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
     db.write(DELETE).bind(network).bind(serde_json::json!(ids).to_string()).execute().await?;
     Ok(())
 }
 
-/// As [`delete`]; answers those that were there.
+/// Like [`delete`]. Returns the deleted ones.
 pub(super) async fn delete_returning(
     tx: &mut Tx,
     network: NetworkId,
@@ -272,7 +273,7 @@ pub(super) async fn delete_returning(
     Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
-// From network to network in the index: with `DISTINCT` it would read every event.
+// Steps through the networks in the index: `DISTINCT` would read every event.
 const NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
          SELECT (SELECT network_id FROM outbox ORDER BY network_id LIMIT 1)
          UNION ALL
@@ -280,13 +281,13 @@ const NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
          FROM n WHERE n.network_id IS NOT NULL)
      SELECT network_id FROM n WHERE network_id IS NOT NULL";
 
-/// The networks with waiting events. Crosses networks: each relay then reads its own.
+/// Networks with waiting events. Crosses networks: each relay then reads its own.
 pub(super) async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db.query(NETWORKS).all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// The id of the newest waiting event, of any network. Crosses networks: it is only compared with.
+/// Id of the newest waiting event of any network. Crosses networks: used only for comparison.
 pub(super) async fn newest(db: &Db) -> Result<Option<i64>, Error> {
     let (newest,): (Option<i64>,) = db.query("SELECT MAX(id) FROM outbox").one().await?;
     Ok(newest)
@@ -294,7 +295,7 @@ pub(super) async fn newest(db: &Db) -> Result<Option<i64>, Error> {
 
 const NTH_NEWEST: &str = "SELECT id FROM outbox WHERE network_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2";
 
-/// Where more than `most` events and a tenth of that wait, the oldest of the newest `most` and one: all up to it are to go.
+/// Last event to delete if `most` events and a tenth more wait: the newest `most` stay.
 pub(super) async fn excess(tx: &mut Tx, network: NetworkId, most: i64) -> Result<Option<i64>, Error> {
     let nth = async |tx: &mut Tx, nth: i64| tx.query(NTH_NEWEST).bind(network).bind(nth).optional::<(i64,)>().await;
     if nth(tx, most + most / 10).await?.is_none() {
@@ -303,7 +304,7 @@ pub(super) async fn excess(tx: &mut Tx, network: NetworkId, most: i64) -> Result
     Ok(nth(tx, most).await?.map(|(id,)| id))
 }
 
-/// Replaces all waiting events up to `last` by one with this name and data. Answers how many went.
+/// Replaces all waiting events up to `last` with one with this name and data. Returns the number of replaced events.
 pub(super) async fn replace_up_to(
     tx: &mut Tx,
     network: NetworkId,
@@ -320,7 +321,7 @@ pub(super) async fn replace_up_to(
     tx.query("DELETE FROM outbox WHERE network_id = $1 AND id < $2").bind(network).bind(last).execute().await
 }
 
-/// How many events wait, up to 10,000.
+/// Number of waiting events, up to 10,000.
 pub(super) async fn count_waiting(db: &Db) -> Result<i64, Error> {
     // Crosses networks: the operator's count.
     let (waiting,) = db.query("SELECT COUNT(*) FROM (SELECT 1 FROM outbox LIMIT 10000) AS waiting").one().await?;

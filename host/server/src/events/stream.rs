@@ -1,4 +1,4 @@
-//! One open stream: the frames its client is sent.
+//! Open stream: the frames sent to its client.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::metering::NetworkCounters;
 use crate::values::NetworkId;
 
 const PING_INTERVAL: Duration = Duration::from_secs(15);
-/// How long a stream may take to close after its end. Only a stream whose client reads nothing takes longer.
+/// Time for a stream to close after its end. Only a stream whose client reads nothing takes longer.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Frames read from the bus at once.
+/// Number of frames read from the bus at once.
 const BATCH_SIZE: usize = 64;
-/// Clients wait 2 to 4 s before they reconnect, so that they do not all come at once after a restart.
+/// Clients wait 2 to 4 s before they reconnect, so that they do not all return at once after a restart.
 const RETRY_MS: u64 = 2_000;
-/// What a frame begins with that is no event.
+/// Beginning of a frame that is not an event.
 const COMMENT: &[u8] = b":";
 
-/// The part of a stream that the maintenance loops see.
+/// Part of a stream that the maintenance loops use.
 pub(super) struct OpenStream {
     pub(super) network: NetworkId,
     pub(super) types: EventTypes,
@@ -59,7 +59,7 @@ impl OpenStream {
         self.wake.notify_one();
     }
 
-    /// Makes a ping due when it is time for one, and cuts the connection of a stream that does not close after its end.
+    /// Makes a due ping pending, and aborts the connection of a stream that does not close after its end.
     pub(super) fn tick(&self, now: Millis) {
         if self.end.is_over() || self.withdrawn.load(Ordering::Relaxed) {
             let ended_at = self.ended_at.fetch_min(now, Ordering::Relaxed).min(now);
@@ -76,24 +76,24 @@ impl OpenStream {
     }
 }
 
-/// The sending side of a stream.
+/// Sending side of a stream.
 struct Sender {
     app: App,
     subscription: Subscription,
     types: EventTypes,
     stream: Arc<OpenStream>,
     counters: Arc<NetworkCounters>,
-    /// Read and not yet sent, the next one last.
+    /// Frames read but not sent, the next one last.
     frames: Vec<Bytes>,
-    /// Counts it; none where it replaces the stream of its server.
+    /// Counts the stream; none if it replaces its server's stream.
     _open: Option<OpenGuard>,
-    /// The last event read, where the stream does not carry it. The next ping brings its id, so that a stream of rare
-    /// events can be resumed.
+    /// Last event read, if the stream does not carry it. The next ping sends its id, so that a stream of rare events
+    /// can be resumed.
     skipped: Option<Bytes>,
 }
 
-/// The body of a stream. `connection` is the one that no other request shares. A client that has no id yet gets one at
-/// once, so that it can resume before its first event.
+/// Body of a stream. `connection` is not shared by other requests. A client without an id gets one immediately, so
+/// that it can resume before its first event.
 pub(super) fn body(
     app: &App,
     subscription: Subscription,
@@ -173,20 +173,20 @@ impl Drop for Sender {
     }
 }
 
-/// Comment, reconnect delay and start id; no event.
+/// Comment, reconnect delay and start id; not an event.
 fn preamble(app: &App, start: Option<String>) -> Bytes {
     let retry = RETRY_MS + app.ids.seed() % RETRY_MS;
     let id = start.map(|id| format!("id: {id}\n")).unwrap_or_default();
     Bytes::from(format!(": open\nretry: {retry}\n{id}\n"))
 }
 
-/// A field of a frame of the bus.
+/// Field of a frame of the bus.
 fn field<'a>(frame: &'a [u8], name: &[u8]) -> &'a str {
     let value = frame.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name));
     value.and_then(|value| std::str::from_utf8(value).ok()).unwrap_or_default()
 }
 
-/// A ping, behind the id of an event that the stream does not carry.
+/// Ping, after the id of an event that the stream does not carry.
 fn ping(now: Millis, skipped: Option<&[u8]>) -> Bytes {
     let id = skipped.map(|frame| format!("id: {}\n\n", field(frame, b"id: "))).unwrap_or_default();
     Bytes::from(format!("{id}event: PING\ndata: {{\"type\":\"PING\",\"at\":{now}}}\n\n"))

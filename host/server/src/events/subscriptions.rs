@@ -1,4 +1,4 @@
-//! Which events the subscribers of networks take, so that a line of chat costs no query.
+//! Cache of the networks' event subscriptions, so that a chat message costs no query.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::events::model::EventKind;
 use crate::events::store;
 use crate::values::NetworkId;
 
-/// A change by another process on the same database counts after this time; one at the network's owner at once.
+/// Delay for changes by other processes on the same database; changes at the network's owner apply immediately.
 const TTL: Duration = Duration::from_secs(1);
 const CAPACITY: u64 = 10_000;
 
-/// What was read lately.
+/// Recently read subscriptions.
 #[derive(Debug)]
 pub struct Subscriptions {
     known: Cache<NetworkId, Known>,
@@ -26,7 +26,7 @@ pub struct Subscriptions {
 #[derive(Clone, Debug)]
 struct Known {
     names: Arc<HashSet<String>>,
-    /// How many changes there were before it was read. It holds until the next, of whichever network: they are rare.
+    /// Number of changes before it was read. The entry is valid until the next change of any network: they are rare.
     changes: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// Whether some subscriber takes an event. For the network's owner.
+    /// True if an event has subscribers. For the network's owner.
     pub(super) async fn include(&self, db: &Db, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
         let changes = self.changes.load(Ordering::SeqCst);
         if let Some(known) = self.known.get(&network).filter(|known| known.changes == changes) {
@@ -49,12 +49,12 @@ impl Subscriptions {
         Ok(names.contains(kind.name()))
     }
 
-    /// Has all read again: this node became a network's owner.
+    /// Invalidates all entries: this node became a network's owner.
     pub(super) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Has all read again once `tx`, which changes some, has ended.
+    /// Invalidates all entries once `tx`, which changes subscriptions, has ended.
     pub(super) fn forget_on_end(&self, tx: &Tx) {
         let changes = Arc::clone(&self.changes);
         tx.on_end(move || {

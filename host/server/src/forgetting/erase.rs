@@ -1,4 +1,4 @@
-//! Deletes all of a player, table by table.
+//! Erases a player, table by table.
 
 use std::time::Duration;
 
@@ -15,25 +15,25 @@ use crate::forgetting::subject::Subject;
 use crate::values::NetworkId;
 use crate::{modules, worlds};
 
-/// Rows that are read at a time: a document has up to 256 KiB, and several players of a network are forgotten at once.
+/// Rows read at a time: a document has up to 256 KiB, and a network may erase several players concurrently.
 pub(super) const BATCH: usize = 32;
-/// How long a claim lasts unless it is renewed.
+/// Duration of a claim without renewal.
 pub(super) const CLAIM: Millis = 60_000;
 const RENEW_EVERY: Duration = Duration::from_secs(15);
-/// How long other nodes take to read who is to be forgotten, names included, before those are deleted.
+/// Time for other nodes to read the player's data, including names, before it is deleted.
 const OTHER_NODES: Duration = Duration::from_secs(3);
 
-/// What deletes players.
+/// Erases players.
 pub(crate) struct Eraser<'a> {
     pub(crate) db: &'a Db,
     pub(crate) module_store: &'a Db,
     pub(crate) blobs: &'a Blobs,
     pub(crate) clock: &'a Clock,
-    /// Whether hubs may have something of the player in memory.
+    /// True if hubs may have data of the player in memory.
     pub(crate) has_other_nodes: bool,
 }
 
-/// A deletion under way.
+/// Erasure in progress.
 struct Erasure<'a> {
     eraser: &'a Eraser<'a>,
     player: &'a ForgottenPlayer,
@@ -43,12 +43,12 @@ struct Erasure<'a> {
     is_lost: bool,
 }
 
-/// Where a table is.
+/// Database of a table.
 pub(super) fn database<'d>(table: &Table, db: &'d Db, module_store: &'d Db) -> &'d Db {
     if is_of_module_store(table) && db.backend() == Backend::Sqlite { module_store } else { db }
 }
 
-/// The tables in which a player may be, those that tell who it is last.
+/// Tables that may contain a player's data, identifying tables last.
 pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
     let is_identity = |table: &&Table| IDENTITY.contains(&table.name);
     let all = || TABLES.iter().chain(UNEXPORTED_TABLES).filter(|table| may_hold_players(table));
@@ -56,7 +56,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
 }
 
 impl Eraser<'_> {
-    /// Deletes all data of a claimed player; false where another process took over.
+    /// Deletes all data of a claimed player; false if another process took over.
     pub(crate) async fn run(&self, player: &ForgottenPlayer) -> Result<bool, hub_db::Error> {
         let began = Instant::now();
         let subject = store::subject(self.db, player.network_id, player.player_uuid).await?;

@@ -1,4 +1,4 @@
-//! All that a network keeps of a player, as one JSON object.
+//! Export of all data that a network stores about a player, as one JSON object.
 
 use axum::body::Bytes;
 use base64::Engine as _;
@@ -17,24 +17,24 @@ use crate::forgetting::store;
 use crate::forgetting::subject::Subject;
 use crate::values::{NetworkId, PlayerId};
 
-/// The state of an export that is being written.
+/// State of an export in progress.
 struct Export {
     db: Db,
     module_store: Db,
     network: NetworkId,
     subject: Subject,
     tables: Vec<&'static Table>,
-    /// The last row that was read of the last of `tables`.
+    /// Last row read from the last of `tables`.
     after: Option<Vec<Cell>>,
-    /// Whether a row of that table was written, and one of any.
+    /// True if a row of that table was written, and if any row was written.
     has_row: bool,
     has_table: bool,
-    /// How many rows about others name the player, by table.
+    /// Number of rows about others that mention the player, by table.
     mentions: BTreeMap<String, u64>,
     is_done: bool,
 }
 
-/// The export as it is read, in chunks.
+/// Exports in chunks while reading.
 pub(crate) async fn export(
     db: &Db,
     module_store: &Db,
@@ -68,7 +68,7 @@ pub(crate) async fn export(
 }
 
 impl Export {
-    /// The next chunk of text, which may be empty; none at the end.
+    /// Next chunk of text, which may be empty; none at the end.
     async fn next(&mut self) -> Result<Option<String>, Error> {
         let Some(table) = self.tables.last().copied() else {
             if self.is_done {
@@ -124,7 +124,7 @@ fn to_json(cell: &Cell) -> Value {
         Cell::Float(value) => json!(value),
         Cell::Uuid(value) => json!(value),
         Cell::Text(text) if text.starts_with(['{', '[']) => {
-            // What was stored as JSON is JSON.
+            // Values stored as JSON are JSON.
 
             serde_json::from_str(text).unwrap_or_else(|_| json!(text))
         }
@@ -136,7 +136,7 @@ fn to_json(cell: &Cell) -> Value {
     }
 }
 
-/// A name of the database as the wire writes names.
+/// Converts a database name to the API's spelling.
 fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();

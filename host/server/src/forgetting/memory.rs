@@ -1,12 +1,12 @@
-//! Drops what this node has of a player in memory.
+//! Removes a player from this node's memory.
 
 use crate::app::App;
 use crate::forgetting::subject::Subject;
 use crate::servers;
 use crate::values::NetworkId;
 
-/// Drops the player from presence, caches, logs and recorded calls of modules, and from events that streams may resume
-/// from.
+/// Removes the player from presence, caches, logs and recorded calls of modules, and from events that streams may
+/// resume from.
 pub(super) async fn forget(app: &App, network: NetworkId, subject: &Subject) -> Result<(), hub_db::Error> {
     let player = subject.player;
     app.player_regions.forget_player(network, player);

@@ -1,12 +1,12 @@
-//! Players who want their data, or want to be forgotten: the export and the deletion of all that a network keeps of one.
+//! Players' rights to their data: export and erasure of all data that a network stores about a player.
 //!
-//! Both read every table of the network, row by row: a player's UUID may be in any of them, in a document as in a key.
-//! Rows about the player are deleted; in rows about others a random UUID takes the place of the player's, as in the
-//! ledger, whose rows stay. How long data stays that nobody asks to delete is the plan's (`retention`).
+//! Both read every table of the network, row by row: a player's UUID may be in any of them, in documents as well as
+//! keys. Rows about the player are deleted; in rows about others a random UUID replaces the player's, for example in
+//! the ledger, whose rows stay. The network's plan limits the age of other data (`retention`).
 //!
-//! Invariants: what is to be forgotten is recorded, with an entry in the audit log, before anything is deleted, and the
-//! record stays, so that a deletion that was interrupted is gone on with and one that a restore took back is done again;
-//! what tells the player's names and addresses goes last; no row is changed but in a transaction that read it.
+//! Invariants: an erasure is recorded, with an entry in the audit log, before anything is deleted, and the record
+//! stays, so that an interrupted erasure is resumed and one undone by a restore is repeated; data that identifies the
+//! player is deleted last; rows are changed only in the transaction that read them.
 //! Table: `forgotten_players`; reads and changes all of `archive::TABLES`.
 
 mod erase;

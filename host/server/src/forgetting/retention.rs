@@ -1,4 +1,4 @@
-//! Deletes what is older than a network's plan keeps: addresses, console lines, ledger entries and statistics.
+//! Deletes data older than a network's plan allows: addresses, console lines, ledger entries and statistics.
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_hours(24);
 const DAY: Millis = 24 * 60 * 60 * 1000;
-/// Rows that are read at a time.
+/// Rows read at a time.
 const BATCH: usize = 500;
 
-/// A table whose rows grow old.
+/// Table with rows that expire.
 struct Aging {
     table: &'static str,
-    /// The column that tells how old a row is.
+    /// Column with the time of a row.
     at: &'static str,
     days: fn(&RetentionDays) -> Option<i64>,
-    /// A column and the value for which rows are kept for good.
+    /// Column and value of rows that never expire.
     except: Option<(&'static str, &'static str)>,
 }
 
@@ -32,13 +32,13 @@ const AGING: &[Aging] = &[
     Aging { table: "player_addresses", at: "last_seen", days: |days| days.addresses, except: None },
     Aging { table: "server_log_lines", at: "at", days: |days| days.logs, except: None },
     Aging { table: "currency_ledger", at: "at", days: |days| days.ledger, except: None },
-    // A lifetime's sum is no older than the last change of it, whenever that was.
+    // A lifetime sum is as old as its last change.
     Aging { table: "statistics", at: "updated_at", days: |days| days.statistics, except: Some(("period", "LIFETIME")) },
 ];
 
-/// Deletes once a day what has grown too old.
+/// Deletes expired rows once a day.
 pub(super) fn start(app: &App) {
-    every(app, INTERVAL, "delete what plans keep no longer", async |app| run(&app).await);
+    every(app, INTERVAL, "delete expired data", async |app| run(&app).await);
 }
 
 async fn run(app: &App) -> Result<(), Error> {
@@ -74,7 +74,7 @@ async fn delete_before(app: &App, network: NetworkId, aging: &Aging, before: Mil
             app.db
                 .transaction(async |mut tx| {
                     for row in &old {
-                        // A row that was seen or changed meanwhile stays.
+                        // A row seen or changed meanwhile stays.
                         let key = table.key_of(row);
                         let row = tx.lock_row(table, network.0, key).await?;
                         if row.is_some_and(|row| aging.is_old(table, &row, before)) {

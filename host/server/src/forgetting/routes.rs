@@ -1,4 +1,4 @@
-//! `/api/manage/players/…`: what is kept of a player, and its deletion.
+//! `/api/manage/players/…`: export and erasure of a player's data.
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -23,16 +23,16 @@ use crate::http::page::{Page, PageQuery};
 use crate::limits::{self, Limit};
 use crate::values::{NetworkId, PlayerId};
 
-/// The component's routes.
+/// Routes of the component.
 pub(crate) fn router() -> Endpoints {
     endpoints![export: any_node, forget, list, list_of_hub: any_node]
 }
 
 /// Export a player
 ///
-/// All that the network keeps of a player, in one JSON object: `tables` has the rows about the player by table, `mentions`
-/// how many rows about others name them. Every row of the network is read, so that this takes a while. The audit log
-/// tells of it.
+/// All data that the network stores about a player, in one JSON object: `tables` contains the rows about the player by
+/// table, `mentions` the number of rows about others that mention the player. Takes a while, because every row of the
+/// network is read. Recorded in the audit log.
 #[utoipa::path(get, path = "/api/manage/players/{uuid}/export", operation_id = "export_player", tag = "Privacy",
     security(("apiKey" = ["network:manage"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = Object, description = "The rows")))]
@@ -49,16 +49,15 @@ async fn export(
     Ok(([(CONTENT_TYPE, "application/json")], limits::body_of_open(open, chunks)).into_response())
 }
 
-/// Forget a player
+/// Erase a player
 ///
-/// Deletes all that the network keeps of a player, for good: in every table, in the modules' stores, in logs, recorded
-/// calls and events. Ledger entries stay, under a random UUID; so do documents of others, in which that UUID takes the
-/// place of the player's. A large network is gone through in the background after the answer:
-/// `/api/manage/forgotten-players` tells when all is done. A player who is online comes back with the server's next
-/// heartbeat, as somebody new.
+/// Permanently deletes all data that the network stores about a player: in every table, in the modules' stores, in
+/// logs, recorded calls and events. Ledger entries stay under a random UUID; in other documents that UUID replaces the
+/// player's. A large network is processed in the background after the response: `/api/manage/forgotten-players` shows
+/// the completion. A player who is online returns with the server's next heartbeat, as a new player.
 #[utoipa::path(delete, path = "/api/manage/players/{uuid}", operation_id = "delete_player", tag = "Privacy",
     security(("apiKey" = ["network:manage"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 204, description = "Recorded, and deleted or being deleted")))]
+    responses((status = 204, description = "Recorded; the data is deleted or being deleted")))]
 async fn forget(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
@@ -68,16 +67,16 @@ async fn forget(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A player who was forgotten.
+/// An erased player.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ForgottenPlayer)]
 #[serde(rename_all = "camelCase")]
 struct ForgottenBody {
     player_uuid: PlayerId,
-    /// When it was asked for.
+    /// Time of the request.
     #[schema(example = 1_804_680_000_000_i64)]
     forgotten_at: Millis,
-    /// When all was deleted; null while it is under way.
+    /// Time of completion; null while in progress.
     finished_at: Option<Millis>,
 }
 
@@ -87,9 +86,9 @@ impl From<ForgottenPlayer> for ForgottenBody {
     }
 }
 
-/// List the forgotten players
+/// List the erased players
 ///
-/// The newest first. Their UUIDs are kept, so that they are forgotten again after a restore.
+/// Newest first. UUIDs are kept, so that the players can be erased again after a restore.
 #[utoipa::path(get, path = "/api/manage/forgotten-players", operation_id = "list_forgotten_players", tag = "Privacy",
     security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ForgottenBody>)))]
 async fn list(
@@ -105,16 +104,16 @@ async fn list(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ListQuery {
-    /// Only those who were forgotten at this time or later.
+    /// Only erasures at or after this time.
     #[serde(default)]
     #[param(required = false, example = 1_804_680_000_000_i64)]
     after: Millis,
 }
 
-/// Rows that are read at a time.
+/// Rows read at a time.
 const BATCH: i64 = 1_000;
 
-/// A line of the operator's list, as `hub restore --forgotten` reads it.
+/// Formats a line of the operator's list, as read by `hub restore --forgotten`.
 pub(crate) fn to_line(row: &ForgottenPlayer) -> String {
     let line = json!({
         "networkId": row.network_id, "playerUuid": row.player_uuid, "forgottenAt": row.forgotten_at,
@@ -122,10 +121,10 @@ pub(crate) fn to_line(row: &ForgottenPlayer) -> String {
     format!("{line}\n")
 }
 
-/// Export who was forgotten
+/// Export the erased players
 ///
-/// Of all networks, as JSON lines, the oldest first. Keep a copy apart from the backups: `hub restore --forgotten` takes
-/// it, and forgets them again.
+/// Erased players of all networks as JSON lines, oldest first. Keep a copy apart from the backups: `hub restore
+/// --forgotten` uses it to erase them again.
 #[utoipa::path(get, path = "/api/admin/forgotten-players", operation_id = "export_forgotten_players", tag = "Operator",
     security(("apiKey" = ["operator"])), params(ListQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The players")))]

@@ -1,4 +1,4 @@
-//! What a row has to do with a player, and what becomes of it when the player is forgotten.
+//! Rules for rows that concern a player, and their changes on erasure.
 
 use hub_db::{Cell, Column, ColumnType, Table};
 use uuid::Uuid;
@@ -7,7 +7,7 @@ use crate::clock::Millis;
 use crate::forgetting::subject::Subject;
 use crate::idempotency;
 
-/// Tables without data of players, and why. In all others every row is read.
+/// Tables without data of players, with the reason. All rows of other tables are read.
 pub(super) const WITHOUT_PLAYERS: &[(&str, &str)] = &[
     ("networks", "a name and secrets of the owner's"),
     ("api_keys", "names and hashes of keys"),
@@ -20,25 +20,25 @@ pub(super) const WITHOUT_PLAYERS: &[(&str, &str)] = &[
     ("permission_revisions", "numbers"),
     ("localization_catalogs", "numbers"),
     ("world_counters", "a number"),
-    ("waitlist", "people who wait for the hub, by their mail addresses"),
+    ("waitlist", "people waiting for access, by their mail addresses"),
     ("waitlist_links", "links in mails to them"),
     ("network_members", "the owner's staff, by their accounts"),
     ("person_links", "links in mails to them"),
     ("network_usage", "counts"),
     ("event_listeners", "names of events"),
-    ("collection_index_builds", "where the build of an index is"),
-    ("blob_moves", "where files are"),
-    ("unreferenced_blobs", "files that are about to be deleted"),
-    ("outbox", "events on their way, gone in a moment"),
-    ("agent_commands", "commands on their way, dropped after some seconds"),
-    ("forgotten_players", "the record of who was forgotten, so that it is done again after a restore"),
+    ("collection_index_builds", "progress of index builds"),
+    ("blob_moves", "locations of files"),
+    ("unreferenced_blobs", "files to be deleted"),
+    ("outbox", "short-lived events"),
+    ("agent_commands", "short-lived commands"),
+    ("forgotten_players", "the record of erasures, to repeat them after a restore"),
 ];
 
-/// The tables that tell who the player is. They are deleted from last: an interrupted deletion needs them.
+/// Tables that identify the player. They are processed last: an interrupted erasure needs them.
 pub(super) const IDENTITY: &[&str] =
     &["players", "player_names", "player_languages", "player_addresses", "server_players"];
 
-/// Texts that people wrote or that are about what they did: names are taken out of them, not only UUIDs.
+/// Texts written by people or about their actions: names are removed from them, not only UUIDs.
 const PROSE: &[(&str, &str)] = &[
     ("punishments", "reason"),
     ("punishments", "revoke_reason"),
@@ -51,29 +51,29 @@ const PROSE: &[(&str, &str)] = &[
     ("imports", "error"),
 ];
 
-/// Columns with the UUID and the name of staff: such a row is about somebody else.
+/// Columns with UUID and name of staff: such a row concerns another player.
 const STAFF: &[(&str, &str)] = &[("issuer_uuid", "issuer_name"), ("revoker_uuid", "revoker_name")];
 
-const REMOVED_LINE: &str = "(removed: it was about a player who is forgotten)";
+const REMOVED_LINE: &str = "(removed: about an erased player)";
 
-/// What becomes of a row.
+/// Change of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Change {
     Delete,
     Update(Vec<Cell>),
 }
 
-/// What a row has to do with a player.
+/// Relation of a row to a player.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Finding {
     Unrelated,
-    /// It is about the player.
+    /// The row is about the player.
     Own(Change),
-    /// It is about something else and names the player.
+    /// The row is about something else and mentions the player.
     Mention(Change),
 }
 
-/// Whether rows of the table may have to do with players.
+/// True if rows of the table may concern players.
 pub(super) fn may_hold_players(table: &Table) -> bool {
     !WITHOUT_PLAYERS.iter().any(|(name, _)| *name == table.name)
 }
@@ -114,14 +114,14 @@ fn names_player(cell: &Cell, subject: &Subject) -> bool {
     }
 }
 
-/// Decides what becomes of a row. `replacement` takes the place of the player's UUID where the row stays.
+/// Decides the change of a row. `replacement` replaces the player's UUID in rows that stay.
 pub(super) fn examine(table: &Table, cells: &[Cell], subject: &Subject, replacement: Uuid, now: Millis) -> Finding {
     let row = RowRef { table, cells };
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
         "server_log_lines" => log_line(&row, subject, replacement),
         "punishments" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
-        // The proof that the player was forgotten; it holds nothing but the UUID.
+        // Proof of the erasure; contains only the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
         "audit_log" if row.text("action") == "plugin.called" => person_change(&row, subject, replacement),
         "worlds" if cells.iter().any(|cell| names_player(cell, subject)) => Finding::Own(Change::Delete),
@@ -153,7 +153,7 @@ fn any_row(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) 
         return Finding::Unrelated;
     }
     match row.table.name {
-        // A caller who read the data before must not write the UUID back.
+        // A client that read the data before must not write the UUID back.
         "player_data" => {
             raise(row, &mut after, "version");
             set(row, &mut after, "updated_at", Cell::Integer(now));
@@ -164,7 +164,7 @@ fn any_row(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) 
     Finding::Mention(Change::Update(after))
 }
 
-/// The row with another UUID in the place of the player's, and without names in its prose.
+/// Replaces the player's UUID in the row and removes names from its texts.
 fn redacted(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Vec<Cell> {
     let cell = |(column, cell): (&Column, &Cell)| match cell {
         Cell::Text(text) if PROSE.contains(&(row.table.name, column.name)) => {
@@ -182,7 +182,7 @@ fn redacted(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Vec<Cell>
     row.columns().map(cell).collect()
 }
 
-/// Ledger entries stay, under another owner.
+/// Ledger entries stay, with another owner.
 fn ledger(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     let after = redacted(row, subject, replacement);
     if after == row.cells {
@@ -192,7 +192,7 @@ fn ledger(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if is_own { Finding::Own(Change::Update(after)) } else { Finding::Mention(Change::Update(after)) }
 }
 
-/// What a person sent about the player goes; that they did is told still.
+/// Removes data that a person sent about the player; the entry itself stays.
 fn person_change(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     let mut after = redacted(row, subject, replacement);
     if after == row.cells {
@@ -202,7 +202,7 @@ fn person_change(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Find
     Finding::Mention(Change::Update(after))
 }
 
-/// Lines are numbered without gaps, so one that goes leaves an empty one.
+/// Lines are numbered without gaps, so a removed line leaves an empty one.
 fn log_line(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if names_player(&row.cells[0], subject) {
         return Finding::Own(Change::Delete);
@@ -214,12 +214,12 @@ fn log_line(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if after == row.cells { Finding::Unrelated } else { Finding::Own(Change::Update(after)) }
 }
 
-/// Whether it is a punishment by one of the player's names that no UUID belongs to.
+/// True for a punishment by one of the player's names without a UUID.
 fn is_punished_by_name(row: &RowRef<'_>, subject: &Subject) -> bool {
     row.cell("player_uuid") == Some(&Cell::Null) && subject.has_name(row.text("name_folded"))
 }
 
-/// A retry must still have no second effect: the row stays, without its answer.
+/// A retry must still have no second effect: the row stays, without its response.
 fn kept_answer(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if names_player(&row.cells[0], subject) {
         return Finding::Own(Change::Delete);

@@ -1,4 +1,4 @@
-//! Who is forgotten, when, and at which node.
+//! Scheduling of erasures.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use crate::limits::{self, Limit, OpenGuard};
 use crate::values::{NetworkId, PlayerId};
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// How long a request waits until all is deleted; the rest is done in the background.
+/// Time for which a request waits for the completion; the rest happens in the background.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How recent a deletion must be for nodes to drop the player from memory.
+/// Maximum age of an erasure for nodes to remove the player from memory.
 const RECENT: Millis = 10 * 60 * 1000;
 const RECENT_BATCH: i64 = 1_000;
 
-/// Starts the background work: resumes interrupted deletions, and drops from memory whom other nodes forget.
+/// Starts the background work: resumes interrupted erasures, and removes players erased by other nodes from memory.
 pub(crate) fn start(app: &App) {
     let known = Arc::new(Mutex::new(HashSet::new()));
     every(app, INTERVAL, "forget players", move |app| run(app, Arc::clone(&known)));
@@ -41,7 +41,7 @@ async fn run(app: App, known: Known) -> Result<(), Error> {
     forget_in_memory(&app, &known).await?;
     let now = app.clock.now();
     while let Some(player) = store::claim_next(&app.db, app.ids.uuid(), now, now.saturating_add(CLAIM)).await? {
-        // Beside those of other networks. What has no place now is claimed once more when its claim has run out.
+        // Concurrently with other networks. Players without a slot are claimed again when the claim has expired.
         let opened = limits::open::<ApiError>(&app, player.network_id, Limit::PlayersForgottenAtOnce).await;
         if let Ok(place) = opened {
             spawn_forgetting(&app, player, place);
@@ -50,12 +50,12 @@ async fn run(app: App, known: Known) -> Result<(), Error> {
     Ok(())
 }
 
-/// Forgets a player in the background; the receiver is told when that has ended.
+/// Erases a player in the background; the receiver is notified at the end.
 fn spawn_forgetting(app: &App, player: ForgottenPlayer, place: OpenGuard) -> oneshot::Receiver<()> {
     let (done, ended) = oneshot::channel();
     let worker = app.clone();
     app.spawn(async move {
-        // It is recorded: a failure is tried again once the claim has run out.
+        // It is recorded: a failure is retried once the claim has expired.
         if let Err(error) = forget_claimed(&worker, &player).await {
             tracing::warn!(%error, "could not forget a player; trying again later");
         }
@@ -101,7 +101,7 @@ async fn forget_claimed(app: &App, player: &ForgottenPlayer) -> Result<bool, Err
     hub_db::with_tenant(player.network_id.0, eraser.run(player)).await
 }
 
-/// Records that a player is to be forgotten. The caller then deletes.
+/// Records the erasure of a player, to be carried out by the caller.
 pub(crate) async fn record(
     db: &Db,
     origin: &Origin,
@@ -119,7 +119,7 @@ pub(crate) async fn record(
     .await
 }
 
-/// Records those who were forgotten since a backup was made, to be forgotten again; answers how many.
+/// Records erasures made since a backup, to be repeated. Returns their number.
 pub(crate) async fn record_again(db: &Db, origin: &Origin, forgotten: &[Position]) -> Result<usize, Error> {
     let mut count = 0;
     for (at, network, player) in forgotten {
@@ -139,7 +139,7 @@ pub(crate) async fn record_again(db: &Db, origin: &Origin, forgotten: &[Position
     Ok(count)
 }
 
-/// Completes all recorded deletions while no hub runs.
+/// Completes all recorded erasures while no hub runs.
 pub(crate) async fn erase_unfinished(eraser: &Eraser<'_>, ids: &Ids) -> Result<(), Error> {
     // No other process works on it.
     let (now, until) = (Millis::MAX, eraser.clock.now().saturating_add(CLAIM));
@@ -149,7 +149,7 @@ pub(crate) async fn erase_unfinished(eraser: &Eraser<'_>, ids: &Ids) -> Result<(
     Ok(())
 }
 
-/// Forgets a player: at once what is in memory, and within some seconds, or in the background, what is stored.
+/// Erases a player: in memory immediately, in the database within some seconds or in the background.
 pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), ApiError> {
     let place = limits::open::<ApiError>(app, network, Limit::PlayersForgottenAtOnce).await?;
     let is_recorded = store::is_recorded(&app.db, network, player);
@@ -161,12 +161,12 @@ pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, playe
     Ok(())
 }
 
-/// Those of all networks behind a position, the oldest first.
+/// Erased players of all networks after a position, oldest first.
 pub(crate) async fn list_after(db: &Db, position: Position, limit: i64) -> Result<Vec<ForgottenPlayer>, Error> {
     store::after(db, position, limit).await
 }
 
-/// A page of a network's forgotten players, the newest first, and how many there are.
+/// Page of a network's erased players, newest first, and their number.
 pub(super) async fn page(
     db: &Db,
     network: NetworkId,

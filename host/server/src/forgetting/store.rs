@@ -1,4 +1,4 @@
-//! The record of who was forgotten, and what the network knows of a player's names and addresses.
+//! Record of erasures, and the names and addresses that a network stores about a player.
 
 use hub_db::{Db, Error, Tx};
 use uuid::Uuid;
@@ -8,20 +8,20 @@ use crate::forgetting::subject::Subject;
 use crate::limits::{Limit, Rows};
 use crate::values::{NetworkId, PlayerId};
 
-/// What a network's limit counts.
+/// Rows counted by the network's limit.
 pub(super) const FORGOTTEN_PLAYERS: Rows = Rows::many(
     Limit::ForgottenPlayers,
     "SELECT COUNT(*) FROM (SELECT player_uuid FROM forgotten_players WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// Whether the player was forgotten before.
+/// True if the player was erased before.
 pub(super) async fn is_recorded(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
     let sql = "SELECT forgotten_at FROM forgotten_players WHERE network_id = $1 AND player_uuid = $2";
     let row: Option<(Millis,)> = db.query(sql).bind(network).bind(player).optional().await?;
     Ok(row.is_some())
 }
 
-/// A player who was, or is being, forgotten.
+/// An erased player, possibly in progress.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct ForgottenPlayer {
     pub(crate) network_id: NetworkId,
@@ -32,13 +32,13 @@ pub(crate) struct ForgottenPlayer {
 }
 
 impl ForgottenPlayer {
-    /// What stands for the player in rows that are kept.
+    /// UUID that replaces the player's in rows that stay.
     pub(super) fn replacement(&self) -> Uuid {
         self.replacement.unwrap_or_default()
     }
 }
 
-/// Records that a player is to be forgotten, and claims the work until then.
+/// Records the erasure of a player and claims the work until then.
 pub(crate) async fn record(
     tx: &mut Tx,
     network: NetworkId,
@@ -63,7 +63,7 @@ pub(crate) async fn record(
     .await
 }
 
-/// Records somebody who was forgotten at that time, to be forgotten again; nothing where this is known already.
+/// Records an earlier erasure, to be repeated; does nothing if it is already recorded.
 pub(crate) async fn record_again(
     tx: &mut Tx,
     network: NetworkId,
@@ -89,7 +89,7 @@ pub(crate) async fn record_again(
     Ok(rows > 0)
 }
 
-/// Claims an unfinished deletion that no node works on.
+/// Claims an unfinished erasure without a working node.
 pub(crate) async fn claim_next(
     db: &Db,
     replacement: Uuid,
@@ -111,7 +111,7 @@ pub(crate) async fn claim_next(
     .await
 }
 
-/// Renews the claim; false where another request took it, or the record was deleted.
+/// Renews the claim; false if another request took it or the record was deleted.
 pub(super) async fn renew(db: &Db, player: &ForgottenPlayer, until: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -127,7 +127,7 @@ pub(super) async fn renew(db: &Db, player: &ForgottenPlayer, until: Millis) -> R
     Ok(rows > 0)
 }
 
-/// Notes that all is deleted, and drops the random UUID: from then on nothing links the kept rows with the player.
+/// Records the completion and deletes the random UUID: from then on nothing links the remaining rows with the player.
 pub(super) async fn finish(db: &Db, player: &ForgottenPlayer, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -143,7 +143,7 @@ pub(super) async fn finish(db: &Db, player: &ForgottenPlayer, now: Millis) -> Re
     Ok(rows > 0)
 }
 
-/// A network's forgotten players, the newest first, and how many there are.
+/// Erased players of a network, newest first, and their number.
 pub(super) async fn page(
     db: &Db,
     network: NetworkId,
@@ -161,10 +161,10 @@ pub(super) async fn page(
     .await
 }
 
-/// A place in the list of all networks' forgotten players.
+/// Position in the list of all networks' erased players.
 pub(crate) type Position = (Millis, NetworkId, PlayerId);
 
-/// Those of all networks behind a position, the oldest first. Crosses networks: the list is the operator's.
+/// Erased players of all networks after a position, oldest first. Crosses networks: the list is the operator's.
 pub(crate) async fn after(db: &Db, (at, network, player): Position, limit: i64) -> Result<Vec<ForgottenPlayer>, Error> {
     db.query(
         "SELECT network_id, player_uuid, forgotten_at, replacement, finished_at FROM forgotten_players
@@ -179,7 +179,7 @@ pub(crate) async fn after(db: &Db, (at, network, player): Position, limit: i64) 
     .await
 }
 
-/// The statements that find a player's names, as written and as compared.
+/// Statements that find a player's names, in original and folded form.
 const NAMES: [&str; 5] = [
     "SELECT username FROM players WHERE network_id = $1 AND player_uuid = $2 AND username IS NOT NULL",
     "SELECT name_folded FROM player_names WHERE network_id = $1 AND player_uuid = $2",
@@ -188,7 +188,7 @@ const NAMES: [&str; 5] = [
     "SELECT player_name FROM punishments WHERE network_id = $1 AND player_uuid = $2 AND player_name IS NOT NULL",
 ];
 
-/// The player with all names and addresses that the network knows.
+/// The player with all names and addresses known to the network.
 pub(super) async fn subject(db: &Db, network: NetworkId, player: PlayerId) -> Result<Subject, Error> {
     let mut names = vec![];
     for statement in NAMES {

@@ -1,4 +1,4 @@
-//! The player who is looked for, and how they are recognised in what others wrote.
+//! The player to erase or export, and the detection of mentions.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use crate::values::PlayerId;
 
 /// Shorter names are ordinary words in too many texts.
 const SHORTEST_NAME: usize = 3;
-/// Replaces the names of forgotten players in texts.
+/// Replacement for the names of erased players in texts.
 const REMOVED_NAME: &str = "(forgotten)";
 
-/// A player with the names and addresses that the network knows of them.
+/// A player with the names and addresses known to the network.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(super) player: PlayerId,
-    /// The UUID with hyphens and without, in lower case.
+    /// UUID with and without hyphens, in lower case.
     ids: [String; 2],
-    /// Each as written and as compared.
+    /// Names, each in original and folded form.
     names: Vec<String>,
     addresses: Vec<String>,
 }
@@ -33,12 +33,12 @@ impl Subject {
         &self.names
     }
 
-    /// Whether a name, as names are compared, is one of the player's.
+    /// True if a folded name is one of the player's.
     pub(super) fn has_name(&self, folded: &str) -> bool {
         self.names.iter().any(|name| name == folded)
     }
 
-    /// Whether the UUID is in a text, in any case.
+    /// True if the UUID occurs in a text, in any case.
     pub(super) fn is_named_by_id(&self, text: &str) -> bool {
         if text.len() < self.ids[1].len() {
             return false;
@@ -47,19 +47,19 @@ impl Subject {
         self.ids.iter().any(|id| text.contains(id.as_str()))
     }
 
-    /// The same for bytes, which may be no text.
+    /// The same for bytes, which need not be text.
     pub(super) fn is_named_by_id_in(&self, bytes: &[u8]) -> bool {
         self.ids.iter().any(|id| positions(bytes, id.as_bytes(), |_, _| true).next().is_some())
     }
 
-    /// Whether a text tells of the player, by UUID, name or address.
+    /// True if a text mentions the player, by UUID, name or address.
     pub(crate) fn is_mentioned(&self, text: &str) -> bool {
         let words = self.names.iter().filter(|name| name.chars().count() >= SHORTEST_NAME).chain(&self.addresses);
         self.is_named_by_id(text)
             || words.into_iter().any(|word| positions(text.as_bytes(), word.as_bytes(), is_word).next().is_some())
     }
 
-    /// The bytes with another UUID in the place of the player's, as long and in the same form; none where it is not there.
+    /// Replaces the player's UUID in the bytes with another of the same length and form; none if it does not occur.
     pub(super) fn replace_id(&self, bytes: &[u8], replacement: Uuid) -> Option<Vec<u8>> {
         let forms = [replacement.hyphenated().to_string(), replacement.simple().to_string()];
         let mut replaced = bytes.to_vec();
@@ -71,7 +71,7 @@ impl Subject {
         (replaced != bytes).then_some(replaced)
     }
 
-    /// A text for people without the player's names, addresses and UUID. In JSON, the names of fields stay.
+    /// Removes the player's names, addresses and UUID from a text. In JSON, field names stay.
     pub(super) fn redact(&self, text: &str, replacement: Uuid) -> Option<String> {
         if !self.is_mentioned(text) {
             return None;
@@ -113,7 +113,7 @@ impl Subject {
     }
 }
 
-/// Where `word` is in `text`, in any case, one behind the other.
+/// Positions of `word` in `text`, in any case, without overlaps.
 fn positions<'a>(
     text: &'a [u8],
     word: &'a [u8],
@@ -135,7 +135,7 @@ fn positions<'a>(
     })
 }
 
-/// Whether what is between these two bytes is a word of its own.
+/// True if the text between these two bytes is a separate word.
 fn is_word(before: Option<&u8>, after: Option<&u8>) -> bool {
     let continues =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || !byte.is_ascii());

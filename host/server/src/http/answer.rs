@@ -1,4 +1,4 @@
-//! How large answers are.
+//! Sizes of responses.
 
 use std::io;
 
@@ -6,19 +6,19 @@ use axum::body::{Body, Bytes};
 use axum::response::Response;
 use serde::Serialize;
 
-/// Answers of up to so many bytes are small: most of one fits into its socket.
+/// Maximum size of a small response: most of it fits into the socket.
 const SMALL_ANSWER: usize = 64 * 1024;
 
-/// The most bytes of JSON that an answer has.
+/// Maximum size of a JSON response, in bytes.
 pub(crate) const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
-/// What lists of large items leave of it for the rest of the answer.
+/// Part of it that lists of large items leave for the rest of the response.
 const REST: usize = 256 * 1024;
 
-/// On a response: its body, where that is large and in memory.
+/// Response extension: its body, if large and in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct LargeAnswer(pub(crate) Bytes);
 
-/// Answers bytes that are in memory.
+/// Sets a body of bytes in memory.
 pub(crate) fn set_body(response: &mut Response, bytes: Bytes) {
     if bytes.len() > SMALL_ANSWER {
         response.extensions_mut().insert(LargeAnswer(bytes.clone()));
@@ -26,15 +26,15 @@ pub(crate) fn set_body(response: &mut Response, bytes: Bytes) {
     *response.body_mut() = Body::from(bytes);
 }
 
-/// The bytes of a value as JSON.
+/// Size of a value as JSON, in bytes.
 pub(crate) fn json_size(value: &impl Serialize) -> usize {
     let mut counter = Counter(0);
-    // Counting cannot fail, and what has no JSON has no size.
+    // Counting cannot fail, and a value without JSON has no size.
     let _ = serde_json::to_writer(&mut counter, value);
     counter.0
 }
 
-/// The bytes of all these values as JSON.
+/// Size of all these values as JSON, in bytes.
 pub(crate) fn json_sizes<T: Serialize>(values: impl IntoIterator<Item = T>) -> i64 {
     values.into_iter().map(|value| json_size(&value) as i64).sum()
 }
@@ -52,7 +52,7 @@ impl io::Write for Counter {
     }
 }
 
-/// What is left for the items of an answer.
+/// Remaining size for the items of a response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AnswerBudget(usize);
 
@@ -63,7 +63,7 @@ impl Default for AnswerBudget {
 }
 
 impl AnswerBudget {
-    /// Takes an item of so many bytes; false where it does not fit.
+    /// Takes an item of this size; false if it does not fit.
     pub(crate) fn take(&mut self, bytes: usize) -> bool {
         let left = self.0.checked_sub(bytes.saturating_add(1));
         self.0 = left.unwrap_or(0);
@@ -71,10 +71,10 @@ impl AnswerBudget {
     }
 }
 
-/// Logs an answer that is larger than any may be: a bound is missing somewhere.
+/// Logs a response larger than allowed: a limit is missing somewhere.
 pub(super) fn check(bytes: usize) {
     if bytes > ANSWER_LIMIT {
-        tracing::error!(bytes, "an answer is larger than the {ANSWER_LIMIT} bytes that any may have");
+        tracing::error!(bytes, "a response exceeds the maximum of {ANSWER_LIMIT} bytes");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The address of the client of a request that proxies passed on.
+//! Client address of a request passed on by proxies.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +12,7 @@ use crate::http::layers::Next;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Replaces the address of a trusted proxy by the one of its client.
+/// Replaces the address of a trusted proxy with its client's.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let trusted = &app.settings.trusted_proxies;
     if !trusted.is_empty()
@@ -26,7 +26,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     next.run(request).await
 }
 
-/// Each proxy appends the address it was called from; entries before that of an untrusted one are ignored.
+/// Each proxy appends its peer's address; entries before that of an untrusted one are ignored.
 fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let values = headers.get_all(FORWARDED_FOR).iter().rev();
     let hops = values.flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));

@@ -1,4 +1,4 @@
-//! The connections that are open: how many there may be, and the one a request came on.
+//! Open connections: their limits, and the connection of a request.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -18,26 +18,26 @@ pub struct Connections(Arc<Counts>);
 struct Counts {
     limit: usize,
     limit_per_address: usize,
-    /// Addresses that may have any number.
+    /// Addresses without a limit.
     exempt: Vec<IpNet>,
     open: AtomicUsize,
     by_address: Mutex<HashMap<IpAddr, usize>>,
     all_closed: Notify,
 }
 
-/// Why a connection is refused.
+/// Reason for refusing a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConnectionLimit {
-    /// The hub's.
-    #[error("The hub has as many connections as it can serve.")]
+    /// Limit of the hub.
+    #[error("The hub has reached its maximum number of connections.")]
     All,
-    /// Its address's.
-    #[error("Too many connections are open from this address.")]
+    /// Limit of the address.
+    #[error("Too many open connections from this address.")]
     Address,
 }
 
 impl Connections {
-    /// None are open yet.
+    /// Creates an empty count.
     pub(crate) fn new(limit: usize, limit_per_address: usize, exempt: Vec<IpNet>) -> Self {
         Self(Arc::new(Counts {
             limit,
@@ -72,12 +72,12 @@ impl Connections {
         Ok(Connection(Arc::new(inner)))
     }
 
-    /// How many are open.
+    /// Number of open connections.
     pub fn count(&self) -> usize {
         self.0.open.load(Relaxed)
     }
 
-    /// Waits until none is open.
+    /// Waits until all connections are closed.
     pub(crate) async fn all_closed(&self) {
         loop {
             let closed = self.0.all_closed.notified();
@@ -97,7 +97,7 @@ impl Counts {
     }
 }
 
-/// Whoever has one address of IPv6 usually has the 2^64 of its network.
+/// An IPv6 address counts as its /64 network, which usually belongs to one client.
 fn counted_as(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
@@ -106,7 +106,7 @@ fn counted_as(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The connection a request came on. It counts as open until all clones are dropped.
+/// Connection of a request. It counts as open until all clones are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection(Arc<ConnectionState>);
 
@@ -114,13 +114,13 @@ pub(crate) struct Connection(Arc<ConnectionState>);
 struct ConnectionState {
     abort: CancellationToken,
     counts: Arc<Counts>,
-    /// The address at whose share it counts.
+    /// Address to whose share it counts.
     share: Mutex<Option<IpAddr>>,
 }
 
 impl Connection {
-    /// Ends the connection at once, with everything in flight on it. A response whose client stops reading blocks in a
-    /// write, which nothing else ends soon.
+    /// Closes the connection immediately, aborting everything in flight. A response to a client that stopped reading
+    /// blocks in a write that otherwise ends late.
     pub(crate) fn abort(&self) {
         self.0.abort.cancel();
     }
@@ -130,7 +130,7 @@ impl Connection {
         self.0.abort.cancelled().await;
     }
 
-    /// It comes from another node of the hub, and does not count at its address's share.
+    /// Excludes the connection, which belongs to another node of the hub, from its address's share.
     pub(crate) fn exempt(&self) {
         self.0.leave_share();
     }
@@ -167,12 +167,12 @@ mod tests {
         let kept = [open("203.0.113.7").unwrap(), open("::ffff:203.0.113.7").unwrap()];
         assert_eq!(open("203.0.113.7").unwrap_err(), ConnectionLimit::Address);
         let _other = open("203.0.113.8").unwrap();
-        // All of a network of IPv6 together.
+        // All of an IPv6 network together.
         let _six = [open("2001:db8:1:2::1").unwrap(), open("2001:db8:1:2::2").unwrap()];
         assert_eq!(open("2001:db8:1:2:3::4").unwrap_err(), ConnectionLimit::Address);
         let _neighbour = open("2001:db8:1:3::1").unwrap();
         let _proxy: Vec<_> = (0..10).map(|_| open("::ffff:10.1.2.3").unwrap()).collect();
-        // One that turns out to be another node's makes room.
+        // A connection identified as another node's makes room.
         kept[0].exempt();
         let _another = open("203.0.113.7").unwrap();
         assert_eq!(open("203.0.113.7").unwrap_err(), ConnectionLimit::Address);

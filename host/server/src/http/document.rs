@@ -1,4 +1,4 @@
-//! JSON values that are stored as they were sent, such as config documents.
+//! JSON values stored as sent, such as config documents.
 
 use std::fmt;
 
@@ -13,24 +13,24 @@ use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::error::ApiError;
 use crate::http::extract::{read_body, reject_nul};
 
-/// The largest document, in bytes of JSON without whitespace between its parts.
+/// Maximum size of a document, in bytes of JSON without whitespace between tokens.
 const DOCUMENT_LIMIT: usize = 256 * 1024;
-/// How deep arrays and objects may nest: what any JSON parser can take.
+/// Maximum nesting depth, supported by any JSON parser.
 const MAX_DEPTH: usize = 100;
 
-/// Any JSON value, byte for byte, so that numbers keep every digit and objects their order; only the whitespace between
-/// its parts is dropped.
+/// Any JSON value, byte for byte, so that numbers keep every digit and objects their order; only whitespace between
+/// tokens is removed.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Document(Box<RawValue>);
 
 impl Document {
-    /// The JSON text.
+    /// JSON text.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
 
-    /// Refuses one that is larger than [`DOCUMENT_LIMIT`].
+    /// Refuses a document larger than [`DOCUMENT_LIMIT`].
     pub fn bounded(self) -> Result<Self, ApiError> {
         if self.as_str().len() <= DOCUMENT_LIMIT {
             return Ok(self);
@@ -54,11 +54,11 @@ impl Document {
                 _ => {}
             }
             if depth > MAX_DEPTH {
-                return Err(format!("arrays and objects must not lie in one another more than {MAX_DEPTH} deep"));
+                return Err(format!("arrays and objects must not be nested more than {MAX_DEPTH} levels deep"));
             }
             compact.push(byte);
         }
-        // Only ASCII was dropped, so this is still UTF-8.
+        // Only ASCII was removed, so this is still UTF-8.
         String::from_utf8(compact)
             .map_err(|error| error.to_string())?
             .try_into()
@@ -66,12 +66,12 @@ impl Document {
     }
 }
 
-/// A text is not JSON.
+/// Error: a text is not JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("not one JSON value: {0}")]
 pub struct InvalidJson(#[from] serde_json::Error);
 
-/// Reads a stored document.
+/// Parses a stored document.
 impl TryFrom<String> for Document {
     type Error = InvalidJson;
 
@@ -93,14 +93,14 @@ impl<'de> Deserialize<'de> for Document {
     }
 }
 
-/// The whole body as a document.
+/// Reads the whole body as a document.
 impl<S: Send + Sync> FromRequest<S> for Document {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
         let bytes = read_body(request, DOCUMENT_LIMIT).await?;
         if bytes.is_empty() {
-            return Err(ApiError::invalid("A JSON body is needed here and none was sent."));
+            return Err(ApiError::invalid("A JSON body is required."));
         }
         let compacted = compute_if(bytes.len() > LARGE_JSON, || {
             reject_nul(&bytes)?;

@@ -1,4 +1,4 @@
-//! The shape of every error on the wire.
+//! Form of all API errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::http::error_code::{ErrorCode, is_known};
 use crate::http::rate_limit::{self, RateState};
 
-/// An error as a caller sees it. The cause stays in the log.
+/// Error returned to a client. The cause is only logged.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
@@ -27,14 +27,14 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    /// An error with a stable snake-case `code` and a sentence for a person.
+    /// Creates an error with a stable snake-case `code` and a message for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         debug_assert!(code.is_empty() || is_known(code), "`{code}` is missing in `ERROR_CODES`");
         let (code, message) = (code.into(), message.into());
         Self { status, code, message, retry_after_secs: None, details: None, rates: vec![], cause: None }
     }
 
-    /// One that was stored and is sent again.
+    /// Recreates a stored error.
     pub(crate) fn replayed(status: StatusCode, code: String, message: String, details: ErrorDetails) -> Self {
         let mut error = Self::new(status, "", message).details(details);
         error.code = code.into();
@@ -46,7 +46,7 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }
 
-    /// 400 `invalid_request`: syntax or a value of the request is wrong.
+    /// 400 `invalid_request`: the syntax or a value of the request is invalid.
     pub fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::bad_request("invalid_request", message)
     }
@@ -61,36 +61,36 @@ impl ApiError {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "body_too_large",
-            format!("The body is larger than the {limit} bytes allowed here."),
+            format!("The body exceeds the limit of {limit} bytes."),
         )
     }
 
-    /// 500 `internal`, for a fault of the hub; the cause is logged with the request's id.
+    /// 500 `internal`, for a fault of the hub; the cause is logged with the request id.
     pub fn internal(cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         let mut error = Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal",
-            "Something went wrong inside the hub; the operator finds it in the log by the request id.",
+            "Internal error; the operator can find the cause in the log by the request id.",
         );
         error.cause = Some(Arc::new(cause));
         error
     }
 
-    /// Tells the caller when to try again.
+    /// Adds the time after which to retry.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after_secs = Some(seconds);
         self
     }
 
-    /// Tells the caller the rates it was refused by.
+    /// Adds the rates that caused the refusal.
     #[must_use]
     pub(crate) fn rates(mut self, rates: Vec<RateState>) -> Self {
         self.rates = rates;
         self
     }
 
-    /// Says more in fields of their own.
+    /// Adds code-specific fields.
     #[must_use]
     pub(crate) fn details(mut self, details: ErrorDetails) -> Self {
         self.details = Some(Box::new(details));
@@ -107,12 +107,12 @@ impl ApiError {
         &self.code
     }
 
-    /// The sentence for a person.
+    /// Message for people.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What it says in fields of their own.
+    /// Code-specific fields.
     pub(crate) fn error_details(&self) -> Option<&ErrorDetails> {
         self.details.as_deref()
     }
@@ -122,7 +122,7 @@ impl ApiError {
         self.cause.as_deref()
     }
 
-    /// The response, with the id of the request it belongs to.
+    /// Renders the response with the request's id.
     pub(super) fn render(&self, request_id: &str) -> Response {
         let mut response = (self.status, Json(self.body(request_id))).into_response();
         if let Some(seconds) = self.retry_after_secs {
@@ -132,7 +132,7 @@ impl ApiError {
         response
     }
 
-    /// The response as the bytes of HTTP/1.1, for a connection that is closed after it.
+    /// Renders the response as HTTP/1.1 bytes, for a connection that is closed afterwards.
     pub(crate) fn to_http1(&self, request_id: &str) -> Vec<u8> {
         let body = self.body(request_id);
         let body = serde_json::to_vec(&body).unwrap_or_default();
@@ -173,12 +173,12 @@ impl From<hub_db::Error> for ApiError {
         let (code, message) = if error.is_timeout() {
             (
                 "database_timeout",
-                "This took longer than the hub's database may take, and nothing of it is kept; try again.",
+                "The request exceeded the time limit of the hub's database and had no effect; try again.",
             )
         } else if error.is_storage_full() {
-            ("database_unavailable", "The disk of the hub's database is full; its operator must make room.")
+            ("database_unavailable", "The disk of the hub's database is full; the operator must free space.")
         } else {
-            ("database_unavailable", "The hub's database can't be reached, or is too busy; try again.")
+            ("database_unavailable", "The hub's database is unreachable or overloaded; try again.")
         };
         let mut unavailable = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(1);
         unavailable.cause = Some(Arc::new(error));
@@ -186,7 +186,7 @@ impl From<hub_db::Error> for ApiError {
     }
 }
 
-/// Leaves the body to [`super::request_id::layer`], which knows the request's id.
+/// Leaves the body to [`super::request_id::layer`], which knows the request id.
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
@@ -195,41 +195,41 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// The body of every error.
+/// Body of every error.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorBody {
-    /// A sentence for a person.
-    #[schema(example = "No API key was sent; put it in the X-Service-Api-Key header.")]
+    /// Message for people.
+    #[schema(example = "No API key; send it in the header X-Service-Api-Key.")]
     pub error: String,
-    /// What a program reads; it never changes.
+    /// Stable code for programs.
     #[schema(value_type = ErrorCode, example = "unauthenticated")]
     pub code: String,
-    /// The same as the response's `X-Request-Id`.
+    /// Same as the response's `X-Request-Id`.
     #[schema(example = "Zk3vXq0aP1mB7s2T")]
     pub request_id: String,
-    /// What some codes say in addition.
+    /// Code-specific fields.
     #[serde(flatten)]
     pub details: ErrorDetails,
 }
 
-/// What some error codes say in fields of their own.
+/// Additional fields of some error codes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorDetails {
-    /// Of `quota_exceeded`: the name of the limit.
+    /// For `quota_exceeded`: name of the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, example = "servers")]
     pub limit: Option<Cow<'static, str>>,
-    /// Of `quota_exceeded`: the most that the limit allows.
+    /// For `quota_exceeded`: value of the limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = 1000)]
     pub value: Option<i64>,
-    /// Of `quota_exceeded`: what is used of it.
+    /// For `quota_exceeded`: current usage.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = 1000)]
     pub used: Option<i64>,
-    /// Of `insufficient_funds` and `over_maximum` in a transaction: which operation failed first, counted from 0.
+    /// For `insufficient_funds` and `over_maximum` in a transaction: index of the first failed operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = 0)]
     pub operation: Option<usize>,

@@ -1,4 +1,4 @@
-//! All error codes, so that the document lists them. A test finds codes in the source that are missing here.
+//! All error codes, for the API document. A test finds codes in the source that are missing here.
 
 use serde_json::json;
 use utoipa::openapi::extensions::ExtensionsBuilder;
@@ -6,49 +6,49 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// Codes with what each means.
+/// Codes with their meanings.
 pub const ERROR_CODES: &[(&str, &str)] = &[
     // Any request.
-    ("invalid_request", "The request's syntax or one of its values is wrong; the error says which."),
+    ("invalid_request", "The syntax or a value of the request is invalid; see the message."),
     ("unauthenticated", "The key is missing, malformed, unknown, expired or revoked."),
-    ("forbidden_scope", "The key lacks the scope that the route needs."),
+    ("forbidden_scope", "The key lacks the scope required by the route."),
     ("forbidden_origin", "The key is bound to other servers or addresses."),
-    ("network_suspended", "The network is suspended, or about to be deleted."),
-    ("quota_exceeded", "The network has as much as it may have of what `limit` names."),
-    ("rate_limited", "Too many requests; `Retry-After` says when to come back."),
+    ("network_suspended", "The network is suspended, or will be deleted."),
+    ("quota_exceeded", "The network has reached the limit named in `limit`."),
+    ("rate_limited", "Too many requests; retry after `Retry-After` seconds."),
     ("unknown_route", "There is no such route."),
     ("method_not_allowed", "The route exists, but not with this method."),
-    ("request_timeout", "The request took too long to come in."),
-    ("body_too_large", "The body is larger than the route allows."),
-    ("empty_body", "A file was to be sent, and the body was empty."),
-    ("answer_too_large", "The answer would be larger than 4 MiB; ask for less."),
-    ("answers_unread", "Too many large answers to this network are unread; try again."),
+    ("request_timeout", "The request was not received in time."),
+    ("body_too_large", "The body exceeds the route's size limit."),
+    ("empty_body", "The body is empty; a file is required."),
+    ("answer_too_large", "The response would exceed 4 MiB; request less."),
+    ("answers_unread", "Too many large responses to this network are unread; try again."),
     ("idempotency_mismatch", "The `Idempotency-Key` was used for another path or body."),
     (
         "answer_not_kept",
-        "The request had its effect when it was first sent, and its answer is not kept for this caller.",
+        "The request took effect when it was first sent; its response is not available to this caller.",
     ),
-    ("invalid_cursor", "The cursor is none that this route answered."),
-    ("internal", "The hub is at fault; the operator finds the cause in the log by the request id."),
-    // For a moment.
+    ("invalid_cursor", "The cursor was not returned by this route."),
+    ("internal", "Internal error; the operator can find the cause in the log by the request id."),
+    // Temporary failures.
     ("stopping", "The hub is stopping; try again."),
-    ("bus_unreachable", "Events are unavailable right now; try again."),
-    ("database_timeout", "This took longer than the database may take, and nothing of it is kept; try again."),
-    ("database_unavailable", "The database can't be reached, or is too busy; try again."),
-    ("no_home", "The hub's nodes have not agreed yet on who serves the network; try again."),
-    ("moved", "The network just moved to another of the hub's nodes; try again."),
-    ("node_lost", "The node that served the request failed meanwhile: it may or may not have taken effect."),
-    ("too_many_connections", "The hub, or the caller's address, has too many connections open."),
-    ("storage_full", "The hub has no room left for files."),
+    ("bus_unreachable", "Events are currently unavailable; try again."),
+    ("database_timeout", "The request exceeded the database's time limit and had no effect; try again."),
+    ("database_unavailable", "The database is unreachable or overloaded; try again."),
+    ("no_home", "No node of the hub serves the network yet; try again."),
+    ("moved", "The network moved to another node of the hub; try again."),
+    ("node_lost", "The node that served the request failed; the request may or may not have taken effect."),
+    ("too_many_connections", "Too many open connections to the hub or from the caller's address."),
+    ("storage_full", "The hub's storage for files is full."),
     // Servers and their agents.
-    ("unknown_server", "The hub does not know the server; a heartbeat's sender is to register again."),
+    ("unknown_server", "Unknown server; after a heartbeat, register the server again."),
     ("player_not_on_server", "The player is not on that server."),
     ("server_offline", "The server is offline."),
     ("not_connected", "The server's event stream, or its agent, is not connected."),
-    ("no_node", "No node agent reports the server."),
+    ("no_node", "No node agent is connected for the server."),
     ("no_answer", "The server or its agent did not answer in time."),
     ("no_output", "The agent did not deliver the output in time."),
-    ("unknown_transfer", "There is no such transfer."),
+    ("unknown_transfer", "No such transfer."),
     // Players and their money.
     ("unknown_player", "The network has never seen the player."),
     ("unknown_namespace", "The player has no data in the namespace."),
@@ -56,105 +56,105 @@ pub const ERROR_CODES: &[(&str, &str)] = &[
     ("insufficient_funds", "An exact change would leave less than the currency's minimum; nothing was changed."),
     ("over_maximum", "An exact change would leave more than the currency's maximum; nothing was changed."),
     // Punishments, permissions, chat.
-    ("unknown_punishment", "There is no such punishment."),
+    ("unknown_punishment", "No such punishment."),
     ("punishment_rejected", "The network's modules refused the punishment."),
     ("unknown_group", "The network has no such permission group."),
-    ("chat_rejected", "The network's chat filter refused the line."),
+    ("chat_rejected", "The network's chat filter refused the message."),
     // Localization, configuration, collections.
     ("unknown_override", "The operator has not changed this message."),
-    ("default_locale_needed", "A network has exactly one default locale: make another one the default instead."),
+    ("default_locale_needed", "A network needs a default locale: make another locale the default instead."),
     ("default_locale_disabled", "The default locale must be enabled."),
-    ("unknown_config", "There is no such config document."),
-    ("unknown_collection", "There is no such collection."),
-    ("unknown_document", "There is no such document."),
+    ("unknown_config", "No such config document."),
+    ("unknown_collection", "No such collection."),
+    ("unknown_document", "No such document."),
     ("field_not_indexed", "The field has no index."),
-    ("wrong_index_type", "The field's index has no range."),
+    ("wrong_index_type", "The field's index does not support ranges."),
     ("index_building", "The index is not built yet; try again."),
     ("index_type_changed", "The field is indexed with another type."),
     ("index_value_too_long", "A value is too long for an index."),
-    ("key_mismatch", "The document's key field is not the id in the path."),
+    ("key_mismatch", "The document's key field differs from the id in the path."),
     ("key_changed", "The collection is registered with another key."),
     // Imports from other tools.
-    ("unknown_import", "There is no such import."),
-    ("import_running", "Another import of the network has not ended."),
+    ("unknown_import", "No such import."),
+    ("import_running", "Another import of the network is running."),
     // Webhooks.
-    ("unknown_webhook", "There is no such webhook."),
-    ("unknown_delivery", "The webhook has no such delivery, or it was forgotten."),
+    ("unknown_webhook", "No such webhook."),
+    ("unknown_delivery", "No such delivery, or it was deleted."),
     ("webhook_disabled", "The webhook is disabled, so nothing is sent to it."),
-    ("delivery_waiting", "The delivery still waits to be sent."),
+    ("delivery_waiting", "The delivery is still waiting."),
     // Worlds.
-    ("unknown_world", "The network has no such lease of a world."),
-    ("lease_ended", "The lease has ended; the world may be another node's by now."),
+    ("unknown_world", "No such world lease in the network."),
+    ("lease_ended", "The lease has ended; another node may have the world."),
     ("stale_fence", "The lease has another fence."),
-    ("wrong_node", "The lease is another node's."),
+    ("wrong_node", "The lease belongs to another node."),
     ("world_not_ready", "The world is not up yet."),
-    ("not_persistent", "The world is EPHEMERAL and never snapshot."),
-    ("unknown_snapshot", "There is no such snapshot, or it is none of this lease's."),
-    ("snapshot_missing", "Nothing was uploaded under this key yet."),
-    ("no_public_url", "The hub does not know its own URL, which a link needs; its operator sets `--public-url`."),
+    ("not_persistent", "The world is EPHEMERAL and has no snapshots."),
+    ("unknown_snapshot", "No such snapshot, or it belongs to another lease."),
+    ("snapshot_missing", "The snapshot was not uploaded yet."),
+    ("no_public_url", "Links require the hub's public URL; the operator must set `--public-url`."),
     // Links and files.
-    ("invalid_link", "The link is malformed, or its signature is not the hub's."),
-    ("invalid_signature", "The link is malformed, or its signature is not the hub's."),
+    ("invalid_link", "The link is malformed or has an invalid signature."),
+    ("invalid_signature", "The link is malformed or has an invalid signature."),
     ("link_expired", "The link has expired."),
-    ("unknown_artifact", "There is no such artifact."),
+    ("unknown_artifact", "No such artifact."),
     ("version_exists", "This version has other bytes; a version never changes."),
-    ("unknown_bundle", "There is no bundle for this server type."),
+    ("unknown_bundle", "No bundle for this server type."),
     // Modules.
-    ("invalid_module", "The bytes are no module that the hub can run; the error says why."),
-    ("unknown_module", "There is no such module or version."),
+    ("invalid_module", "The file is not a valid module; see the message."),
+    ("unknown_module", "No such module or version."),
     ("module_not_ready", "The module is not compiled yet, or was rejected."),
-    ("failed_trial", "With this configuration the module fails its trial call; the error says how."),
+    ("failed_trial", "The module's trial call with this configuration failed; see the message."),
     ("module_in_use", "The version is part of a chain."),
-    ("unknown_point", "There is no such extension point."),
+    ("unknown_point", "No such extension point."),
     ("point_not_offered", "The module does not export this extension point."),
-    ("nothing_to_roll_back", "The extension point has had no chain before."),
-    ("unknown_call", "There is no such recorded call."),
+    ("nothing_to_roll_back", "The extension point has no previous chain."),
+    ("unknown_call", "No such recorded call."),
     // Keys, networks and the operator.
-    ("unknown_key", "There is no such API key."),
-    ("operator_scope", "The scope `operator` belongs to the operator's keys alone."),
-    ("unknown_network", "There is no such network."),
+    ("unknown_key", "No such API key."),
+    ("operator_scope", "Only keys of the operator can have the scope `operator`."),
+    ("unknown_network", "No such network."),
     ("network_being_deleted", "The network is being deleted."),
-    ("name_taken", "The name is taken."),
-    ("unknown_plan", "There is no such plan."),
-    ("plan_in_use", "Networks are on the plan, or it is the default."),
+    ("name_taken", "The name is already in use."),
+    ("unknown_plan", "No such plan."),
+    ("plan_in_use", "The plan is in use by networks, or is the default."),
     // People.
-    ("wrong_credentials", "The address, the password or the code is wrong."),
-    ("second_factor_needed", "The password is right; a code of the second factor is needed beside it."),
-    ("csrf_token_wrong", "A change by a session's cookie came without the right `X-CSRF-Token`."),
-    ("not_a_member", "The person is no member of the network."),
-    ("network_needed", "The person is a member of several networks and is to name one in `X-Network-Id`."),
-    ("unknown_person", "There is no such person."),
-    ("unknown_invitation", "There is no such invitation."),
-    ("person_exists", "There is somebody with this address already, who is to sign in and join."),
-    ("already_member", "There is a member with this address already."),
-    ("invited_lately", "This address was just invited; try again in ten minutes."),
-    ("second_factor_missing", "There is no second factor that could be confirmed."),
-    ("second_factor_enabled", "There is a second factor already; disable it first."),
+    ("wrong_credentials", "Wrong address, password or code."),
+    ("second_factor_needed", "The password is correct; a second factor code is also required."),
+    ("csrf_token_wrong", "Changes by session cookie require the right `X-CSRF-Token`."),
+    ("not_a_member", "The person is not a member of the network."),
+    ("network_needed", "The person is a member of several networks: select one with `X-Network-Id`."),
+    ("unknown_person", "No such person."),
+    ("unknown_invitation", "No such invitation."),
+    ("person_exists", "An account with this address exists: sign in and join."),
+    ("already_member", "A member with this address already exists."),
+    ("invited_lately", "This address was recently invited; try again in ten minutes."),
+    ("second_factor_missing", "No second factor waits for confirmation."),
+    ("second_factor_enabled", "A second factor is already enabled; disable it first."),
     ("no_password", "The account has no password: it signs in by OpenID Connect."),
-    ("openid_not_set_up", "The operator has set up no OpenID provider."),
-    ("openid_unavailable", "The OpenID provider can't be reached, or does not answer as it should; try again."),
-    ("openid_sign_in_ended", "The sign-in was begun in another browser, has ended already, or took too long."),
-    ("openid_state_wrong", "The provider's answer belongs to another sign-in."),
-    ("openid_refused", "The provider did not sign the person in; the error says why."),
-    ("openid_code_refused", "The provider takes the code for used or expired."),
-    ("openid_token_invalid", "The provider's ID token is not for this sign-in; the error says why."),
-    ("openid_email_unverified", "The provider does not confirm the person's address."),
-    ("openid_subject_differs", "The provider knows the account with this address as somebody else."),
-    ("not_invited", "There is no account with the address, and no invitation was named."),
+    ("openid_not_set_up", "No OpenID provider is configured."),
+    ("openid_unavailable", "The OpenID provider is unreachable or returned an invalid response; try again."),
+    ("openid_sign_in_ended", "The sign-in began in another browser, has already ended, or took too long."),
+    ("openid_state_wrong", "The provider's response belongs to another sign-in."),
+    ("openid_refused", "The provider refused the sign-in; see the message."),
+    ("openid_code_refused", "The provider reports the code as used or expired."),
+    ("openid_token_invalid", "The provider's ID token is not valid for this sign-in; see the message."),
+    ("openid_email_unverified", "The provider has not verified the person's address."),
+    ("openid_subject_differs", "The account with this address belongs to another person at the provider."),
+    ("not_invited", "No account with this address, and no invitation was given."),
     // Waitlist.
-    ("unknown_token", "The link is none of the hub's."),
-    ("token_used", "The link was used already."),
+    ("unknown_token", "The link is invalid."),
+    ("token_used", "The link was already used."),
     ("token_expired", "The link has expired."),
     ("unknown_address", "The address is not on the waitlist."),
 ];
 
-/// Whether it is one of [`ERROR_CODES`].
+/// True for one of [`ERROR_CODES`].
 pub(super) fn is_known(code: &str) -> bool {
     ERROR_CODES.iter().any(|(known, _)| *known == code)
 }
 
-/// The schema of an error's code.
-#[allow(dead_code, reason = "it is only there for the document")]
+/// Schema of an error's code.
+#[allow(dead_code, reason = "used only by the API document")]
 pub(crate) struct ErrorCode;
 
 impl PartialSchema for ErrorCode {
@@ -165,7 +165,7 @@ impl PartialSchema for ErrorCode {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .description(Some(format!(
-                "What a program reads of an error. A code never changes its meaning; later hubs may have more.\n\n{}",
+                "Error code for programs. Codes never change their meaning; later versions may add codes.\n\n{}",
                 lines.join("\n")
             )))
             .enum_values(Some(ERROR_CODES.iter().map(|(code, _)| *code)))
@@ -183,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// The texts that follow `before` in a source, but for whitespace.
+    /// Texts that follow `before` in a source, ignoring whitespace.
     fn literals<'a>(source: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
         source.split(before).skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
     }

@@ -1,14 +1,14 @@
-//! Examples in the served document, by the names of fields and parameters, for those that have none of their own.
+//! Examples in the API document, by name of field or parameter, for those without their own.
 //!
-//! Examples beside a `$ref`, as of a field of type `Identifier` or `PlayerId`, are not written. So the schemas of texts and
-//! numbers are inlined where they are referred to.
+//! Examples beside a `$ref`, such as for a field of type `Identifier` or `PlayerId`, are not written. So schemas of
+//! texts and numbers are inlined.
 
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::schema::{OneOf, SchemaType, Type};
 use utoipa::openapi::{Object, OpenApi, RefOr, Required, Schema};
 
-/// The example of a field or parameter of this name.
+/// Example of a field or parameter with this name.
 #[allow(clippy::match_same_arms, reason = "different names may have the same example")]
 fn example(name: &str) -> Option<Value> {
     Some(match name {
@@ -95,7 +95,7 @@ fn example(name: &str) -> Option<Value> {
     })
 }
 
-/// The example of an object without a schema of its fields.
+/// Example of an object without a schema of its fields.
 fn object_example(name: &str) -> Option<Value> {
     match name {
         "input" => Some(json!({"player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
@@ -105,7 +105,7 @@ fn object_example(name: &str) -> Option<Value> {
     }
 }
 
-/// Adds the missing examples.
+/// Adds missing examples.
 pub(super) fn complete(document: &mut OpenApi) {
     let Some(components) = &mut document.components else { return };
     let scalars = ScalarSchemas::new(&components.schemas);
@@ -121,7 +121,7 @@ pub(super) fn complete(document: &mut OpenApi) {
     }
 }
 
-/// The named schemas that are a text or a number.
+/// Named schemas of texts and numbers.
 struct ScalarSchemas(Vec<(String, Object)>);
 
 impl ScalarSchemas {
@@ -174,7 +174,7 @@ impl ScalarSchemas {
         }
     }
 
-    /// Gives a field or parameter its example.
+    /// Sets the example of a field or parameter.
     fn complete(&self, name: &str, field: &mut RefOr<Schema>) {
         match field {
             RefOr::T(Schema::Object(object)) if is_scalar(object) => add_example(name, object),
@@ -205,7 +205,7 @@ impl ScalarSchemas {
     }
 }
 
-/// Whether it is any text or any number.
+/// True for any text or number.
 fn is_scalar(object: &Object) -> bool {
     let types = match &object.schema_type {
         SchemaType::Type(one) => std::slice::from_ref(one),
@@ -230,7 +230,7 @@ fn add_example(name: &str, object: &mut Object) {
     }
 }
 
-/// An optional text may be blank, which is the same as absent.
+/// Allows an optional text to be blank, which counts as absent.
 fn allow_blank(object: &mut Object) {
     if object.min_length.take().is_some() && object.pattern.is_some() {
         object.pattern = Some(r"^[^\u0000-\u001f\u007f-\u009f]*$".to_owned());

@@ -1,4 +1,4 @@
-//! Extractors for the parts of a request besides its key. Whatever is wrong with one is a 400 error.
+//! Extractors for all parts of a request except its key. Invalid parts are a 400 error.
 
 use axum::body::Bytes;
 use axum::extract::path::ErrorKind;
@@ -15,7 +15,7 @@ use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::error::ApiError;
 use crate::http::json;
 
-/// The largest JSON body, in bytes.
+/// Maximum size of a JSON body, in bytes.
 pub(crate) const JSON_LIMIT: usize = 1024 * 1024;
 
 /// A JSON body of at most [`JSON_LIMIT`], whatever its content type; as a response, JSON.
@@ -31,8 +31,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// As [`Json`], for a body that is read so often that it counts: noting where in it one is, for the error that names it, is
-/// a third of the reading. Only a body that is wrong is read again for that.
+/// Like [`Json`], for frequently read bodies: tracking the position in the body, for the error message, takes a third
+/// of the reading time. Only an invalid body is read again with tracking.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrequentJson<T>(pub(crate) T);
 
@@ -57,17 +57,17 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     reject_nul(bytes)?;
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(Object(&mut json)).map_err(|error| {
-        // What cannot be named, such as a key that is no text, has a question mark there.
+        // Unnameable parts, such as a key that is not text, appear as a question mark.
         let path = error.path().to_string();
         let path = path.strip_suffix('?').map_or(&*path, |path| path.trim_end_matches('.'));
         let path = if path.is_empty() { "." } else { path }.to_owned();
         let reason = without_type_names(&error.into_inner().to_string());
         if bytes.is_empty() {
-            ApiError::invalid("A JSON body is needed here and none was sent.")
+            ApiError::invalid("A JSON body is required.")
         } else if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
             ApiError::invalid(format!("The body is not valid JSON: {error}."))
         } else if path == "." {
-            ApiError::invalid(format!("The body is not what this route takes: {reason}."))
+            ApiError::invalid(format!("The body is invalid: {reason}."))
         } else {
             ApiError::invalid(format!("In the body, `{path}`: {reason}."))
         }
@@ -82,14 +82,14 @@ impl<T: Serialize + Send + 'static> IntoResponse for Json<T> {
     }
 }
 
-/// A reason of serde's that names no type of this program.
+/// Removes the names of this program's types from serde's message.
 fn without_type_names(reason: &str) -> String {
     let Some((before, after)) = reason.split_once("expected struct ") else { return reason.to_owned() };
     let after = after.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
     format!("{before}expected an object{after}")
 }
 
-/// Reads a struct from a JSON object only: serde by itself accepts an array of its fields, too.
+/// Deserializes a struct only from a JSON object: serde also accepts an array of its fields.
 struct Object<'a, R>(&'a mut serde_json::Deserializer<R>);
 
 impl<'de, R: serde_json::de::Read<'de>> Deserializer<'de> for Object<'_, R> {
@@ -122,7 +122,7 @@ impl<'de, R: serde_json::de::Read<'de>> Deserializer<'de> for Object<'_, R> {
     }
 }
 
-/// The query parameters.
+/// Query parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
@@ -139,7 +139,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
             let path = error.path().to_string();
             let reason = error.into_inner();
             ApiError::invalid(if path == "." {
-                format!("The query is not what this route takes: {reason}.")
+                format!("The query is invalid: {reason}.")
             } else {
                 format!("In the query, `{path}`: {reason}.")
             })
@@ -147,7 +147,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The path parameters.
+/// Path parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<T>(pub(crate) T);
 
@@ -169,7 +169,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
     }
 }
 
-/// What is wrong with the parameters of a path, with the name of the one that is.
+/// Describes the first invalid parameter of a path.
 fn describe(rejection: PathRejection, names: &[&str]) -> String {
     let PathRejection::FailedToDeserializePathParams(failed) = rejection else {
         return format!("{}.", rejection.body_text());
@@ -189,12 +189,12 @@ fn name_at(names: &[&str], index: usize) -> String {
     (*names.get(index).unwrap_or(&"?")).to_owned()
 }
 
-/// The parameters that are no texts are numbers.
+/// Parameters that are not texts are numbers.
 fn cannot_be(value: &str) -> String {
-    format!("`{value}` is no whole number")
+    format!("`{value}` is not an integer")
 }
 
-/// How large a body is at most, by what it says of itself; refused where that is more than `limit`.
+/// Upper bound of a body's size, from its headers; refused if above `limit`.
 pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     match announced.map(usize::try_from) {
@@ -210,10 +210,10 @@ pub(crate) async fn read_body(request: Request, limit: usize) -> Result<Bytes, A
     read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))
 }
 
-/// Reads a body of many megabytes. Puts the chunks together as they come: at their end that would take a millisecond for
-/// each megabyte.
+/// Reads a body of many megabytes, joining chunks as they arrive: joining them at the end would block for a
+/// millisecond per megabyte.
 pub async fn read_large(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
-    // Memory that nothing was written to is only a number.
+    // Untouched memory costs nothing.
     let mut whole = Vec::with_capacity(at_most(&request, limit)?);
     let mut body = Limited::new(request.into_body(), limit);
     while let Some(frame) = body.frame().await {
@@ -229,10 +229,10 @@ fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static), limit: us
     if error.is::<LengthLimitError>() {
         return ApiError::too_large(limit);
     }
-    ApiError::invalid(format!("The body could not be read: {error}."))
+    ApiError::invalid(format!("Could not read the body: {error}."))
 }
 
-/// Refuses U+0000, which PostgreSQL's text cannot hold.
+/// Refuses U+0000, which PostgreSQL's text cannot contain.
 pub(super) fn reject_nul(json: &[u8]) -> Result<(), ApiError> {
     let mut escaped = false;
     for (at, byte) in json.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Examples of single fields, where a field of the same name has another example elsewhere, or where those of all fields
-//! together would make something that does not happen.
+//! Examples of single fields, if a field of the same name has another example elsewhere, or if the examples of all
+//! fields do not fit together.
 
 use serde_json::{Value, json};
 
 use crate::http::publication::operations_mut;
 
-/// Leaves a parameter that has an example of its own without a second one in its schema.
+/// Removes the example from the schema of a parameter that has its own.
 pub(super) fn keep_one_example(document: &mut Value) {
     for operation in operations_mut(document) {
         let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
@@ -17,7 +17,7 @@ pub(super) fn keep_one_example(document: &mut Value) {
     }
 }
 
-/// Sets the examples of fields that have none that fits.
+/// Sets the examples of fields without a suitable one.
 pub(super) fn set_field_examples(document: &mut Value) {
     for (schema, field, example) in field_examples() {
         let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
@@ -30,7 +30,7 @@ pub(super) fn set_field_examples(document: &mut Value) {
     }
 }
 
-/// A schema, its field, and the field's example.
+/// Schema, field and example.
 fn field_examples() -> Vec<(&'static str, &'static str, Value)> {
     vec![
         ("ApiKeyRequest", "name", json!("lobby servers")),

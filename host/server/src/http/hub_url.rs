@@ -1,4 +1,4 @@
-//! The URL of the hub as its callers reach it, for links in responses.
+//! The hub's URL for callers, used in links.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -12,19 +12,19 @@ use axum::http::uri::Authority;
 use crate::app::App;
 use crate::http::error::ApiError;
 
-/// The hub's base URL without a trailing slash: `--public-url`, or else the one that a caller on the hub's own machine
-/// used. A `Host` that leads elsewhere is not trusted: whoever sends it would choose where other servers send their data.
+/// Base URL of the hub without a trailing slash: `--public-url`, or else the URL used by a caller on the hub's own
+/// machine. Other `Host` headers are not trusted: their sender would choose the target of other servers' data.
 #[derive(Clone, Debug)]
 pub(crate) struct HubUrl(pub(crate) Option<String>);
 
 impl HubUrl {
-    /// For an answer that needs it.
+    /// Returns the URL for a response that requires it.
     pub(crate) fn required(self) -> Result<String, ApiError> {
         self.0.ok_or_else(|| {
             ApiError::bad_request(
                 "no_public_url",
-                "This answer needs a link to the hub, which does not know its own address: its operator sets it with \
-                 --public-url (HUB_PUBLIC_URL).",
+                "The response requires a link to the hub, whose public URL is not configured; the operator must \
+                 set --public-url (HUB_PUBLIC_URL).",
             )
         })
     }
@@ -47,7 +47,7 @@ impl FromRequestParts<App> for HubUrl {
     }
 }
 
-/// Whether a host is the hub's own machine.
+/// True for a host name of the hub's own machine.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.map_or_else(

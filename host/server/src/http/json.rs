@@ -1,4 +1,4 @@
-//! JSON answers. A large one is written beside the threads that serve requests.
+//! JSON responses. Large ones are serialized outside the threads that serve requests.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::http::answer;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
 
-/// A value that is still to be written. Whoever writes it takes it out: a response's extensions must be clonable.
+/// A value to be serialized. The serializer takes it out: response extensions must be clonable.
 #[derive(Clone)]
 struct Unwritten(Arc<Mutex<Option<Box<dyn Writable>>>>);
 
@@ -31,7 +31,7 @@ impl<T: Serialize + Send> Writable for T {
     }
 }
 
-/// Bytes up to a limit.
+/// Buffer with a size limit.
 struct Bounded {
     bytes: Vec<u8>,
     limit: usize,
@@ -51,7 +51,7 @@ impl io::Write for Bounded {
     }
 }
 
-/// A response whose body [`layer`] writes.
+/// Response whose body is written by [`layer`].
 pub(super) fn unwritten(value: impl Serialize + Send + 'static) -> Response {
     let mut response = Response::new(Body::empty());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -60,12 +60,12 @@ pub(super) fn unwritten(value: impl Serialize + Send + 'static) -> Response {
     response
 }
 
-/// An answer that is written already, so that several callers can get it.
+/// A serialized response for several callers.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenJson(Bytes);
 
 impl WrittenJson {
-    /// Writes a value that is no larger than a document.
+    /// Serializes a value that is not larger than a document.
     pub(crate) fn new(value: &impl Serialize) -> Result<Self, ApiError> {
         serde_json::to_vec(value).map(|bytes| Self(bytes.into())).map_err(ApiError::internal)
     }
@@ -80,17 +80,17 @@ impl IntoResponse for WrittenJson {
     }
 }
 
-/// Writes the JSON of responses.
+/// Serializes the JSON of responses.
 pub(crate) async fn layer(State(()): State<()>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let Some(Unwritten(value)) = response.extensions_mut().remove::<Unwritten>() else { return response };
     let Some(value) = value.lock().take() else { return response };
     let written = match value.write(LARGE_JSON) {
-        // Begun anew, so that what is large is known without a look at every value.
+        // Restarted: large values are detected without inspecting every value first.
         Err(error) if error.is_io() => {
             compute(move || {
                 let mut bytes = value.write(usize::MAX)?;
-                // Up to half of it was never written to.
+                // Up to half of it was never touched.
                 bytes.shrink_to_fit();
                 Ok(bytes)
             })
@@ -102,7 +102,7 @@ pub(crate) async fn layer(State(()): State<()>, request: Request, next: Next) ->
         Ok(bytes) => {
             answer::check(bytes.len());
             answer::set_body(&mut response, bytes.into());
-            // That of the body there was before.
+            // Describes the previous body.
             response.headers_mut().remove(header::CONTENT_LENGTH);
             response
         }

@@ -1,7 +1,7 @@
-//! The layers that a request passes on its way to its handler.
+//! Layers that a request passes on its way to its handler.
 //!
-//! axum's `from_fn` copies for each request all that it is around, which does so in turn: with a dozen layers most of a small
-//! request's time went there. These are copied once, and each costs one allocation.
+//! axum's `from_fn` copies everything it wraps for each request, recursively: with a dozen layers this took most of a
+//! small request's time. These layers are copied once, and each costs one allocation.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use futures_util::future::BoxFuture;
 
 type Layer = Box<dyn Fn(Request, Next) -> BoxFuture<'static, Response> + Send + Sync>;
 
-/// Layers around handlers, the outermost first.
+/// Layers around handlers, outermost first.
 #[derive(Default)]
 pub(crate) struct Layers(Vec<Layer>);
 
 impl Layers {
-    /// Adds a layer inside of those before.
+    /// Adds a layer inside the previous ones.
     pub(crate) fn with<S, F, R>(mut self, state: S, layer: F) -> Self
     where
         S: Clone + Send + Sync + 'static,
@@ -30,7 +30,7 @@ impl Layers {
     }
 }
 
-/// What a request still passes: layers, and its handler.
+/// Remaining layers and the handler of a request.
 #[derive(Clone)]
 pub(crate) struct Next {
     layers: Arc<Layers>,

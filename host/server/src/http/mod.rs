@@ -1,4 +1,4 @@
-//! What all routes share: extractors, the shapes of errors and lists, request ids, and the API documentation.
+//! Common parts of all routes: extractors, forms of errors and lists, request ids, and the API documentation.
 
 pub(crate) mod answer;
 pub(crate) mod client_address;

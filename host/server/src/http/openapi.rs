@@ -1,4 +1,4 @@
-//! The OpenAPI document: what all operations have in common; the rest is declared by each handler.
+//! OpenAPI document: common parts of all operations; handlers declare the rest.
 
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -14,49 +14,49 @@ use crate::http::error::ErrorBody;
 use crate::http::error_code::ErrorCode;
 use crate::http::examples;
 
-/// The tags in the order in which a new user needs them.
+/// Tags in the order in which a new user needs them.
 const TAGS: &[(&str, &str)] = &[
-    ("Servers", "Register a game server or a proxy, keep it online, and say who is on it."),
-    ("Events", "The stream by which the hub speaks to servers."),
-    ("Players", "Who was ever seen, and what games store about them."),
+    ("Servers", "Register game servers and proxies, keep them online, and report their players."),
+    ("Events", "Event stream from the hub to servers."),
+    ("Players", "Known players and the data that games store about them."),
     ("Matchmaking", "Find the best server or world for a player or a party."),
     ("Transfers", "Send players to other servers."),
-    ("Chat", "Relay lines of chat to all servers, through the network's filters."),
+    ("Chat", "Relay chat messages to all servers, through the network's filters."),
     ("Punishments", "Bans, mutes, warnings and kicks."),
-    ("Permissions", "Groups, nodes, and what a player may do."),
+    ("Permissions", "Groups, permission nodes, and players' effective permissions."),
     ("Economy", "Balances, transactions, statistics and leaderboards of players and any other owner."),
-    ("Localization", "The catalog of messages and players' languages."),
-    ("Config", "Config documents that servers share."),
+    ("Localization", "Message catalog and players' languages."),
+    ("Config", "Config documents shared by servers."),
     ("Collections", "Documents with indexes."),
-    ("Worlds", "Worlds that are opened on demand, and the nodes that run them."),
-    ("Node agents", "What the agent beside a server calls."),
-    ("Provisioning", "The agent's script, bundles of files, and servers that are being made."),
-    ("Manage: servers", "See and control servers."),
+    ("Worlds", "Worlds opened on demand, and the nodes that run them."),
+    ("Node agents", "Routes for the agents of game servers."),
+    ("Provisioning", "Agent script, file bundles, and servers being provisioned."),
+    ("Manage: servers", "Monitor and control servers."),
     ("Manage: economy", "Define currencies and read the ledger."),
-    ("Modules", "Upload WebAssembly modules, and choose which decide."),
-    ("Artifacts", "Files such as plugins, and links to them."),
-    ("Webhooks", "Events that are sent to URLs and to channels in Discord."),
-    ("Imports", "Take over what other tools stored: permissions, punishments, balances."),
+    ("Modules", "Upload and activate WebAssembly modules."),
+    ("Artifacts", "Files such as plugins, and their download links."),
+    ("Webhooks", "Events sent to URLs and Discord channels."),
+    ("Imports", "Import permissions, punishments and balances from other tools."),
     ("Keys", "API keys and the signing secret."),
-    ("People", "Who works on a network: invitations, roles, signing in."),
-    ("Privacy", "What is kept of a player, and its deletion."),
-    ("Audit", "Who changed what, when and from where."),
-    ("Usage", "What the network used, by hours."),
-    ("Waitlist", "The list of who waits for the launch."),
-    ("Operator", "Networks and plans, for whoever runs the hub."),
-    ("Health", "Whether the hub works."),
-    ("About", "Which hub this is."),
+    ("People", "A network's staff: invitations, roles, sign-in."),
+    ("Privacy", "Export and erasure of players' data."),
+    ("Audit", "Log of changes with actor, time and origin."),
+    ("Usage", "Hourly resource usage of the network."),
+    ("Waitlist", "Waitlist for the launch."),
+    ("Operator", "Networks and plans, for the operator of the hub."),
+    ("Health", "Health of the hub."),
+    ("About", "Version of the hub."),
 ];
 
-/// The document without operations.
+/// Document without operations.
 pub(crate) fn base() -> OpenApi {
     let mut components = Components::new();
     components.schemas.insert(ErrorBody::name().into_owned(), ErrorBody::schema());
     components.schemas.insert(ErrorCode::name().into_owned(), ErrorCode::schema());
     let key = ApiKeyValue::with_description(
         "X-Service-Api-Key",
-        "A key of your network, made by the operator or at /api/manage/keys. Each operation names the scopes of which \
-         the key needs one.",
+        "API key of your network, created by the operator or at /api/manage/keys. Each operation requires one of \
+         the scopes that it lists.",
     );
     components.add_security_scheme("apiKey", SecurityScheme::ApiKey(ApiKey::Header(key)));
     OpenApiBuilder::new()
@@ -73,14 +73,14 @@ pub(crate) fn base() -> OpenApi {
         .build()
 }
 
-/// What a POST does with its `Idempotency-Key`.
+/// Handling of the `Idempotency-Key` of a POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptKey {
-    /// It is kept in the transaction of the effect.
+    /// Stored in the transaction of the effect.
     WithEffect,
-    /// It is kept with the answer, after the effect.
+    /// Stored with the response, after the effect.
     AfterEffect,
-    /// There is no effect.
+    /// Not stored: there is no effect.
     Never,
 }
 
@@ -88,22 +88,23 @@ impl KeptKey {
     const fn description(self) -> &'static str {
         match self {
             Self::WithEffect => {
-                "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours, whatever \
-                 becomes of the hub meanwhile. An answer over 64 KiB is not kept: a repeat is 409 `answer_not_kept`."
+                "Makes a retry safe: the same key with the same body has one effect and one response for 24 hours, \
+                 even if the hub fails meanwhile. Responses over 64 KiB are not stored: a retry is 409 \
+                 `answer_not_kept`."
             }
             Self::AfterEffect => {
-                "Makes a retry safe: the same key with the same body has one effect and one answer for 24 hours, from its \
-                 answer on. The effect is not in the database alone, so it comes before the answer is kept: if the hub \
-                 dies in between, or answers 5xx, a repeat is done again. An answer over 64 KiB is not kept: a repeat is \
-                 409 `answer_not_kept`."
+                "Makes a retry safe: the same key with the same body has one effect and one response for 24 hours \
+                 after the response. The effect is not only in the database, so it precedes the storing of the \
+                 response: if the hub dies in between, or responds 5xx, a retry has the effect again. Responses \
+                 over 64 KiB are not stored: a retry is 409 `answer_not_kept`."
             }
-            Self::Never => "Ignored: this operation changes nothing, and a repeat reads again.",
+            Self::Never => "Ignored: this operation changes nothing, so a retry reads again.",
         }
     }
 }
 
-/// Adds the error responses that follow from what an operation takes: one that needs a key can refuse it, one with
-/// parameters can find them wrong. `kept_key` knows each POST by its path.
+/// Adds the error responses that follow from an operation's inputs: it may refuse its key and find its parameters
+/// invalid. `kept_key` maps the path of each POST.
 pub(crate) fn complete(document: &mut OpenApi, kept_key: impl Fn(&str) -> KeptKey) {
     for (path, item) in &mut document.paths.paths {
         if let Some(post) = item.post.as_mut().filter(|post| post.security.is_some()) {
@@ -118,7 +119,7 @@ pub(crate) fn complete(document: &mut OpenApi, kept_key: impl Fn(&str) -> KeptKe
     examples::complete(document);
 }
 
-/// Every POST that needs a key can be retried.
+/// Adds the header to every POST with a key, since these can be retried.
 fn add_idempotency_key(operation: &mut Operation, kept_key: KeptKey) {
     let text = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -137,17 +138,17 @@ fn add_idempotency_key(operation: &mut Operation, kept_key: KeptKey) {
     add_error(
         operation,
         "409",
-        "The Idempotency-Key was used before, and the answer of then is not kept for this caller",
+        "The Idempotency-Key was already used, and its response is not available to this caller",
     );
 }
 
-/// A large answer may have to wait for others to be read.
+/// Adds the error of operations with large responses, which may have to wait until others are read.
 pub(crate) fn add_unread_answers(item: &mut PathItem) {
     for operation in [&mut item.get, &mut item.post].into_iter().flatten() {
         add_error(
             operation,
             "503",
-            "`answers_unread`: callers of this network have not read its large answers; `Retry-After` says when to come back",
+            "`answers_unread`: too many large responses to this network are unread; retry after `Retry-After` seconds",
         );
     }
 }
@@ -155,20 +156,20 @@ pub(crate) fn add_unread_answers(item: &mut PathItem) {
 fn complete_operation(operation: &mut Operation) {
     let takes_parameters = operation.parameters.as_ref().is_some_and(|list| !list.is_empty());
     if takes_parameters || operation.request_body.is_some() {
-        add_error(operation, "400", "The request's syntax or one of its values is wrong; the error says which");
+        add_error(operation, "400", "The syntax or a value of the request is invalid; see the message");
     }
     if operation.security.is_some() {
         add_error(operation, "401", "The key is missing, malformed, unknown, expired or revoked");
         add_error(
             operation,
             "403",
-            "The key lacks the scope or is bound to other servers or addresses, or its network is suspended; \
-             `quota_exceeded`: the network has as much as it may have, of what `limit` names",
+            "The key lacks the scope or is bound to other servers or addresses, or its network is \
+             suspended; `quota_exceeded`: the network has reached the limit named in `limit`",
         );
-        add_error(operation, "429", "Too many requests; `Retry-After` says when to come back");
+        add_error(operation, "429", "Too many requests; retry after `Retry-After` seconds");
     }
     if operation.request_body.is_some() {
-        add_error(operation, "408", "The body took too long to come in");
+        add_error(operation, "408", "The body was not received in time");
         add_error(operation, "413", "The body is too large");
     }
     for (status, response) in &mut operation.responses.responses {

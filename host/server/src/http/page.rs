@@ -1,4 +1,4 @@
-//! Pages of lists and their parameters.
+//! Pages of lists, and their parameters.
 
 use std::fmt;
 
@@ -8,64 +8,64 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// One page of a list.
+/// Page of a list.
 #[derive(Debug, Serialize, ToSchema)]
 #[allow(clippy::struct_field_names, reason = "as on the wire")]
 pub(crate) struct Page<T> {
-    /// The rows of this page.
+    /// Rows of this page.
     pub(crate) items: Vec<T>,
-    /// Which page this is; the first is 0.
+    /// Number of this page, from 0.
     pub(crate) page: i64,
-    /// The most rows a page has.
+    /// Maximum number of rows per page.
     pub(crate) limit: i64,
-    /// How many rows there are on all pages.
+    /// Number of rows on all pages.
     pub(crate) total: i64,
 }
 
-/// An integer of a query: `DEFAULT` when absent, cut to `MAX` when larger; below `MIN` is an error.
+/// Integer of a query: `DEFAULT` if absent, reduced to `MAX` if larger; an error below `MIN`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundedInt<const MIN: i64, const MAX: i64, const DEFAULT: i64>(pub(crate) i64);
 
-/// `limit`: the most rows to answer.
+/// `limit`: maximum number of rows.
 pub(crate) type Limit = BoundedInt<1, 200, 50>;
 
-/// `limit` of a leaderboard: the most ranks to answer.
+/// `limit` of a leaderboard: maximum number of ranks.
 pub(crate) type LeaderboardLimit = BoundedInt<1, 100, 10>;
 
-/// `page`: which page to answer, counted from 0.
+/// `page`: page number, from 0.
 pub(crate) type PageNumber = BoundedInt<0, { i64::MAX }, 0>;
 
-/// `offset`: how many rows to skip.
+/// `offset`: number of rows to skip.
 pub(crate) type Offset = BoundedInt<0, { i64::MAX }, 0>;
 
-/// The query of a list that takes nothing else.
+/// Query of a list without other parameters.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PageQuery {
-    /// How many rows are wanted: 50 when absent, 200 at most.
+    /// Maximum number of rows (default 50, at most 200).
     #[serde(default)]
     #[param(inline, required = false)]
     pub(crate) limit: Limit,
-    /// Which page is wanted, counted from 0.
+    /// Page number, from 0.
     #[serde(default)]
     #[param(inline, required = false)]
     pub(crate) page: PageNumber,
 }
 
 impl PageNumber {
-    /// How many rows lie before this page.
+    /// Number of rows before this page.
     pub(crate) fn offset(self, limit: Limit) -> i64 {
         self.0.saturating_mul(limit.0)
     }
 }
 
 impl<T> Page<T> {
-    /// The page of `limit` rows at `page`, of `total`.
+    /// Page of `limit` rows at `page`, of `total` rows.
     pub(crate) fn new(items: Vec<T>, page: PageNumber, limit: Limit, total: i64) -> Self {
         Self { items, page: page.0, limit: limit.0, total }
     }
 
-    /// Takes the page out of a whole list in memory.
+    /// Cuts the page out of a complete list in memory.
     pub(crate) fn paginate(all: Vec<T>, page: PageNumber, limit: Limit) -> Self {
         let total = all.len() as i64;
         let skip = usize::try_from(page.offset(limit)).unwrap_or(usize::MAX);
@@ -73,7 +73,7 @@ impl<T> Page<T> {
         Self::new(items, page, limit, total)
     }
 
-    /// The same page with every row turned into another shape.
+    /// The same page with every row converted.
     pub(crate) fn map<U>(self, into: impl FnMut(T) -> U) -> Page<U> {
         Page {
             items: self.items.into_iter().map(into).collect(),
@@ -84,7 +84,7 @@ impl<T> Page<T> {
     }
 }
 
-/// Reads the text of an integer; one too large for `i64` is cut to it.
+/// Parses the text of an integer; values too large for `i64` are clamped.
 struct IntegerVisitor;
 
 impl Visitor<'_> for IntegerVisitor {
@@ -119,7 +119,7 @@ impl<'de, const MIN: i64, const MAX: i64, const DEFAULT: i64> Deserialize<'de> f
     }
 }
 
-// Without a maximum, and without a format, which implies one: a larger number is cut, not refused.
+// Without a maximum or format (which implies one): larger numbers are reduced, not refused.
 impl<const MIN: i64, const MAX: i64, const DEFAULT: i64> PartialSchema for BoundedInt<MIN, MAX, DEFAULT> {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(MIN)).default(Some(DEFAULT.into())).into()

@@ -1,4 +1,4 @@
-//! The document as it is published: what is easier said once of all operations and schemas than at each.
+//! Published form of the document: adjustments made once for all operations and schemas.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::http::parameters::describe_parameters;
 use crate::http::sent_fields::require_sent_fields;
 
 pub(super) const SCHEMAS: &str = "#/components/schemas/";
-/// How deep an example goes: schemas may contain themselves.
+/// Maximum depth of an example: schemas may contain themselves.
 const MAX_DEPTH: usize = 12;
 
-/// The published form of a document.
+/// Published form of a document.
 pub(crate) fn publish(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     name_pages(&mut document);
@@ -61,13 +61,13 @@ pub(super) fn for_each_object(value: &mut Value, visit: &mut impl FnMut(&mut Map
     }
 }
 
-/// The names of the schemas that a part of the document refers to, directly.
+/// Names of the schemas that a part of the document references directly.
 fn references(part: &Value, found: &mut BTreeSet<String>) {
     match part {
         Value::Object(fields) => {
             let name = fields.get("$ref").and_then(Value::as_str).and_then(|it| it.strip_prefix(SCHEMAS));
             found.extend(name.map(str::to_owned));
-            // The events' discriminator refers by values.
+            // The events' discriminator references by values.
             if let Some(mapping) = fields.get("mapping").and_then(Value::as_object) {
                 let names = mapping.values().filter_map(|it| it.as_str()?.strip_prefix(SCHEMAS));
                 found.extend(names.map(str::to_owned));
@@ -79,7 +79,7 @@ fn references(part: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The names of the schemas that these parts need, directly or by way of others.
+/// Names of the schemas that these parts reference directly or indirectly.
 pub(super) fn reachable<'a>(document: &Value, parts: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
     let mut next = BTreeSet::new();
     parts.into_iter().for_each(|part| references(part, &mut next));
@@ -97,7 +97,7 @@ pub(super) fn reachable<'a>(document: &Value, parts: impl IntoIterator<Item = &'
     found
 }
 
-/// `Page_Plan`, which has a copy of `Plan`, becomes `PlanPage`, which refers to it.
+/// Replaces `Page_Plan`, which has a copy of `Plan`, with `PlanPage`, which references it.
 fn name_pages(document: &mut Value) {
     let Some(schemas) = schemas_mut(document) else { return };
     let pages: Vec<_> = schemas.keys().filter_map(|name| name.strip_prefix("Page_").map(str::to_owned)).collect();
@@ -119,7 +119,7 @@ fn name_pages(document: &mut Value) {
     });
 }
 
-/// `list_keys` becomes `listKeys`.
+/// Converts `list_keys` to `listKeys`.
 fn camel_case(name: &str) -> String {
     let mut words = name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -138,7 +138,7 @@ fn name_operations(document: &mut Value) {
     }
 }
 
-/// An enumeration of one value has no name, and generators would number it.
+/// Replaces enumerations of one value: they have no name, so generators would number them.
 fn write_constants(document: &mut Value) {
     for_each_object(document, &mut |fields| {
         if let Some([value]) = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice) {
@@ -149,7 +149,7 @@ fn write_constants(document: &mut Value) {
     });
 }
 
-/// Generators number the parts of a choice that have no name, such as an object with any fields beside null.
+/// Names unnamed parts of a choice, such as an object with any fields beside null: generators would number them.
 fn name_free_objects(document: &mut Value) {
     for_each_object(document, &mut |fields| {
         if fields.get("type") == Some(&json!(["object", "null"])) && !fields.contains_key("properties") {
@@ -163,7 +163,7 @@ fn name_free_objects(document: &mut Value) {
     }
 }
 
-/// Texts and numbers are written where they are used.
+/// Removes schemas of texts and numbers, which are inlined.
 pub(super) fn remove_unused_schemas(document: &mut Value) {
     let used = reachable(document, [&document["paths"]]);
     if let Some(schemas) = schemas_mut(document) {
@@ -171,7 +171,7 @@ pub(super) fn remove_unused_schemas(document: &mut Value) {
     }
 }
 
-/// An example of a schema: its own, or one put together from those of its fields.
+/// Example of a schema: its own, or one composed of the examples of its fields.
 pub(super) fn example_of(document: &Value, schema: &Value, depth: usize) -> Value {
     if depth > MAX_DEPTH {
         return Value::Null;
@@ -207,10 +207,10 @@ pub(super) fn example_of(document: &Value, schema: &Value, depth: usize) -> Valu
     }
 }
 
-/// A body that may be sent as it is, where the examples of all fields together make none.
+/// Body that can be sent unchanged, for operations whose field examples do not form one.
 fn body_example(operation: &str) -> Option<Value> {
     Some(match operation {
-        // Not a player whom other examples have put on the server already.
+        // Not a player whom other examples have already put on the server.
         "findMatch" => {
             json!({"playerUuid": "853c80ef-3c37-49fd-aa49-938b674adae6", "playerName": "Steve", "serverType": "bedwars"})
         }
@@ -244,7 +244,7 @@ fn add_body_examples(document: &mut Value) {
     }
 }
 
-/// The document of the events alone, as AsyncAPI 3, made from the published one.
+/// AsyncAPI 3 document of the events, derived from the published one.
 pub(crate) fn asyncapi(document: &Value, any_event: &str) -> Value {
     let name_of =
         |reference: &Value| reference["$ref"].as_str().and_then(|it| it.strip_prefix(SCHEMAS)).map(str::to_owned);
@@ -255,7 +255,7 @@ pub(crate) fn asyncapi(document: &Value, any_event: &str) -> Value {
         let payload = json!({"$ref": format!("{SCHEMAS}{title}")});
         let mut example = example_of(document, &payload, 0);
         if let Some("PLAYER_JOINED" | "PLAYER_LEFT") = example["type"].as_str() {
-            // Only who switches comes from another server.
+            // Only players who switch come from another server.
             example["previousServerId"] = Value::Null;
         }
         messages.insert(

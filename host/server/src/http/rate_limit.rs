@@ -1,4 +1,4 @@
-//! The headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), which tell callers their rates.
+//! Headers `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers), with the caller's rates.
 
 use std::fmt::Write as _;
 
@@ -7,22 +7,22 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 static POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 static LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// One rate and what is left of it.
+/// A rate and its remaining quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RateState {
-    /// The rate's name, in letters and hyphens.
+    /// Name of the rate, in letters and hyphens.
     pub(crate) policy: &'static str,
-    /// The most at once.
+    /// Maximum burst.
     pub(crate) quota: i64,
-    /// Seconds in which as many come.
+    /// Seconds in which the quota is refilled.
     pub(crate) window: i64,
-    /// What is left now.
+    /// Remaining quota.
     pub(crate) remaining: i64,
-    /// Seconds until all of it is back.
+    /// Seconds until the quota is full.
     pub(crate) reset: i64,
 }
 
-/// Writes the headers; none where there is no rate.
+/// Writes the headers; none without a rate.
 pub(crate) fn write(rates: &[RateState], headers: &mut HeaderMap) {
     if rates.is_empty() {
         return;
@@ -31,7 +31,7 @@ pub(crate) fn write(rates: &[RateState], headers: &mut HeaderMap) {
     for rate in rates {
         let comma = if policy.is_empty() { "" } else { ", " };
         let RateState { policy: name, quota, window, remaining, reset } = rate;
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(policy, "{comma}\"{name}\";q={quota};w={window}");
         let _ = write!(limit, "{comma}\"{name}\";r={remaining};t={reset}");
     }

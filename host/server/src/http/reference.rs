@@ -1,4 +1,4 @@
-//! The interactive API reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
+//! Interactive API reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::http::error::ApiError;
 
 const PAGE: &str = include_str!("reference.html");
 const SCRIPT: &str = include_str!("reference.js");
-/// The page may run its own scripts and call its own hub, nothing else.
+/// Content security policy: the page may only run its own scripts and call its own hub.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The page, its assets and the documents.
+/// Routes of the page, its assets and the documents.
 pub(crate) fn router(openapi: &Value, asyncapi: &Value) -> Router<App> {
     Router::new()
         .route("/", get(async || Redirect::temporary("/api")))
@@ -40,10 +40,10 @@ fn document(document: &Value) -> MethodRouter<App> {
     get(async move || ([(CONTENT_TYPE, "application/json")], json.clone()))
 }
 
-/// Assets are in the binary as gzip, which every browser reads.
+/// Serves an asset, stored in the binary as gzip, which every browser supports.
 async fn asset(Path(name): Path<String>) -> Result<Response, ApiError> {
     let Ok(Some(file)) = utoipa_swagger_ui::serve(&name, Arc::new(Config::from("/api/openapi.json"))) else {
-        return Err(ApiError::not_found("unknown_route", "There is no such asset."));
+        return Err(ApiError::not_found("unknown_route", "No such asset."));
     };
     let bytes = match file.bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),

@@ -1,7 +1,7 @@
-//! A request's body as handlers read it: it has a time limit, and what a refused request leaves of it is read.
+//! Request bodies for handlers: with a time limit, and with the unread rest of refused requests consumed.
 //!
-//! hyper closes a connection whose request body was not read to its end, and says nothing about it in the answer. So a
-//! small rest is read and thrown away, and the connection serves the next request; otherwise the answer says
+//! hyper closes a connection whose request body was not read to its end, without announcing it in the response. So a
+//! small rest is read and discarded, and the connection serves the next request; otherwise the response contains
 //! `Connection: close`.
 
 use std::pin::Pin;
@@ -19,35 +19,35 @@ use hyper::body::{Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio::time::{Instant, Sleep};
 
-/// The largest rest of a body that is read so that its connection can be kept.
+/// Maximum rest of a body that is read to keep its connection.
 const LARGEST_REST: u64 = 64 * 1024;
-/// For a rest whose size is known. The answer is sent meanwhile.
+/// Time for a rest of known size. The response is sent meanwhile.
 const REST_TIMEOUT: Duration = Duration::from_secs(10);
-/// For a rest of unknown size, which the answer waits for.
+/// Time for a rest of unknown size, for which the response waits.
 const UNKNOWN_REST_TIMEOUT: Duration = Duration::from_secs(1);
-/// A body has a second more for each so many bytes that came, so that a large one may take its time but none for ever.
+/// Received bytes per additional second, so that a large body may take its time but none lasts forever.
 const BYTES_PER_SECOND: u64 = 32 * 1024;
 
-/// What the outermost layer and the body itself know of its reading.
+/// Reading progress, shared by the outermost layer and the body.
 #[derive(Default)]
 struct Progress {
     bytes_read: u64,
     was_polled: bool,
     end: Option<End>,
     is_answered: bool,
-    /// What was dropped before its end, until the request is answered.
+    /// Body dropped before its end, until the response.
     rest: Option<Body>,
 }
 
-/// How the reading of a body ended.
+/// Result of reading a body.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
-    /// There is no more of it.
+    /// Nothing is left.
     Over,
     TimedOut,
 }
 
-/// Follows the reading of a request's body until the request is answered.
+/// Follows the reading of a request's body until the response.
 pub(super) struct BodyWatch {
     progress: Arc<Mutex<Progress>>,
     announced: Option<u64>,
@@ -55,8 +55,8 @@ pub(super) struct BodyWatch {
     version: Version,
 }
 
-/// Puts the limits on a request's body; none is needed where there is no body. `timeout` is how long a caller may let wait
-/// for it, besides what its size allows.
+/// Limits a request's body, if any. `timeout` is the maximum waiting time for the client, in addition to the time for
+/// the body's size.
 pub(super) fn watch(request: Request, timeout: Duration) -> (Request, Option<BodyWatch>) {
     if request.body().is_end_stream() {
         return (request, None);
@@ -74,12 +74,12 @@ pub(super) fn watch(request: Request, timeout: Duration) -> (Request, Option<Bod
 }
 
 impl BodyWatch {
-    /// Whether the caller took too long.
+    /// True if the client took too long.
     pub(super) fn has_timed_out(&self) -> bool {
         self.progress.lock().end == Some(End::TimedOut)
     }
 
-    /// Sees to what the answered request left unread.
+    /// Handles the unread rest of an answered request.
     pub(super) async fn settle(self, response: &mut Response) {
         let (rest, unread, was_polled) = {
             let mut progress = self.progress.lock();
@@ -88,15 +88,15 @@ impl BodyWatch {
             }
             progress.is_answered = true;
             let unread = self.announced.map(|announced| announced.saturating_sub(progress.bytes_read));
-            // After a time-out there is nothing to wait for.
+            // After a timeout there is nothing to wait for.
             let unread = if progress.end.is_some() { Some(u64::MAX) } else { unread };
             (progress.rest.take(), unread, progress.was_polled)
         };
-        // A caller who was not told to go on may never send it.
+        // Without a `100 Continue`, the client may never send the body.
         let may_come = was_polled || !self.expects_continue;
         let is_read = match (unread, rest) {
             (Some(unread), rest) if unread <= LARGEST_REST && may_come => {
-                // Where something still reads it, the rest of that is read when it is dropped.
+                // If a task still reads it, the rest is read when it is dropped.
                 if let Some(rest) = rest {
                     tokio::spawn(read_rest(rest, REST_TIMEOUT));
                 }
@@ -105,14 +105,14 @@ impl BodyWatch {
             (None, Some(rest)) if may_come => read_rest(rest, UNKNOWN_REST_TIMEOUT).await,
             _ => false,
         };
-        // HTTP/2 ends the one stream.
+        // HTTP/2 ends only the stream.
         if !is_read && self.version < Version::HTTP_2 {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
 }
 
-/// Reads a small rest; whether that was all of it.
+/// Reads a small rest. True if that was all.
 async fn read_rest(mut rest: Body, timeout: Duration) -> bool {
     let reading = async {
         let mut bytes = 0;
@@ -135,9 +135,9 @@ struct WatchedBody {
     wait: Wait,
 }
 
-/// The caller took too long to send a body.
+/// Error: the client took too long to send a body.
 #[derive(Debug, thiserror::Error)]
-#[error("it took too long to come in")]
+#[error("it was not received in time")]
 struct BodyTimeout;
 
 impl HttpBody for WatchedBody {
@@ -197,12 +197,12 @@ impl Drop for WatchedBody {
     }
 }
 
-/// How long a caller let wait for a body. The time the hub itself takes between two reads does not count.
+/// Waiting time for a client's body. Time that the hub takes between two reads does not count.
 struct Wait {
     limit: Duration,
     before: Duration,
     since: Option<Instant>,
-    /// Most bodies come with their head and need none.
+    /// Most bodies arrive with their head and need no timer.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -237,7 +237,7 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// A body whose chunks of so many bytes come so far apart.
+    /// Body with chunks of this size and these pauses.
     fn dripping(chunk: usize, pause: Duration) -> Body {
         let chunks = stream::repeat(()).then(move |()| async move {
             tokio::time::sleep(pause).await;
@@ -257,9 +257,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_body_has_its_time_and_more_while_it_comes() {
         assert_eq!(read_all(Body::from_stream(stream::pending::<Result<Bytes, Infallible>>())).await, (TIMEOUT, true));
-        // One byte a second is no reason to wait longer.
+        // One byte per second does not extend the time.
         assert_eq!(read_all(dripping(1, Duration::from_secs(1))).await, (TIMEOUT, true));
-        // Half of the slowest rate gives as much time again.
+        // Half of the minimum rate doubles the time.
         let (time, has_timed_out) = read_all(dripping(16 << 10, Duration::from_secs(1))).await;
         assert!(has_timed_out && (58..=60).contains(&time.as_secs()), "{time:?}");
     }
@@ -275,7 +275,7 @@ mod tests {
         assert!(!watch.unwrap().has_timed_out());
     }
 
-    /// Whether the answer to a request that is refused with this body says that its connection closes.
+    /// True if the response to a refused request with this body closes the connection.
     async fn closes(body: Body, announced: Option<u64>) -> bool {
         let mut request = Request::new(body);
         if let Some(announced) = announced {
@@ -294,7 +294,7 @@ mod tests {
         assert!(!closes(whole(100), Some(100)).await);
         assert!(!closes(whole(64 << 10), Some(64 << 10)).await);
         assert!(closes(whole(65 << 10), Some(65 << 10)).await);
-        // Without a length, in as much time as one can keep an answer back.
+        // Without a length, within the time for which a response can be delayed.
         assert!(!closes(whole(100), None).await);
         assert!(closes(whole(65 << 10), None).await);
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! The outermost layer: gives every request its id, renders errors with it, and logs the request.
+//! Outermost layer: assigns request ids, renders errors with them, and logs requests.
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header::HeaderName};
@@ -13,17 +13,17 @@ use crate::http::request_body;
 use crate::http::request_record::RequestRecord;
 use crate::traces;
 
-/// The target of the log's line for each request.
+/// Log target of the line per request.
 pub(crate) const REQUEST_LINES: &str = "hub::request";
 
 tokio::task_local! {
-    /// The id of the request that the task serves. A span for each request would cost ten times as much.
+    /// Id of the task's request. A span per request would cost ten times as much.
     static CURRENT: RequestId;
 }
 
 static HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id of a request: the caller's own where it sent a valid one.
+/// Id of a request: the client's, if valid.
 #[derive(Clone, Debug)]
 pub struct RequestId(HeaderValue);
 
@@ -38,7 +38,7 @@ impl RequestId {
         Self(HeaderValue::try_from(app.ids.token(16)).unwrap_or_else(|_| HeaderValue::from_static("-")))
     }
 
-    /// That of the request which this task serves.
+    /// Id of this task's request.
     pub(crate) fn current() -> Option<Self> {
         CURRENT.try_with(Clone::clone).ok()
     }
@@ -49,12 +49,12 @@ impl RequestId {
     }
 }
 
-/// Whether it may be echoed into headers, bodies and logs: 1 to 128 of `[A-Za-z0-9_.:-]`.
+/// True for an id that may be echoed in headers, bodies and logs: 1 to 128 of `[A-Za-z0-9_.:-]`.
 fn is_valid(id: &[u8]) -> bool {
     (1..=128).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte))
 }
 
-/// Does work that may outlive this task as work of its request.
+/// Runs work that may outlive this task as part of its request.
 pub(crate) fn in_current_request<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let id = RequestId::current();
     async move {
@@ -69,7 +69,7 @@ pub(crate) fn in_current_request<F: Future>(work: F) -> impl Future<Output = F::
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let id = RequestId::of(&request, &app);
     let method = request.method().clone();
-    // The matched pattern, not the path: paths carry players' names and signed tokens.
+    // The matched pattern, not the path: paths contain players' names and signed tokens.
     let route = request.extensions().get::<MatchedPath>().map_or("-".to_owned(), |path| path.as_str().to_owned());
     let is_traced = app.settings.otlp.is_some();
     let mut span = Span::none();
@@ -85,7 +85,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     let work = hub_db::count_statements(record.statements(), next.run(request).instrument(span.clone()));
     let mut response = CURRENT.scope(id.clone(), work).await;
     if let Some(body) = body {
-        // Whoever read it saw only that it broke off.
+        // The reader saw only that the body broke off.
         if body.has_timed_out() && !response.status().is_success() {
             response = timed_out().into_response();
         }
@@ -99,7 +99,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
         }
         let headers = std::mem::take(response.headers_mut());
         response = error.render(id.as_str());
-        // Headers that a layer or a handler added are kept, except those that describe the empty body.
+        // Headers added by a layer or handler are kept, except those that describe the empty body.
         for (name, value) in &headers {
             if name != axum::http::header::CONTENT_LENGTH && name != axum::http::header::CONTENT_TYPE {
                 response.headers_mut().insert(name.clone(), value.clone());
@@ -129,10 +129,10 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
 }
 
 fn timed_out() -> ApiError {
-    ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The request's body took too long to come in.")
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "The request body was not received in time.")
 }
 
-/// An error with all its causes on one line.
+/// Formats an error with all its causes on one line.
 struct Chain<'a>(&'a (dyn std::error::Error + Send + Sync));
 
 impl std::fmt::Display for Chain<'_> {

@@ -1,11 +1,11 @@
-//! What the line of a request in the log says, beside what its outermost layer knows.
+//! Additional data for a request's log line.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::values::NetworkId;
 
-/// On a request: filled in on its way.
+/// Request extension, filled on the way.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestRecord(Arc<Inner>);
 
@@ -16,7 +16,7 @@ struct Inner {
 }
 
 impl RequestRecord {
-    /// Notes who calls, by network and key.
+    /// Records the caller's network and key.
     pub(crate) fn set_caller(&self, network: NetworkId, key: &str) {
         let _ = self.0.caller.set((network, key.to_owned()));
     }
@@ -29,7 +29,7 @@ impl RequestRecord {
         self.0.caller.get().map(|(_, key)| key.as_str())
     }
 
-    /// Where its statements are counted.
+    /// Counter of the request's SQL statements.
     pub(super) fn statements(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.0.statements)
     }

@@ -1,4 +1,4 @@
-//! Which fields of answers are always sent, so that readers need not ask whether they are there.
+//! Marks fields that responses always contain as required, so that readers need not check for them.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value, json};
 
 use crate::http::publication::{SCHEMAS, for_each_object, operations, operations_mut, reachable, schemas_mut};
 
-/// Fields of both requests and answers that answers leave out where they are not set.
+/// Fields of both requests and responses that responses omit if unset.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     ("ChainLink", &["limits"]),
     ("ChainLinkLimits", &["computeMillis", "fuel", "memoryBytes", "hostCalls", "logLines"]),
 ];
 
-/// Requires in answers what they always send.
+/// Marks the fields that responses always contain as required.
 ///
-/// What an answer may leave out is not nullable. So a field that is null where there is nothing is always sent. A schema
-/// of requests and answers whose fields are optional in requests becomes two: `ChatMessage` and `ChatMessageInput`.
+/// A field that a response may omit is not nullable. So a field that is null without a value is always sent. A schema
+/// of requests and responses with fields optional in requests is split in two: `ChatMessage` and `ChatMessageInput`.
 pub(super) fn require_sent_fields(document: &mut Value) {
     let requested = of_requests(document);
     let split = to_split(document, requested.intersection(&of_answers(document)).cloned().collect());
@@ -46,7 +46,8 @@ fn of_answers(document: &Value) -> BTreeSet<String> {
     reachable(document, operations(document).filter_map(|it| it.get("responses")))
 }
 
-/// Which of the schemas that requests and answers share say too little of answers, themselves or by what they refer to.
+/// Schemas shared by requests and responses that must be split, because they or schemas they reference are less strict
+/// than responses.
 fn to_split(document: &Value, shared: BTreeSet<String>) -> BTreeSet<String> {
     let schema = |name: &str| &document["components"]["schemas"][name];
     let is_vague = |name: &String| {
@@ -84,7 +85,7 @@ fn split_schemas(document: &mut Value, split: &BTreeSet<String>, of_requests: &B
     }
 }
 
-/// Requires all fields but those.
+/// Marks all fields except those as required.
 fn require_all(schema: &mut Value, left_out: &[&str]) {
     let Some(properties) = schema["properties"].as_object_mut() else { return };
     for (name, field) in properties.iter_mut() {

@@ -13,14 +13,14 @@ use tokio_util::io::ReaderStream;
 use crate::http::error::ApiError;
 use crate::http::extract::JSON_LIMIT;
 
-/// In memory if it is small, else in an unnamed file.
+/// Stored in memory if it is small, else in an unnamed file.
 pub(super) enum BufferedBody {
     Memory(Bytes),
     File(File),
 }
 
 impl BufferedBody {
-    /// Reads a body of at most `limit` bytes to its end and adds it to `digest`. A large one waits for `permit`, which is held
+    /// Reads a body of at most `limit` bytes and adds it to `digest`. A large one waits for `permit`, which is held
     /// until the end.
     pub(super) async fn read<T>(
         body: Body,
@@ -28,7 +28,7 @@ impl BufferedBody {
         digest: &mut Sha256,
         permit: impl Future<Output = T>,
     ) -> Result<Self, ApiError> {
-        let unreadable = |error: axum::Error| ApiError::invalid(format!("The body could not be read: {error}."));
+        let unreadable = |error: axum::Error| ApiError::invalid(format!("Could not read the body: {error}."));
         let (mut body, mut small, mut large, mut length) = (body, Vec::new(), None, 0_usize);
         let mut permit = pin!(permit);
         while let Some(frame) = body.frame().await {
@@ -60,7 +60,7 @@ impl BufferedBody {
         })
     }
 
-    /// The body from its start.
+    /// Returns the body from its start.
     pub(super) async fn body(&self) -> io::Result<Body> {
         Ok(match self {
             Self::Memory(bytes) => Body::from(bytes.clone()),
@@ -89,7 +89,7 @@ mod tests {
     use std::time::Duration;
     use tokio::time::{Instant, sleep};
 
-    /// How long it takes to read a body of so many MiB.
+    /// Time to read a body of this size.
     async fn read<T>(mebibytes: usize, permit: impl Future<Output = T>) -> Duration {
         let chunk = Bytes::from(vec![7; 1 << 20]);
         let chunks = std::iter::repeat_n(Ok::<_, Infallible>(chunk), mebibytes);

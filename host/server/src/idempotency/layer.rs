@@ -1,4 +1,4 @@
-//! The layer around every route: looks a key up, runs the request once, repeats its response.
+//! Layer around every route: looks up the key, runs the request once, repeats its response.
 
 use std::collections::HashMap;
 use std::future::ready;
@@ -28,33 +28,33 @@ use crate::keyed_lock::KeyedLock;
 use crate::limits::{self, Limit, check_rows};
 use crate::values::NetworkId;
 
-/// The content type of routes with a small body.
+/// Content type of routes with a small body.
 const JSON: &str = "application/json";
-/// The largest body of other routes.
+/// Maximum body size of other routes.
 const MAX_BODY: usize = 512 * 1024 * 1024;
 const MAX_KEY: usize = 255;
-/// The most responses with a secret that are remembered.
+/// Maximum number of remembered responses with a secret.
 const MAX_SECRETS: u64 = 1_000;
 
-/// What the layer needs.
+/// State of the layer.
 #[derive(Clone)]
 pub(crate) struct LayerState {
     app: App,
-    /// Held by the request that runs under a key, in this process. Between nodes the database decides.
+    /// Held while a request runs under its key in this process. Between nodes the database decides.
     locks: KeyedLock<(NetworkId, String)>,
-    /// Responses that must not be stored, each with the API key that alone gets it again.
+    /// Responses that must not be stored, each with the only API key that may get it again.
     secrets: Cache<(NetworkId, String), (KeyId, StoredResponse)>,
     routes: Arc<HashMap<String, Route>>,
 }
 
-/// A route that takes a key.
+/// Route that accepts a key.
 struct Route {
-    /// The largest body, in bytes.
+    /// Maximum body size in bytes.
     max_body: usize,
 }
 
 impl LayerState {
-    /// The state for the routes of `document`.
+    /// State for the routes of `document`.
     pub(crate) fn new(app: &App, document: &OpenApi) -> Self {
         let secrets = Cache::builder().max_capacity(MAX_SECRETS).time_to_live(TTL).build();
         let routes = document.paths.paths.iter().filter_map(|(path, item)| {
@@ -82,13 +82,13 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
         return Ok(next.run(request).await);
     }
     let path = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());
-    // Any other route ignores the key, and the route itself refuses a caller who may not use it.
+    // Other routes ignore the key, and the route itself refuses unauthorized callers.
     let (Some(route), Some(authorize)) = (state.routes.get(&path), facts.authorize) else {
         return Ok(next.run(request).await);
     };
     let announced = at_most(&request, route.max_body);
     let (mut parts, body) = request.into_parts();
-    // A repeat is checked as its first request was.
+    // A repetition is checked like the first request.
     let caller = authorize.check(&mut parts, &state.app).await?;
     let key = key_of(&parts)?;
     announced?;
@@ -114,8 +114,8 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
             if earlier.fingerprint != key_use.fingerprint {
                 return Err(ApiError::bad_request(
                     "idempotency_mismatch",
-                    "This Idempotency-Key was used for another path or body in the last 24 hours; a new request needs a \
-                     new key.",
+                    "This Idempotency-Key was used for another path or body in the last 24 hours; use a new key for \
+                     a new request.",
                 ));
             }
             let response = earlier.response;
@@ -130,7 +130,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
         let attempt = Attempt { state, key_use: &key_use, parts: &parts, body: &body, next: &next, is_secret, by };
         let response =
             if facts.is_transactional { attempt.run_in_transaction().await? } else { attempt.run_and_store().await? };
-        // None where another node took the key first: its response counts.
+        // None if another node took the key first: its response counts.
         if let Some(response) = response {
             return Ok(response);
         }
@@ -142,12 +142,12 @@ fn key_of(parts: &Parts) -> Result<String, ApiError> {
     match (sent.next().and_then(|value| value.to_str().ok()), sent.next()) {
         (Some(key), None) if (1..=MAX_KEY).contains(&key.len()) => Ok(key.to_owned()),
         _ => Err(ApiError::invalid(format!(
-            "The header Idempotency-Key must be there once, with 1 to {MAX_KEY} printable ASCII characters."
+            "The header Idempotency-Key must occur once, with 1 to {MAX_KEY} printable ASCII characters."
         ))),
     }
 }
 
-/// One attempt to run a request under its key. None is answered where another node took the key first.
+/// Attempt to run a request under its key. Returns none if another node took the key first.
 struct Attempt<'a> {
     state: &'a LayerState,
     key_use: &'a KeyUse,
@@ -169,7 +169,7 @@ impl Attempt<'_> {
         self.is_secret && response.status < 300
     }
 
-    /// What to store of a response.
+    /// Form of a response to store.
     fn storable(&self, response: &StoredResponse) -> StoredResponse {
         if self.holds_secret(response) {
             StoredResponse::withheld()
@@ -203,14 +203,15 @@ impl Attempt<'_> {
         Ok(Some(response))
     }
 
-    /// Runs the request in one transaction with claiming the key and storing the response.
+    /// Claims the key, runs the request and stores the response in one transaction.
     async fn run_in_transaction(&self) -> Result<Option<Response>, ApiError> {
         let key_use = self.key_use.clone();
         let opening: hub_db::OnBegin = Arc::new(move |tx| {
             let key_use = key_use.clone();
             async move { store::claim(tx, &key_use, &StoredResponse::default()).await }.boxed()
         });
-        // Beside the transaction's result: a response cannot be shared between threads, as the closing would have to.
+        // Kept outside the transaction's result: a response cannot be shared between threads, as required by its
+        // closing.
         let response = Mutex::new(None);
         let work = || async {
             let (stored, done) = self.run().await?;

@@ -8,13 +8,13 @@ use crate::idempotency::stored_response::StoredResponse;
 use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
 
-/// All keys of a network that are kept.
+/// All stored keys of a network.
 pub(super) const KEYS: Rows = Rows::many(
     Limit::IdempotencyKeys,
     "SELECT COUNT(*) FROM (SELECT idempotency_key FROM idempotency_keys WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// An earlier use of a key.
+/// Earlier use of a key.
 #[derive(Debug, FromRow)]
 pub(super) struct EarlierUse {
     pub(super) fingerprint: Vec<u8>,
@@ -22,12 +22,12 @@ pub(super) struct EarlierUse {
     pub(super) response: StoredResponse,
 }
 
-/// The use of a key by one request.
+/// Use of a key by one request.
 #[derive(Clone, Debug)]
 pub(super) struct KeyUse {
     pub(super) network: NetworkId,
     pub(super) key: String,
-    /// The hash of the request.
+    /// Hash of the request.
     pub(super) fingerprint: Vec<u8>,
     pub(super) at: Millis,
     /// Uses at this time or before are expired.
@@ -46,8 +46,8 @@ pub(super) async fn find(db: &Db, key_use: &KeyUse) -> Result<Option<EarlierUse>
     .await
 }
 
-/// Takes the key and stores the response; false where the key is taken. On PostgreSQL this waits for a transaction that is
-/// taking it at the same time.
+/// Claims the key and stores the response; false if the key is taken. On PostgreSQL this waits for a concurrent
+/// transaction that claims it.
 pub(super) async fn claim(
     on: impl Into<Executor<'_>>,
     key_use: &KeyUse,
@@ -95,16 +95,16 @@ pub(super) async fn set_response(tx: &mut Tx, key_use: &KeyUse, response: &Store
     Ok(())
 }
 
-/// Rows deleted by one statement.
+/// Rows deleted per statement.
 const BATCH: i64 = 500;
 
-/// Deletes expired keys, with answers of any size, some at a time.
+/// Deletes expired keys and their responses, in batches.
 pub(super) async fn delete_expired(db: &Db, expired_at: Millis) -> Result<(), Error> {
     while delete_batch(db, expired_at).await? == BATCH as u64 {}
     Ok(())
 }
 
-/// Crosses networks: keys expire alike in all of them.
+/// Crosses networks: keys expire in all of them alike.
 async fn delete_batch(db: &Db, expired_at: Millis) -> Result<u64, Error> {
     db.write(
         "DELETE FROM idempotency_keys WHERE (network_id, idempotency_key) IN (

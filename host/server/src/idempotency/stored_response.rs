@@ -1,4 +1,4 @@
-//! A response that can be sent again.
+//! Response that can be repeated.
 
 use std::fmt;
 
@@ -11,71 +11,71 @@ use sqlx::FromRow;
 
 use crate::http::error::{ApiError, ErrorDetails};
 
-/// The header that marks a repeated response.
+/// Header that marks a repeated response.
 static REPLAYED: &str = "idempotency-replayed";
 
-/// A response as it is stored. An error is stored as such, so that its repeat carries the id of the repeating request.
+/// Response as stored. Errors are stored as such, so that a repetition carries the id of the repeating request.
 #[derive(Clone, Default, FromRow)]
 pub(super) struct StoredResponse {
     pub(super) status: i64,
     pub(super) content_type: Option<String>,
-    /// The code of an error, whose message is the body: as text or, with a content type, as a [`DetailedError`].
+    /// Code of an error, whose message is the body: as text or, with a content type, as a [`DetailedError`].
     pub(super) error_code: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
-/// Without the body, which may hold a secret.
+/// Omits the body, which may contain a secret.
 impl fmt::Debug for StoredResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredResponse").field("status", &self.status).finish_non_exhaustive()
     }
 }
 
-/// The content type that is stored with an error whose body is a [`DetailedError`].
+/// Content type stored with an error whose body is a [`DetailedError`].
 const DETAILED: &str = "application/json";
 
-/// An error with what it says in fields of their own.
+/// Error with its code-specific fields.
 #[derive(Serialize, Deserialize)]
 struct DetailedError {
     message: String,
     details: ErrorDetails,
 }
 
-/// The error code that is stored instead of a response that is not kept.
+/// Error code stored instead of a withheld response.
 const WITHHELD: &str = "answer_not_kept";
 
 impl StoredResponse {
-    /// What is stored instead of a response with a secret.
+    /// Stored instead of a response with a secret.
     pub(super) fn withheld() -> Self {
         Self {
             status: 409,
             content_type: None,
             error_code: Some(WITHHELD.to_owned()),
-            body: b"This was done when it was first sent. Its answer holds a secret, which only the API key that asked is \
-                given again, and only while the hub remembers it: send the request with a new Idempotency-Key. If it \
-                made a key, list the keys and revoke that one."
+            body: b"The request took effect when it was first sent. Its response contains a secret, which only the \
+                same API key gets again, for a limited time: send the request with a new Idempotency-Key. If it \
+                created a key, list the keys and revoke that one."
                 .to_vec(),
         }
     }
 
-    /// What is stored instead of a large response.
+    /// Stored instead of a large response.
     pub(super) fn too_large() -> Self {
         Self {
             status: 409,
             content_type: None,
             error_code: Some(WITHHELD.to_owned()),
-            body: b"This was done when it was first sent. Its answer is too large to be kept: read what it showed."
+            body: b"The request took effect when it was first sent. Its response is too large to store: read the data."
                 .to_vec(),
         }
     }
 
-    /// What is stored instead of a response that told of a player who is forgotten.
+    /// Stored instead of a response about an erased player.
     pub(super) fn forgotten() -> Self {
         Self {
             status: 409,
             content_type: None,
             error_code: Some(WITHHELD.to_owned()),
-            body: b"This was done when it was first sent. Its answer told of a player who was forgotten since."
+            body: b"The request took effect when it was first sent. Its response concerned a since erased player."
                 .to_vec(),
         }
     }
@@ -120,14 +120,14 @@ impl StoredResponse {
         })
     }
 
-    /// Whether repeats get it, too; otherwise they run the request again.
+    /// True if repetitions get it too; otherwise they run the request again.
     pub(super) fn is_final(&self) -> bool {
         self.status < 500 && ![401, 403, 405, 408, 413, 429].contains(&self.status)
     }
 
-    /// The response to a repeat.
+    /// Response to a repetition.
     pub(super) fn replay(self) -> Response {
-        // Hubs before stored it with another status.
+        // Older hubs stored it with another status.
         let status = if self.is_withheld() { 409 } else { self.status };
         let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,5 +1,5 @@
-//! Writes the records of a file in batches. What each record changes is worked out first, outside of any transaction; one
-//! transaction then writes the changes and the import's position.
+//! Writes the records of a file in batches. The changes of each record are planned first, outside of any transaction;
+//! one transaction then writes the changes and the import's position.
 
 use std::collections::HashMap;
 
@@ -21,13 +21,13 @@ use crate::punishments::service::PunishmentsError;
 use crate::punishments::{self, ImportedPunishment, ImportedRevocation, IpAddress, Target};
 use crate::values::PlayerId;
 
-/// Why a batch could not be written.
+/// Reason for failing to write a batch.
 #[derive(Debug, Error)]
 pub(super) enum ApplyError {
-    /// The network's limit is reached.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The database failed; it is tried again.
+    /// The database failed; the batch is retried.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
 }
@@ -62,7 +62,7 @@ impl From<EconomyError> for ApplyError {
     }
 }
 
-/// Something to write.
+/// A planned write.
 #[derive(Debug)]
 enum Change<'i> {
     Group(&'i GroupImport),
@@ -73,25 +73,25 @@ enum Change<'i> {
     Balance { player: PlayerId, add: Amount, key: SourceKey, amount: Amount },
 }
 
-/// What becomes of the records of a batch, and what is to be written.
+/// Planned outcomes and writes of a batch.
 #[derive(Debug, Default)]
 pub(super) struct Plan<'i> {
     pub(super) outcomes: Vec<Outcome>,
     changes: Vec<Change<'i>>,
-    /// Nodes, and players who had none.
+    /// Numbers of nodes, and of players without earlier nodes.
     new_nodes: (i64, i64),
     new_punishments: i64,
     new_balances: i64,
 }
 
-/// The most targets whose counts are kept in memory.
+/// Maximum number of targets whose counts are kept in memory.
 const MOST_TARGETS: usize = 200_000;
 
-/// How many punishments targets have, read once per target. A dry run adds its own to them.
+/// Number of punishments per target, read once per target. A dry run adds its own.
 #[derive(Debug, Default)]
 pub(super) struct TargetCounts(HashMap<String, i64>);
 
-/// Works out what becomes of records.
+/// Plans the changes of records.
 pub(super) async fn plan<'i>(
     app: &App,
     import: &Import,
@@ -126,13 +126,13 @@ pub(super) async fn plan<'i>(
     Ok(plan)
 }
 
-/// Where a balance comes from.
+/// Source key of a balance.
 fn balance_key(import: &Import, player: PlayerId) -> SourceKey {
     let currency = import.options.currency.as_ref().map_or("", |currency| currency.as_str());
     SourceKey { source: format!("balances:{currency}"), key: player.to_string() }
 }
 
-/// What earlier imports made of these records, by source and key.
+/// Results of earlier imports for these records, by source and key.
 async fn known(app: &App, import: &Import, items: &[Item]) -> Result<HashMap<(String, String), i64>, hub_db::Error> {
     let mut by_source = HashMap::<String, Vec<String>>::new();
     for item in items {
@@ -156,7 +156,7 @@ struct Planner<'p> {
     app: &'p App,
     import: &'p Import,
     known: HashMap<(String, String), i64>,
-    /// How many punishments targets have, this batch included.
+    /// Number of punishments per target, including this batch.
     targets: &'p mut HashMap<String, i64>,
 }
 
@@ -201,7 +201,7 @@ impl Planner<'_> {
         skip_over_bound(planned, format_args!("user {player}"))
     }
 
-    /// Which punishments that were revoked in the source are still active here.
+    /// Active punishments here that were revoked in the source.
     async fn open_punishments(&self, items: &[Item]) -> Result<Vec<i64>, hub_db::Error> {
         let revoked = items.iter().filter_map(|item| match &item.record {
             Record::Punishment { key, punishment } if punishment.revocation.is_some() => self.known(key),
@@ -225,7 +225,7 @@ impl Planner<'_> {
             plan.changes.push(Change::Revocation { id, revocation });
             return Ok(Outcome::Imported(Imported::Changed));
         }
-        // So that a record that the file has twice is written once.
+        // Ensures that a duplicate record in the file is written once.
         self.known.insert((key.source.clone(), key.key.clone()), 0);
         let target = match &punishment.target {
             Target::Player { id, .. } => id.to_string(),
@@ -255,7 +255,7 @@ impl Planner<'_> {
         match economy::plan_balance(self.app, self.import.network, wanted).await? {
             PlannedBalance::OutOfBounds => Ok(Outcome::Skipped(Some(Remark::new(
                 format_args!("player {player}"),
-                "The balance would be outside of the bounds of its currency; define the currency with others first.",
+                "The balance would be outside its currency's bounds; first define the currency with other bounds.",
             )))),
             PlannedBalance::Add { amount: add, outcome, is_new } => {
                 let is_known = imported_before == Some(amount.ten_thousandths());

@@ -1,18 +1,18 @@
-//! How many rows the next batch of an import writes: as many as take a short time, since on SQLite all writers wait for it.
+//! Size of an import's next batch: as many rows as take a short time, because on SQLite all writers wait for it.
 
 use std::time::Duration;
 
 use hub_db::Backend;
 
-/// Rows of the first batch, and the fewest and the most of any.
+/// Rows of the first batch, and minimum and maximum rows of a batch.
 const FIRST: usize = 32;
 const FEWEST: usize = 8;
 const MOST: usize = 512;
-/// The target time of a batch's statements, from and to.
+/// Target range of the duration of a batch's statements.
 const SQLITE_TIME: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(5));
 const POSTGRES_TIME: (Duration, Duration) = (Duration::from_millis(40), Duration::from_millis(100));
 
-/// The size of an import's batches, which follows how long the last one took.
+/// Size of an import's batches, adapted to the duration of the last one.
 #[derive(Debug)]
 pub(super) struct BatchSize {
     rows: usize,
@@ -24,17 +24,17 @@ impl BatchSize {
         Self { rows: FIRST, time: if backend == Backend::Sqlite { SQLITE_TIME } else { POSTGRES_TIME } }
     }
 
-    /// Whether a batch of so many rows is full. The rows of one record stay together, so that it may have more.
+    /// True if a batch with this many rows is full. The rows of one record stay together, so it may have more.
     pub(super) fn is_full(&self, rows: usize) -> bool {
         rows >= self.rows
     }
 
-    /// Adapts the size to how long a batch of so many rows took.
+    /// Adapts the size to the duration of a batch with this many rows.
     pub(super) fn adapt(&mut self, rows: usize, took: Duration) {
         let (short, long) = self.time;
         let adapted = match took {
             took if took > long => self.rows / 2,
-            // What a few rows took says little of many.
+            // The duration of a few rows says little about many.
             took if took < short && self.is_full(rows) => self.rows * 2,
             _ => self.rows,
         };
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn batches_follow_the_time_that_their_rows_took() {
         let mut size = BatchSize::new(Backend::Sqlite);
-        // A row takes as long, whether records have one or several of them.
+        // A row takes as long, regardless of the number of rows per record.
         let row = Duration::from_micros(60);
         for rows_of_a_record in [1, 4, 100] {
             for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! A file that was uploaded, on this node's disk while it is read.
+//! Uploaded file, on this node's disk while it is read.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -17,20 +17,20 @@ use crate::imports::model::{Import, ImportKind, Scopes};
 use crate::imports::record::{ParseError, Sink};
 use crate::imports::{balances, luckperms};
 
-/// The most bytes that a packed file may unpack to.
+/// Maximum unpacked size of a packed file, in bytes.
 const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZIP: &[u8] = b"PK\x03\x04";
 const SQLITE: &[u8] = b"SQLite format 3\0";
-/// The beginning of H2's own files.
+/// First bytes of H2's own files.
 const H2: &[u8] = b"H:2,";
 
-/// Where files are while they are read.
+/// Folder of files being read.
 pub(super) fn folder(app: &App) -> PathBuf {
     app.settings.data.join("imports")
 }
 
-/// Copies a file out of the blob store; none where it was deleted.
+/// Copies a file from the blob store; none if it was deleted.
 pub(super) async fn fetch(app: &App, key: &BlobKey) -> Result<Option<NamedTempFile>, BlobError> {
     let Some(blob) = app.blobs.get(key).await? else { return Ok(None) };
     let folder = folder(app);
@@ -48,7 +48,7 @@ pub(super) async fn fetch(app: &App, key: &BlobKey) -> Result<Option<NamedTempFi
     Ok(Some(file))
 }
 
-/// Reads a file to its end, on a thread that may block.
+/// Reads a file on a thread that may block.
 pub(super) fn read(
     path: &Path,
     import: &Import,
@@ -56,7 +56,7 @@ pub(super) fn read(
     now: Millis,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let unreadable = |error: io::Error| ParseError::whole(format!("The file can't be read: {error}."));
+    let unreadable = |error: io::Error| ParseError::whole(format!("Cannot read the file: {error}."));
     let mut file = File::open(path).map_err(unreadable)?;
     let mut beginning = vec![];
     (&mut file).take(16).read_to_end(&mut beginning).map_err(unreadable)?;
@@ -70,7 +70,7 @@ pub(super) fn read(
             let reading = litebans::Reading { prefix: &options.prefix, widens_scopes, now, names };
             if is(H2) {
                 return Err(ParseError::whole(
-                    "This is H2's own database file; export it with the statement `SCRIPT TO 'litebans.sql'`.",
+                    "This is an H2 database file; export it with the statement `SCRIPT TO 'litebans.sql'`.",
                 ));
             }
             if is(SQLITE) {
@@ -88,7 +88,7 @@ pub(super) fn read(
     }
 }
 
-/// The bytes of a file, unpacked where it is packed.
+/// Content of a file, unpacked if it is packed.
 fn unpack(file: File, is_packed: bool) -> Box<dyn BufRead> {
     const BUFFER: usize = 64 * 1024;
     let file = BufReader::with_capacity(BUFFER, file);
@@ -98,7 +98,7 @@ fn unpack(file: File, is_packed: bool) -> Box<dyn BufRead> {
     Box::new(BufReader::with_capacity(BUFFER, AtMost { source: MultiGzDecoder::new(file), left: MOST_UNPACKED }))
 }
 
-/// A reader that fails beyond a number of bytes.
+/// Reader that fails after a number of bytes.
 struct AtMost<R> {
     source: R,
     left: u64,
@@ -107,7 +107,7 @@ struct AtMost<R> {
 impl<R: Read> Read for AtMost<R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(to)?;
-        let more = || io::Error::other(format!("it has more than {MOST_UNPACKED} bytes when it is unpacked"));
+        let more = || io::Error::other(format!("its unpacked size exceeds {MOST_UNPACKED} bytes"));
         self.left = self.left.checked_sub(read as u64).ok_or_else(more)?;
         Ok(read)
     }

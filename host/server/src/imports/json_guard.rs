@@ -1,22 +1,22 @@
-//! Counts the lines of a JSON text while it is read, and bounds what its reader has to keep in memory at once.
+//! Counts the lines of a JSON text while it is read, and limits the memory that its reader needs.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
-/// The longest text in quotes, and what is between braces or brackets that deep.
+/// Maximum length of a string, and of the content between braces or brackets at that depth.
 const LONGEST: usize = 1024 * 1024;
-/// A node of a list of nodes of a holder of a section of the file: it is read as a whole.
+/// Depth of a node in the list of nodes of a holder in a section of the file: nodes are read as a whole.
 const DEEP: usize = 5;
 
-/// Reads a JSON text byte by byte, as `serde_json` does.
+/// Reads a JSON text byte by byte, like `serde_json`.
 pub(super) struct JsonGuard<R> {
     source: R,
     line: Rc<Cell<u64>>,
-    /// Bytes of the string that is being read, where one is.
+    /// Length of the string being read, if any.
     text: Option<usize>,
     is_escaped: bool,
-    /// How many braces and brackets are open, and the bytes since as many as [`DEEP`] are.
+    /// Number of open braces and brackets, and bytes since there are as many as [`DEEP`].
     depth: usize,
     deep: usize,
 }
@@ -26,7 +26,7 @@ impl<R: BufRead> JsonGuard<R> {
         Self { source, line: Rc::new(Cell::new(1)), text: None, is_escaped: false, depth: 0, deep: 0 }
     }
 
-    /// The current line.
+    /// Current line.
     pub(super) fn line(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.line)
     }
@@ -37,7 +37,7 @@ impl<R: BufRead> JsonGuard<R> {
         }
         self.text = match self.text {
             Some(_) if byte == b'"' && !self.is_escaped => None,
-            Some(LONGEST..) => return Err(io::Error::other("a text has more than 1 MiB")),
+            Some(LONGEST..) => return Err(io::Error::other("a text is longer than 1 MiB")),
             Some(length) => Some(length + 1),
             None => (byte == b'"').then_some(0),
         };
@@ -48,7 +48,7 @@ impl<R: BufRead> JsonGuard<R> {
         }
         self.deep = if self.depth < DEEP { 0 } else { self.deep + 1 };
         if self.deep > LONGEST {
-            return Err(io::Error::other("a node has more than 1 MiB"));
+            return Err(io::Error::other("a node is longer than 1 MiB"));
         }
         self.is_escaped = self.text.is_some() && byte == b'\\' && !self.is_escaped;
         Ok(())

@@ -1,14 +1,13 @@
-//! Moving in: permissions, punishments and balances from the tools that networks ran before.
+//! Imports of permissions, punishments and balances from other tools.
 //!
-//! A file is uploaded to the blob store and its import recorded. The network's owner reads it twice, on a thread of its own:
-//! first to the end, so that a wrong file changes nothing, then to write what it says in batches of some milliseconds.
-//! Each batch is one transaction with how far the import came, so that an interrupted one goes on there, at any node.
-//! A dry run works out the same without writing.
+//! A file is uploaded to the blob store and its import recorded. The network's owner reads it twice, on a separate
+//! thread: first completely, so that an invalid file changes nothing, then to write it in batches of some
+//! milliseconds. Each batch is one transaction that also stores the import's position, so that an interrupted import
+//! resumes there, at any node. A dry run computes the same without writing.
 //!
-//! Invariants: a network has one import at a time that has not ended; what was imported once is found again by where it
-//! comes from, so that a second import of a file changes nothing; limits hold for imported rows as for others.
-//! Tables: `imports` with their files in the blob store until they end, `import_sources` (where punishments and balances
-//! come from).
+//! Invariants: a network has at most one unfinished import; imported records are recognised by their source, so that
+//! repeating an import of a file changes nothing; limits apply to imported rows like to others. Tables: `imports`,
+//! with their files in the blob store until they end, and `import_sources` (sources of punishments and balances).
 
 mod apply;
 mod balances;

@@ -1,4 +1,4 @@
-//! The records of a file, in its order.
+//! Records of a file, in order.
 
 use std::fmt;
 
@@ -8,25 +8,25 @@ use crate::permissions::{GroupImport, Node};
 use crate::punishments::{ImportedPunishment, IpAddress};
 use crate::values::PlayerId;
 
-/// A record of a file.
+/// Record of a file.
 #[derive(Clone, Debug)]
 pub(super) enum Record {
     /// A permission group.
     Group(GroupImport),
     /// A player's own permission nodes.
     Player { player: PlayerId, nodes: Vec<Node> },
-    /// A punishment, by the key it has in its table.
+    /// A punishment, with the key in its table.
     Punishment { key: SourceKey, punishment: Box<ImportedPunishment> },
-    /// A player was seen with a name and an address.
+    /// A name and an address with which a player was seen.
     Sighting { player: PlayerId, name: Option<String>, address: Option<IpAddress>, at: Millis },
-    /// What a player owns.
+    /// A player's balance.
     Balance { player: PlayerId, amount: Amount },
-    /// Something that is not carried over, with a note that says why.
+    /// A record that is not imported, explained by a note.
     Skipped(Category),
 }
 
 impl Record {
-    /// How many rows it is, at most.
+    /// Maximum number of rows.
     pub(super) fn rows(&self) -> usize {
         match self {
             Self::Group(group) => group.nodes.len().max(1),
@@ -47,7 +47,7 @@ impl Record {
     }
 }
 
-/// What the report counts separately.
+/// Category of records in the report.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema,
 )]
@@ -58,39 +58,39 @@ pub(super) enum Category {
     Groups,
     /// Tracks of groups.
     Tracks,
-    /// Players with permission nodes of their own.
+    /// Players with their own permission nodes.
     Players,
     /// Bans, mutes, warnings and kicks.
     Punishments,
-    /// Names and addresses that players were seen with.
+    /// Names and addresses with which players were seen.
     Sightings,
     /// Balances.
     Balances,
 }
 
-/// The stable id of a record in the database that it comes from.
+/// Stable id of a record in its source database.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SourceKey {
-    /// Such as `litebans_bans`.
+    /// For example `litebans_bans`.
     pub(super) source: String,
-    /// Such as `17`.
+    /// For example `17`.
     pub(super) key: String,
 }
 
-/// A record, and where it stands in the file.
+/// A record and its position in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     /// None in files without lines.
     pub(super) line: Option<u64>,
     pub(super) record: Record,
-    /// What of it is not carried over, or differs.
+    /// Parts that are not imported, or differ.
     pub(super) notes: Vec<Remark>,
 }
 
-/// Something an owner should know about a record.
+/// Note for the owner about a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remark {
-    /// What it is about, such as `group vip: r=kit.*`.
+    /// Subject, for example `group vip: r=kit.*`.
     pub(super) subject: String,
     pub(super) reason: String,
 }
@@ -101,12 +101,12 @@ impl Remark {
     }
 }
 
-/// Why the reading of a file ended early.
+/// Reason for stopping to read a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ParseError {
-    /// It is not such a file; all of it is refused.
+    /// Invalid file, refused as a whole.
     Wrong { line: Option<u64>, message: String },
-    /// The receiver has stopped, as after a cancellation.
+    /// The receiver has stopped, for example after a cancellation.
     Stopped,
 }
 
@@ -120,5 +120,5 @@ impl ParseError {
     }
 }
 
-/// Receives the records, one after the other.
+/// Receives the records one by one.
 pub(super) type Sink<'a> = dyn FnMut(Item) -> Result<(), ParseError> + 'a;

@@ -1,4 +1,4 @@
-//! What became of the records of a file.
+//! Results of an import's records.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use utoipa::ToSchema;
 use crate::imported::Imported;
 use crate::imports::record::{Category, Item, Remark};
 
-/// The most notes of a report, and the longest part of one, in characters.
+/// Maximum number of notes in a report, and maximum length of their parts, in characters.
 const MOST_NOTES: usize = 200;
 const LONGEST: usize = 300;
 
-/// What became of the records of a file; of a dry run, what would.
+/// Results of a file's records; forecast for a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) counts: BTreeMap<Category, Counts>,
     pub(super) notes: Vec<Note>,
-    /// How many there are beyond `notes`.
+    /// Number of further notes.
     pub(super) more_notes: i64,
 }
 
-/// How many there were of a category.
+/// Number of records of a category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = ImportCounts)]
 pub(super) struct Counts {
-    /// That are new.
+    /// New records.
     #[schema(example = 120)]
     pub(super) created: i64,
-    /// That were there and are different now.
+    /// Changed records.
     #[schema(example = 3)]
     pub(super) changed: i64,
-    /// That were there as they are.
+    /// Unchanged records.
     #[schema(example = 0)]
     pub(super) unchanged: i64,
-    /// That are not carried over.
+    /// Skipped records.
     #[schema(example = 2)]
     pub(super) skipped: i64,
 }
 
-/// What of a record is not carried over, or differs, and why.
+/// Part of a record that is not imported, or differs, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = ImportNote)]
 pub(super) struct Note {
@@ -48,20 +48,20 @@ pub(super) struct Note {
     pub(super) line: Option<u64>,
     #[schema(example = "group vip: r=kit\\.*")]
     pub(super) subject: String,
-    #[schema(example = "The hub has no nodes that are regular expressions.")]
+    #[schema(example = "The hub does not support regular expressions as nodes.")]
     pub(super) reason: String,
 }
 
-/// What became of one record.
+/// Result of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Imported(Imported),
-    /// For this reason; a record that was skipped while it was read has a note already.
+    /// Skipped for this reason; a record skipped while reading has a note already.
     Skipped(Option<Remark>),
 }
 
 impl Report {
-    /// Counts what became of a record.
+    /// Counts the result of a record.
     pub(super) fn add(&mut self, item: &Item, outcome: &Outcome) {
         let counts = self.counts.entry(item.record.category()).or_default();
         match outcome {

@@ -21,7 +21,7 @@ use crate::values::{Identifier, Label, not_blank};
 
 const DEFAULT_PREFIX: &str = "litebans_";
 
-/// The component's routes.
+/// Routes of the component.
 pub(crate) fn router() -> Endpoints {
     endpoints![upload: any_node, list: any_node, get: any_node, cancel: any_node]
 }
@@ -30,20 +30,20 @@ pub(crate) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 struct UploadQuery {
-    /// Where the file comes from: `LUCKPERMS`, `LITEBANS` or `BALANCES`, in any case.
+    /// Source of the file: `LUCKPERMS`, `LITEBANS` or `BALANCES`, case-insensitive.
     #[param(required = true, example = "LUCKPERMS")]
     kind: Option<String>,
-    /// Whether to write nothing and only report what would be written; `false` when absent.
+    /// Only report changes without writing (default `false`).
     #[serde(default)]
     #[param(required = false, example = true)]
     dry_run: bool,
-    /// The currency of `BALANCES`, where it is required.
+    /// Currency of `BALANCES` (required there).
     #[param(value_type = Option<String>, example = "coins")]
     currency: Option<Identifier>,
-    /// What the names of `LiteBans`' tables begin with; `litebans_` when absent.
+    /// Prefix of `LiteBans` table names (default `litebans_`).
     #[param(value_type = Option<String>, example = "litebans_")]
     prefix: Option<Label>,
-    /// What becomes of `LiteBans`' punishments of single servers: `SKIP` (when absent) or `EVERYWHERE`.
+    /// Handling of `LiteBans` punishments limited to single servers: `SKIP` (default) or `EVERYWHERE`.
     #[param(example = "SKIP")]
     scopes: Option<String>,
 }
@@ -73,41 +73,41 @@ struct ImportBody {
     #[schema(example = "Zk3vXq0aP1mB7s2T")]
     import_id: String,
     kind: ImportKind,
-    /// Whether nothing is written.
+    /// True if nothing is written.
     dry_run: bool,
     state: ImportState,
-    /// How many records of the file are done.
+    /// Number of processed records of the file.
     #[schema(example = 12_000)]
     done: i64,
-    /// How many there are; null until the whole file was read once.
+    /// Number of records; null until the whole file was read once.
     #[schema(example = 110_000)]
     total: Option<i64>,
-    /// The size of the file, which is kept until the import ends.
+    /// Size of the file, which is stored until the import ends.
     #[schema(example = 4_821_300)]
     size_bytes: i64,
-    /// When it was uploaded.
+    /// Time of the upload.
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
     started_at: Option<Millis>,
     finished_at: Option<Millis>,
-    /// Why it failed.
+    /// Reason for the failure.
     error: Option<ImportFailure>,
-    /// What became of the records that are done, or would.
+    /// Results of the processed records, or their forecast.
     report: ReportBody,
 }
 
-/// What became of the records that are done, or would.
+/// Results of the processed records, or their forecast.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ImportReport)]
 struct ReportBody {
-    /// How many of each category there were.
+    /// Number of records of each category.
     counts: Vec<CountsBody>,
-    /// What is not carried over, or differs; the first 200. Lists of imports leave them out.
+    /// Differences and records that are not imported; the first 200. Omitted in lists of imports.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     notes: Option<Vec<Note>>,
-    /// How many notes there are beyond these.
+    /// Number of further notes.
     #[schema(example = 0)]
     more_notes: i64,
 }
@@ -142,19 +142,19 @@ impl ImportBody {
     }
 }
 
-/// Import a file of another tool
+/// Import a file from another tool
 ///
-/// The file is read to its end first: a wrong one is refused whole, with the line in `error`. Then it is written in the
-/// background; ask for the import to see how far it is. What was imported before is found again, so that a second import of a file changes
-/// nothing. With `dryRun` nothing is written, and the report says what would be.
+/// The file is first read completely: an invalid one is refused as a whole, with the line in `error`. It is then
+/// written in the background; get the import to see its progress. Previously imported records are recognised, so that
+/// repeating an import of a file changes nothing. With `dryRun` nothing is written, and the report is a forecast.
 #[utoipa::path(post, path = "/api/manage/imports", operation_id = "create_import", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(UploadQuery),
     request_body(content = Bytes, content_type = "application/octet-stream", description = "LuckPerms' export (`/lp export`), \
         LiteBans' database (a MySQL dump, H2's SCRIPT, or the SQLite file), EssentialsX' folder `userdata` as a ZIP archive, \
         or a table with the columns `uuid` and `balance`; all but archives and SQLite files also packed with gzip"),
-    responses((status = 201, body = ImportBody, description = "It begins soon"),
-        (status = 409, body = ErrorBody, description = "Another import of the network has not ended"),
-        (status = 503, body = ErrorBody, description = "The hub has no room left")))]
+    responses((status = 201, body = ImportBody, description = "The import is queued"),
+        (status = 409, body = ErrorBody, description = "Another import of the network is running"),
+        (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn upload(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
@@ -168,7 +168,7 @@ async fn upload(
 
 /// List the network's imports
 ///
-/// The newest first, without their notes.
+/// Newest first, without notes.
 #[utoipa::path(get, path = "/api/manage/imports", operation_id = "list_imports", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<ImportBody>)))]
 async fn list(
@@ -181,7 +181,7 @@ async fn list(
     Ok(Json(Page::new(rows, query.page, query.limit, total).map(|import| ImportBody::new(import, false))))
 }
 
-/// Show how far an import is
+/// Show an import's progress
 #[utoipa::path(get, path = "/api/manage/imports/{importId}", operation_id = "get_import", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(("importId" = String, Path)),
     responses((status = 200, body = ImportBody), (status = 404, body = ErrorBody, description = "No such import")))]
@@ -195,7 +195,8 @@ async fn get(
 
 /// Cancel an import
 ///
-/// It ends before its next batch; what is written stays. One that has ended is answered as it is.
+/// The import ends before its next batch; written records stay. An import that has already ended is returned
+/// unchanged.
 #[utoipa::path(post, path = "/api/manage/imports/{importId}/cancel", operation_id = "cancel_import", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(("importId" = String, Path)),
     responses((status = 200, body = ImportBody), (status = 404, body = ErrorBody, description = "No such import")))]

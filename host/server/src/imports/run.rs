@@ -27,22 +27,23 @@ use crate::imports::{file, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// How many imports run at once at one node: each reads on a thread of its own.
+/// Maximum number of concurrent imports per node: each reads on a separate thread.
 const MOST_AT_ONCE: usize = 2;
-/// How many unfinished imports are read to find those of this node.
+/// Number of unfinished imports read to find those of this node.
 const MOST_WAITING: i64 = 1_000;
-/// How often imports without a running node are searched for, as after a kill.
+/// Interval between searches for imports without a running node, for example after a kill.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Records after which the database looks at what was written, for the first time; then after four times as many, and so on.
+/// Number of records after which the database is analyzed for the first time; then after four times as many, and so
+/// on.
 const FIRST_ANALYSIS: i64 = 1_000;
-/// Records that the reader may be ahead of the writer.
+/// Number of records by which the reader may be ahead of the writer.
 const READ_AHEAD: usize = 64;
-/// Characters of what is kept of why an import failed: what parsers say may quote the file.
+/// Maximum length of a stored failure reason, in characters: parsers' messages may quote the file.
 const LONGEST_MESSAGE: usize = 1_000;
-/// Records between two checks whether the import was cancelled.
+/// Number of records between checks for a cancellation.
 const CHECK_EVERY: i64 = 50_000;
 
-/// What runs at this node.
+/// Imports running at this node.
 #[derive(Debug, Default)]
 pub(crate) struct Imports {
     wake: Notify,
@@ -55,7 +56,7 @@ impl Imports {
         self.wake.notify_one();
     }
 
-    /// Counts a network as running; false where it already is, or too many are.
+    /// Counts a network as running; false if it already is, or too many are.
     fn enter(&self, network: NetworkId) -> bool {
         let mut running = self.running.lock();
         running.len() < MOST_AT_ONCE && running.insert(network)
@@ -68,7 +69,7 @@ impl Imports {
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    // Files that a killed hub left.
+    // Files left by a killed hub.
     if let Err(error) = std::fs::remove_dir_all(file::folder(app))
         && error.kind() != std::io::ErrorKind::NotFound
     {
@@ -77,7 +78,7 @@ pub(crate) fn start(app: &App) {
     when_due(app, POLL_INTERVAL, |app| &app.imports.wake, "look for imports", run_waiting);
 }
 
-/// Starts the imports that wait. It schedules no later run: new imports wake it.
+/// Starts waiting imports. Schedules no later run: new imports wake it.
 async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     for import in store::unfinished(&app.db, MOST_WAITING).await? {
         let network = import.network;
@@ -89,7 +90,7 @@ async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
             let running = RunningGuard { app: task.clone(), network };
             let has_ended = with_tenant(network.0, run(&task, import)).await;
             drop(running);
-            // One that was interrupted is tried again after a pause.
+            // An interrupted import is retried after a pause.
             if has_ended {
                 task.imports.wake();
             }
@@ -98,7 +99,7 @@ async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     Ok(None)
 }
 
-/// Counts a network among those that run until it is dropped.
+/// Counts a network as running until it is dropped.
 struct RunningGuard {
     app: App,
     network: NetworkId,
@@ -110,14 +111,14 @@ impl Drop for RunningGuard {
     }
 }
 
-/// Why an import ended early.
+/// Reason for ending an import early.
 #[derive(Debug, Error)]
 enum RunError {
     /// The import ends with this error.
     #[error("{}", .0.message)]
     Failed(ImportFailure),
     /// The import was cancelled, or another node owns its network.
-    #[error("it does not run here any more")]
+    #[error("the import no longer runs on this node")]
     Gone,
     /// A batch failed.
     #[error(transparent)]
@@ -146,7 +147,7 @@ impl From<ParseError> for RunError {
     }
 }
 
-/// Runs an import to its end, or until it is interrupted; whether another may have its place at once.
+/// Runs an import until it ends or is interrupted. True if another may take its place immediately.
 async fn run(app: &App, import: Import) -> bool {
     let (network, id) = (import.network, import.id.clone());
     let result = match store::begin(&app.db, network, &id, app.clock.now()).await {
@@ -164,17 +165,18 @@ async fn run(app: &App, import: Import) -> bool {
             end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await
         }
         Err(error) => {
-            tracing::warn!(%network, import = id, %error, "an import was interrupted and will go on");
+            tracing::warn!(%network, import = id, %error, "an import was interrupted and will continue");
             return false;
         }
     };
     if let Err(error) = &ended {
-        tracing::warn!(%network, import = id, %error, "could not note that an import ended");
+        tracing::warn!(%network, import = id, %error, "could not store the end of an import");
     }
     ended.is_ok()
 }
 
-/// Ends an import and deletes its file; false where it has ended. Every end, a cancellation too, passes through here.
+/// Ends an import and deletes its file; false if it has already ended. Every end, including cancellation, passes
+/// through here.
 pub(super) async fn end(
     app: &App,
     import: &Import,
@@ -203,7 +205,7 @@ pub(super) async fn end(
 async fn import_file(app: &App, import: &Import) -> Result<(), RunError> {
     let key = BlobKey::import(import.network, &import.sha256, &import.id);
     let file = file::fetch(app, &key).await?;
-    let file = Arc::new(file.ok_or_else(|| RunError::failed("Its file is lost; upload it again."))?);
+    let file = Arc::new(file.ok_or_else(|| RunError::failed("The file is missing; upload it again."))?);
     let (names, total) = check(app, import, &file).await?;
     if !store::set_total(&app.db, import.network, &import.id, total).await? {
         return Err(RunError::Gone);
@@ -211,7 +213,7 @@ async fn import_file(app: &App, import: &Import) -> Result<(), RunError> {
     write(app, import, file, names).await
 }
 
-/// Reads the whole file, so that a wrong one changes nothing; the names in it, and how many records there are.
+/// Reads the whole file, so that an invalid one changes nothing. Returns the names in it and the number of records.
 async fn check(app: &App, import: &Import, file: &Arc<NamedTempFile>) -> Result<(Names, i64), RunError> {
     let (file, reading, now) = (Arc::clone(file), import.clone(), import.created_at);
     let most = limits::bound(app, Limit::ImportRecords);
@@ -239,7 +241,7 @@ async fn check(app: &App, import: &Import, file: &Arc<NamedTempFile>) -> Result<
 
 async fn is_running(app: &App, import: &Import) -> bool {
     let stored = store::find(&app.db, import.network, &import.id).await;
-    // Where the database fails, the next statement reports it.
+    // If the database fails, the next statement reports it.
     stored.is_ok_and(|stored| stored.is_some_and(|stored| stored.state == ImportState::Running))
         && !app.stopping().is_cancelled()
 }
@@ -281,7 +283,7 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
         if import.done >= analyze_at && !import.dry_run {
             analyze_at = import.done.saturating_mul(4);
             if let Err(error) = store::analyze(&app.db, import.kind).await {
-                tracing::debug!(%error, "the tables of an import could not be analyzed; it goes on, perhaps more slowly");
+                tracing::debug!(%error, "could not analyze the tables of an import; it continues, perhaps more slowly");
             }
         }
     }
@@ -289,7 +291,7 @@ async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Name
     Ok(reader.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)
 }
 
-/// Writes a batch and tells how long its statements took; none where the import does not run here any more.
+/// Writes a batch and returns the duration of its statements; none if the import no longer runs here.
 async fn write_batch(
     app: &App,
     import: &mut Import,
@@ -314,7 +316,7 @@ async fn write_batch(
             if !app.shards.lock_lease(&mut tx, current.network).await? {
                 return Err(RunError::Gone);
             }
-            // First, so that an import that was cancelled writes nothing.
+            // First, so that a cancelled import writes nothing.
             if !store::advance(&mut tx, current.network, &current.id, (current.done, done), written, has_new_notes)
                 .await?
             {

@@ -15,21 +15,21 @@ use crate::imports::{run, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// The largest file, in bytes. It is part of a type, where release builds cannot evaluate a call: so it is a literal.
+/// Maximum file size in bytes. A literal because it is part of a type, where release builds cannot evaluate a call.
 pub(super) const FILE_LIMIT: u64 = 256 * 1_024 * 1_024;
 const _: () = assert!(FILE_LIMIT == Limit::ImportBytes.bound().unsigned_abs());
 const ID_LENGTH: usize = 16;
 
-/// Why a request about imports fails.
+/// Errors of requests about imports.
 #[derive(Debug, Error)]
 pub(super) enum ImportsError {
     /// No such import in the caller's network.
     #[error("This network has no such import.")]
     Unknown,
-    /// Another one has not ended.
-    #[error("Another import of this network has not ended; wait for it, or cancel it.")]
+    /// Another import is running.
+    #[error("Another import of this network is running; wait for it or cancel it.")]
     Running,
-    /// The store.
+    /// Blob store error.
     #[error(transparent)]
     Blob(#[from] BlobError),
     /// The database failed.
@@ -81,7 +81,7 @@ pub(super) async fn create(
         started_at: None,
         finished_at: None,
     };
-    // In a task of its own: the upload counts even if the caller hangs up from here on.
+    // In a separate task: from here on the upload completes even if the client disconnects.
     let app = app.clone();
     let inserting = tokio::spawn(hub_db::with_tenant(network.0, async move {
         let key = BlobKey::import(network, &import.sha256, &import.id);
@@ -108,12 +108,12 @@ pub(super) async fn create(
     inserting.await.map_err(BlobError::from)?
 }
 
-/// One import.
+/// Returns one import.
 pub(super) async fn get(app: &App, network: NetworkId, id: &str) -> Result<Import, ImportsError> {
     store::find(&app.db, network, id).await?.ok_or(ImportsError::Unknown)
 }
 
-/// One page of the network's imports, newest first, and how many there are.
+/// Page of the network's imports, newest first, and their number.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,
@@ -123,7 +123,7 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Ends an import before its next batch. One that has ended stays as it is.
+/// Ends an import before its next batch. An import that has already ended is unchanged.
 pub(super) async fn cancel(app: &App, caller: &Caller, id: &str) -> Result<Import, ImportsError> {
     let import = get(app, caller.network, id).await?;
     run::end(app, &import, (ImportState::Cancelled, None), &caller.origin(app)).await?;

@@ -84,7 +84,7 @@ fn state(state: ImportState) -> &'static str {
     state.into()
 }
 
-/// Whether an import of the network has not ended.
+/// True if an import of the network is unfinished.
 pub(super) async fn is_busy(db: &Db, network: NetworkId) -> Result<bool, Error> {
     let row: Option<(String,)> = db
         .query("SELECT import_id FROM imports WHERE network_id = $1 AND state IN ('QUEUED', 'RUNNING')")
@@ -94,7 +94,7 @@ pub(super) async fn is_busy(db: &Db, network: NetworkId) -> Result<bool, Error> 
     Ok(row.is_some())
 }
 
-/// Adds an import; false, and nothing is added, where another one has not ended.
+/// Adds an import; false, without a change, if another one is unfinished.
 pub(super) async fn insert(tx: &mut Tx, import: &Import) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -118,7 +118,7 @@ pub(super) async fn insert(tx: &mut Tx, import: &Import) -> Result<bool, Error> 
     Ok(rows > 0)
 }
 
-/// Forgets all imports that have ended but for the `kept` newest ones.
+/// Deletes ended imports except the `kept` newest ones.
 pub(super) async fn forget_oldest(tx: &mut Tx, network: NetworkId, kept: i64) -> Result<(), Error> {
     tx.query(
         "DELETE FROM imports WHERE network_id = $1 AND state NOT IN ('QUEUED', 'RUNNING') AND import_id NOT IN (
@@ -142,7 +142,7 @@ pub(super) async fn find(db: &Db, network: NetworkId, id: &str) -> Result<Option
     row.map(Import::try_from).transpose()
 }
 
-/// The network's imports, newest first, and how many there are.
+/// Imports of the network, newest first, and their number.
 pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Import>, i64), Error> {
     let (rows, total): (Vec<ImportRow>, i64) = db
         .page(
@@ -160,7 +160,7 @@ pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -
     Ok((rows.into_iter().map(Import::try_from).collect::<Result<_, _>>()?, total))
 }
 
-/// The imports of all networks that have not ended, the oldest first. Crosses networks: each is run as its network's work.
+/// Unfinished imports of all networks, oldest first. Crosses networks: each runs as its network's work.
 pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error> {
     let rows: Vec<ImportRow> = db
         .query(concat!(
@@ -174,7 +174,7 @@ pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error
     rows.into_iter().map(Import::try_from).collect()
 }
 
-/// Notes that an import has begun, or goes on.
+/// Records that an import begins or continues.
 pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -189,7 +189,7 @@ pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) ->
     Ok(rows > 0)
 }
 
-/// Notes how many records there are.
+/// Stores the number of records.
 pub(super) async fn set_total(db: &Db, network: NetworkId, id: &str, total: i64) -> Result<bool, Error> {
     let rows = db
         .write("UPDATE imports SET total = $3 WHERE network_id = $1 AND import_id = $2 AND state = 'RUNNING'")
@@ -201,8 +201,8 @@ pub(super) async fn set_total(db: &Db, network: NetworkId, id: &str, total: i64)
     Ok(rows > 0)
 }
 
-/// Moves an import's position from the expected one; false where it no longer runs or does not exist. The report's notes
-/// are written where there are new ones.
+/// Moves an import's position from the expected one; false if it no longer runs or does not exist. The report's notes
+/// are written if there are new ones.
 pub(super) async fn advance(
     tx: &mut Tx,
     network: NetworkId,
@@ -229,7 +229,7 @@ pub(super) async fn advance(
     Ok(rows > 0)
 }
 
-/// Ends an import; false where it has ended.
+/// Ends an import; false if it has already ended.
 pub(super) async fn finish(
     tx: &mut Tx,
     network: NetworkId,
@@ -254,8 +254,8 @@ pub(super) async fn finish(
     Ok(rows > 0)
 }
 
-/// Looks each key up by itself: PostgreSQL, whose statistics lag behind an import, would otherwise read all of a source
-/// for each batch.
+/// Looks up each key separately: PostgreSQL, whose statistics lag behind an import, would otherwise read a whole
+/// source per batch.
 const KNOWN: Sql = Sql {
     sqlite: "SELECT source_key, value FROM import_sources
              WHERE network_id = $1 AND source = $2 AND source_key IN (SELECT value FROM json_each($3))",
@@ -264,7 +264,7 @@ const KNOWN: Sql = Sql {
                                    WHERE network_id = $1 AND source = $2 AND source_key = keys.key LIMIT 1) AS known",
 };
 
-/// What was made of these records of a source, by their keys.
+/// Results of these records of a source, by key.
 pub(super) async fn known(
     db: &Db,
     network: NetworkId,
@@ -285,7 +285,7 @@ const REMEMBER: Sql = Sql {
                ON CONFLICT (network_id, source, source_key) DO UPDATE SET value = excluded.value",
 };
 
-/// Remembers what was made of records.
+/// Stores the results of records.
 pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&SourceKey, i64>) -> Result<(), Error> {
     if made.is_empty() {
         return Ok(());
@@ -295,8 +295,9 @@ pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&So
     Ok(())
 }
 
-/// Has PostgreSQL look at the tables that an import fills. By itself it does so after a minute, and until then finds single
-/// rows as if the tables were empty: by reading all of the network's. Crosses networks: it reads a sample of each table.
+/// Makes PostgreSQL analyze the tables that an import fills. Its automatic analysis comes a minute later; until then
+/// it looks up single rows as if the tables were empty: by reading all of the network's. Crosses networks: it reads a
+/// sample of each table.
 pub(super) async fn analyze(db: &Db, kind: ImportKind) -> Result<(), Error> {
     let postgres = match kind {
         ImportKind::LuckPerms => "ANALYZE permission_nodes, player_permission_revisions",

@@ -1,8 +1,8 @@
-//! Limits per remote address, for what needs no key or comes with a wrong one, and of mails that networks have sent.
+//! Limits per client address, for requests without a key or with a wrong one, and limits of mails sent by networks.
 //!
-//! Addresses share a fixed number of buckets, so that no number of addresses takes more memory. Each has a bucket in two
-//! tables, under different hashes, and is refused only where both are empty: that a neighbour in one of them sends too
-//! much is not its fault.
+//! Addresses share a fixed number of buckets, so that memory use does not depend on their number. Each address has a
+//! bucket in two tables, under different hashes, and is refused only if both are empty: it must not suffer from
+//! another address in one of them.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::net::IpAddr;
@@ -16,26 +16,26 @@ use crate::limits::rates::refusal;
 use crate::limits::token_bucket::{Rate, TokenBucket};
 use crate::values::NetworkId;
 
-/// Buckets in one table.
+/// Number of buckets per table.
 const BUCKETS: usize = 1 << 15;
-/// Wrong keys of one address: far more than a person mistypes, too few to keep the database busy.
+/// Wrong keys per address: far more than a person mistypes, too few to keep the database busy.
 const WRONG_KEYS: Rate = Rate::per_second(20, 200);
-/// Requests of one address to routes that need no key.
+/// Requests per address to routes without a key.
 const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
-/// Joins of the waitlist: enough for people who share an address, too few to sign up a list of others.
+/// Waitlist joins per address: enough for people who share an address, too few to sign up a list of others.
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
-/// Passwords and codes of one address: people mistype; a household, or an office, has several of them.
+/// Passwords and codes per address: people mistype, and several may share an address.
 const SIGN_INS: Rate = Rate::every(Duration::from_secs(10), 30);
-/// Mails with links that one address asks for, and invitations of one network.
+/// Mails with links requested by one address, and invitations of one network.
 const MAILS: Rate = Rate::every(Duration::from_secs(30), 50);
-/// Invitations of one network to one address, also where it takes them back.
+/// Invitations of one network to one address, including withdrawn ones.
 const MAILS_TO_ONE: Rate = Rate::every(Duration::from_mins(10), 3);
 /// Notices of one network to one address.
 const NOTICES_TO_ONE: Rate = Rate::every(Duration::from_mins(10), 20);
-/// Look-ups at once, over all addresses that sent too many wrong keys.
+/// Concurrent lookups for all addresses that sent too many wrong keys.
 const LOOKUPS: usize = 2;
 
-/// What is limited per remote address, and mails.
+/// Limits per client address, and of mails.
 #[derive(Debug)]
 pub(crate) struct AddressLimits {
     wrong_keys: AddressBuckets,
@@ -60,14 +60,14 @@ impl Default for AddressLimits {
 }
 
 impl AddressLimits {
-    /// Counts a request with a wrong key, and refuses its address where there were too many. A valid key is never
-    /// refused: whoever shares the address with somebody who guesses keys is served.
+    /// Counts a request with a wrong key, and refuses its address if there were too many. A valid key is never
+    /// refused: clients that share the address with an attacker are served.
     pub(crate) fn count_wrong_key(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
-        self.wrong_keys.take(remote, now, "Too many wrong keys came from this address; try again later.")
+        self.wrong_keys.take(remote, now, "Too many wrong keys from this address; try again later.")
     }
 
-    /// To be held while a key of this address is looked up: where too many wrong ones came from it, only a few look-ups
-    /// run at once, so that guessing keys does not keep the database busy.
+    /// Permit for looking up a key of this address: if it sent too many wrong keys, only a few lookups run
+    /// concurrently, so that guessing keys does not keep the database busy.
     pub(crate) async fn lookup_permit(&self, remote: IpAddr, now: Millis) -> Option<SemaphorePermit<'_>> {
         if self.wrong_keys.has_token(remote, now) {
             return None;
@@ -76,36 +76,36 @@ impl AddressLimits {
         self.lookups.acquire().await.ok()
     }
 
-    /// Counts a request to a route that needs no key.
+    /// Counts a request to a route without a key.
     pub(crate) fn count_public(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
-        self.public.take(remote, now, "Too many requests without a key came from this address; try again later.")
+        self.public.take(remote, now, "Too many requests without a key from this address; try again later.")
     }
 
-    /// Counts a password or a code, right or wrong.
+    /// Counts a password or code, correct or not.
     pub(crate) fn count_sign_in(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
-        self.sign_ins.take(remote, now, "Too many have tried to sign in from this address; try again later.")
+        self.sign_ins.take(remote, now, "Too many sign-in attempts from this address; try again later.")
     }
 
-    /// Counts an invitation of a network to an address, in lower case.
+    /// Counts an invitation of a network to an address in lower case.
     pub(crate) fn count_invitation(&self, network: NetworkId, to: &str, now: Millis) -> Result<(), ApiError> {
         let often = "This address was invited too often; try again later.";
         self.mails.take_at(MAILS_TO_ONE, ("invitation", network, to), now, often)?;
-        self.mails.take_at(MAILS, network, now, "This network invites too many people; try again later.")
+        self.mails.take_at(MAILS, network, now, "Too many invitations by this network; try again later.")
     }
 
-    /// Whether a network may send a notice to an address now, which is counted.
+    /// True if a network may send a notice to an address now. Counts the notice.
     pub(crate) fn may_notify(&self, network: NetworkId, to: &str, now: Millis) -> bool {
         self.mails.take_at(NOTICES_TO_ONE, ("notice", network, to), now, "").is_ok()
     }
 
     /// Counts a mail with a link.
     pub(crate) fn count_mail(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
-        self.mails.take(remote, now, "Too many mails were asked for from this address; try again later.")
+        self.mails.take(remote, now, "Too many mails requested from this address; try again later.")
     }
 
-    /// Counts somebody who joins the waitlist.
+    /// Counts a join of the waitlist.
     pub(crate) fn count_join(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
-        self.joins.take(remote, now, "Too many have joined from this address; try again later.")
+        self.joins.take(remote, now, "Too many joins from this address; try again later.")
     }
 }
 
@@ -135,7 +135,7 @@ impl AddressBuckets {
         self.take_at(self.rate, address_block(remote), now, message)
     }
 
-    /// Takes a token of something else than an address, at a rate of its own.
+    /// Takes a token for a key that is not an address, at its own rate.
     fn take_at(&self, rate: Rate, of: impl Hash, now: Millis, message: &'static str) -> Result<(), ApiError> {
         let [Err(one), Err(other)] = self.buckets(of).map(|bucket| bucket.take(rate, now)) else {
             return Ok(());
@@ -145,7 +145,7 @@ impl AddressBuckets {
     }
 }
 
-/// An IPv6 address stands for its /64, which one household has.
+/// Address that is limited: for IPv6 the /64 network, usually one household.
 pub(crate) fn address_block(remote: IpAddr) -> IpAddr {
     match remote.to_canonical() {
         IpAddr::V6(address) => IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes()),

@@ -1,4 +1,4 @@
-//! The bounds that this hub applies: those of the table, or lower ones of its operator.
+//! Bounds of this hub: those of the table, or lower ones set by the operator.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::limits::Limit;
 
-/// Bounds that are lower than those of the table.
+/// Bounds lower than those of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds(Arc<BTreeMap<Limit, i64>>);
 
 impl Bounds {
-    /// The most that any network of this hub may have.
+    /// Maximum for any network of this hub.
     pub fn of(&self, limit: Limit) -> i64 {
         self.0.get(&limit).copied().unwrap_or(limit.bound())
     }
@@ -36,11 +36,10 @@ impl<'de> Deserialize<'de> for Bounds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut bounds = BTreeMap::new();
         for (name, bound) in BTreeMap::<String, i64>::deserialize(deserializer)? {
-            let limit: Limit =
-                name.parse().map_err(|_| de::Error::custom(format_args!("there is no limit `{name}`")))?;
+            let limit: Limit = name.parse().map_err(|_| de::Error::custom(format_args!("unknown limit `{name}`")))?;
             if !(0..=limit.bound()).contains(&bound) {
                 let most = limit.bound();
-                return Err(de::Error::custom(format_args!("the limit `{name}` can be lowered only: 0 to {most}")));
+                return Err(de::Error::custom(format_args!("the limit `{name}` can only be lowered: 0 to {most}")));
             }
             bounds.insert(limit, bound);
         }

@@ -1,4 +1,4 @@
-//! The table in `docs/limits.md`.
+//! Table in `docs/limits.md`.
 
 use std::fmt::Write as _;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::limits::Limit;
 
-/// A Markdown table of all bounds.
+/// Markdown table of all bounds.
 pub fn document() -> String {
     let mut table = String::from("| limit | bound | what is counted | over it |\n|---|---:|---|---|\n");
     for limit in Limit::VARIANTS {
         let (effect, description, bound) = (effect(*limit), description(*limit), grouped(limit.bound()));
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(table, "| `{limit}` | {bound} | {description} | {effect} |");
     }
     table
@@ -37,7 +37,7 @@ fn description(limit: Limit) -> String {
     limit.description().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A number with a comma before each three digits.
+/// Formats a number with thousands separators.
 fn grouped(number: i64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

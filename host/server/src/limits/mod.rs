@@ -1,12 +1,11 @@
-//! What one network may store, keep open and have computed, and how fast it may call.
+//! Limits of a network's storage, open resources, computing time and request rates.
 //!
-//! A bound is the same for every network and no plan lifts it: it stops one network from stopping another. A network's
-//! plan says the rest; a change of it is in effect within a second, on every node. What needs no valid key is limited per
-//! remote address.
+//! A bound is the same for every network and cannot be raised by a plan: it protects networks from each other. The
+//! network's plan sets lower limits; its changes take effect within a second on every node. Requests without a valid
+//! key are limited per client address.
 //!
-//! `bounds` are those of the table, or lower ones of the operator; `usage` counts in memory what networks use, and the
-//! database's triggers what they store.
-//! Tables: `network_usage`, and `plans`, which it reads.
+//! `bounds` are those of the table, or lower ones of the operator; `usage` counts resources in memory, and the
+//! database's triggers count stored data. Tables: `network_usage`, and `plans`, which it reads.
 
 mod addresses;
 mod bounds;
@@ -50,10 +49,10 @@ use crate::values::NetworkId;
 
 const COUNT_INTERVAL: Duration = Duration::from_mins(10);
 
-/// Starts the background work: counts what networks stored before the database counted it.
+/// Starts the background work: counts rows from before the database counted them.
 pub(crate) async fn start(app: &App) -> Result<(), hub_db::Error> {
     if app.db.backend() == hub_db::Backend::Sqlite {
-        // Its one writer would be busy while it serves.
+        // Its only writer would be busy while the hub is running.
         count_earlier_rows(app.clone()).await?;
     }
     every(app, COUNT_INTERVAL, "count what networks store", count_earlier_rows);
@@ -67,24 +66,24 @@ async fn count_earlier_rows(app: App) -> Result<(), hub_db::Error> {
     Ok(())
 }
 
-/// The limits of one network: of its plan, and those that everybody has.
+/// Limits of one network: its plan's, and the general ones.
 #[derive(Clone, Debug)]
 pub(crate) struct NetworkLimits {
     bounds: Bounds,
     plan: Arc<Plan>,
 }
 
-/// The limits of `network`, which can then be checked inside a transaction.
+/// Limits of `network`, which can then be checked inside a transaction.
 pub(crate) async fn of(app: &App, network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
     Ok(NetworkLimits::new(app, app.limits.current(app, network).await?.plan()))
 }
 
-/// Refuses to add `added` to what is `used` where that is over a bound that no plan lowers.
+/// Refuses to add `added` to `used` if the result exceeds a bound without a plan limit.
 pub(crate) fn check(app: &App, limit: Limit, used: i64, added: i64) -> Result<(), QuotaExceeded> {
     QuotaExceeded::check(limit, app.settings.limits.of(limit), used, added)
 }
 
-/// A bound that no plan lowers.
+/// Bound without a plan limit.
 pub(crate) fn bound(app: &App, limit: Limit) -> i64 {
     app.settings.limits.of(limit)
 }
@@ -94,47 +93,47 @@ impl NetworkLimits {
         Self { bounds: app.settings.limits.clone(), plan }
     }
 
-    /// The most that `limit` allows: what the plan says, and never more than the bound.
+    /// Value of `limit`: the plan's, but at most the bound.
     pub(crate) fn value(&self, limit: Limit) -> i64 {
         let bound = self.bounds.of(limit);
         self.plan.quota(limit).map_or(bound, |quota| quota.min(bound))
     }
 
-    /// Refuses to add `added` to what is `used` where that is over `limit`.
+    /// Refuses to add `added` to `used` if the result exceeds `limit`.
     pub(crate) fn check(&self, limit: Limit, used: i64, added: i64) -> Result<(), QuotaExceeded> {
         QuotaExceeded::check(limit, self.value(limit), used, added)
     }
 
-    /// How many days entries of the audit log stay.
+    /// Retention of audit log entries in days.
     pub(crate) fn audit_days(&self) -> i64 {
         self.plan.audit_days()
     }
 
-    /// How many days hours of usage stay.
+    /// Retention of hourly usage in days.
     pub(crate) fn usage_days(&self) -> i64 {
         self.plan.usage_days()
     }
 
-    /// For how long what grows old is kept.
+    /// Retention of expiring data.
     pub(crate) fn retention_days(&self) -> RetentionDays {
         self.plan.retention_days
     }
 
-    /// What one call of a module may cost at a point, as far as the plan says.
+    /// The plan's limits of one module call at a point.
     pub(crate) fn of_point(&self, point: Point) -> PointLimits {
         *self.plan.module_limits.of(point)
     }
 }
 
-/// A network has used up a limit.
+/// Error: a network has reached a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("The limit `{limit}` of this network is {value}, and {used} are used.")]
 pub struct QuotaExceeded {
-    /// Which limit.
+    /// Reached limit.
     pub limit: Limit,
-    /// The most that it allows.
+    /// Value of the limit.
     pub value: i64,
-    /// What is used of it.
+    /// Current usage.
     pub used: i64,
 }
 

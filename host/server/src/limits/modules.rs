@@ -1,4 +1,4 @@
-//! How long a network's modules may compute.
+//! Computing time of a network's modules.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::limits::plan::ModuleTime;
 use crate::values::NetworkId;
 
-/// Whether the network's modules may compute now. They may not while its plan's time is used up.
+/// True if the network's modules may compute now: not while its plan's time is used up.
 pub(crate) async fn has_module_time(app: &App, network: NetworkId) -> bool {
     let Ok(state) = app.limits.current(app, network).await else { return true };
     match state.plan().module_time {
@@ -16,7 +16,7 @@ pub(crate) async fn has_module_time(app: &App, network: NetworkId) -> bool {
     }
 }
 
-/// Counts what the network's modules have computed.
+/// Counts computing time of the network's modules.
 pub(crate) async fn charge_module_time(app: &App, network: NetworkId, computed: Duration) {
     let Ok(state) = app.limits.current(app, network).await else { return };
     if let Some(ModuleTime::PerSecond(rate)) = state.plan().module_time {

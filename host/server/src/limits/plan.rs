@@ -1,4 +1,4 @@
-//! What a plan says: rates, quotas, and what calls of modules may cost.
+//! Contents of a plan: rates, quotas, and limits of module calls.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,50 +15,50 @@ use utoipa::ToSchema;
 use crate::limits::Limit;
 use crate::limits::token_bucket::Rate;
 
-/// The fastest rate of a plan, in requests or events a second.
+/// Maximum rate in a plan, in requests or events per second.
 const FASTEST: i64 = 1_000_000;
-/// The longest that a plan lets a call of a module compute.
+/// Maximum computing time of a module call in a plan.
 const MAX_COMPUTE_MILLIS: i64 = 1_000;
-/// The largest memory that any call of a module has.
+/// Maximum memory of any module call.
 const MAX_MEMORY_BYTES: i64 = 64 << 20;
-/// The longest that a plan keeps entries of the audit log, and how long they stay where it says nothing.
+/// Maximum retention of audit log entries in a plan, and the default.
 const MAX_AUDIT_DAYS: i64 = 3_650;
 const AUDIT_DAYS: i64 = 365;
-/// The longest that a plan keeps hours of usage, and how long they stay where it says nothing: a year and a month.
+/// Maximum retention of hourly usage in a plan, and the default: a year and a month.
 const MAX_USAGE_DAYS: i64 = 3_650;
 const USAGE_DAYS: i64 = 400;
 const MAX_RETENTION_DAYS: i64 = 36_500;
 const MAX_FUEL: i64 = 1_000_000_000_000;
 const MAX_HOST_CALLS: i64 = 64;
 const MAX_LOG_LINES: i64 = 256;
-/// Half of the calls that the hub runs at once, so that the other half is left for all others.
+/// Half of the calls that the hub runs concurrently, so that the other half remains for others.
 const MAX_CONCURRENCY: i64 = 32;
 
-/// What networks on a plan may use. Null or absent: no more is limited than for everybody.
+/// Limits of networks on a plan. Null or absent: only the general limits apply.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PlanLimits {
-    /// Requests a second of all keys together.
+    /// Requests per second of all keys together.
     #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
     #[schema(minimum = 1, maximum = 1_000_000, example = 200)]
     pub(crate) requests_per_second: Option<i64>,
-    /// Requests that may come at once; as many as a second brings, unless it is set.
+    /// Maximum burst of requests; by default the number per second.
     #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
     #[schema(minimum = 1, maximum = 1_000_000, example = 400)]
     pub(crate) request_burst: Option<i64>,
-    /// Requests a second of each key.
+    /// Requests per second of each key.
     #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
     #[schema(minimum = 1, maximum = 1_000_000, example = 100)]
     pub(crate) key_requests_per_second: Option<i64>,
-    /// Requests a second that publish an event.
+    /// Event publishing requests per second.
     #[serde(deserialize_with = "within::<_, 1, FASTEST>")]
     #[schema(minimum = 1, maximum = 1_000_000, example = 50)]
     pub(crate) events_per_second: Option<i64>,
-    /// Servers that are registered.
+    /// Registered servers.
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 100)]
     pub(crate) servers: Option<i64>,
-    /// Event streams that are open.
+    /// Open event streams.
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 200)]
     pub(crate) streams: Option<i64>,
@@ -66,7 +66,7 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 50)]
     pub(crate) keys: Option<i64>,
-    /// Players who are online.
+    /// Online players.
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 2_000)]
     pub(crate) players: Option<i64>,
@@ -90,42 +90,43 @@ pub(crate) struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 5)]
     pub(crate) webhooks: Option<i64>,
-    /// Milliseconds that all modules together may compute in a second; once they are used up, the built-in behaviour
-    /// serves.
+    /// Computing time of all modules together, in milliseconds per second; once it is used up, the built-in behaviour
+    /// applies.
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 250)]
     pub(crate) module_millis_per_second: Option<i64>,
-    /// Days that entries of the audit log stay; 365 unless it is set.
+    /// Retention of audit log entries in days (default 365).
     #[serde(deserialize_with = "within::<_, 1, MAX_AUDIT_DAYS>")]
     #[schema(minimum = 1, maximum = 3_650, example = 365)]
     pub(crate) audit_days: Option<i64>,
-    /// Days that hours of usage stay; 400 unless it is set.
+    /// Retention of hourly usage in days (default 400).
     #[serde(deserialize_with = "within::<_, 1, MAX_USAGE_DAYS>")]
     #[schema(minimum = 1, maximum = 3_650, example = 400)]
     pub(crate) usage_days: Option<i64>,
-    /// Days that addresses stay with which players were not seen again.
+    /// Days after which players' addresses not seen again are deleted.
     #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
     #[schema(minimum = 1, maximum = 36_500, example = 90)]
     pub(crate) address_days: Option<i64>,
-    /// Days that lines of servers' consoles stay.
+    /// Days after which server console lines are deleted.
     #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
     #[schema(minimum = 1, maximum = 36_500, example = 14)]
     pub(crate) log_days: Option<i64>,
-    /// Days that entries of ledgers stay.
+    /// Days after which ledger entries are deleted.
     #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
     #[schema(minimum = 1, maximum = 36_500, example = 3_650)]
     pub(crate) ledger_days: Option<i64>,
-    /// Days that statistics of days, weeks and months stay after their last change; those of lifetimes stay.
+    /// Days after which statistics of days, weeks and months are deleted, from their last change; lifetime statistics
+    /// stay.
     #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
     #[schema(minimum = 1, maximum = 36_500, example = 730)]
     pub(crate) statistics_days: Option<i64>,
-    /// 1: these networks are among the up to 50 that the operator's metrics show one by one.
+    /// 1: these networks are among the up to 50 shown individually in the operator's metrics.
     #[serde(deserialize_with = "within::<_, 0, 1>")]
     #[schema(minimum = 0, maximum = 1, example = 1)]
     pub(crate) network_metrics: Option<i64>,
 }
 
-/// For how many days a plan keeps what nobody asks to delete; none: for good.
+/// Retention of a plan's expiring data in days; none: forever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RetentionDays {
     pub(crate) addresses: Option<i64>,
@@ -134,38 +135,37 @@ pub(crate) struct RetentionDays {
     pub(crate) statistics: Option<i64>,
 }
 
-/// What one call of a module may cost at one extension point, and how many may run. Null or absent: the default of the
-/// point.
+/// Limits of one module call at an extension point, and of concurrent calls. Null or absent: the point's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PointLimits {
-    /// Milliseconds of the module's own computing.
+    /// Computing time of the module, in milliseconds.
     #[serde(deserialize_with = "within::<_, 1, MAX_COMPUTE_MILLIS>")]
     #[schema(minimum = 1, maximum = 1_000, example = 25)]
     pub(crate) compute_millis: Option<i64>,
-    /// WebAssembly instructions, roughly.
+    /// Approximate number of WebAssembly instructions.
     #[serde(deserialize_with = "within::<_, 1, MAX_FUEL>")]
     #[schema(minimum = 1, maximum = 1_000_000_000_000_i64, example = 100_000_000)]
     pub(crate) fuel: Option<i64>,
-    /// Bytes of memory.
+    /// Memory in bytes.
     #[serde(deserialize_with = "within::<_, 65_536, MAX_MEMORY_BYTES>")]
     #[schema(minimum = 65_536, maximum = 67_108_864, example = 67_108_864)]
     pub(crate) memory_bytes: Option<i64>,
-    /// Host calls that touch data.
+    /// Host calls that access data.
     #[serde(deserialize_with = "within::<_, 0, MAX_HOST_CALLS>")]
     #[schema(minimum = 0, maximum = 64, example = 8)]
     pub(crate) host_calls: Option<i64>,
-    /// Log lines that are kept.
+    /// Stored log lines.
     #[serde(deserialize_with = "within::<_, 0, MAX_LOG_LINES>")]
     #[schema(minimum = 0, maximum = 256, example = 64)]
     pub(crate) log_lines: Option<i64>,
-    /// Calls that run at once; others wait.
+    /// Concurrent calls; others wait.
     #[serde(deserialize_with = "within::<_, 1, MAX_CONCURRENCY>")]
     #[schema(minimum = 1, maximum = 32, example = 8)]
     pub(crate) concurrency: Option<i64>,
 }
 
-/// What one call of a module may cost, by extension point.
+/// Limits of one module call, by extension point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ModuleLimits {
@@ -178,7 +178,7 @@ pub(crate) struct ModuleLimits {
 }
 
 impl ModuleLimits {
-    /// Those of one point.
+    /// Limits of one point.
     pub(crate) fn of(&self, point: Point) -> &PointLimits {
         match point {
             Point::Matchmaking => &self.matchmaking,
@@ -189,12 +189,12 @@ impl ModuleLimits {
 }
 
 impl PointLimits {
-    /// How many calls may run at once.
+    /// Maximum number of concurrent calls.
     pub(crate) fn max_calls(&self) -> usize {
         self.concurrency.and_then(|calls| usize::try_from(calls).ok()).unwrap_or(MAX_CHAIN_CALLS)
     }
 
-    /// These limits in the place of the usual ones.
+    /// Applies these limits on top of the default ones.
     pub(crate) fn apply(&self, usual: Limits) -> Limits {
         let compute = self.compute_millis.map(|millis| Duration::from_millis(millis.unsigned_abs()));
         let usual = compute.map_or(usual, |compute| usual.with_compute(compute));
@@ -209,7 +209,7 @@ impl PointLimits {
     }
 }
 
-/// The rates of a plan.
+/// Rates of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rates {
     pub(super) requests: Option<Rate>,
@@ -217,27 +217,27 @@ pub(super) struct Rates {
     pub(super) events: Option<Rate>,
 }
 
-/// How long modules may compute.
+/// Computing time of modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ModuleTime {
-    /// Not at all.
+    /// None.
     None,
-    /// So many microseconds a second.
+    /// Microseconds per second.
     PerSecond(Rate),
 }
 
 impl PlanLimits {
-    /// Whether responses have rates to tell.
+    /// True if responses report rates.
     pub(crate) fn has_rates(&self) -> bool {
         self.rates().is_some()
     }
 
-    /// Whether there is a burst of a rate that is not set.
+    /// True if a burst is set without its rate.
     pub(crate) fn has_lone_burst(&self) -> bool {
         self.request_burst.is_some() && self.requests_per_second.is_none()
     }
 
-    /// Its rates, if it has one.
+    /// Rates of the plan, if any.
     fn rates(&self) -> Option<Rates> {
         let second = |tokens: i64| Rate::per_second(tokens, tokens);
         let rates = Rates {
@@ -251,14 +251,14 @@ impl PlanLimits {
         any.map(|_| rates)
     }
 
-    /// The time that modules may compute in a second, in microseconds.
+    /// Computing time of modules per second, in microseconds.
     fn module_time(&self) -> Option<ModuleTime> {
         let millis = self.module_millis_per_second?;
         let micros = millis.saturating_mul(1_000);
         Some(if micros == 0 { ModuleTime::None } else { ModuleTime::PerSecond(Rate::per_second(micros, micros)) })
     }
 
-    /// What the plan says of a limit that everybody has.
+    /// The plan's values of general limits.
     fn quotas(&self) -> BTreeMap<&'static str, i64> {
         let quotas = [
             ("servers", self.servers),
@@ -275,7 +275,7 @@ impl PlanLimits {
     }
 }
 
-/// A plan, ready to be checked.
+/// A plan, ready for checks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Plan {
     quotas: BTreeMap<&'static str, i64>,
@@ -288,12 +288,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// How long entries of the audit log stay.
+    /// Retention of audit log entries.
     pub(super) fn audit_days(&self) -> i64 {
         self.audit_days.unwrap_or(AUDIT_DAYS)
     }
 
-    /// How long hours of usage stay.
+    /// Retention of hourly usage.
     pub(super) fn usage_days(&self) -> i64 {
         self.usage_days.unwrap_or(USAGE_DAYS)
     }
@@ -315,7 +315,7 @@ impl Plan {
         }
     }
 
-    /// What the plan allows of a limit; none where it says nothing.
+    /// The plan's value of a limit, if set.
     pub(super) fn quota(&self, limit: Limit) -> Option<i64> {
         if self.quotas.is_empty() { None } else { self.quotas.get(limit.name()).copied() }
     }
@@ -341,7 +341,7 @@ fn or_default<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PointLimits,
     Ok(object(deserializer)?.unwrap_or_default())
 }
 
-/// Reads a struct from an object or null: serde by itself accepts an array of its fields, too.
+/// Deserializes a struct from an object or null: serde also accepts an array of its fields.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     deserializer.deserialize_any(ObjectVisitor(PhantomData))
 }

@@ -1,4 +1,4 @@
-//! Plans of networks, and what their networks store.
+//! SQL of networks' plans and storage.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use hub_db::{Db, Error};
 use crate::limits::plan::{ModuleLimits, Plan, PlanLimits};
 use crate::values::NetworkId;
 
-/// Networks that are counted in one run.
+/// Number of networks counted per run.
 const BATCH: i64 = 1_000;
 
-/// The plan of a network. A plan that is not there, as right after an import, limits nothing.
+/// Plan of a network. A missing plan, such as right after an import, limits nothing.
 pub(super) async fn plan_of(db: &Db, network: NetworkId) -> Result<Plan, Error> {
     let row: Option<(String, String)> = db
         .query(
@@ -22,17 +22,17 @@ pub(super) async fn plan_of(db: &Db, network: NetworkId) -> Result<Plan, Error> 
     Ok(row.map(|(limits, module_limits)| parse(&limits, &module_limits)).unwrap_or_default())
 }
 
-/// What a newer hub wrote and this one can't read limits nothing.
+/// Unreadable limits of a newer hub limit nothing.
 fn parse(limits: &str, module_limits: &str) -> Plan {
     let limits: PlanLimits = serde_json::from_str(limits).unwrap_or_else(|error| {
-        tracing::error!(%error, "a plan cannot be read");
+        tracing::error!(%error, "cannot read a plan");
         PlanLimits::default()
     });
     let module_limits: ModuleLimits = serde_json::from_str(module_limits).unwrap_or_default();
     Plan::new(&limits, module_limits)
 }
 
-/// What the triggers have counted of a network's rows.
+/// Bytes of a network's rows, counted by triggers.
 pub(super) async fn counted_bytes(db: &Db, network: NetworkId) -> Result<i64, Error> {
     let (bytes,): (i64,) = db
         .query("SELECT CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1")
@@ -42,7 +42,7 @@ pub(super) async fn counted_bytes(db: &Db, network: NetworkId) -> Result<i64, Er
     Ok(bytes)
 }
 
-/// What the network's modules have in their stores.
+/// Bytes in the stores of the network's modules.
 pub(super) async fn module_store_bytes(module_store: &Db, network: NetworkId) -> Result<i64, Error> {
     let (bytes,): (i64,) = module_store
         .query("SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM module_store_usage WHERE network_id = $1")
@@ -52,27 +52,27 @@ pub(super) async fn module_store_bytes(module_store: &Db, network: NetworkId) ->
     Ok(bytes)
 }
 
-/// What the triggers have counted of a network, and what its modules store.
+/// Storage of a network: counted by triggers, and in module stores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StorageCounts {
     /// Documents of collections.
     pub(crate) documents: i64,
-    /// Bytes of rows, without those of modules' stores.
+    /// Bytes of rows, without module stores.
     pub(crate) row_bytes: i64,
-    /// Bytes in modules' stores.
+    /// Bytes in module stores.
     pub(crate) module_store_bytes: i64,
     /// Bytes of files.
     pub(crate) file_bytes: i64,
 }
 
-/// What the networks after `after` store, by their ids.
+/// Storage of the networks after `after`, ordered by id.
 pub(super) async fn storage_counts(
     db: &Db,
     module_store: &Db,
     after: NetworkId,
     most: i64,
 ) -> Result<Vec<(NetworkId, StorageCounts)>, Error> {
-    // Crosses networks: one loop is for all.
+    // Crosses networks: one loop serves all.
     let rows: Vec<(NetworkId, i64, i64, i64)> = db
         .query(
             "SELECT network_id, CAST(SUM(documents) AS BIGINT), CAST(SUM(storage_bytes) AS BIGINT),
@@ -84,7 +84,7 @@ pub(super) async fn storage_counts(
         .all()
         .await?;
     let Some((last, ..)) = rows.last() else { return Ok(vec![]) };
-    // Crosses networks: one loop is for all.
+    // Crosses networks: one loop serves all.
     let modules: Vec<(NetworkId, i64)> = module_store
         .query(
             "SELECT network_id, CAST(SUM(bytes) AS BIGINT) FROM module_store_usage
@@ -102,7 +102,7 @@ pub(super) async fn storage_counts(
     Ok(rows.into_iter().map(counts).collect())
 }
 
-/// What one network stores.
+/// Storage of one network.
 pub(super) async fn storage_counts_of(db: &Db, module_store: &Db, network: NetworkId) -> Result<StorageCounts, Error> {
     let (documents, row_bytes, file_bytes) = db
         .query(
@@ -117,7 +117,7 @@ pub(super) async fn storage_counts_of(db: &Db, module_store: &Db, network: Netwo
     Ok(StorageCounts { documents, row_bytes, module_store_bytes, file_bytes })
 }
 
-/// Crosses networks: those whose rows from before the triggers are not counted yet.
+/// Networks with uncounted rows from before the triggers. Crosses networks: one run covers all.
 pub(super) async fn uncounted(db: &Db) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db
         .query(
@@ -131,8 +131,8 @@ pub(super) async fn uncounted(db: &Db) -> Result<Vec<NetworkId>, Error> {
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// Counts what the triggers did not: the difference between the rows and the counts is the same at every moment, so that
-/// this statement may run beside any others. Only the first one of a network has an effect.
+/// Counts rows that the triggers did not: the difference between rows and counts is the same at every moment, so this
+/// statement may run concurrently with any others. Only the first one of a network has an effect.
 pub(super) async fn count_earlier_rows(db: &Db, network: NetworkId) -> Result<(), Error> {
     db.write(
         "INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)

@@ -1,5 +1,4 @@
-//! Requests and events a second: counted once the caller's key and scopes are checked, and told in the headers of the
-//! response.
+//! Rates of requests and events: counted after the check of key and scopes, and reported in response headers.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -20,24 +19,24 @@ use crate::limits::state::NetworkState;
 use crate::limits::token_bucket::{Rate, TokenBucket};
 use crate::values::NetworkId;
 
-/// On a request: its route needs no key.
+/// Request extension: the route needs no key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublicRoute;
 
-/// On a request: its route publishes an event.
+/// Request extension: the route publishes an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublishingRoute;
 
-/// On a request: it was counted. A layer may check a request before its handler does.
+/// Request extension: the request was counted. A layer may check a request before its handler does.
 #[derive(Clone, Copy, Debug)]
 struct Counted;
 
-/// On a request: where its rates are put for the response.
+/// Request extension: receives the rates for the response.
 #[derive(Clone, Debug, Default)]
 struct RatesOfResponse(Arc<Mutex<Vec<RateState>>>);
 
-/// Refuses requests to public routes of an address that sends too many, and writes the rates of others into their
-/// responses.
+/// Refuses requests to public routes from an address that sends too many, and adds the rates of other requests to
+/// their responses.
 pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     if request.extensions().get::<PublicRoute>().is_some() {
         return public_layer(State(app), request, next).await;
@@ -52,7 +51,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     response
 }
 
-/// Refuses requests of an address that sends too many to routes that need no key.
+/// Refuses requests to routes without a key from an address that sends too many.
 pub(crate) async fn public_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     match app.limits.addresses.count_public(remote_address(request.extensions()), app.clock.now()) {
         Ok(()) => next.run(request).await,
@@ -60,13 +59,13 @@ pub(crate) async fn public_layer(State(app): State<App>, request: Request, next:
     }
 }
 
-/// The address that a request came from.
+/// Client address of a request.
 pub(crate) fn remote_address(extensions: &Extensions) -> IpAddr {
     let remote = extensions.get::<ConnectInfo<SocketAddr>>();
     remote.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |ConnectInfo(address)| address.ip().to_canonical())
 }
 
-/// Counts a request whose caller may send it, once; refused where its key or its network is over a rate.
+/// Counts an authorized request once; refused if its key or network exceeds a rate.
 pub(crate) async fn count_request(
     app: &App,
     parts: &mut Parts,
@@ -104,17 +103,17 @@ fn take(
 ) -> Result<(), Refused> {
     let now = app.clock.now();
     let mut take = |policy, rate, bucket: &TokenBucket, message| take_one(policy, rate, bucket, message, now, states);
-    // The key first: what one key sends too much of takes nothing from the network's others.
+    // The key first: a key's excess must not reduce the quota of the network's other keys.
     if let Some(rate) = rates.key_requests {
         let bucket = app.limits.key_bucket(key_id);
-        take("key", rate, &bucket, "This key sends more requests a second than its network's plan allows.")?;
+        take("key", rate, &bucket, "This key exceeds the request rate of its network's plan.")?;
     }
     if let Some(rate) = rates.requests {
-        let message = "This network sends more requests a second than its plan allows.";
+        let message = "This network exceeds the request rate of its plan.";
         take("network", rate, &state.requests, message)?;
     }
     if let Some(rate) = rates.events.filter(|_| publishes) {
-        let message = "This network publishes more events a second than its plan allows.";
+        let message = "This network exceeds the event rate of its plan.";
         take("events", rate, &state.events, message)?;
     }
     Ok(())
@@ -134,7 +133,7 @@ fn take_one(
     taken.map(drop).map_err(|level| Refused { message, retry_after: level.next_in })
 }
 
-/// 429 with the rates it was refused by.
+/// 429 with the rates that caused the refusal.
 pub(super) fn refusal(message: &'static str, retry_after: i64, rates: Vec<RateState>) -> ApiError {
     ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
         .retry_after(retry_after.unsigned_abs())

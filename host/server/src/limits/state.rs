@@ -1,4 +1,4 @@
-//! The plans of networks as far as they were asked for lately, and what their networks have used of the rates.
+//! Cache of networks' plans, and the networks' use of their rates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,25 +18,25 @@ use crate::limits::stored::StoredEstimate;
 use crate::limits::token_bucket::TokenBucket;
 use crate::values::NetworkId;
 
-/// A change by another process on the same database is in effect after this time; one by this process at once.
+/// Delay for changes by other processes on the same database; changes by this process apply immediately.
 const TTL: Millis = 500;
-/// With this many networks in memory, those that were idle for [`IDLE`] are forgotten.
+/// Number of networks in memory above which those idle for [`IDLE`] are dropped.
 const PRUNE_AT: usize = 10_000;
-/// Long enough for every bucket of a network to be full again, but for extreme plans.
+/// Long enough for all buckets of a network to be full again, except with extreme plans.
 const IDLE: Millis = 10 * 60 * 1000;
 const MAX_KEYS: u64 = 100_000;
 const KEY_IDLE: Duration = Duration::from_mins(1);
 const NEVER: Millis = Millis::MIN;
-/// The operator's network has no plan.
+/// The operator's network, which has no plan.
 const OPERATOR: NetworkId = NetworkId(uuid::Uuid::nil());
 
-/// The limits of all networks and addresses.
+/// Limits of all networks and addresses.
 #[derive(Debug)]
 pub struct Limits {
     networks: RwLock<HashMap<NetworkId, Arc<NetworkState>>>,
-    /// By the keys' ids.
+    /// By key id.
     keys: Cache<String, Arc<TokenBucket>>,
-    /// Whether any plan has a rate, as far as this process knows.
+    /// True if any plan known to this process has a rate.
     has_rates: AtomicBool,
     pub(crate) addresses: AddressLimits,
 }
@@ -52,7 +52,7 @@ impl Default for Limits {
     }
 }
 
-/// One network's plan and what it has used of it.
+/// Plan of a network and its use.
 #[derive(Debug)]
 pub(crate) struct NetworkState {
     plan: ArcSwap<Plan>,
@@ -79,7 +79,7 @@ impl NetworkState {
         self.plan.load_full()
     }
 
-    /// Whether the caller is to read the plan again. The others use the old one meanwhile.
+    /// True if the caller must reload the plan. Others use the old one meanwhile.
     fn begin_read(&self, now: Millis) -> Option<Millis> {
         let read_at = self.read_at.load(Ordering::Relaxed);
         let is_fresh = now.saturating_sub(read_at) < TTL && read_at <= now;
@@ -90,12 +90,12 @@ impl NetworkState {
 }
 
 impl Limits {
-    /// Whether a response may have rates to tell.
+    /// True if responses may report rates.
     pub(super) fn has_rates(&self) -> bool {
         self.has_rates.load(Ordering::Relaxed)
     }
 
-    /// Notes that a plan has a rate, so that responses may have rates to tell.
+    /// Records that a plan has a rate, so that responses may report rates.
     pub(crate) fn note_rates(&self) {
         self.has_rates.store(true, Ordering::Relaxed);
     }
@@ -107,14 +107,14 @@ impl Limits {
         self.keys.get_with_by_ref(key_id, Arc::default)
     }
 
-    /// Reads all plans anew: one of them, or whose they are, has changed.
+    /// Invalidates all plans: a plan or its assignment has changed.
     pub(crate) fn invalidate(&self) {
         for state in self.networks.read().values() {
             state.read_at.store(NEVER, Ordering::Relaxed);
         }
     }
 
-    /// Forgets a network.
+    /// Drops a network.
     pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);
     }
@@ -131,7 +131,7 @@ impl Limits {
         Arc::clone(networks.entry(network).or_insert(new))
     }
 
-    /// The state of a network, with its plan as of half a second ago at most.
+    /// State of a network, with its plan at most half a second old.
     pub(super) async fn current(&self, app: &App, network: NetworkId) -> Result<Arc<NetworkState>, hub_db::Error> {
         let now = app.clock.now();
         if let Some(state) = self.find(network) {
@@ -139,7 +139,7 @@ impl Limits {
                 match self.read(app, network).await {
                     Ok(plan) => state.plan.store(Arc::new(plan)),
                     Err(error) => {
-                        // The next request tries again; the old plan holds until then.
+                        // The next request tries again; the old plan applies until then.
                         state.read_at.store(before, Ordering::Relaxed);
                         tracing::warn!(%network, %error, "could not read a network's plan");
                     }
@@ -157,7 +157,7 @@ impl Limits {
         if network == OPERATOR {
             return Ok(Plan::default());
         }
-        // Every request asks for it, so it waits behind no network's work.
+        // Every request needs it, so it waits behind no network's work.
         let plan = plan_store::plan_of(&app.db.reserved(), network).await?;
         if plan.rates.is_some() {
             self.note_rates();

@@ -1,9 +1,9 @@
-//! How many bytes the rows of networks have, and whether their limits allow more.
+//! Size of networks' rows, and checks against their limits.
 //!
-//! The database counts (see the migration `0026_plans`), so that the count is as true as the rows. A write asks for the
-//! count only where the last one, with all that was added here since, leaves no room: writes that replace what is there
-//! make that estimate too high, never too low. Other nodes' writes show after a while; what is written at the same moment
-//! may take a network over its limit by as much.
+//! The database counts (see the migration `0026_plans`), so that the count is exact. A write reads the count only if
+//! the last one, plus all that was added here since, leaves no room: replacing writes make that estimate too high,
+//! never too low. Other nodes' writes appear after a while; concurrent writes may exceed a network's limit by their
+//! size.
 
 use parking_lot::Mutex;
 
@@ -13,19 +13,19 @@ use crate::limits::plan_store::{self, StorageCounts};
 use crate::limits::{Limit, NetworkLimits, QuotaExceeded};
 use crate::values::NetworkId;
 
-/// How long a count holds near the limit, and how long where less than half of it is used.
+/// Validity of a count near the limit, and below half of it.
 const TTL: Millis = 1_000;
 const TTL_WITH_ROOM: Millis = 60_000;
-/// What a row counts beside its texts, as in the triggers.
+/// Size of a row besides its texts, same as in the triggers.
 const ROW_BYTES: usize = 64;
 
-/// The size of a row with these texts.
+/// Size of a row with these texts.
 pub(crate) fn row_bytes(texts: &[&str]) -> i64 {
     let bytes = ROW_BYTES + texts.iter().map(|text| text.len()).sum::<usize>();
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// The last count of a network, and what was added since.
+/// Last count of a network, and bytes added since.
 #[derive(Debug, Default)]
 pub(super) struct StoredEstimate(Mutex<Option<Estimate>>);
 
@@ -36,7 +36,7 @@ struct Estimate {
 }
 
 impl StoredEstimate {
-    /// Adds to the estimate; false where it is too old, or leaves no room.
+    /// Adds to the estimate; false if it is too old or leaves no room.
     fn add(&self, value: i64, bytes: i64, now: Millis) -> bool {
         let mut estimate = self.0.lock();
         let Some(current) = estimate.as_mut() else { return false };
@@ -54,7 +54,7 @@ impl StoredEstimate {
     }
 }
 
-/// The bytes that a network stores now.
+/// Bytes currently stored by a network.
 async fn stored_bytes(app: &App, network: NetworkId) -> Result<i64, hub_db::Error> {
     let (counted, modules) = tokio::try_join!(
         plan_store::counted_bytes(&app.db, network),
@@ -63,7 +63,7 @@ async fn stored_bytes(app: &App, network: NetworkId) -> Result<i64, hub_db::Erro
     Ok(counted.saturating_add(modules).max(0))
 }
 
-/// What the networks after `after` store, by their ids.
+/// Storage of the networks after `after`, ordered by id.
 pub(crate) async fn storage_counts(
     app: &App,
     after: NetworkId,
@@ -72,13 +72,13 @@ pub(crate) async fn storage_counts(
     plan_store::storage_counts(&app.db, &app.module_store, after, most).await
 }
 
-/// What a network stores.
+/// Storage of a network.
 pub(crate) async fn storage_counts_of(app: &App, network: NetworkId) -> Result<StorageCounts, hub_db::Error> {
     plan_store::storage_counts_of(&app.db, &app.module_store, network).await
 }
 
-/// Refuses to store `bytes` where the network's limits allow no more. `replaced` is asked for what goes in exchange, only
-/// where that matters: a write that makes nothing larger is never refused.
+/// Refuses to store `bytes` beyond the network's limits. `replaced` returns the size of replaced data, and is called
+/// only if that matters: a write that increases nothing is never refused.
 pub(crate) async fn check_storage<E>(
     app: &App,
     network: NetworkId,

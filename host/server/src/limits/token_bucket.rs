@@ -1,4 +1,4 @@
-//! Token buckets: so many at once, so many a second.
+//! Token buckets: a burst, and a rate per second.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -9,40 +9,40 @@ use crate::http::rate_limit::RateState;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// How fast tokens come, and how many a bucket holds.
+/// Rate of tokens and size of the bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// Nanoseconds from one token to the next.
+    /// Nanoseconds between tokens.
     interval: i64,
     burst: i64,
 }
 
 impl Rate {
-    /// At least one each; more than a billion a second count as that.
+    /// At least one each; at most a billion per second.
     pub(crate) const fn per_second(tokens: i64, burst: i64) -> Self {
         let tokens = if tokens < 1 { 1 } else { tokens };
         let interval = NANOS_PER_SECOND / tokens;
         Self { interval: if interval < 1 { 1 } else { interval }, burst: if burst < 1 { 1 } else { burst } }
     }
 
-    /// One token each `interval`.
+    /// One token per `interval`.
     pub(crate) const fn every(interval: Duration, burst: i64) -> Self {
         Self { interval: interval.as_millis() as i64 * NANOS_PER_MILLI, burst }
     }
 
-    /// The tokens that a full bucket holds.
+    /// Tokens in a full bucket.
     #[cfg(test)]
     pub(crate) const fn burst(self) -> i64 {
         self.burst
     }
 
-    /// What the `RateLimit` headers say of a bucket.
+    /// State of a bucket for the `RateLimit` headers.
     pub(crate) const fn state(self, policy: &'static str, level: BucketLevel) -> RateState {
         let BucketLevel { remaining, full_in, .. } = level;
         RateState { policy, quota: self.burst, window: seconds(self.capacity()), remaining, reset: full_in }
     }
 
-    /// How long an empty bucket takes to fill, in nanoseconds.
+    /// Time to fill an empty bucket, in nanoseconds.
     const fn capacity(self) -> i64 {
         self.interval.saturating_mul(self.burst)
     }
@@ -54,29 +54,29 @@ const fn seconds(nanos: i64) -> i64 {
     if whole < 1 { 1 } else { whole }
 }
 
-/// What is in a bucket after a token was taken or refused.
+/// Level of a bucket after a token was taken or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BucketLevel {
     /// Whole tokens.
     pub(crate) remaining: i64,
     /// Seconds until it is full.
     pub(crate) full_in: i64,
-    /// Seconds until the next token where there is none.
+    /// Seconds until the next token if there is none.
     pub(crate) next_in: i64,
 }
 
-/// A bucket, full at first. It knows the moment at which it will be full again, so that it needs neither a lock nor a
+/// A bucket, full at first. It stores the time at which it will be full again, so that it needs neither lock nor
 /// timer, and its rate may change.
 #[derive(Debug, Default)]
 pub(crate) struct TokenBucket(AtomicI64);
 
 impl TokenBucket {
-    /// Takes a token, if there is one.
+    /// Takes a token if there is one.
     pub(crate) fn take(&self, rate: Rate, now: Millis) -> Result<BucketLevel, BucketLevel> {
         let now = now.saturating_mul(NANOS_PER_MILLI);
         let latest = now.saturating_add(rate.capacity());
         let before = self.0.update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
-            // A bucket that was emptied at a slower rate is empty at the new one, and no emptier.
+            // A bucket emptied at a slower rate is just empty at the new one.
             let full_at = full_at.clamp(now, latest);
             let after = full_at.saturating_add(rate.interval);
             if after <= latest { after } else { full_at }
@@ -86,14 +86,14 @@ impl TokenBucket {
         if after <= latest { Ok(level(after - now, rate)) } else { Err(level(before - now, rate)) }
     }
 
-    /// Whether a token could be taken.
+    /// True if a token is available.
     pub(crate) fn has_token(&self, rate: Rate, now: Millis) -> bool {
         let now = now.saturating_mul(NANOS_PER_MILLI);
         let latest = now.saturating_add(rate.capacity());
         self.0.load(Ordering::Relaxed).max(now).saturating_add(rate.interval) <= latest
     }
 
-    /// Takes tokens whether or not there are as many: what is lacking has to come in first.
+    /// Takes tokens even if there are not enough: the deficit has to be refilled first.
     pub(crate) fn charge(&self, rate: Rate, now: Millis, tokens: i64) {
         let now = now.saturating_mul(NANOS_PER_MILLI);
         let added = rate.interval.saturating_mul(tokens);

@@ -1,9 +1,9 @@
-//! What networks use, counted in memory: rows, so that adding one costs no count, and what is open.
+//! In-memory counts of networks' usage: rows, so that adding one needs no count, and open resources.
 //!
-//! Rows are counted in the database when a network first adds one, and then with each row that is added here. An update of
-//! a row that is there counts like a new one until the next count, which therefore comes a little early. A table of many
-//! rows is counted in the background, and rows may be added meanwhile. Only the owner of a network adds most of its rows;
-//! where several nodes do, each notices the others' within [`MAX_AGE`].
+//! Rows are counted in the database when a network first adds one, and then with each row added here. An update of an
+//! existing row counts as a new one until the next count, which therefore comes a little early. A table of many rows
+//! is counted in the background, and rows may be added meanwhile. Most rows of a network are added by its owner; if
+//! several nodes do, each sees the others' within [`MAX_AGE`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,38 +20,38 @@ use crate::clock::{Millis, millis};
 use crate::limits::{Limit, QuotaExceeded, of};
 use crate::values::NetworkId;
 
-/// How long a count is used.
+/// Validity of a count.
 const MAX_AGE: Duration = Duration::from_hours(1);
 const MAX_COUNTS: u64 = 200_000;
-/// Rows that are counted while a request waits.
+/// Number of rows counted while a request waits.
 const COUNTED_AT_ONCE: i64 = 20_000;
-/// A large table is counted again after this time at the earliest.
+/// Minimum time until a large table is counted again.
 const RECOUNT_AFTER: Duration = Duration::from_secs(1);
 
-/// Rows, or bytes in rows, that a limit counts.
+/// Rows, or bytes in rows, counted by a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
-    /// Which limit.
+    /// Limit.
     pub(crate) limit: Limit,
-    /// Counts those of the network `$1`, up to `$2`.
+    /// Counts the rows of the network `$1`, up to `$2`.
     pub(crate) sql: Sql,
-    /// Whether they are so few that a request can wait for the count. Then there is no `$2`.
+    /// True if a request can wait for the count. Then there is no `$2`.
     pub(crate) are_few: bool,
 }
 
 impl Rows {
-    /// Those that `sql` counts of the network `$1`, while the request waits.
+    /// Rows that `sql` counts for the network `$1` while the request waits.
     pub(crate) const fn few(limit: Limit, sql: &'static str) -> Self {
         Self { limit, sql: Sql { sqlite: sql, postgres: sql }, are_few: true }
     }
 
-    /// Those that `sql` counts of the network `$1`, up to `$2`.
+    /// Rows that `sql` counts for the network `$1`, up to `$2`.
     pub(crate) const fn many(limit: Limit, sql: &'static str) -> Self {
         Self { limit, sql: Sql { sqlite: sql, postgres: sql }, are_few: false }
     }
 }
 
-/// What networks use.
+/// Usage of networks.
 #[derive(Clone, Debug)]
 pub struct Usage {
     counts: Cache<(NetworkId, Limit), Arc<Mutex<Count>>>,
@@ -60,7 +60,7 @@ pub struct Usage {
 
 type OpenCounts = Arc<Mutex<HashMap<(NetworkId, Limit), OpenCount>>>;
 
-/// How many are open, and the most since that was last asked.
+/// Number of open resources, and the peak since the last query.
 #[derive(Clone, Copy, Debug, Default)]
 struct OpenCount {
     now: i64,
@@ -76,12 +76,12 @@ impl Default for Usage {
 
 #[derive(Debug, Default)]
 struct Count {
-    /// None until they were counted.
+    /// None until counted.
     counted: Option<i64>,
-    /// Since then.
+    /// Rows added since then.
     added: i64,
     counted_at: Millis,
-    /// A count is under way in the background.
+    /// True while a count runs in the background.
     counting: bool,
 }
 
@@ -102,7 +102,7 @@ impl Usage {
         self.counts.get_with((network, limit), Arc::default)
     }
 
-    /// The most that networks have had open at once of what the limit counts, since the last call.
+    /// Peak numbers of open resources per network since the last call.
     pub(crate) fn take_peaks(&self, limit: Limit) -> Vec<(NetworkId, i64)> {
         let mut open = self.open.lock();
         let mut peaks = vec![];
@@ -116,14 +116,14 @@ impl Usage {
         peaks
     }
 
-    /// Notes that rows came without a check.
+    /// Records rows added without a check.
     pub(crate) fn added(&self, network: NetworkId, limit: Limit, rows: i64) {
         let count = self.count(network, limit);
         let mut count = count.lock();
         count.added = count.added.saturating_add(rows);
     }
 
-    /// Notes that rows were deleted.
+    /// Records deleted rows.
     pub(crate) fn removed(&self, network: NetworkId, limit: Limit, rows: i64) {
         let count = self.count(network, limit);
         let mut count = count.lock();
@@ -133,8 +133,8 @@ impl Usage {
     }
 }
 
-/// Refuses to add rows where that is over the limit. `is_there` says whether the row exists already, so that it is not
-/// added but updated; it is asked only where the limit is reached.
+/// Refuses to add rows beyond the limit. `is_there` tells if the row already exists, so that it is updated instead of
+/// added; it is called only at the limit.
 pub(crate) async fn check_rows<E>(
     app: &App,
     network: NetworkId,
@@ -176,7 +176,7 @@ where
     Ok(())
 }
 
-/// Counts at once, or begins to where there are many.
+/// Counts immediately, or starts a background count of many rows.
 async fn recount(
     app: &App,
     network: NetworkId,
@@ -205,7 +205,7 @@ async fn recount(
         count.counting = false;
         match counted {
             Ok(counted) => count.set(counted, now),
-            Err(error) => tracing::warn!(%network, limit = %rows.limit, %error, "could not count what a network has"),
+            Err(error) => tracing::warn!(%network, limit = %rows.limit, %error, "could not count a network's rows"),
         }
     });
     Ok(())
@@ -221,14 +221,14 @@ async fn select(app: &App, network: NetworkId, rows: Rows, most: Option<i64>) ->
     Ok(counted)
 }
 
-/// One more of what is open, until this is dropped.
+/// An open resource, counted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenGuard {
     open: OpenCounts,
     key: (NetworkId, Limit),
 }
 
-/// Opens one more of what the limit counts.
+/// Opens one more resource of the limit.
 pub(crate) async fn open<E>(app: &App, network: NetworkId, limit: Limit) -> Result<OpenGuard, E>
 where
     E: From<QuotaExceeded> + From<hub_db::Error>,
@@ -244,7 +244,7 @@ where
     Ok(OpenGuard { open: Arc::clone(&app.usage.open), key })
 }
 
-/// The body of a response that counts as open until all of it is sent.
+/// Response body that counts as open until it is completely sent.
 pub(crate) fn body_of_open<E>(open: OpenGuard, pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static) -> Body
 where
     E: std::error::Error + Send + Sync + 'static,
@@ -257,7 +257,7 @@ where
 
 impl Drop for OpenGuard {
     fn drop(&mut self) {
-        // Its peak stays until it is taken.
+        // The peak stays until it is taken.
         if let Some(count) = self.open.lock().get_mut(&self.key) {
             count.now -= 1;
         }

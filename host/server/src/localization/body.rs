@@ -1,4 +1,4 @@
-//! The catalog and a player's language on the wire.
+//! Catalog and players' language in the API.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::localization::model::{Language, Locale, LocaleCode, Source};
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LocalizationCatalog {
-    /// Rises by one with every call that changes what the catalog says.
+    /// Version; increases by one with every call that changes the catalog.
     #[schema(example = 12)]
     pub(super) version: i64,
     pub(super) default_locale: LocaleCode,
-    /// The default first, then by name.
+    /// Locales: the default first, then by name.
     pub(super) locales: Vec<Locale>,
-    /// What each message says, by locale and key.
+    /// Message texts by locale and key.
     #[schema(example = json!({"en": {"welcome": "Welcome!"}}))]
     pub(super) messages: BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// A player's language; both fields are null while it was never set, or was unset.
+/// Language of a player; both fields are null if it was never set, or was unset.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PlayerLanguage {
     locale: Option<LocaleCode>,

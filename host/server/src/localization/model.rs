@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 use crate::text_type::text_type;
 use crate::values::{Identifier, Text, is_label};
 
-/// The default locale until the operator chooses another.
+/// Default locale until the operator chooses another.
 pub(super) const INITIAL_LOCALE: &str = "en";
 
 text_type! {
-    /// A locale, such as `en_us` or `de`: 1 to 16 of `A-Za-z0-9_-`.
+    /// Locale such as `en_us` or `de`: 1 to 16 of `A-Za-z0-9_-`.
     pub(super) struct LocaleCode;
     check: |text| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -21,37 +21,37 @@ text_type! {
 }
 
 impl LocaleCode {
-    /// What it is compared by: in lower case, with `_`.
+    /// Form for comparison: lower case, with `_`.
     pub(super) fn key(&self) -> String {
         self.as_str().to_ascii_lowercase().replace('-', "_")
     }
 }
 
 text_type! {
-    /// The owner of messages, such as a plugin: 1 to 64 of `A-Za-z0-9_.:-`.
+    /// Namespace of messages, for example a plugin: 1 to 64 of `A-Za-z0-9_.:-`.
     pub(super) struct Namespace;
     check: |text| is_label(text).then_some(()).ok_or("must be 1 to 64 letters, digits, `_`, `.`, `:` or `-`");
     schema: |text| text.pattern(Some("^[A-Za-z0-9_.:-]{1,64}$")).examples(["lobby"]);
 }
 
-/// What a message says.
+/// Text of a message.
 pub(super) type MessageText = Text<16_384>;
-/// A message's key inside its namespace.
+/// Key of a message in its namespace.
 pub(super) type MessageKey = Identifier;
 
-/// A language the catalog speaks.
+/// Language of the catalog.
 #[allow(clippy::struct_field_names, reason = "the wire's name")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Locale {
-    /// As it was first sent.
+    /// Locale in its first spelling.
     pub(super) locale: LocaleCode,
-    /// A name for people; the locale itself until one is given.
+    /// Display name; initially the locale itself.
     #[schema(example = "English")]
     pub(super) display_name: String,
-    /// Exactly one is.
+    /// True for exactly one locale.
     pub(super) is_default: bool,
-    /// Whether players are to be offered it.
+    /// True if it is offered to players.
     #[schema(example = true)]
     pub(super) enabled: bool,
 }
@@ -60,25 +60,25 @@ pub(super) struct Locale {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LocalizationMessage {
-    /// Whose it is.
+    /// Namespace.
     pub(super) namespace: Namespace,
-    /// In this language.
+    /// Locale.
     pub(super) locale: LocaleCode,
-    /// What it is called inside its namespace.
+    /// Key in the namespace.
     #[schema(example = "welcome")]
     pub(super) key: MessageKey,
-    /// What a plugin registered; null where none did.
+    /// Default text, registered by a plugin; null if there is none.
     #[schema(example = "Welcome!")]
     pub(super) default: Option<String>,
-    /// What the operator made of it; null where nothing.
+    /// Override by the operator; null if there is none.
     #[schema(example = "Hello and welcome!")]
     pub(super) r#override: Option<String>,
-    /// What the catalog says: the override, or else the default.
+    /// Text in the catalog: the override, or else the default.
     #[schema(example = "Hello and welcome!")]
     pub(super) effective: String,
 }
 
-/// How a player's language is known.
+/// Source of a player's language.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr, ToSchema,
 )]
@@ -86,9 +86,9 @@ pub(super) struct LocalizationMessage {
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
 #[schema(as = LanguageSource)]
 pub(super) enum Source {
-    /// The player chose it: never ask again.
+    /// Chosen by the player: do not ask again.
     Player,
-    /// It was detected and may be detected again.
+    /// Detected; may be detected again.
     Auto,
 }
 
@@ -100,5 +100,5 @@ impl TryFrom<String> for Source {
     }
 }
 
-/// A player's language, and how it is known; none while it was never set.
+/// Language of a player and its source; none if never set.
 pub(super) type Language = Option<(LocaleCode, Source)>;

@@ -6,7 +6,7 @@ mod players;
 
 use crate::endpoints::Endpoints;
 
-/// The routes of localization.
+/// Routes of localization.
 pub(crate) fn router() -> Endpoints {
     catalog::router().merge(players::router()).merge(manage::router())
 }

@@ -26,22 +26,22 @@ use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
 use crate::players::{self, service::PlayersError};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// What can be wrong with a request about localization.
+/// Errors of requests about localization.
 #[derive(Debug, Error)]
 pub(super) enum LocalizationError {
     /// No override to delete.
-    #[error("The operator has not changed this message.")]
+    #[error("This message has no override.")]
     NoOverride,
     /// The default locale can only be replaced by another.
-    #[error("A network has exactly one default locale: make another one the default instead.")]
+    #[error("A network needs a default locale: make another locale the default instead.")]
     DefaultNeeded,
     /// The default locale is always enabled.
     #[error("The default locale must be enabled.")]
     DefaultDisabled,
-    /// More than the network may have.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The player could not be made known.
+    /// The player could not be created.
     #[error(transparent)]
     Player(#[from] PlayersError),
     /// The database failed.
@@ -63,20 +63,20 @@ impl From<LocalizationError> for ApiError {
     }
 }
 
-/// All locales, and each one's code by its key.
+/// All locales, and their codes by key.
 struct Locales {
     sorted: Vec<Locale>,
     codes: HashMap<String, LocaleCode>,
 }
 
 impl Locales {
-    /// The default is among them, whether or not it is stored.
+    /// Adds the default if it is not stored.
     fn new(catalog: &CatalogRow, mut rows: Vec<LocaleRow>) -> Self {
         if rows.iter().all(|row| row.locale_key != catalog.default_key) {
             rows.extend(unstored_locale(&catalog.default_key));
         }
         let codes = rows.iter().map(|row| (row.locale_key.clone(), row.locale.clone())).collect();
-        // By key, the default first.
+        // By key, default first.
         rows.sort_by_cached_key(|row| (row.locale_key != catalog.default_key, row.locale_key.clone()));
         Self { sorted: rows.into_iter().map(|row| to_locale(row, catalog)).collect(), codes }
     }
@@ -97,18 +97,18 @@ fn to_locale(row: LocaleRow, catalog: &CatalogRow) -> Locale {
 }
 
 async fn read_locales(app: &App, network: NetworkId) -> Result<(CatalogRow, Locales), LocalizationError> {
-    // The version first: what is read after it may be newer, which the next event mends, but never older.
+    // The version first: later reads may be newer, which the next event corrects, but never older.
     let catalog = store::catalog(&app.db, network).await?;
     let locales = Locales::new(&catalog, store::locales(&app.db, network).await?);
     Ok((catalog, locales))
 }
 
-/// All locales, the default first.
+/// All locales, default first.
 pub(super) async fn locales(app: &App, network: NetworkId) -> Result<Vec<Locale>, LocalizationError> {
     Ok(read_locales(app, network).await?.1.sorted)
 }
 
-/// The whole catalog, or some namespaces of it. A key that several of them share is the first one's.
+/// Whole catalog, or some namespaces of it. A key in several of them is taken from the first.
 pub(super) async fn catalog(
     app: &App,
     network: NetworkId,
@@ -122,7 +122,7 @@ pub(super) async fn catalog(
     Ok(LocalizationCatalog { version: catalog.version, default_locale, locales: locales.sorted, messages })
 }
 
-/// The texts by locale and key. A key of several namespaces is that of the first.
+/// Texts by locale and key. A key in several namespaces is taken from the first.
 fn by_locale(
     mut rows: Vec<EffectiveRow>,
     locales: &Locales,
@@ -140,14 +140,14 @@ fn by_locale(
     messages
 }
 
-/// The catalog's version after a change.
+/// Version of the catalog after a change.
 #[derive(Serialize, ToSchema)]
 pub(super) struct CatalogVersion {
     #[schema(example = 7)]
     version: i64,
 }
 
-/// Stores the catalog under its next version, and tells the network's servers.
+/// Stores the catalog's next version and notifies the network's servers.
 async fn bump_version(
     app: &App,
     tx: &mut Tx,
@@ -160,8 +160,8 @@ async fn bump_version(
     events::publish_in(app, tx, network, EventKind::LocalizationUpdated, None, payload).await
 }
 
-/// Registers default texts where there are none; answers how many messages had none. Every server asks this as it
-/// starts; nearly always nothing is missing, so that is checked first.
+/// Registers missing default texts and returns their number. Every server calls this at its start and nearly always
+/// nothing is missing, so that is checked first.
 pub(super) async fn add_defaults<'a>(
     app: &App,
     network: NetworkId,
@@ -200,8 +200,8 @@ pub(super) async fn add_defaults<'a>(
         .await
 }
 
-/// Refuses messages where the network has too many, or too large ones, for one catalog. Asked one after the other: writes
-/// that are not committed are in no count, and in a full catalog each of them counts all of it.
+/// Refuses messages beyond the network's limits for one catalog. Called one by one: uncommitted writes are in no
+/// count, and in a full catalog each call counts all of it.
 async fn check_messages(app: &App, network: NetworkId, added: i64, bytes: i64) -> Result<(), LocalizationError> {
     check_rows::<LocalizationError>(app, network, messages::CATALOG_BYTES, bytes, ready(Ok(bytes <= 0))).await?;
     check_rows(app, network, messages::MESSAGES, added, ready(Ok(added == 0))).await
@@ -211,7 +211,7 @@ fn check_text(app: &App, text: &str) -> Result<(), QuotaExceeded> {
     limits::check(app, Limit::MessageBytes, 0, json_size(&text) as i64)
 }
 
-/// Stores a locale that is new; whether it was.
+/// Stores a new locale. False if it exists.
 async fn add_locale(
     app: &App,
     tx: &mut Tx,
@@ -220,7 +220,7 @@ async fn add_locale(
 ) -> Result<bool, LocalizationError> {
     let added = store::insert_locale(tx, network, locale).await?;
     if added {
-        // This one is among them.
+        // The locale is included.
         let count = store::count_locales(tx, network).await?;
         limits::check(app, Limit::Locales, count - 1, 1)?;
     }
@@ -238,12 +238,12 @@ fn to_message(row: MessageRow, locale: &LocaleCode) -> LocalizationMessage {
     }
 }
 
-/// What the audit log calls a message.
+/// Audit log name of a message.
 fn message_name(namespace: &Namespace, locale: &LocaleCode, key: &MessageKey) -> String {
     format!("{locale}/{}/{}", namespace.as_str(), key.as_str())
 }
 
-/// Sets the operator's text of a message.
+/// Sets the operator's override of a message.
 pub(super) async fn put_override(
     app: &App,
     network: NetworkId,
@@ -284,7 +284,7 @@ pub(super) async fn put_override(
         .await
 }
 
-/// Restores a message's default. Without one the message is gone.
+/// Restores a message's default. Without one the message is deleted.
 pub(super) async fn delete_override(
     app: &App,
     network: NetworkId,
@@ -317,7 +317,7 @@ pub(super) async fn delete_override(
     Ok(())
 }
 
-/// Changes of a locale; an absent field stays as it is.
+/// Changes of a locale; absent fields are unchanged.
 #[derive(Clone, Debug)]
 pub(super) struct LocaleUpdate {
     pub(super) display_name: Option<String>,
@@ -367,7 +367,7 @@ pub(super) async fn put_locale(
         .await
 }
 
-/// A page of the filtered messages by namespace, locale and key, and how many there are.
+/// Page of the filtered messages by namespace, locale and key, and their number.
 pub(super) async fn messages(
     app: &App,
     network: NetworkId,
@@ -384,12 +384,12 @@ pub(super) async fn messages(
     Ok((messages.collect(), total))
 }
 
-/// A player's language.
+/// Returns a player's language.
 pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, LocalizationError> {
     Ok(languages::get(&app.db, network, player).await?)
 }
 
-/// A player's language, as its own route answers it.
+/// Returns a player's language like its route.
 pub(crate) async fn player_language(
     app: &App,
     network: NetworkId,
@@ -398,7 +398,7 @@ pub(crate) async fn player_language(
     Ok(language(app, network, player).await?.into())
 }
 
-/// Stores a player's language, or that there is none. One who was never seen is known from now on.
+/// Stores or unsets a player's language. An unknown player is created.
 pub(super) async fn set_language(
     app: &App,
     network: NetworkId,

@@ -8,7 +8,7 @@ use hub_db::{Db, Error, Tx};
 use crate::localization::model::{INITIAL_LOCALE, LocaleCode};
 use crate::values::NetworkId;
 
-/// A catalog's version and the key of its default locale.
+/// Version of a catalog, and key of its default locale.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct CatalogRow {
     pub(super) version: i64,
@@ -16,7 +16,7 @@ pub(super) struct CatalogRow {
 }
 
 impl Default for CatalogRow {
-    /// Before anything is stored.
+    /// State before anything is stored.
     fn default() -> Self {
         Self { version: 0, default_key: INITIAL_LOCALE.to_owned() }
     }
@@ -31,7 +31,7 @@ pub(super) async fn catalog(db: &Db, network: NetworkId) -> Result<CatalogRow, E
     Ok(row.unwrap_or_default())
 }
 
-/// Creates the catalog where there is none and locks it until the transaction ends.
+/// Creates the catalog if missing and locks it until the transaction ends.
 pub(super) async fn lock_catalog(tx: &mut Tx, network: NetworkId) -> Result<CatalogRow, Error> {
     let initial = CatalogRow::default();
     tx.query(
@@ -56,7 +56,7 @@ pub(super) async fn update_catalog(tx: &mut Tx, network: NetworkId, catalog: &Ca
     Ok(())
 }
 
-/// A stored locale.
+/// Locale as stored.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct LocaleRow {
     pub(super) locale_key: String,
@@ -65,7 +65,7 @@ pub(super) struct LocaleRow {
     pub(super) enabled: bool,
 }
 
-/// By key.
+/// Locales by key.
 pub(super) async fn locales(db: &Db, network: NetworkId) -> Result<Vec<LocaleRow>, Error> {
     db.query(
         "SELECT locale_key, locale, display_name, enabled FROM localization_locales
@@ -87,7 +87,7 @@ pub(super) async fn locale(tx: &mut Tx, network: NetworkId, key: &str) -> Result
     .await
 }
 
-/// Stores a locale that is new; whether it was.
+/// Stores a new locale. False if it exists.
 pub(super) async fn insert_locale(tx: &mut Tx, network: NetworkId, code: &LocaleCode) -> Result<bool, Error> {
     let added = tx
         .query(

@@ -79,7 +79,7 @@ async fn expect_service_within(owners: &[Client], nodes: &[usize], within: Durat
             let message = answer.body["error"].as_str().unwrap();
             match (kind, code.as_str()) {
                 (_, "no_home" | "moved") => {}
-                ("pay", "node_lost") => assert!(message.contains("see whether it has before"), "{message}"),
+                ("pay", "node_lost") => assert!(message.contains("Check its effect before"), "{message}"),
                 ("pay by key", "node_lost") => assert!(message.contains("same Idempotency-Key"), "{message}"),
                 _ => panic!("{kind} of network {network}: {}", answer.body),
             }
@@ -111,7 +111,7 @@ async fn requests_to_a_frozen_owner_continue_at_the_next() {
             // It may have had its effect.
             ("pay", 503) => {
                 assert_eq!(answer.body["code"], "node_lost", "network {network}: {}", answer.body);
-                assert!(answer.body["error"].as_str().unwrap().contains("see whether it has before you send it again"));
+                assert!(answer.body["error"].as_str().unwrap().contains("Check its effect before sending it again"));
                 assert!(!answer.has_retry_after, "a client that obeys it repeats what may have been done");
             }
             _ => panic!("{kind} of network {network}: {} {}", answer.status, answer.body),
@@ -149,10 +149,7 @@ async fn a_node_with_a_wrong_url_gets_no_shards_and_reports_it() {
         for node in 0..2 {
             let health = fleet.health(node).await.unwrap();
             assert_eq!(health["lacks"], json!([]), "the others are ready: {health}");
-            assert_eq!(
-                fault(&health, "peers").unwrap()["message"],
-                "1 of 2 other nodes is not reached; the log tells which."
-            );
+            assert_eq!(fault(&health, "peers").unwrap()["message"], "1 of 2 other nodes is not reached; see the log.");
         }
     }
     fleet.stop(2);
@@ -300,7 +297,7 @@ async fn requests_lost_on_a_link_are_answered_while_the_owner_continues() {
             "read" => assert_eq!((code, answer.has_retry_after), ("no_home", true), "{message}"),
             "pay" => {
                 assert_eq!((code, answer.has_retry_after), ("node_lost", false), "{message}");
-                assert!(message.contains("see whether it has before you send it again"), "{message}");
+                assert!(message.contains("Check its effect before sending it again"), "{message}");
             }
             _ => {
                 assert_eq!((code, answer.has_retry_after), ("node_lost", true), "{message}");

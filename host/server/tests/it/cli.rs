@@ -155,7 +155,7 @@ async fn a_folder_is_served_by_one_hub() {
     let mut first = installation.serve();
     let second = installation.run(&["serve", "--listen", "127.0.0.1:0"]);
     let error = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(!second.status.success() && error.contains("another `hub serve` has this folder"), "{error}");
+    assert!(!second.status.success() && error.contains("another `hub serve` uses this folder"), "{error}");
     // The folder is free again however the hub ended.
     first.signal("-KILL");
     first.child.wait().unwrap();

@@ -88,7 +88,7 @@ async fn a_hub_that_is_well(backend: Backend) {
     report.expect("public-url", "OK", "leads to a hub");
     report.expect("bus", "SKIPPED", "single node");
     report.expect("mail", "SKIPPED", "outbox");
-    report.expect("certificate", "SKIPPED", "no TLS");
+    report.expect("certificate", "SKIPPED", "not use TLS");
     let clock = if hub.app.db.backend() == hub_db::Backend::Sqlite { "SKIPPED" } else { "OK" };
     report.expect("database-clock", clock, "");
     assert!(hub.blobs().is_empty(), "the doctor left something");
@@ -98,7 +98,7 @@ async fn a_hub_that_is_well(backend: Backend) {
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(text.contains("FAILED   disk") && text.contains("→ make room"), "{text}");
+    assert!(text.contains("FAILED   disk") && text.contains("→ free disk space"), "{text}");
 }
 
 async fn the_machine(backend: Backend) {
@@ -106,9 +106,9 @@ async fn the_machine(backend: Backend) {
     let folder = backend.data().to_owned();
     let allow = |mode| std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
     allow(0o755);
-    doctor(&backend, &[]).await.only_fails("data-folder", "others may read");
+    doctor(&backend, &[]).await.only_fails("data-folder", "other users can access");
     allow(0o700);
-    doctor(&backend, &["--min-free", "999999999999"]).await.only_fails("disk", "and 999999999999 should be");
+    doctor(&backend, &["--min-free", "999999999999"]).await.only_fails("disk", "minimum 999999999999 MiB");
     let nowhere = doctor(&backend, &["--blobs", "/proc/nowhere"]).await;
     nowhere.only_fails("blobs", "/proc/nowhere");
 }
@@ -134,7 +134,7 @@ async fn a_folder_without_a_hub(backend: Backend) {
         assert_eq!(report.status, 0, "{:?}", report.checks);
         return;
     }
-    report.expect("database", "FAILED", "there is no hub in");
+    report.expect("database", "FAILED", "no hub found in");
     assert_eq!(report.status, 1);
     assert!(std::fs::read_dir(backend.data()).unwrap().next().is_none(), "the doctor made something");
 }
@@ -143,7 +143,7 @@ async fn the_database(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
     let db = &hub.app.db;
     db.write("INSERT INTO restores (backup_id, members) VALUES ('b', 3)").execute().await.unwrap();
-    doctor(&backend, &[]).await.only_fails("restore", "restored in part");
+    doctor(&backend, &[]).await.only_fails("restore", "partially restored");
     db.write("DELETE FROM restores").execute().await.unwrap();
 
     let owner = hub.network().await;
@@ -167,9 +167,9 @@ async fn the_database(backend: Backend) {
     let (version,): (i64,) = db.query(newest).one().await.unwrap();
     let set = "UPDATE _sqlx_migrations SET version = $2 WHERE version = $1";
     db.write(set).bind(version).bind(version + 1000).execute().await.unwrap();
-    doctor(&backend, &[]).await.only_fails("migrations", "a newer version");
+    doctor(&backend, &[]).await.only_fails("migrations", "of a newer version");
     db.write(set).bind(version + 1000).bind(0_i64).execute().await.unwrap();
-    doctor(&backend, &[]).await.only_fails("migrations", "an older version");
+    doctor(&backend, &[]).await.only_fails("migrations", "of an older version");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -203,7 +203,7 @@ async fn a_cluster() {
     ] {
         hub.app.db.write(Sql { sqlite: "", postgres: statement }).execute().await.unwrap();
     }
-    doctor(&backend, &[]).await.only_fails("database-clock", "ms off the database's");
+    doctor(&backend, &[]).await.only_fails("database-clock", "differs from the database's by");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -227,7 +227,7 @@ async fn external_services_are_checked() {
     let url = proxy(&hub, &trusted, &key).await;
     let environment = [("SSL_CERT_FILE", trusted.as_str())];
     let report = doctor_with(&backend, &["--public-url", &url], &environment).await;
-    report.only_fails("certificate", "the certificate ends in 1 days");
+    report.only_fails("certificate", "the certificate expires in 1 days");
     let soon = ["--public-url", &url, "--min-certificate-days", "1"];
     doctor_with(&backend, &soon, &environment).await.expect("certificate", "OK", "ends in 1 days");
     doctor(&backend, &["--public-url", &url]).await.only_fails("public-url", "certificate");
@@ -258,7 +258,7 @@ async fn foreign_and_unreachable_servers_are_reported() {
     let nowhere = backend.data().join("nowhere");
     let report = doctor_in(&nowhere).await;
     report.expect("data-folder", "FAILED", "nowhere");
-    report.expect("database", "FAILED", "there is no hub in");
+    report.expect("database", "FAILED", "no hub found in");
     assert!(!nowhere.exists(), "the doctor made something");
 }
 

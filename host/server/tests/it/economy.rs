@@ -141,7 +141,7 @@ on_all! {
             assert_eq!(balance_after(&client, "guild/1", "coins", amount).await, balance, "{amount}");
         }
         for (amount, hint) in [
-            ("0.00001", "4 digits"), ("1e-5", "4 digits"), ("900000000000000.0001", "900 trillion"),
+            ("0.00001", "4 decimal places"), ("1e-5", "4 decimal places"), ("900000000000000.0001", "900 trillion"),
             ("1e300", "900 trillion"), ("1e400", "900 trillion"), ("\"5\"", "must be a number"),
             ("null", "must be a number"), ("true", "must be a number"), ("[1]", "must be a number"), ("NaN", "body"),
         ] {
@@ -195,7 +195,7 @@ on_all! {
             (json!({"minimum": 2, "maximum": 1}), "`maximum`"),
             (json!({"minimum": 2, "startingBalance": 1}), "`startingBalance`"),
             (json!({"maximum": 2, "startingBalance": 3}), "`startingBalance`"),
-            (json!({"minimum": 0.00001}), "4 digits"),
+            (json!({"minimum": 0.00001}), "4 decimal places"),
             (json!({"minimum": "0"}), "must be a number"),
             (json!({"maximum": 1e15}), "900 trillion"),
         ] {

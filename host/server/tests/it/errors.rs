@@ -55,7 +55,7 @@ on_both! {
             ("/api/plugin/players/Notch", "In the path, `uuid`: must be a UUID"),
             ("/api/plugin/transfers/5", "unknown_route"),
             ("/api/manage/transfers/5", "In the path, `transferId`: must be a UUID"),
-            ("/api/manage/modules/m/x", "In the path, `version`: `x` is no whole number."),
+            ("/api/manage/modules/m/x", "In the path, `version`: `x` is not an integer."),
             ("/api/plugin/economy/player/Notch/currencies", "In the path, a player's key must be a UUID"),
             ("/api/plugin/collections/a%20b/x", "In the path, `collection`: "),
         ] {

@@ -43,7 +43,7 @@ fn a_command_in_another_folder_makes_no_second_hub() {
         &["key", "revoke", "a", "--operator"],
     ] {
         let error = errors(&run_in(folder.path(), arguments));
-        let expected = format!("hub: there is no hub in {};", data.display());
+        let expected = format!("hub: no hub found in {};", data.display());
         assert!(error.starts_with(&expected), "{arguments:?}: {error}");
         assert!(!data.exists(), "{arguments:?}");
     }
@@ -64,7 +64,7 @@ async fn files_of_a_hub_on_postgres_go_to_no_folder_elsewhere() {
         let url = backend.options().last().unwrap().clone();
         let output = command.args(arguments).current_dir(folder.path()).env("HUB_DATABASE", url).output().unwrap();
         let error = errors(&output);
-        assert!(error.contains(&format!("no data folder {}", folder.path().join("hub-data").display())), "{error}");
+        assert!(error.contains(&format!("the data folder {}", folder.path().join("hub-data").display())), "{error}");
         assert!(!folder.path().join("hub-data").exists());
     }
 }
@@ -148,7 +148,7 @@ fn a_missing_key_is_asked_for_by_its_name() {
     for arguments in [&["module", "list"][..], &["module", "push", "nothing.wasm"], &["module", "list", "--key", ""]] {
         let mut command = Command::new(HUB);
         let output = command.args(arguments).current_dir(folder.path()).env_remove("HUB_KEY").output().unwrap();
-        assert!(errors(&output).starts_with("hub: there is no key: put one into HUB_KEY"), "{arguments:?}");
+        assert!(errors(&output).starts_with("hub: no API key: set HUB_KEY"), "{arguments:?}");
     }
 }
 

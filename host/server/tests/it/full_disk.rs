@@ -69,7 +69,7 @@ async fn readiness(hub: &Hub) -> (u16, Value) {
 
 fn expect_full(answer: &Answer) {
     answer.expect_error(503, "database_unavailable");
-    assert_eq!(answer.body["error"], "The disk of the hub's database is full; its operator must make room.");
+    assert_eq!(answer.body["error"], "The disk of the hub's database is full; the operator must free space.");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

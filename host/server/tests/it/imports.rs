@@ -98,7 +98,7 @@ on_both! {
         let owner = hub.network().await;
         let good = "uuid,balance\n069a79f4-44e9-4726-a5be-fca90e38aaf5,5\n";
         for (query, file, line, message) in [
-            ("kind=luckperms", "{\n\"groups\": {\"a\": {\"nodes\": []}},\n\"users\": {\"steve\": {\"nodes\": []}}}".to_owned(), json!(3), "no UUID"),
+            ("kind=luckperms", "{\n\"groups\": {\"a\": {\"nodes\": []}},\n\"users\": {\"steve\": {\"nodes\": []}}}".to_owned(), json!(3), "not a UUID"),
             ("kind=luckperms", "{\"groups\": {\"a\": {\"nodes\": []},\n\"b\": {\"nodes\": [{\"key\": 1}]}}}".to_owned(), json!(2), "string"),
             ("kind=luckperms", "{\"groups\": {}".to_owned(), json!(1), "EOF"),
             ("kind=luckperms", "{\"knownPermissions\": []}".to_owned(), json!(1), "web editor"),

@@ -97,7 +97,7 @@ async fn there_and_back(from: Backend, to: Backend) {
     export(&to, &network, &file("second"));
     assert!(std::fs::read(file("first")).unwrap() == std::fs::read(file("second")).unwrap(), "the import changed it");
     assert_eq!(sample::answers(&owner).await, answers);
-    assert_eq!(fail(&to, &["import", text(&file("first"))]), format!("hub: the network {network} is here already\n"));
+    assert_eq!(fail(&to, &["import", text(&file("first"))]), format!("hub: the network {network} already exists\n"));
 
     // And back.
     let third = Backend::like(&from).await;

@@ -1,4 +1,4 @@
-//! The files that rows name.
+//! Files referenced by rows.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, clear_large,
 use crate::archive::tables::{Row, TABLES};
 use crate::values::NetworkId;
 
-/// Finds files in rows, which come in the order of the backup.
+/// Finds files in rows, which arrive in the order of the backup.
 #[derive(Default)]
 pub(super) struct FileFinder {
     modules: HashMap<(NetworkId, ModuleVersion), ModuleHashes>,
 }
 
 impl FileFinder {
-    /// The files that a row names. Large modules leave the row: they are files.
+    /// Returns the files that a row references. Large modules are removed from the row: they are files.
     pub(super) fn find(&mut self, table: &WholeTable, row: &mut Row) -> anyhow::Result<Vec<NamedFile>> {
         if !matches!(table.name, "modules" | "module_code" | "artifacts" | "provisioning_bundles" | "world_blobs") {
             return Ok(vec![]);
@@ -46,7 +46,7 @@ impl FileFinder {
     }
 }
 
-/// The file under a name that is unique among networks.
+/// File under a name that is unique across networks.
 fn in_network(network: NetworkId, file: NamedFile) -> NamedFile {
     let rest = file.member_name.strip_prefix("files/").unwrap_or(&file.member_name);
     NamedFile { member_name: format!("files/{network}/{rest}"), ..file }

@@ -7,23 +7,23 @@ use crate::archive::format::{Part, PartHasher, Summary, write_row};
 use crate::archive::tables::Row;
 use crate::clock::Millis;
 
-/// The only format this hub writes and reads.
+/// The only format that this hub writes and reads.
 pub(super) const FORMAT: u32 = 1;
 
-/// What the file is.
+/// Kind and version of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Manifest {
-    /// The format of the backup; a network's archive has no such field.
+    /// Format of the backup; absent in a network's archive.
     pub(super) backup_format: u32,
     pub(super) schema: i64,
     pub(super) backup_id: String,
     pub(super) made_at: Millis,
-    /// Whether the blobs are in the file; else they stay in their own store.
+    /// True if the blobs are in the file; otherwise they stay in their own store.
     pub(super) has_files: bool,
 }
 
-/// What was backed up or restored.
+/// Contents that were backed up or restored.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BackupReport {
@@ -31,7 +31,7 @@ pub(crate) struct BackupReport {
     pub(crate) made_at: Millis,
     pub(crate) rows: u64,
     pub(crate) files: u64,
-    /// Whether the files' bytes are in the backup.
+    /// True if the backup contains the files' bytes.
     pub(crate) has_files: bool,
 }
 
@@ -47,7 +47,7 @@ impl BackupReport {
     }
 }
 
-/// Hands over each row of a table as a line, after `prepare`, and answers what the summary says of them.
+/// Passes each row of a table, after `prepare`, as a line and returns the table's entry for the summary.
 pub(super) async fn read_lines(
     from: &mut Snapshot,
     table: &WholeTable,

@@ -1,12 +1,12 @@
-//! All of a hub as one file: `hub backup` and `hub restore`. `docs/backup.md` describes it for operators.
+//! A whole hub as one file: `hub backup` and `hub restore`. `docs/backup.md` describes it for operators.
 //!
-//! The file is a tar like that of a network, with whole tables: `manifest.json`; `tables/TABLE/000001.jsonl` …, whose rows
-//! begin with their network; `files/…`, where the store of blobs is a folder; `summary.json`.
+//! The file is a tar like a network's, with whole tables: `manifest.json`; `tables/TABLE/000001.jsonl` …, whose rows
+//! begin with their network; `files/…`, if the blob store is a folder; `summary.json`.
 //!
-//! Invariants: all rows are of one snapshot, and the blobs that they name are not deleted until the backup is complete; an
-//! interrupted restore is resumed, and the database is not served before every table was read again and compared with the
-//! summary.
-//! Tables: `backup_holds` (in `blobs`), `restores`; reads and writes all that are not [`SKIPPED`].
+//! Invariants: all rows are from one snapshot, and their blobs are not deleted until the backup is complete; an
+//! interrupted restore can be resumed, and the database is not used before every table was read back and compared with
+//! the summary.
+//! Tables: `backup_holds` (in `blobs`), `restores`; reads and writes all tables except [`SKIPPED`].
 
 mod files;
 mod format;

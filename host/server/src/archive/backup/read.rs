@@ -1,4 +1,4 @@
-//! Reads a backup from its beginning to its end, no more than a chunk of a table at a time.
+//! Reads a backup from start to end, at most one chunk of a table at a time.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -16,14 +16,14 @@ use crate::archive::hashing::HashingReader;
 use crate::archive::reader::{MAX_CHUNK, MAX_JSON, compare, ensure_zeros, members, next_member, open, read_all};
 use crate::archive::tables::Row;
 
-/// Receives what is read, with the number of the part. The file may still turn out to be damaged before its end.
+/// Receives the contents, with the number of the part. The file may still turn out to be damaged further on.
 pub(super) trait Sink {
     async fn begin(&mut self, manifest: &Manifest) -> anyhow::Result<()>;
     async fn rows(&mut self, part: i64, table: &WholeTable, rows: Vec<Row>) -> anyhow::Result<()>;
     async fn file(&mut self, part: i64, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
 }
 
-/// Discards what is read.
+/// Discards the contents.
 pub(super) struct Discard;
 
 impl Sink for Discard {
@@ -40,21 +40,21 @@ impl Sink for Discard {
     }
 }
 
-/// What a backup was found to hold.
+/// Contents of a backup.
 pub(super) struct Contents {
     pub(super) manifest: Manifest,
     pub(super) summary: Summary,
-    /// The files that are not in the backup itself.
+    /// Files that are not in the backup itself.
     pub(super) left_out: Vec<NamedFile>,
 }
 
-/// Reads all of the file, and compares it with its summary.
+/// Reads the whole file and compares it with its summary.
 pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Contents> {
     let mut archive = open(path)?;
     let mut members = members(&mut archive)?;
     let mut next = || next_member(&mut members);
-    let (name, member) = next().context("this is no backup")?;
-    ensure!(name == MANIFEST, "this is no backup: it does not begin with {MANIFEST}");
+    let (name, member) = next().context("this is not a backup")?;
+    ensure!(name == MANIFEST, "this is not a backup: it does not begin with {MANIFEST}");
     let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;
     sink.begin(&manifest).await?;
     let mut state = ReadState::new(manifest.has_files);
@@ -76,15 +76,15 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Co
             let mut bytes = HashingReader::new(member);
             sink.file(state.parts, &file, &mut bytes).await.with_context(in_member)?;
             std::io::copy(&mut bytes, &mut std::io::sink())?;
-            ensure!(bytes.size == size, "{name} is cut short");
+            ensure!(bytes.size == size, "{name} is truncated");
             let sha256 = bytes.sha256();
             let is_right = file.sha256.as_ref().is_none_or(|known| *known == sha256);
-            ensure!(is_right, "{name} has not the SHA-256 it should have");
+            ensure!(is_right, "{name} has a wrong SHA-256");
             state.hasher.add(format!("{name} {sha256}\n").as_bytes());
         }
     };
     compare(&summary, &state.summary)?;
-    ensure!(members.next().is_none(), "it goes on after its summary");
+    ensure!(members.next().is_none(), "it continues after its summary");
     ensure_zeros(archive.into_inner())?;
     Ok(Contents { manifest, summary, left_out: state.left_out })
 }
@@ -93,14 +93,14 @@ struct ReadState {
     tables: Vec<WholeTable>,
     has_files: bool,
     finder: FileFinder,
-    /// The files that must follow.
+    /// Files that must follow.
     files: VecDeque<NamedFile>,
     left_out: Vec<NamedFile>,
-    /// The summary of what was read so far.
+    /// Summary of the contents read so far.
     summary: Summary,
     /// Hashes the current table, or the files.
     hasher: PartHasher,
-    /// Chunks of the current table.
+    /// Number of chunks of the current table.
     chunks: u32,
     parts: i64,
 }
@@ -133,11 +133,11 @@ impl ReadState {
             self.end_table();
         }
         let table = self.tables.get(self.summary.tables.len());
-        let table = table.context("this part is unknown, or in the wrong place")?;
+        let table = table.context("this part is unknown or misplaced")?;
         self.chunks += 1;
         let lines = read_all(member, MAX_CHUNK)?;
         let mut rows = vec![];
-        for line in lines.strip_suffix(b"\n").context("it is cut short")?.split(|byte| *byte == b'\n') {
+        for line in lines.strip_suffix(b"\n").context("it is truncated")?.split(|byte| *byte == b'\n') {
             let mut row = read_row(&table.columns, line).with_context(|| format!("row {}", self.hasher.count + 1))?;
             self.files.extend(self.finder.find(table, &mut row)?);
             self.hasher.count += 1;
@@ -156,16 +156,16 @@ impl ReadState {
     fn file(&mut self, name: &str, size: u64) -> anyhow::Result<NamedFile> {
         self.end_tables();
         let file = self.files.pop_front().filter(|file| file.member_name == name);
-        let file = file.context("no row names this file, or not in this place")?;
+        let file = file.context("no row references this file at this position")?;
         let expected = file.size.unwrap_or(size);
-        ensure!(size == expected, "it has {size} bytes and should have {expected}");
+        ensure!(size == expected, "it has {size} bytes instead of {expected}");
         Ok(file)
     }
 
     fn finish(&mut self) -> anyhow::Result<()> {
         self.end_tables();
         if self.has_files {
-            ensure!(self.files.is_empty(), "files that rows name are not in it");
+            ensure!(self.files.is_empty(), "files referenced by rows are missing");
         }
         for file in std::mem::take(&mut self.files) {
             self.hasher.add(format!("{}\n", file.key).as_bytes());
@@ -177,9 +177,9 @@ impl ReadState {
 }
 
 fn read_manifest(bytes: &[u8]) -> anyhow::Result<Manifest> {
-    let manifest: Manifest = serde_json::from_slice(bytes).context("this is no backup of a hub")?;
+    let manifest: Manifest = serde_json::from_slice(bytes).context("this is not a backup of a hub")?;
     let format = manifest.backup_format;
-    ensure!(format == FORMAT, "it is a backup of format {format}, and this hub reads {FORMAT}");
+    ensure!(format == FORMAT, "the backup has format {format}, but this hub reads {FORMAT}");
     let (theirs, ours) = (manifest.schema, hub_db::schema_version());
     ensure!(
         theirs == ours,

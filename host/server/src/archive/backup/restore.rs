@@ -23,20 +23,20 @@ use crate::config::Settings;
 use crate::ids::Ids;
 use crate::values::NetworkId;
 
-/// Noted instead of a number of parts once all were compared with the summary: later steps may change rows.
+/// Stored instead of a number of parts once all were compared with the summary: later steps may change rows.
 const VERIFIED: i64 = i64::MAX;
 
-/// Refuses to serve a database into which a backup was restored in part.
+/// Refuses to run on a partially restored database.
 pub(crate) async fn refuse_incomplete(db: &Db) -> anyhow::Result<()> {
     let unfinished = store::unfinished(db).await?;
     ensure!(
         unfinished.is_none(),
-        "a backup was restored in part into this database; run `hub restore` again with the same file, which goes on"
+        "the database is partially restored; run `hub restore` again with the same file to continue"
     );
     Ok(())
 }
 
-/// Restores a backup, or resumes one that was interrupted; `finally` runs before the database is served.
+/// Restores a backup, or resumes an interrupted restore; `finally` runs before the database is used.
 pub(crate) async fn restore(
     settings: &Settings,
     db: &Db,
@@ -60,7 +60,7 @@ pub(crate) async fn restore(
     }
     for file in &contents.left_out {
         let blob = files::open(&blobs, file).await;
-        blob.context("the backup holds no files, and the store that it was made with has not all of them")?;
+        blob.context("the backup contains no files, and some are missing in the blob store")?;
     }
     finally(&blobs).await?;
     let report = BackupReport::new(&manifest, &contents.summary);
@@ -74,16 +74,16 @@ pub(crate) async fn restore(
     Ok(report)
 }
 
-/// How many parts of the backup are restored; an error where the database is not empty.
+/// Number of parts restored so far. Fails if the database is not empty.
 async fn begin(db: &Db, manifest: &Manifest) -> anyhow::Result<i64> {
     match store::unfinished(db).await? {
         Some((id, done)) if id == manifest.backup_id => return Ok(done),
-        Some(_) => bail!("another backup was restored in part into this database; empty it first"),
+        Some(_) => bail!("the database is partially restored from another backup; empty it first"),
         None => {}
     }
     ensure!(
         store::is_empty(db).await?,
-        "there is a hub in this database already; a backup is restored into an empty folder or database"
+        "the database already contains a hub; restore into an empty folder or database"
     );
     store::begin(db, &manifest.backup_id).await?;
     Ok(0)
@@ -94,16 +94,16 @@ struct Loader<'a> {
     module_store: &'a Db,
     ids: &'a Ids,
     blobs: Blobs,
-    /// How many parts an earlier run has restored.
+    /// Number of parts restored by an earlier run.
     done: i64,
     manifest: Manifest,
-    /// Those that have files.
+    /// Networks with files.
     networks: BTreeSet<NetworkId>,
 }
 
 impl Sink for Loader<'_> {
     async fn begin(&mut self, manifest: &Manifest) -> anyhow::Result<()> {
-        ensure!(*manifest == self.manifest, "the file was replaced meanwhile");
+        ensure!(*manifest == self.manifest, "the file was replaced during the restore");
         Ok(())
     }
 
@@ -146,14 +146,14 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// PostgreSQL's texts hold every character but U+0000.
+    /// PostgreSQL's texts can contain every character except U+0000.
     fn refuse_nul(&self, table: &WholeTable, rows: &[Row]) -> anyhow::Result<()> {
         let has_nul = |cell: &Cell| matches!(cell, Cell::Text(text) if text.contains('\0'));
         if self.db.backend() == Backend::Postgres
             && let Some(row) = rows.iter().find(|row| row.iter().any(has_nul))
         {
             bail!(
-                "PostgreSQL cannot keep U+0000, which is in the row {:?} of {}; restore into SQLite",
+                "PostgreSQL cannot store U+0000, which occurs in the row {:?} of {}; restore into SQLite",
                 &row[..table.key_columns.min(row.len())],
                 table.name
             );
@@ -162,7 +162,7 @@ impl Loader<'_> {
     }
 }
 
-/// Reads all tables again, and compares them with what the backup says of its own.
+/// Reads all tables back and compares them with the backup's summary.
 async fn verify(db: &Db, module_store: &Db, expected: &Summary) -> anyhow::Result<()> {
     let (mut hub, mut modules) = (db.snapshot().await?, module_store.snapshot().await?);
     let mut finder = FileFinder::default();
@@ -172,7 +172,7 @@ async fn verify(db: &Db, module_store: &Db, expected: &Summary) -> anyhow::Resul
         let found = read_lines(from, table, prepare, |_| Ok(())).await?;
         ensure!(
             found == *expected,
-            "{} is not what it was: {} rows of {}; somebody else has written into this database, so empty it and restore \
+            "{} differs: {} rows instead of {}; another process has written to this database, so empty it and restore \
              again",
             table.name,
             found.count,

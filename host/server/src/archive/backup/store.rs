@@ -1,15 +1,15 @@
-//! How far restores have come.
+//! Progress of restores.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 
-/// The backup that is restored in part, and how many of its parts are here. Crosses networks: a restore is of all.
+/// Backup that is partially restored, and the number of its restored parts. Crosses networks: a restore covers all.
 pub(super) async fn unfinished(db: &Db) -> Result<Option<(String, i64)>, Error> {
     db.query("SELECT backup_id, members FROM restores WHERE finished_at IS NULL LIMIT 1").optional().await
 }
 
-/// Whether no hub has used the database yet. Crosses networks: a restore is of all.
+/// True if no hub has used the database yet. Crosses networks: a restore covers all.
 pub(super) async fn is_empty(db: &Db) -> Result<bool, Error> {
     let (rows,): (i64,) = db
         .query(
@@ -21,25 +21,25 @@ pub(super) async fn is_empty(db: &Db) -> Result<bool, Error> {
     Ok(rows == 0)
 }
 
-/// Notes that a restore begins, and deletes what migrations write into an empty database. Crosses networks: a restore is
-/// of all.
+/// Records the start of a restore and deletes rows that migrations write into an empty database. Crosses networks: a
+/// restore covers all.
 pub(super) async fn begin(db: &Db, backup: &str) -> Result<(), Error> {
     db.transaction(async |mut tx| {
         tx.query("INSERT INTO restores (backup_id, members) VALUES ($1, 0)").bind(backup).execute().await?;
-        // Crosses networks: it is the hub's.
+        // Crosses networks: the table belongs to the hub.
         tx.query("DELETE FROM usage_progress").execute().await?;
         Ok(())
     })
     .await
 }
 
-/// Notes that the parts up to this one are here. Crosses networks: a restore is of all.
+/// Records that the parts up to this one are restored. Crosses networks: a restore covers all.
 pub(super) async fn advance(tx: &mut Tx, backup: &str, part: i64) -> Result<(), Error> {
     tx.query("UPDATE restores SET members = $2 WHERE backup_id = $1").bind(backup).bind(part).execute().await?;
     Ok(())
 }
 
-/// Notes that a restore is complete. Crosses networks: a restore is of all.
+/// Records that a restore is complete. Crosses networks: a restore covers all.
 pub(super) async fn finish(tx: &mut Tx, backup: &str, now: Millis) -> Result<(), Error> {
     tx.query("UPDATE restores SET finished_at = $2 WHERE backup_id = $1").bind(backup).bind(now).execute().await?;
     Ok(())

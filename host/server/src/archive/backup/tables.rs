@@ -1,28 +1,28 @@
-//! What is in a backup.
+//! Tables of a backup.
 
 use hub_db::{Column, ColumnType, WholeTable};
 
 use crate::archive::tables::{TABLES, UNEXPORTED_TABLES};
 
-/// Tables that are not in a backup, and why.
+/// Tables left out of a backup, with the reason.
 pub const SKIPPED: &[(&str, &str)] = &[
-    ("agent_commands", "commands of seconds"),
-    ("backup_holds", "of the backup itself"),
-    ("blob_moves", "blobs are restored to their present places"),
+    ("agent_commands", "live for seconds"),
+    ("backup_holds", "belong to the backup itself"),
+    ("blob_moves", "blobs are restored to their current locations"),
     ("event_listeners", "renewed by streams"),
-    ("hub_nodes", "nodes report themselves"),
+    ("hub_nodes", "nodes register themselves"),
     ("module_pieces", "of older hubs; what is in them is backed up as files"),
-    ("network_homes", "leases of seconds"),
+    ("network_homes", "live for seconds"),
     ("network_usage", "counted by triggers"),
-    ("outbox", "events of moments, for streams that are gone"),
+    ("outbox", "short-lived events for streams that are gone"),
     ("person_sessions", "people sign in again"),
-    ("restores", "of the database that it is in"),
-    ("server_agents", "kept for seconds"),
-    ("sign_in_failures", "wrong passwords of the last minutes"),
-    ("slot_reservations", "kept for seconds"),
-    ("usage_nodes", "nodes add themselves"),
-    ("usage_streams", "streams that are open"),
-    ("unreferenced_blobs", "of blobs that are not backed up"),
+    ("restores", "belongs to this database"),
+    ("server_agents", "live for seconds"),
+    ("sign_in_failures", "wrong passwords in the last minutes"),
+    ("slot_reservations", "live for seconds"),
+    ("usage_nodes", "nodes register themselves"),
+    ("usage_streams", "open streams"),
+    ("unreferenced_blobs", "about blobs that are not backed up"),
 ];
 
 macro_rules! hub_tables {
@@ -64,19 +64,19 @@ hub_tables! {
     ];
 }
 
-/// The tables in the order of the file.
+/// Tables in the order of the file.
 pub(super) fn tables() -> Vec<WholeTable> {
     let is_skipped = |name: &str| SKIPPED.iter().any(|(skipped, _)| *skipped == name);
     let of_networks = TABLES.iter().chain(UNEXPORTED_TABLES).filter(|table| !is_skipped(table.name));
     hub_tables().into_iter().chain(of_networks.map(WholeTable::from)).collect()
 }
 
-/// The names of the tables that are in a backup.
+/// Names of the tables in a backup.
 pub fn table_names() -> Vec<&'static str> {
     tables().iter().map(|table| table.name).collect()
 }
 
-/// Whether the table is, on SQLite, in the file of the modules' stores.
+/// True for tables that SQLite stores in the file of the modules' stores.
 pub(super) fn is_of_module_store(table: &WholeTable) -> bool {
     matches!(table.name, "module_store" | "module_store_usage")
 }

@@ -1,4 +1,4 @@
-//! Writes a backup while the hub serves.
+//! Writes a backup while the hub is running.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -22,10 +22,10 @@ use crate::config::Settings;
 use crate::ids::Ids;
 
 const ID_LENGTH: usize = 24;
-/// How long a deletion of a blob may take that began before the backup was noted.
+/// Maximum duration of a blob deletion that began before the backup took its hold.
 const BLOB_DELETIONS: Duration = Duration::from_secs(1);
 
-/// Backs all of a hub up to a file that must not exist yet, as it is at one moment.
+/// Backs up the whole hub, as of one moment, to a file that must not exist yet.
 pub(crate) async fn backup(
     settings: &Settings,
     db: &Db,
@@ -33,9 +33,9 @@ pub(crate) async fn backup(
     ids: &Ids,
     out: &Path,
 ) -> anyhow::Result<BackupReport> {
-    ensure!(!out.exists(), "{} is there already", out.display());
+    ensure!(!out.exists(), "{} already exists", out.display());
     let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // Only its owner may read it: it holds all secrets.
+    // Readable only by its owner: it contains all secrets.
     let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
     let blobs = Blobs::open(settings, db)?;
     let manifest = Manifest {

@@ -1,4 +1,4 @@
-//! What every request pays for its key, without the look-up.
+//! Instruction counts of authentication per request, without the database query.
 
 use axum::http::HeaderValue;
 

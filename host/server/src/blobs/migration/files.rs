@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::blobs::{BlobError, BlobKey, blocking};
 use crate::values::{NetworkId, hex};
 
-/// What is read at a time.
+/// Number of bytes read at a time.
 const CHUNK: usize = 1024 * 1024;
 
 pub(super) async fn run(app: &App) -> Result<(), BlobError> {
@@ -35,7 +35,7 @@ pub(super) async fn run(app: &App) -> Result<(), BlobError> {
     Ok(())
 }
 
-/// All files that may be blobs. What was left half-received is deleted.
+/// Finds all files that may be blobs and deletes incomplete ones.
 fn find(data: &Path) -> io::Result<Vec<(Item, PathBuf)>> {
     let mut found = vec![];
     for kind in [Kind::Artifact, Kind::Bundle, Kind::Snapshot] {
@@ -44,7 +44,7 @@ fn find(data: &Path) -> io::Result<Vec<(Item, PathBuf)>> {
         for of_network in entries(&folder)? {
             let Some(network) = file_name(&of_network).and_then(|name| Uuid::try_parse(name).ok()) else { continue };
             for file in files(&of_network)? {
-                // A snapshot's name tells the network and the world, too.
+                // A snapshot's name contains the network and the world, too.
                 let whole = || file.strip_prefix(&folder).ok().and_then(Path::to_str);
                 let name = if kind == Kind::Snapshot { whole() } else { file_name(&file) };
                 let Some(name) = name.map(str::to_owned) else { continue };
@@ -54,7 +54,7 @@ fn find(data: &Path) -> io::Result<Vec<(Item, PathBuf)>> {
     }
     for folder in ["files/incoming", "worlds/incoming"] {
         for file in entries(&data.join(folder))? {
-            // Whoever still receives it holds its lock.
+            // A process that still receives it holds its lock.
             if File::open(&file)?.try_lock().is_ok() {
                 std::fs::remove_file(file)?;
             }
@@ -97,7 +97,7 @@ async fn move_file(
     let hashed = file.clone();
     let sha256 = blocking(move || hash_of(&hashed)).await?;
     if expected.is_some_and(|expected| expected != sha256) {
-        tracing::error!(file = %file.display(), sha256, "a file has other bytes than its row says; it stays where it is");
+        tracing::error!(file = %file.display(), sha256, "a file does not match its row's hash; it is not moved");
         return Ok(());
     }
     let mut copied = app.blobs.link(file.clone(), app.clock.now(), &app.ids).await?;

@@ -1,8 +1,8 @@
 //! Moves the blobs of older hubs into the store: files of the data folder, and modules in the database.
 //!
-//! One after the other each is copied (where the store is a folder of the same disk: linked), verified, and noted in
-//! `blob_moves`. Until then it is read from its old place. There it is deleted a day later, so that nodes of the older
-//! version can serve it while a hub is being upgraded node by node. Whatever this is interrupted by, it goes on.
+//! Blobs are moved one by one: copied (or linked, if the store is a folder on the same disk), verified, and recorded
+//! in `blob_moves`. Until then they are read from the old location, which is deleted a day later, so that nodes of the
+//! older version can read it during a rolling upgrade. Interrupted moves are resumed.
 
 mod files;
 mod modules;
@@ -25,12 +25,12 @@ use crate::clock::millis;
 use crate::values::NetworkId;
 
 const RUN_EVERY: Duration = Duration::from_mins(10);
-/// How long what has been moved stays in its old place.
+/// Time for which moved blobs stay in the old location.
 const KEPT_FOR: Duration = Duration::from_hours(24);
-/// Old places that are cleared in one run.
+/// Number of old locations cleared per run.
 const BATCH: i64 = 1000;
 
-/// Where an older hub has a blob.
+/// Location of a blob in an older hub.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OldPlace {
     /// A file of the data folder.
@@ -39,7 +39,7 @@ pub(super) enum OldPlace {
     Module { name: String, version: i64, kind: Kind },
 }
 
-/// What a blob is of: how its row is found, and how it is written in `blob_moves` and `module_pieces`.
+/// Kind of a blob: selects its row and its name in `blob_moves` and `module_pieces`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
 pub(super) enum Kind {
@@ -55,7 +55,7 @@ impl Kind {
         self.into()
     }
 
-    /// Where files of this kind are in the data folder.
+    /// Folder of files of this kind in the data folder.
     fn folder(self) -> Option<&'static str> {
         match self {
             Self::Artifact => Some("files/artifacts"),
@@ -65,7 +65,7 @@ impl Kind {
         }
     }
 
-    /// Where an older hub has a file. A snapshot's name begins with its network.
+    /// Location of a file in an older hub. A snapshot's name begins with its network.
     pub(super) fn old_file(self, network: NetworkId, name: &str) -> Option<OldPlace> {
         let folder = self.folder()?;
         let path =
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// A blob in its old place.
+/// A blob in its old location.
 #[derive(Debug)]
 struct Item {
     network: NetworkId,
@@ -84,7 +84,7 @@ struct Item {
 }
 
 impl Item {
-    /// Its key and its hash, as far as its row knows it; none where it has no row.
+    /// Key of the blob and the hash in its row, if any; none without a row.
     async fn key(&self, app: &App) -> Result<Option<(BlobKey, Option<String>)>, BlobError> {
         let Some(sha256) = store::find_row(&app.db, self).await? else { return Ok(None) };
         let (network, name) = (self.network, self.name.as_str());
@@ -151,7 +151,7 @@ async fn run(app: &App) -> Result<(), BlobError> {
     clear_old_places(app).await
 }
 
-/// Copies bytes to a temporary key; none, and it is logged, where they do not arrive as they were.
+/// Copies bytes to a temporary key; none, with a log message, if they do not match.
 async fn copy(
     app: &App,
     mut bytes: impl Stream<Item = io::Result<Bytes>> + Unpin,
@@ -165,12 +165,12 @@ async fn copy(
     if copy.sha256().await? == sha256 {
         return Ok(Some(copy));
     }
-    tracing::error!(sha256, "a copy in the store has other bytes");
+    tracing::error!(sha256, "a copy in the store differs");
     copy.discard().await?;
     Ok(None)
 }
 
-/// Stores a copy under its key, if its row is still there.
+/// Moves a copy to its key if the row still exists.
 async fn finish_move(app: &App, item: &Item, key: &BlobKey, copy: TemporaryBlob) -> Result<(), BlobError> {
     copy.store_for_row(key).await?;
     let now = app.clock.now();
@@ -181,7 +181,7 @@ async fn finish_move(app: &App, item: &Item, key: &BlobKey, copy: TemporaryBlob)
     Ok(())
 }
 
-/// Deletes what was moved a day ago from where it was.
+/// Deletes the old locations of blobs moved a day ago.
 async fn clear_old_places(app: &App) -> Result<(), BlobError> {
     let before = app.clock.now().saturating_sub(millis(KEPT_FOR));
     for (item, key) in store::moved_before(&app.db, before, BATCH).await? {
@@ -191,7 +191,7 @@ async fn clear_old_places(app: &App) -> Result<(), BlobError> {
             store::clear_code(&app.db, item.network, name, version, item.kind).await?;
         }
         if store::find_row(&app.db, &item).await?.is_none() {
-            // A node of the older version deleted the row, which knew of the old place only.
+            // A node of the older version, which knew only the old location, deleted the row.
             app.blobs.delete_path(&Path::parse(key).map_err(object_store::Error::from)?).await?;
         }
         store::forget_move(&app.db, &item).await?;

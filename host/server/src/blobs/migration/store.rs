@@ -1,4 +1,4 @@
-//! What is in its old place, and what was moved. It reads the tables of all whose blobs are moved.
+//! Blobs in old locations and moved blobs. Reads the tables of all moved blobs.
 
 use hub_db::{Db, Error, Executor, Tx};
 use object_store::path::Path;
@@ -8,10 +8,10 @@ use crate::blobs::INLINE_LIMIT;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Chunks that are read, or deleted, at once.
+/// Number of chunks read or deleted at once.
 const CHUNKS: i64 = 64;
 
-/// The hash that the row of a blob knows, if it knows one; none where there is no row.
+/// Hash in the row of a blob, if any; none without a row.
 pub(super) async fn find_row(on: impl Into<Executor<'_>>, item: &Item) -> Result<Option<Option<String>>, Error> {
     let mut on = on.into();
     let statement = match (item.kind, item.module()) {
@@ -58,7 +58,7 @@ pub(super) async fn is_moved(db: &Db, item: &Item) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Notes that a blob was moved, unless its row is gone.
+/// Records that a blob was moved, unless its row is gone.
 pub(super) async fn insert_move(tx: &mut Tx, item: &Item, key: &Path, now: Millis) -> Result<bool, Error> {
     if find_row(&mut *tx, item).await?.is_none() {
         return Ok(false);
@@ -77,7 +77,7 @@ pub(super) async fn insert_move(tx: &mut Tx, item: &Item, key: &Path, now: Milli
     Ok(true)
 }
 
-/// Crosses networks: one run is for all. What was moved before then, and its key.
+/// Blobs moved before that time, with their keys. Crosses networks: one run covers all.
 pub(super) async fn moved_before(db: &Db, before: Millis, limit: i64) -> Result<Vec<(Item, String)>, Error> {
     let rows: Vec<(NetworkId, String, String, String)> = db
         .query(
@@ -103,14 +103,14 @@ pub(super) async fn forget_move(db: &Db, item: &Item) -> Result<(), Error> {
     Ok(())
 }
 
-/// A module's bytes in an old place.
+/// Bytes of a module in an old location.
 #[derive(sqlx::FromRow)]
 pub(super) struct OldModule {
     pub(super) network_id: NetworkId,
     pub(super) name: String,
     pub(super) version: i64,
     part: String,
-    /// Of its first chunk; the end of time where it is a row of its own.
+    /// Time of the first chunk; the end of time for a single row.
     pub(super) created_at: Millis,
 }
 
@@ -121,7 +121,7 @@ impl OldModule {
     }
 }
 
-/// Crosses networks: one run is for all.
+/// Modules in old locations. Crosses networks: one run covers all.
 pub(super) async fn modules(db: &Db) -> Result<Vec<OldModule>, Error> {
     db.query(
         "SELECT network_id, name, version, part, created_at FROM module_pieces WHERE piece = 0
@@ -134,7 +134,7 @@ pub(super) async fn modules(db: &Db) -> Result<Vec<OldModule>, Error> {
     .await
 }
 
-/// A module's bytes, wherever in the database they are.
+/// Reads the bytes of a module from either form in the database.
 pub(super) async fn read_module(
     db: &Db,
     network: NetworkId,
@@ -214,7 +214,7 @@ pub(super) async fn delete_chunks(
     Ok(())
 }
 
-/// Empties a large value, which says that the bytes are a blob.
+/// Empties a large value, which means that the bytes are a blob.
 pub(super) async fn clear_code(db: &Db, network: NetworkId, name: &str, version: i64, kind: Kind) -> Result<(), Error> {
     db.write(if kind == Kind::Upload {
         "UPDATE module_code SET upload = $4

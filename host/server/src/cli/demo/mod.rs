@@ -41,7 +41,7 @@ impl Demo {
         let listener = serve::bind(settings.listen).await?;
         settings.listen = listener.local_addr()?;
         if !settings.data.exists() {
-            eprintln!("a new data folder: {}", data_folder::shown(&settings).display());
+            eprintln!("created data folder {}", data_folder::shown(&settings).display());
         }
         let url = format!("http://{}", settings.listen);
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
@@ -53,7 +53,7 @@ impl Demo {
         modules::install(&owner).await?;
         let connector = HubClient::new(&url, &keys.connector)?;
         simulation::register_servers(&connector).await?;
-        // Whoever started it may have closed the output.
+        // The output may be closed already.
         let mut out = std::io::stdout();
         let _ = writeln!(out, "listening on {url}\n{}", welcome(&url, &keys)).and_then(|()| out.flush());
 
@@ -72,8 +72,8 @@ struct Keys {
 }
 
 impl Keys {
-    /// Creates the demo network at the first start, and keys at each start, since a key is shown once. They expire
-    /// after a day.
+    /// Creates the demo network on first start, and new keys on every start because a key is shown only once. The keys
+    /// expire after a day.
     async fn create(app: &App) -> anyhow::Result<Self> {
         let network = match service::find_network(&app.db, NETWORK).await? {
             Some(network) => network,
@@ -101,9 +101,9 @@ The network `demo` is open: 6 game servers and a proxy in 2 regions, 40 players,
 Open   {url}/api            every route, to read and to try; paste a key under Authorize
 
 Keys   HUB_KEY={owner}
-         the owner's: everything but the operator's work
+         owner key: everything except operator tasks
        HUB_CONNECTOR_KEY={connector}
-         a connector's: what game servers call
+         connector key: the game servers' API
 
 Try    export HUB_URL={url} HUB_KEY={owner}
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::client::HubClient;
 
-/// A module of `plugins/`, built into the binary so that the demo needs no WebAssembly toolchain.
+/// A module of `plugins/`, embedded so that the demo needs no WebAssembly toolchain.
 struct Starter {
     name: &'static str,
     point: &'static str,
@@ -33,7 +33,7 @@ const STARTERS: [Starter; 3] = [
     },
 ];
 
-/// Uploads each module and activates it, unless its point has modules already: they may be from an earlier run.
+/// Uploads and activates each module, unless its point already has modules, for example from an earlier run.
 pub(super) async fn install(owner: &HubClient) -> anyhow::Result<()> {
     for starter in STARTERS {
         let upload = owner

@@ -1,4 +1,4 @@
-//! Servers that send heartbeats, and players who join, chat and move on.
+//! Simulated servers that send heartbeats, and players who join, chat and change servers.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::cli::client::HubClient;
 use crate::ids::Ids;
 
-/// Prints a line; a closed standard output is no error.
+/// Prints a line; a closed standard output is not an error.
 macro_rules! print_line {
     ($($part:tt)*) => { let _ = writeln!(std::io::stdout(), $($part)*); };
 }
@@ -71,7 +71,7 @@ pub(super) async fn register_servers(connector: &HubClient) -> anyhow::Result<()
     Ok(())
 }
 
-/// Runs until the hub stops. A failed call is printed and skipped, as by a real connector.
+/// Runs until the hub stops. Failed calls are printed and skipped, as in a real connector.
 pub(super) async fn run(connector: HubClient, ids: Ids, stop: CancellationToken) {
     let mut simulation = Simulation::new(connector, ids);
     let mut heartbeat = tokio::time::interval(HEARTBEAT_INTERVAL);
@@ -94,7 +94,7 @@ struct Simulation {
     connector: HubClient,
     ids: Ids,
     players: Vec<Player>,
-    /// Which server each player is on, by the player's index.
+    /// Current server of each player, by the player's index.
     locations: HashMap<usize, String>,
 }
 

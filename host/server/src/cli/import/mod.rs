@@ -1,4 +1,4 @@
-//! `hub import …`: moves a network in from the tools it ran before, over a hub's HTTP API.
+//! `hub import …`: imports data from other tools over a hub's HTTP API.
 
 mod pack;
 mod show;
@@ -14,28 +14,28 @@ use serde_json::Value;
 
 use crate::cli::client::HubClient;
 
-/// Between two looks at how far an import is.
+/// Interval between polls of an import's progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 const LISTED: usize = 50;
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Import {
-    /// Groups and players' nodes of LuckPerms: the file that `/lp export NAME` writes, packed or not
+    /// LuckPerms groups and players' nodes: the file written by `/lp export NAME`, compressed or not
     Luckperms(Upload),
-    /// Punishments of LiteBans: a MySQL dump, H2's SCRIPT, or the file of its SQLite database
+    /// LiteBans punishments: a MySQL dump, H2's SCRIPT output, or its SQLite database file
     Litebans {
-        /// What the names of its tables begin with
+        /// Prefix of the table names
         #[arg(long, default_value = "litebans_")]
         prefix: String,
-        /// What becomes of punishments of single servers: the hub's count everywhere
+        /// Handling of punishments limited to single servers; the hub's apply to the whole network
         #[arg(long, value_enum, default_value_t = Scopes::Skip)]
         scopes: Scopes,
         #[command(flatten)]
         upload: Upload,
     },
-    /// Balances: EssentialsX' folder `userdata`, or a table with the columns `uuid` and `balance`
+    /// Balances: EssentialsX's `userdata` folder, or a table with the columns `uuid` and `balance`
     Balances {
-        /// The hub's currency that they are of
+        /// Target currency in the hub
         #[arg(long)]
         currency: String,
         #[command(flatten)]
@@ -51,24 +51,24 @@ pub(super) enum Import {
     },
     /// Show an import and its report
     Show(One),
-    /// Cancel an import; what was written stays
+    /// Cancel an import; data already written stays
     Cancel(One),
 }
 
-/// What becomes of punishments of single servers.
+/// Handling of punishments limited to single servers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Scopes {
-    /// They are left out
+    /// Skip them
     Skip,
-    /// They count everywhere
+    /// Apply them to the whole network
     Everywhere,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct Upload {
-    /// The file, or a folder of files
+    /// File, or folder of files
     file: PathBuf,
-    /// Only say what would become of it
+    /// Dry run: report changes without writing
     #[arg(long)]
     dry_run: bool,
     /// Print the finished import as JSON
@@ -80,7 +80,7 @@ pub(super) struct Upload {
 
 #[derive(Args, Debug)]
 pub(super) struct One {
-    /// The import's id
+    /// Import id
     id: String,
     /// Print the answer as JSON
     #[arg(long)]
@@ -89,13 +89,13 @@ pub(super) struct One {
     remote: Remote,
 }
 
-/// The hub and the key to call it with.
+/// The hub and its API key.
 #[derive(Args, Debug)]
 pub(super) struct Remote {
-    /// The hub
+    /// Hub URL
     #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
     url: String,
-    /// A key with the scope network:manage
+    /// API key with the scope network:manage
     #[arg(long, env = "HUB_KEY", hide_env_values = true)]
     key: String,
 }
@@ -151,7 +151,7 @@ impl Upload {
         let packed = pack::pack(&self.file)?;
         let file = packed.as_ref().map_or(self.file.as_path(), |packed| packed.path());
         let created = send(&hub, file, kind, self.dry_run, options).await?;
-        let id = created["importId"].as_str().context("the hub's answer has no import")?;
+        let id = created["importId"].as_str().context("the hub's answer has no import id")?;
         let import = wait(&hub, id).await?;
         print_answer(&import, self.json, show::import)?;
         match import["state"].as_str() {
@@ -169,7 +169,7 @@ async fn send(
     dry_run: bool,
     options: &[(&'static str, &str)],
 ) -> anyhow::Result<Value> {
-    let cant_read = || format!("{} can't be read", path.display());
+    let cant_read = || format!("cannot read {}", path.display());
     let file = tokio::fs::read(path).await.with_context(cant_read)?;
     let request = hub.request(Method::POST, "/api/manage/imports").query("kind", kind).query("dryRun", dry_run);
     let request = options.iter().fold(request, |request, (name, value)| request.query(name, value));
@@ -177,7 +177,7 @@ async fn send(
     Ok(hub.send(request).await?)
 }
 
-/// Waits for the end of an import, and shows on a terminal how far it is.
+/// Waits for an import to end and shows its progress on a terminal.
 async fn wait(hub: &HubClient, id: &str) -> anyhow::Result<Value> {
     let path = format!("/api/manage/imports/{id}");
     let is_terminal = std::io::stderr().is_terminal();
@@ -196,10 +196,10 @@ async fn wait(hub: &HubClient, id: &str) -> anyhow::Result<Value> {
                     return Ok(import);
                 }
             }
-            // It goes on without us; a hub that restarts is back soon.
+            // The import continues without this command; a restarting hub is back soon.
             Err(HubError::Unreachable { .. }) if unreachable < 100 => unreachable += 1,
             Err(error) => {
-                return Err(error).with_context(|| format!("the import goes on; see `hub import show {id}`"));
+                return Err(error).with_context(|| format!("the import continues; see `hub import show {id}`"));
             }
         }
         tokio::time::sleep(POLL_INTERVAL).await;

@@ -1,4 +1,4 @@
-//! Folders and single files of players, as the archive that the hub reads.
+//! Packs player files into the archive format that the hub reads.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -9,9 +9,9 @@ use tempfile::NamedTempFile;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// Packs the players' files of a folder, or one of them; none where the file can be sent as it is.
+/// Packs one player file or a folder of them. Returns none if the file can be sent unchanged.
 pub(super) fn pack(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
-    let cant_read = || format!("{} can't be read", path.display());
+    let cant_read = || format!("cannot read {}", path.display());
     let files = if fs::metadata(path).with_context(cant_read)?.is_dir() {
         let mut files = vec![];
         for entry in fs::read_dir(path).with_context(cant_read)? {
@@ -21,7 +21,7 @@ pub(super) fn pack(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
             }
         }
         files.sort();
-        anyhow::ensure!(!files.is_empty(), "{} has no files that end with .yml", path.display());
+        anyhow::ensure!(!files.is_empty(), "{} contains no .yml files", path.display());
         files
     } else if is_player_file(path) {
         vec![path.to_owned()]
@@ -41,7 +41,7 @@ fn archive(files: &[PathBuf]) -> anyhow::Result<NamedTempFile> {
     for path in files {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         writer.start_file(name, SimpleFileOptions::default())?;
-        let mut file = File::open(path).with_context(|| format!("{} can't be read", path.display()))?;
+        let mut file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         io::copy(&mut file, &mut writer)?;
     }
     writer.finish()?.flush()?;

@@ -1,4 +1,4 @@
-//! Imports for people.
+//! Human-readable output for imports.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const BAR: usize = 30;
 
-/// One line: how far an import is.
+/// Formats an import's progress as one line.
 pub(super) fn progress(import: &Value) -> String {
     let state = import["state"].as_str().unwrap_or_default();
     let (done, total) = (import["done"].as_u64().unwrap_or(0), import["total"].as_u64());
@@ -16,20 +16,20 @@ pub(super) fn progress(import: &Value) -> String {
     format!("{state:<9} [{}{}] {done} of {total}", "#".repeat(filled), " ".repeat(BAR - filled))
 }
 
-/// Why an import failed.
+/// Formats the reason for an import's failure.
 pub(super) fn failure(import: &Value) -> String {
-    let message = import["error"]["message"].as_str().unwrap_or("the hub does not say why");
+    let message = import["error"]["message"].as_str().unwrap_or("no reason given");
     match import["error"]["line"].as_i64() {
         Some(line) => format!("line {line}: {message}"),
         None => message.to_owned(),
     }
 }
 
-/// An import with its report.
+/// Formats an import with its report.
 pub(super) fn import(import: &Value) -> String {
     let mut text = String::new();
     let text_of = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let dry = if import["dryRun"] == true { " (dry run: nothing is written)" } else { "" };
+    let dry = if import["dryRun"] == true { " (dry run: nothing was written)" } else { "" };
     let _ = writeln!(
         text,
         "import {} of {}: {}{dry}",
@@ -57,7 +57,7 @@ pub(super) fn import(import: &Value) -> String {
     text
 }
 
-/// A list of imports.
+/// Formats a list of imports.
 pub(super) fn list(imports: &Value) -> String {
     let mut text = String::new();
     for import in imports["items"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Benchmarking a module's test cases.
+//! Benchmarks a module's test cases.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 use crate::cli::module::local::{self, LocalModule};
 use crate::cli::module::{explain, format};
 
-/// Well above the limit of any call, so that slow calls are measured, too.
+/// Timeout well above any call's limit, so that slow calls are measured too.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// Calls before the measured ones.
+/// Number of unmeasured warm-up calls.
 const WARM_UP: usize = 10;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Bench {
     #[command(flatten)]
     cases: local::CaseArgs,
-    /// Calls of each case
+    /// Number of calls per case
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     calls: u32,
     /// Print one JSON object
@@ -27,14 +27,14 @@ pub(in crate::cli) struct Bench {
     json: bool,
 }
 
-/// The measurements of one step of a case.
+/// Measurements of one step of a case.
 struct Measurements {
     name: String,
-    /// FRESH or REUSED, as an owner chooses them.
+    /// FRESH or REUSED, as in a chain's settings.
     instances: &'static str,
     /// Sorted.
     micros: Vec<u64>,
-    /// Of computing, sorted.
+    /// Computing time, sorted.
     compute_micros: Vec<u64>,
     fuel: u64,
     memory_bytes: usize,
@@ -56,7 +56,7 @@ impl Bench {
         }
         println!("{}: {} calls of each case, one after the other", local.file.display(), format::number(calls as u64));
         if cfg!(debug_assertions) {
-            println!("(this hub is a debug build: a release build is several times faster)");
+            println!("(debug build: a release build is several times faster)");
         }
         let headers =
             ["case", "instances", "p50", "p99", "max", "of limit", "fuel", "of limit", "memory", "of limit", "calls/s"];
@@ -65,7 +65,7 @@ impl Bench {
     }
 }
 
-/// Calls all steps of a case, as often as asked.
+/// Calls all steps of a case the given number of times.
 async fn measure(
     local: &LocalModule,
     case: &TestCase,
@@ -129,7 +129,7 @@ impl Measurements {
         self.micros.len() as u64 * 1_000_000 / total.max(1)
     }
 
-    /// Shares of the limits, in percent: p99 of the computing time, fuel, memory.
+    /// Percentages of the limits used: p99 of the computing time, fuel, memory.
     fn shares(&self) -> [f64; 3] {
         let Limits { compute, fuel, memory_bytes, .. } = self.limits;
         let share = |used: f64, limit: f64| used / limit * 100.0;

@@ -1,4 +1,4 @@
-//! Building a module.
+//! Builds a module.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use serde_json::json;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Build {
-    /// The module's folder, with its Cargo.toml or hub-module.json
+    /// Module folder, containing Cargo.toml or hub-module.json
     #[arg(default_value = ".")]
     dir: PathBuf,
-    /// Keep files and lines in for backtraces (Rust and C); the component is several times as large
+    /// Keep debug symbols for backtraces (Rust and C); the component gets several times larger
     #[arg(long)]
     debug: bool,
     /// Print one JSON object
@@ -35,7 +35,7 @@ impl Build {
     }
 }
 
-/// Builds the module in a folder; gives its component, and the file that it was written to.
+/// Builds the module in a folder and returns its component and the written file.
 pub(super) async fn build_module(folder: PathBuf, symbols: Symbols) -> anyhow::Result<(Built, PathBuf)> {
     Ok(tokio::task::spawn_blocking(move || hub_sandbox::build::build(&folder, symbols)).await??)
 }

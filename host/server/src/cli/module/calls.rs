@@ -1,4 +1,4 @@
-//! The latest calls of an extension point.
+//! Lists the latest calls of an extension point.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,19 @@ use crate::cli::module::{Remote, format, recorded};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Calls {
-    /// The extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
-    /// Only calls in which a module failed; with --module, in which that one failed
+    /// Only calls with a failed module; with --module, only those in which that module failed
     #[arg(long)]
     failed: bool,
-    /// Only calls in which this module was called
+    /// Only calls of this module
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
-    /// How many, at most 200
+    /// Maximum number of calls (at most 200)
     #[arg(long, default_value_t = 20)]
     limit: u32,
-    /// Add them to this file as test cases, one for each module that was called
+    /// Append the calls to this file as test cases, one per called module
     #[arg(long, value_name = "CASES.JSON")]
     save: Option<PathBuf>,
     /// Print one JSON object
@@ -62,7 +62,7 @@ impl Calls {
     async fn save(&self, hub: &HubClient, calls: &Value, file: &Path) -> anyhow::Result<()> {
         let path = file.display();
         let (mut cases, mut left_out) = (vec![], 0);
-        // The oldest first, as they happened.
+        // Oldest first, in the order of the calls.
         for item in calls["items"].as_array().into_iter().flatten().rev() {
             let call = recorded::find(hub, Some(&self.point), format::text(item, "callId")).await?;
             let parts: Vec<_> = recorded::parts(&call).filter(|part| self.is_wanted(part)).collect();
@@ -75,13 +75,13 @@ impl Calls {
             cases.extend(repeatable.into_iter().map(|part| recorded::case(&call, Some(part), None)));
         }
         let before = if file.exists() {
-            std::fs::read_to_string(file).with_context(|| format!("{path} can't be read"))?
+            std::fs::read_to_string(file).with_context(|| format!("cannot read {path}"))?
         } else {
             String::new()
         };
         let (text, new) =
-            recorded::append(&before, &cases).with_context(|| format!("{path} is no JSON array of cases"))?;
-        std::fs::write(file, text).with_context(|| format!("{path} can't be written"))?;
+            recorded::append(&before, &cases).with_context(|| format!("{path} is not a JSON array of cases"))?;
+        std::fs::write(file, text).with_context(|| format!("cannot write {path}"))?;
         if self.json {
             println!("{}", json!({"file": file, "added": new, "leftOut": left_out}));
             return Ok(());
@@ -89,12 +89,12 @@ impl Calls {
         println!("{path}: {} added", format::count(new, "case"));
         if left_out > 0 {
             let calls = format::count(left_out, "call");
-            println!("{calls} left out: the hub was late or could not load the module, which no test case repeats");
+            println!("skipped {calls}: the hub was late or could not load the module, so no test case can");
         }
         Ok(())
     }
 
-    /// Whether the options ask for a module's part of a call.
+    /// True if the options select a module's part of a call.
     fn is_wanted(&self, part: &Value) -> bool {
         self.module.as_ref().is_none_or(|module| part["name"] == module.as_str())
             && (!self.failed || !["ok", "late"].contains(&format::text(part, "outcome")))

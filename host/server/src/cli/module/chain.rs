@@ -1,4 +1,4 @@
-//! Changing a point's chain.
+//! Commands that change a point's chain.
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -9,11 +9,11 @@ use crate::cli::module::{Remote, format, newest_version};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Activate {
-    /// The module's name
+    /// Module name
     name: String,
-    /// The version [default: the newest that is READY]
+    /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// The extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
     #[command(flatten)]
@@ -25,25 +25,25 @@ pub(in crate::cli) struct Activate {
     remote: Remote,
 }
 
-/// How a version runs in a chain.
+/// Settings of a version in a chain.
 #[derive(Args, Debug)]
 pub(super) struct LinkArgs {
-    /// Its configuration: a JSON object, or @ and the name of a file that holds one [default: what it has]
+    /// Configuration: a JSON object, or @FILE [default: unchanged]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
-    /// For every call, for a share of the players, or beside the others without effect
+    /// active: all calls; canary: a share of players; shadow: run without effect
     #[arg(long, value_enum, default_value = "active")]
     mode: Mode,
-    /// The share of players that a canary decides for
+    /// Percentage of players handled by the canary
     #[arg(long, value_name = "1-100", required_if_eq("mode", "canary"))]
     percent: Option<u8>,
-    /// What a failed call means: leave the module out, or refuse what was asked [default: what it has, else skip]
+    /// On a failed call: skip the module or refuse the request [default: unchanged, initially skip]
     #[arg(long, value_enum)]
     on_failure: Option<OnFailure>,
-    /// A fresh instance for each call, or instances that live on [default: what it has, else fresh]
+    /// Fresh instance for each call, or reused instances [default: unchanged, initially fresh]
     #[arg(long, value_enum)]
     instances: Option<Instances>,
-    /// Also where a trial call fails with this configuration, such as one that is meant for other input than a trial's
+    /// Activate even if the trial call fails
     #[arg(long)]
     force: bool,
 }
@@ -67,19 +67,19 @@ enum Instances {
     Reused,
 }
 
-/// A choice as the wire writes it.
+/// Returns a choice in the API's spelling.
 fn wire_name(choice: &impl ValueEnum) -> Value {
     choice.to_possible_value().map(|value| value.get_name().to_ascii_uppercase()).into()
 }
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Deactivate {
-    /// The module's name
+    /// Module name
     name: String,
-    /// The extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
-    /// Only where it stands in this mode
+    /// Only remove the module's entry in this mode
     #[arg(long, value_enum)]
     mode: Option<Mode>,
     /// Print one JSON object
@@ -91,7 +91,7 @@ pub(in crate::cli) struct Deactivate {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Rollback {
-    /// The extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
     /// Print one JSON object
@@ -123,7 +123,7 @@ impl Deactivate {
         modules.retain(|link| {
             link["name"] != self.name.as_str() || self.mode.is_some_and(|mode| link["mode"] != wire_name(&mode))
         });
-        anyhow::ensure!(modules.len() < before, "{} is not there", self.name);
+        anyhow::ensure!(modules.len() < before, "{} is not in the chain", self.name);
         print_chain(&hub.put(&path, &json!({"modules": modules})).await?, self.json);
         Ok(())
     }
@@ -137,16 +137,16 @@ impl Rollback {
     }
 }
 
-/// Reads a JSON object from the command line, or from the file that it names.
+/// Parses a JSON object given on the command line or, with @, in a file.
 pub(super) fn parse_object(what: &str, text: &str) -> anyhow::Result<Map<String, Value>> {
     let text = match text.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("{file} can't be read"))?,
+        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
         None => text.to_owned(),
     };
     serde_json::from_str(&text).with_context(|| format!("the {what} must be one JSON object"))
 }
 
-/// The members of a link that [`LinkArgs`] set.
+/// Members of a link set by [`LinkArgs`].
 pub(super) struct LinkSettings {
     mode: Mode,
     members: Map<String, Value>,
@@ -154,7 +154,7 @@ pub(super) struct LinkSettings {
 }
 
 impl LinkArgs {
-    /// Reads the configuration's file now, so that its mistakes are found before the upload.
+    /// Reads the configuration file first, so that its errors are found before the upload.
     pub(super) fn read(&self) -> anyhow::Result<LinkSettings> {
         anyhow::ensure!(self.percent.is_none() || self.mode == Mode::Canary, "--percent is for --mode canary");
         let mut members = Map::new();
@@ -174,7 +174,7 @@ impl LinkArgs {
 }
 
 /// Puts a version into the chain: it replaces the module's version in that mode; else it follows the module's other
-/// version, with the same settings; else it comes last. Answers the chain.
+/// version, with the same settings; else it comes last. Returns the chain.
 pub(super) async fn put(
     hub: &HubClient,
     point: &str,
@@ -207,7 +207,7 @@ fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &Li
     for (member, value) in &settings.members {
         modules[at][member] = value.clone();
     }
-    // The trials that led to this mode are over.
+    // The trials that led to this mode are finished.
     let trials: &[Mode] = match settings.mode {
         Mode::Active => &[Mode::Canary, Mode::Shadow],
         Mode::Canary => &[Mode::Shadow],
@@ -222,7 +222,7 @@ fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &Li
     });
 }
 
-/// Prints what a point runs now, and the hub's warnings.
+/// Prints a point's chain and the hub's warnings.
 pub(super) fn print_chain(chain: &Value, json: bool) {
     println!("{}", if json { chain.to_string() } else { summary(chain) });
     print_warnings(chain);
@@ -236,14 +236,14 @@ pub(super) fn print_warnings(chain: &Value) {
     }
 }
 
-/// A point and the links of its chain, in one line.
+/// Formats a point and its chain as one line.
 pub(super) fn summary(chain: &Value) -> String {
     let links: Vec<_> = chain["modules"].as_array().into_iter().flatten().map(link_summary).collect();
     let links = if links.is_empty() { "the built-in behaviour".to_owned() } else { links.join(", then ") };
     format!("{}: {links}", format::text(chain, "point"))
 }
 
-/// A link in a few words.
+/// Formats a link in a few words.
 pub(super) fn link_summary(link: &Value) -> String {
     let how = match link["mode"].as_str() {
         Some("CANARY") => format!(" (canary, {} %)", link["percent"]),
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(shown(&modules), "m 1, m 3 (shadow), m 2 (canary, 10 %), last 1");
         insert_link(&mut modules, "m", 2, &settings(Mode::Canary, json!({"percent": 50, "config": {}})));
         assert_eq!(shown(&modules), "m 1, m 3 (shadow), m 2 (canary, 50 %), last 1");
-        // Serving all, it needs no canary; another version's shadow stays.
+        // Once active for all, the canary is removed; another version's shadow stays.
         insert_link(&mut modules, "m", 2, &settings(Mode::Active, json!({})));
         assert_eq!(shown(&modules), "m 2, m 3 (shadow), last 1");
         assert_eq!((&modules[0]["config"], &modules[0]["percent"]), (&json!({"a": 1}), &json!(100)));

@@ -1,9 +1,9 @@
-//! The differences of two JSON values.
+//! Differences of two JSON values.
 
 use hub_sandbox::test_case::one_line;
 use serde_json::Value;
 
-/// Two lines for each place where they differ.
+/// Returns two lines for each difference.
 pub(super) fn differences(expected: &Value, got: &Value) -> Vec<String> {
     let mut found = vec![];
     compare("", expected, got, &mut found);

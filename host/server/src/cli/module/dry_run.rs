@@ -1,4 +1,4 @@
-//! Running a version on the hub once, without effect.
+//! Runs a version on the hub once, without effect.
 
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -8,20 +8,20 @@ use crate::cli::module::{Remote, chain, newest_version};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct DryRun {
-    /// The module's name
+    /// Module name
     name: String,
-    /// The version [default: the newest that is READY]
+    /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// The extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
-    /// What it is given: a JSON object, or @ and the name of a file that holds one
+    /// Input: a JSON object, or @FILE
     #[arg(long, value_name = "JSON|@FILE")]
     input: String,
-    /// Its configuration, likewise
+    /// Configuration: a JSON object, or @FILE
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
-    /// Print the hub's answer as it is
+    /// Print the hub's answer unchanged
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Listing a network's modules.
+//! Lists a network's modules.
 
 use clap::Args;
 use hub_sandbox::test_case::one_line;
@@ -17,7 +17,7 @@ pub(in crate::cli) struct List {
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Show {
-    /// The module's name
+    /// Module name
     name: String,
     /// Print one JSON object
     #[arg(long)]
@@ -97,7 +97,7 @@ impl Show {
     }
 }
 
-/// How often each failure happened.
+/// Formats the number of failures of each kind.
 fn failures(link: &Value) -> String {
     let outcomes =
         link["outcomes"].as_object().into_iter().flatten().filter(|(code, _)| !["ok", "late"].contains(&code.as_str()));

@@ -1,4 +1,4 @@
-//! Printing and following a module's log.
+//! Prints and follows a module's log.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -12,19 +12,19 @@ use serde_json::Value;
 use crate::cli::client::{HubClient, event_data};
 use crate::cli::module::{Remote, format};
 
-/// The most lines that the hub answers at once; so many printed lines are remembered while following.
+/// Maximum number of lines per answer of the hub, and of printed lines remembered while following.
 const MAX_LINES: usize = 200;
 const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Logs {
-    /// The module's name
+    /// Module name
     name: String,
-    /// How many lines, at most 200
+    /// Maximum number of lines (at most 200)
     #[arg(long, default_value_t = 50)]
     limit: u32,
-    /// Go on with each line as it comes, until Ctrl-C
+    /// Follow the log until Ctrl-C
     #[arg(short, long)]
     follow: bool,
     /// Print each line as a JSON object
@@ -67,7 +67,7 @@ impl Logs {
                     continue;
                 }
             };
-            // The hub sends again what it sent before the connection ended.
+            // After a reconnect the hub repeats lines it sent before.
             let mut known: Vec<String> = printed.iter().cloned().collect();
             while let Some(line) = events.next().await {
                 if let Some(at) = known.iter().position(|known| *known == line) {
@@ -80,7 +80,7 @@ impl Logs {
                     printed.pop_front();
                 }
             }
-            eprintln!("(the connection ended; trying again)");
+            eprintln!("(connection lost; reconnecting)");
             limit = MAX_LINES;
             backoff = INITIAL_BACKOFF;
             tokio::time::sleep(backoff).await;

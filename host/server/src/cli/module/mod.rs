@@ -1,5 +1,5 @@
-//! `hub module …`: for authors and for owners. Building, testing and benchmarking need no hub; all else goes through
-//! its HTTP API.
+//! `hub module …`: for authors and owners. Building, testing and benchmarking need no hub; everything else uses its
+//! HTTP API.
 
 mod bench;
 mod build;
@@ -27,62 +27,64 @@ use crate::modules::{explain, level_name};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Module {
-    /// Begin a module: write a folder that builds as it is
+    /// Create a folder with a new module, ready to build
     New(new::New),
-    /// Build a module's component from its source
+    /// Build a module's component from source
     Build(build::Build),
-    /// Run a module's test cases, in the hub's own engine and with its limits
+    /// Run a module's test cases in the hub's engine and under its limits
     Test(test::Test),
-    /// Measure what a module's test cases cost
+    /// Measure the cost of a module's test cases
     Bench(bench::Bench),
     /// Upload a module
     Push(push::Push),
-    /// Build, upload and activate a module whenever one of its files is saved
+    /// Build, upload and activate a module whenever one of its files changes
     Watch(watch::Watch),
     /// Run a version on the hub once, without effect
     DryRun(dry_run::DryRun),
-    /// Put a version into a point's chain, in the place of the version that is there or else at the end
+    /// Activate a version at an extension point, replacing the module's current version
     Activate(chain::Activate),
-    /// Take a module out of a point's chain
+    /// Remove a module from an extension point
     Deactivate(chain::Deactivate),
-    /// Restore the chain that a point had before
+    /// Restore an extension point's previous chain
     Rollback(chain::Rollback),
-    /// Print the newest lines of a module's log, and follow it
+    /// Print or follow a module's log
     Logs(logs::Logs),
     /// List the latest calls of an extension point, or save them as test cases
     Calls(calls::Calls),
-    /// Run a version over the latest calls, or make one of them again, on the hub or here
+    /// Repeat recorded calls with a version, on the hub or locally
     Replay(replay::Replay),
-    /// List the network's modules and what its extension points run
+    /// List the network's modules and the chains of its extension points
     List(list::List),
-    /// Show a module's versions, and how it does where it runs
+    /// Show a module's versions and the statistics of its active ones
     Show(list::Show),
 }
 
 /// The extension points.
 const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
 
-/// The hub and the key to call it with.
+/// The hub and its API key.
 #[derive(Args, Debug)]
 struct Remote {
-    /// The hub
+    /// Hub URL
     #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
     url: String,
-    /// A key with the scope modules:write
+    /// API key with the scope modules:write
     #[arg(long, env = "HUB_KEY", hide_env_values = true)]
     key: Option<String>,
 }
 
 impl Remote {
     fn client(&self) -> anyhow::Result<HubClient> {
-        let key = self.key.as_deref().filter(|key| !key.is_empty()).context(
-            "there is no key: put one into HUB_KEY, or give it with --key; `hub network create` prints a network's first",
-        )?;
+        let key = self
+            .key
+            .as_deref()
+            .filter(|key| !key.is_empty())
+            .context("no API key: set HUB_KEY or pass --key (`hub network create` prints a network's first key)")?;
         HubClient::new(&self.url, key)
     }
 }
 
-/// The newest version of a module that can be put into a chain.
+/// Returns the newest READY version of a module.
 async fn newest_version(hub: &HubClient, name: &str) -> anyhow::Result<i64> {
     let page = hub.get(&format!("/api/manage/modules/{name}?limit=200")).await?;
     let versions = page["items"].as_array().into_iter().flatten().filter(|version| version["state"] == "READY");

@@ -1,4 +1,4 @@
-//! Creating a module's folder.
+//! Creates a module's folder.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use serde_json::json;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct New {
-    /// Its name: 1 to 64 of a-z, 0-9 and -, beginning with a letter
+    /// Module name: 1 to 64 of a-z, 0-9 and -, beginning with a letter
     name: String,
-    /// What it is written in
+    /// Programming language
     #[arg(long, default_value = "rust", value_parser = PossibleValuesParser::new(Language::ALL.map(Language::name)))]
     lang: String,
-    /// The extension point it serves
+    /// Extension point
     #[arg(long, default_value = "matchmaking", value_parser = PossibleValuesParser::new(Point::ALL.map(Point::name)))]
     point: String,
-    /// The folder to make [default: its name]
+    /// Folder to create [default: the module's name]
     #[arg(long)]
     dir: Option<PathBuf>,
     /// Print one JSON object
@@ -36,7 +36,7 @@ impl New {
             println!("{json}");
             return Ok(());
         }
-        println!("{} is a {point} module; its README.md says what to do next:", folder.display());
+        println!("{} is a {point} module; see its README.md. Next:", folder.display());
         println!("  cd {} && hub module build", folder.display());
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Uploading a module.
+//! Uploads a module.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,20 +12,20 @@ use serde_json::Value;
 use crate::cli::client::HubClient;
 use crate::cli::module::{Remote, chain, local};
 
-/// Between two checks of a module that is being compiled.
+/// Interval between polls of a compilation.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Before the retry of an upload that other uploads hold up.
+/// Delay before retrying an upload that is held up by others.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Push {
-    /// A component, or a module's folder, which is built first
+    /// Component, or module folder (built first)
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Its name: 1 to 64 of a-z, 0-9 and -, beginning with a letter [default: the file's name]
+    /// Module name: 1 to 64 of a-z, 0-9 and -, beginning with a letter [default: the file's name]
     #[arg(long)]
     name: Option<String>,
-    /// Put it into this point's chain at once; may be given several times
+    /// Activate the module at this extension point; repeatable
     #[arg(long = "activate", value_name = "POINT")]
     points: Vec<String>,
     #[command(flatten)]
@@ -46,7 +46,7 @@ impl Push {
         let (settings, hub) = (self.link.read()?, self.remote.client()?);
         let file = local::build_component(self.path.clone()).await?;
         let name = self.name.clone().map_or_else(|| file_stem(&file), Ok)?;
-        let bytes = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
+        let bytes = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let module = upload(&hub, &name, bytes.into()).await?;
         let version = module["version"].as_i64().context("the hub's answer has no version")?;
         let mut module = wait_until_compiled(&hub, &name, version, module).await?;
@@ -54,7 +54,7 @@ impl Push {
             println!("{name} version {version} is {}", module["state"].as_str().unwrap_or("unknown"));
         }
         if module["state"] != "READY" {
-            anyhow::bail!("it can't be a module: {}", module["reason"].as_str().unwrap_or_default());
+            anyhow::bail!("the module was rejected: {}", module["reason"].as_str().unwrap_or_default());
         }
         let mut chains = vec![];
         for point in &self.points {
@@ -74,7 +74,7 @@ impl Push {
     }
 }
 
-/// Uploads a module, once the hub accepts it.
+/// Uploads a module, retrying until the hub accepts it.
 async fn upload(hub: &HubClient, name: &str, bytes: Bytes) -> anyhow::Result<Value> {
     loop {
         let upload = hub
@@ -104,5 +104,5 @@ async fn wait_until_compiled(hub: &HubClient, name: &str, version: i64, mut modu
 
 fn file_stem(file: &Path) -> anyhow::Result<String> {
     let stem = file.file_stem().and_then(|stem| stem.to_str());
-    Ok(stem.context("the file's name can't be a module's; give one with --name")?.to_owned())
+    Ok(stem.context("the file's name is not a valid module name; pass one with --name")?.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Calls that a hub recorded, as test cases.
+//! Conversion of recorded calls to test cases.
 
 use hub_sandbox::test_case::{TestCase, one_line};
 use reqwest::StatusCode;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::client::HubClient;
 use crate::cli::module::POINTS;
 
-/// Finds a call of this point, or of any.
+/// Finds a call of this point, or of any point.
 pub(super) async fn find(hub: &HubClient, point: Option<&str>, id: &str) -> anyhow::Result<Value> {
     let points = point.map_or_else(|| POINTS.to_vec(), |point| vec![point]);
     for point in &points {
@@ -16,26 +16,25 @@ pub(super) async fn find(hub: &HubClient, point: Option<&str>, id: &str) -> anyh
             call => return Ok(call?),
         }
     }
-    anyhow::bail!("the hub has no call {id} among the latest of any point")
+    anyhow::bail!("the hub has no recorded call {id}")
 }
 
-/// The part of a module in a call.
+/// Returns a module's part of a call.
 pub(super) fn part<'a>(call: &'a Value, module: &str) -> Option<&'a Value> {
     parts(call).find(|part| part["name"] == module)
 }
 
-/// The parts of the modules that were called.
+/// Returns the parts of the called modules.
 pub(super) fn parts(call: &Value) -> impl Iterator<Item = &Value> {
     call["modules"].as_array().into_iter().flatten().filter(|part| part["outcome"] != "skipped")
 }
 
-/// Whether a part ends the same when it is made again: not one that others held up, that could not be loaded, or that
-/// was not called.
+/// True if a part ends the same when repeated: it was called, and neither delayed by others nor impossible to load.
 pub(super) fn is_repeatable(part: &Value) -> bool {
     !["late", "unavailable", "skipped"].contains(&part["outcome"].as_str().unwrap_or_default())
 }
 
-/// The answer of a part, or of the whole call.
+/// Returns the answer of a part, or of the whole call.
 pub(super) fn answer(call: &Value, part: Option<&Value>) -> Value {
     match part {
         Some(part) if !part["failure"].is_null() => json!({"failure": part["failure"]["code"]}),
@@ -44,7 +43,7 @@ pub(super) fn answer(call: &Value, part: Option<&Value>) -> Value {
     }
 }
 
-/// The text of a case with a part's input and answer; without a part, with those of the whole call.
+/// Formats a test case with a part's input and answer, or those of the whole call.
 pub(super) fn case(call: &Value, part: Option<&Value>, config: Option<&Map<String, Value>>) -> String {
     let id = call["callId"].as_str().unwrap_or_default();
     let name = match part {
@@ -70,17 +69,17 @@ pub(super) fn case(call: &Value, part: Option<&Value>, config: Option<&Map<Strin
     format!("  {{\n{}\n  }}", lines.join(",\n"))
 }
 
-/// The case, ready to run.
+/// Parses the case, ready to run.
 pub(super) fn read_case(
     call: &Value,
     part: Option<&Value>,
     config: Option<&Map<String, Value>>,
 ) -> anyhow::Result<TestCase> {
     let cases = TestCase::parse_all(&format!("[{}]", case(call, part, config)))?;
-    cases.into_iter().next().ok_or_else(|| anyhow::anyhow!("the hub's answer has no call"))
+    cases.into_iter().next().ok_or_else(|| anyhow::anyhow!("the hub's answer contains no call"))
 }
 
-/// The host calls of a part, then those of the chain's other modules about the network, whose answers hold for all.
+/// Host calls of a part, then calls of the chain's other modules about the network, whose answers are valid for all.
 /// Stores belong to one module each.
 fn host_calls(call: &Value, part: Option<&Value>) -> Vec<Value> {
     let calls = |part: &Value| part["hostCalls"].as_array().cloned().unwrap_or_default();
@@ -91,7 +90,7 @@ fn host_calls(call: &Value, part: Option<&Value>) -> Vec<Value> {
     own.into_iter().chain(of_network).collect()
 }
 
-/// Adds the cases with new names to the text of a file; answers the text and how many they are.
+/// Appends the cases with new names to the text of a file. Returns the text and the number of added cases.
 pub(super) fn append(text: &str, cases: &[String]) -> anyhow::Result<(String, usize)> {
     let text = if text.trim().is_empty() { "[]" } else { text };
     let known: Vec<Value> = serde_json::from_str(text)?;

@@ -1,4 +1,4 @@
-//! Replaying recorded calls, on the hub or locally.
+//! Replays recorded calls, on the hub or locally.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,29 +12,29 @@ use crate::cli::module::local::{self, LocalModule};
 use crate::cli::module::report::{format_report, report_json};
 use crate::cli::module::{Remote, chain, format, newest_version, recorded};
 
-/// As on the hub, long enough that time does not decide a replay.
+/// Same as on the hub: long enough that time does not decide a replay.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Replay {
-    /// The module's name
+    /// Module name
     #[arg(required_unless_present = "local")]
     name: Option<String>,
-    /// The version [default: the newest that is READY]
+    /// Version [default: the newest READY version]
     version: Option<i64>,
-    /// The extension point: matchmaking, chat or punishment
+    /// Extension point: matchmaking, chat or punishment
     #[arg(long, required_unless_present = "call")]
     point: Option<String>,
-    /// How many of the newest calls, at most 1,000
+    /// Number of latest calls (at most 1,000)
     #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "call")]
     last: u32,
-    /// This one call
+    /// Id of a single call
     #[arg(long, value_name = "ID")]
     call: Option<String>,
-    /// Run it here, with this component or with what this folder's source gives
+    /// Run locally, with this component or module folder
     #[arg(long, value_name = "DIR|WASM", requires = "call")]
     local: Option<PathBuf>,
-    /// The configuration to run with: a JSON object, or @ and a file that holds one [default: what it had then]
+    /// Configuration: a JSON object, or @FILE [default: the recorded one]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
     /// Print one JSON object
@@ -94,7 +94,7 @@ impl Replay {
     }
 }
 
-/// Replays a call on this machine; the answer has the form of the hub's.
+/// Replays a call on this machine. The result has the format of the hub's answer.
 async fn replay_locally(
     module: PathBuf,
     call: &Value,
@@ -103,7 +103,7 @@ async fn replay_locally(
 ) -> anyhow::Result<Value> {
     let local = LocalModule::open_for_debugging(module).await?;
     let stem = local.file.file_stem().and_then(|stem| stem.to_str());
-    // Its own part, or else the only one.
+    // The module's own part, or else the only one.
     let mut parts = recorded::parts(call);
     let only = parts.next().filter(|_| parts.next().is_none());
     let part = match name {
@@ -127,7 +127,7 @@ async fn replay_locally(
     Ok(answer)
 }
 
-/// A replay of one call.
+/// Formats a replay of one call.
 fn call_report(answer: &Value) -> String {
     let mut lines = vec![format!("call    {} at {}", format::text(answer, "callId"), format::timestamp(&answer["at"]))];
     lines.push(format!("input   {}", one_line(&answer["input"])));
@@ -138,7 +138,7 @@ fn call_report(answer: &Value) -> String {
     lines.join("\n")
 }
 
-/// A replay of many calls.
+/// Formats a replay of many calls.
 fn summary(answer: &Value) -> String {
     let counts = ["same", "different", "failed"].map(|count| format!("{} {count}", answer[count]));
     let calls = usize::try_from(answer["calls"].as_u64().unwrap_or(0)).unwrap_or(usize::MAX);
@@ -159,7 +159,7 @@ fn unrecorded(answer: &Value) -> Option<String> {
     let calls =
         answer["unrecorded"].as_u64().and_then(|calls| usize::try_from(calls).ok()).filter(|calls| *calls > 0)?;
     Some(format!(
-        "({} of it nobody had asked then; there the hub has nothing but the store it shows)",
+        "({} without a recorded answer; only the shown store was available)",
         format::count(calls, "host call")
     ))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::module::{explain, format, level_name};
 
-/// A local call, in the form in which the hub answers dry runs and replays.
+/// Formats a local call like the hub's answers for dry runs and replays.
 pub(super) fn report_json(call: &CallReport<Value>) -> Value {
     let failure = call.result.as_ref().err().map(|why| json!({"code": why.code(), "message": explain(why)}));
     let logs = call.logs.iter().map(|line| json!({"level": level_name(line.level), "message": line.message}));
@@ -17,7 +17,7 @@ pub(super) fn report_json(call: &CallReport<Value>) -> Value {
     })
 }
 
-/// Answer or failure, logs, host calls and cost of a call, for people.
+/// Formats answer or failure, logs, host calls and cost of a call.
 pub(super) fn format_report(call: &Value) -> String {
     let mut lines = vec![];
     if call["failure"].is_null() {
@@ -37,7 +37,7 @@ pub(super) fn format_report(call: &Value) -> String {
     lines.join("\n")
 }
 
-/// The logs and host calls of a call.
+/// Formats the logs and host calls of a call.
 pub(super) fn trace(call: &Value) -> Vec<String> {
     let all = |field: &str| call[field].as_array().cloned().unwrap_or_default();
     let mut lines = vec![];

@@ -1,4 +1,4 @@
-//! Running a module's test cases.
+//! Runs a module's test cases.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::cli::module::local::{self, CaseFile, LocalModule};
 use crate::cli::module::report::{report_json, trace};
 use crate::cli::module::{explain, format};
 
-/// Another program on the same core makes a call compute for longer; a module that is too slow is so each time.
+/// Other programs on the same core can slow down a call; a module that is too slow is so each time.
 const MAX_ATTEMPTS: usize = 4;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Test {
     #[command(flatten)]
     cases: local::CaseArgs,
-    /// Write down what the module answers as what is expected
+    /// Accept the module's current answers as expected
     #[arg(long)]
     update: bool,
-    /// Show logs and host calls of all cases, not only of those that failed
+    /// Show logs and host calls of all cases, not only failed ones
     #[arg(short, long)]
     verbose: bool,
-    /// Milliseconds that each call may compute in place of the point's own, for machines much slower than your hub's
+    /// Computing time limit of each call in ms, for machines much slower than your hub's [default: the point's]
     #[arg(long, value_name = "MS")]
     time_limit: Option<u64>,
     /// Print one JSON object
@@ -34,11 +34,11 @@ pub(in crate::cli) struct Test {
     json: bool,
 }
 
-/// The run of one step of a case.
+/// Run of one step of a case.
 struct StepRun<'a> {
     step: &'a Step,
     report: CallReport<Value>,
-    /// What is wrong; empty where the step passed.
+    /// Failed checks; empty if the step passed.
     problems: Vec<String>,
     limits: Limits,
 }
@@ -124,21 +124,21 @@ fn check_step(step: &Step, report: &CallReport<Value>, again: &CallReport<Value>
     match &step.expect {
         Some(expect) => differences(expect.to_json(), answer.to_json()),
         None => vec![
-            format!("nothing is expected yet; it answered {}", one_line(answer.to_json())),
-            "(`hub module test --update` writes that down)".to_owned(),
+            format!("no expected answer yet; got {}", one_line(answer.to_json())),
+            "(`hub module test --update` stores it)".to_owned(),
         ],
     }
 }
 
 impl StepRun<'_> {
-    /// The limits of which it used more than half.
+    /// Warnings about limits of which more than half was used.
     fn warnings(&self) -> Vec<String> {
         let (report, limits) = (&self.report, &self.limits);
         let mut warnings = vec![];
         let mut check = |what: &str, used: u64, limit: u64, show: &dyn Fn(u64) -> String| {
             if used.saturating_mul(2) > limit {
                 let percent = used.saturating_mul(100) / limit.max(1);
-                warnings.push(format!("it used {percent} % of the {what} it may: {} of {}", show(used), show(limit)));
+                warnings.push(format!("uses {percent} % of the {what} limit: {} of {}", show(used), show(limit)));
             }
         };
         let log_lines = report.logs.len() as u64 + u64::from(report.logs_dropped);
@@ -171,8 +171,7 @@ impl StepRun<'_> {
     }
 }
 
-/// One line about a case, with the highest cost of its steps since limits are for each call; then lines about its
-/// steps.
+/// Formats a case as one line with the highest cost of its steps (limits apply per call), then lines about its steps.
 fn case_report(name: &str, width: usize, ok: bool, steps: &[StepRun<'_>], verbose: bool) -> String {
     let highest =
         |cost: &dyn Fn(&CallReport<Value>) -> u64| steps.iter().map(|ran| cost(&ran.report)).max().unwrap_or(0);
@@ -195,7 +194,7 @@ fn case_report(name: &str, width: usize, ok: bool, steps: &[StepRun<'_>], verbos
     lines.join("\n")
 }
 
-/// Collects the answers that differ from the expected ones, and describes them.
+/// Collects and describes the answers that differ from the expected ones.
 fn collect_updates(at: usize, case: &TestCase, steps: &[StepRun<'_>], new: &mut Vec<NewAnswer>) -> String {
     let before = new.len();
     let mut lines = vec![];
@@ -217,10 +216,10 @@ fn collect_updates(at: usize, case: &TestCase, steps: &[StepRun<'_>], new: &mut 
 fn write_updates(file: &CaseFile, new: &[NewAnswer]) -> anyhow::Result<()> {
     let path = file.path.display();
     if new.is_empty() {
-        println!("{path} is as it was");
+        println!("{path} is unchanged");
         return Ok(());
     }
-    std::fs::write(&file.path, write_answers(&file.text, new)?).with_context(|| format!("{path} can't be written"))?;
+    std::fs::write(&file.path, write_answers(&file.text, new)?).with_context(|| format!("cannot write {path}"))?;
     println!("{path}: {} written", format::count(new.len(), "answer"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Pushing a module whenever a file of it is saved.
+//! Pushes a module whenever one of its files is saved.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,8 +8,8 @@ use clap::Args;
 
 use crate::cli::module::push::Push;
 
-/// Between two polls, and how long nothing must change before a build: editors write in steps. Polling also sees
-/// changes that notifications miss, such as on network file systems and in containers.
+/// Poll interval, and quiet time before a build: editors write in steps. Polling also sees changes that notifications
+/// miss, for example on network file systems and in containers.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Args, Debug)]
@@ -18,7 +18,7 @@ pub(in crate::cli) struct Watch {
     push: Push,
 }
 
-/// How many source files there are and when the latest was modified: enough to see that one was saved.
+/// Number of source files and latest modification time: enough to detect a save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SourceState {
     files: usize,
@@ -26,12 +26,12 @@ struct SourceState {
 }
 
 impl Watch {
-    /// Builds, uploads and activates now and after each change. Errors are printed.
+    /// Builds, uploads and activates, now and after each change. Errors are printed.
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let path = self.push.path();
         anyhow::ensure!(path.exists(), "{} does not exist", path.display());
         loop {
-            // Before the build, so that a file saved during it counts.
+            // Taken before the build, so that a file saved meanwhile counts as a change.
             let built = source_state(path);
             if let Err(error) = self.push.run().await {
                 eprintln!("hub: {error:#}");
@@ -56,7 +56,7 @@ async fn wait_until_unchanged(path: &Path) {
     }
 }
 
-/// Whether a build reads it: neither its output nor what tools fetched.
+/// True for files that a build reads: neither build output nor downloaded dependencies.
 fn is_source(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return true };
     let extension = Path::new(name).extension().and_then(OsStr::to_str);
@@ -64,7 +64,7 @@ fn is_source(name: &OsStr) -> bool {
     !is_output && !name.starts_with('.') && !["target", "node_modules", "build", "dist", "__pycache__"].contains(&name)
 }
 
-/// Skips what cannot be read.
+/// Skips unreadable files.
 fn source_state(path: &Path) -> SourceState {
     let mut state = SourceState { files: 0, latest: SystemTime::UNIX_EPOCH };
     let mut left = vec![path.to_owned()];

@@ -1,4 +1,4 @@
-//! `hub webhook …`: the network's webhooks, over a hub's HTTP API.
+//! `hub webhook …`: manages the network's webhooks over a hub's HTTP API.
 
 mod show;
 
@@ -14,7 +14,7 @@ use crate::cli::client::HubClient;
 
 const WEBHOOKS: &str = "/api/manage/webhooks";
 const LISTED: usize = 200;
-/// Between two looks at what became of a test, and how many there are.
+/// Interval and number of polls for the result of a test.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 const LOOKS: usize = 60;
 
@@ -22,71 +22,71 @@ const LOOKS: usize = 60;
 pub(super) enum Webhook {
     /// List the network's webhooks
     List(Common),
-    /// Create a webhook; its secret is shown this once
+    /// Create a webhook; its secret is shown only once
     Add(Add),
     /// Show a webhook
     Show(One),
-    /// Change a webhook; what is not named stays as it is
+    /// Change a webhook; omitted settings stay unchanged
     Set(Set),
-    /// Delete a webhook, and what is kept of its deliveries
+    /// Delete a webhook and its recorded deliveries
     Delete(One),
-    /// Send a test, and wait for what becomes of it
+    /// Send a test and wait for the result
     Test(One),
     /// List a webhook's latest deliveries
     Deliveries {
         #[command(flatten)]
         one: One,
-        /// Only those in this state
+        /// Only deliveries in this state
         #[arg(long, value_enum)]
         state: Option<State>,
     },
-    /// Send a delivery again, behind those that wait
+    /// Queue a delivery again, behind the waiting ones
     Resend {
-        /// The webhook's id
+        /// Webhook id
         id: String,
-        /// The delivery's number
+        /// Delivery number
         delivery: i64,
         #[command(flatten)]
         common: Common,
     },
-    /// Replace a webhook's secret; the new one is shown this once
+    /// Replace a webhook's secret; the new one is shown only once
     Rotate {
         #[command(flatten)]
         one: One,
-        /// How long messages are signed with the old secret, too, in milliseconds [default: a day]
+        /// Time during which messages are also signed with the old secret, in milliseconds [default: a day]
         #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(0..))]
         overlap: Option<i64>,
     },
 }
 
-/// What became of deliveries.
+/// States of deliveries.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum State {
-    /// They wait
+    /// Not delivered yet
     Waiting,
-    /// They arrived
+    /// Delivered
     Delivered,
-    /// They were given up
+    /// Given up
     Failed,
 }
 
-/// The hub and the key to call it with.
+/// The hub and its API key.
 #[derive(Args, Debug)]
 pub(super) struct Common {
     /// Print the answer as JSON
     #[arg(long)]
     json: bool,
-    /// The hub
+    /// Hub URL
     #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
     hub: String,
-    /// A key with the scope network:manage
+    /// API key with the scope network:manage
     #[arg(long, env = "HUB_KEY", hide_env_values = true)]
     key: String,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct One {
-    /// The webhook's id
+    /// Webhook id
     id: String,
     #[command(flatten)]
     common: Common,
@@ -94,18 +94,18 @@ pub(super) struct One {
 
 #[derive(Args, Debug)]
 pub(super) struct Add {
-    /// Where events are sent; of a channel in Discord, the URL that its settings show
+    /// Target URL; for a Discord channel, the webhook URL from its settings
     url: String,
-    /// The events that it is sent, with commas between
+    /// Events to send, separated by commas
     #[arg(long, value_delimiter = ',', required = true, value_name = "A,B")]
     events: Vec<String>,
-    /// What you call it
+    /// Display name
     #[arg(long)]
     name: Option<String>,
-    /// Send messages for a channel in Discord
+    /// Send messages for a Discord channel
     #[arg(long)]
     discord: bool,
-    /// A JSON file with its messages in Discord, by the name of their event
+    /// JSON file with Discord messages, keyed by event name
     #[arg(long, value_name = "FILE", requires = "discord")]
     templates: Option<PathBuf>,
     #[command(flatten)]
@@ -114,24 +114,24 @@ pub(super) struct Add {
 
 #[derive(Args, Debug)]
 pub(super) struct Set {
-    /// The webhook's id
+    /// Webhook id
     id: String,
-    /// Where events are sent
+    /// Target URL
     #[arg(long)]
     url: Option<String>,
-    /// The events that it is sent from now on, with commas between
+    /// Events to send, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "A,B")]
     events: Option<Vec<String>>,
-    /// What you call it
+    /// Display name
     #[arg(long)]
     name: Option<String>,
-    /// A JSON file with all of its messages in Discord, by the name of their event
+    /// JSON file with all Discord messages, keyed by event name
     #[arg(long, value_name = "FILE")]
     templates: Option<PathBuf>,
-    /// Send to it again, at once
+    /// Enable the webhook again, with immediate effect
     #[arg(long, conflicts_with = "disable")]
     enable: bool,
-    /// Send nothing to it; what waits fails
+    /// Disable the webhook; waiting deliveries fail
     #[arg(long)]
     disable: bool,
     #[command(flatten)]
@@ -184,8 +184,8 @@ fn path(id: &str) -> String {
 }
 
 fn templates(file: &PathBuf) -> anyhow::Result<Value> {
-    let text = std::fs::read(file).with_context(|| format!("{} can't be read", file.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("{} is no JSON", file.display()))
+    let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    serde_json::from_slice(&text).with_context(|| format!("{} is not valid JSON", file.display()))
 }
 
 impl Common {
@@ -229,7 +229,7 @@ impl Set {
         }
         anyhow::ensure!(
             !body.is_empty(),
-            "say what to change: --url, --events, --name, --templates, --enable or --disable"
+            "nothing to change: pass --url, --events, --name, --templates, --enable or --disable"
         );
         let hub = self.common.client()?;
         let webhook = hub.send(hub.request(Method::PATCH, &path(&self.id)).json(&Value::Object(body))).await?;
@@ -238,7 +238,7 @@ impl Set {
 }
 
 impl One {
-    /// Sends a test and waits; an error where it did not arrive.
+    /// Sends a test and waits. Fails if it is not delivered.
     async fn test(&self) -> anyhow::Result<()> {
         let hub = self.common.client()?;
         let sent = hub.post(&format!("{}/test", path(&self.id)), &json!({})).await?;
@@ -255,9 +255,9 @@ impl One {
         self.common.print(&delivery, show::delivery)?;
         match (delivery["state"].as_str(), delivery["error"].as_str()) {
             (Some("DELIVERED"), _) => Ok(()),
-            (_, Some(error)) => anyhow::bail!("it did not arrive: {error}"),
-            (Some("FAILED"), None) => anyhow::bail!("it did not arrive"),
-            _ => anyhow::bail!("it waits behind others; see `hub webhook deliveries {}`", self.id),
+            (_, Some(error)) => anyhow::bail!("delivery failed: {error}"),
+            (Some("FAILED"), None) => anyhow::bail!("delivery failed"),
+            _ => anyhow::bail!("still waiting behind other deliveries; see `hub webhook deliveries {}`", self.id),
         }
     }
 }

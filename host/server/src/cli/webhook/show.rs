@@ -1,10 +1,10 @@
-//! Webhooks for people.
+//! Human-readable output for webhooks.
 
 use serde_json::Value;
 
 use crate::cli::format::{table, text, timestamp};
 
-/// A number, or a dash.
+/// Formats a number, or a dash.
 fn number(object: &Value, field: &str) -> String {
     object[field].as_i64().map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
@@ -22,7 +22,7 @@ fn events(webhook: &Value) -> String {
     events.filter_map(Value::as_str).collect::<Vec<_>>().join(",")
 }
 
-/// A list of webhooks.
+/// Formats a list of webhooks.
 pub(super) fn list(webhooks: &Value) -> String {
     let rows: Vec<_> = webhooks["items"]
         .as_array()
@@ -37,7 +37,7 @@ pub(super) fn list(webhooks: &Value) -> String {
     table(["id", "name", "kind", "state", "waiting", "url"], &rows)
 }
 
-/// A webhook, line by line.
+/// Formats a webhook, line by line.
 pub(super) fn webhook(webhook: &Value) -> String {
     let at = |field: &str| if webhook[field].is_null() { "-".to_owned() } else { timestamp(&webhook[field]) };
     let lines = [
@@ -57,9 +57,9 @@ pub(super) fn webhook(webhook: &Value) -> String {
     lines.concat()
 }
 
-/// A secret that was just made.
+/// Formats a new secret.
 pub(super) fn secret(made: &Value) -> String {
-    format!("{:<14} {}\nThe secret is shown this once.\n", "secret", text(made, "secret"))
+    format!("{:<14} {}\nStore the secret now: it is shown only once.\n", "secret", text(made, "secret"))
 }
 
 fn row(delivery: &Value) -> [String; 7] {
@@ -77,12 +77,12 @@ fn row(delivery: &Value) -> [String; 7] {
 
 const COLUMNS: [&str; 7] = ["delivery", "event", "state", "attempts", "last attempt", "status", "error"];
 
-/// A list of deliveries.
+/// Formats a list of deliveries.
 pub(super) fn deliveries(deliveries: &Value) -> String {
     table(COLUMNS, &deliveries["items"].as_array().into_iter().flatten().map(row).collect::<Vec<_>>())
 }
 
-/// One delivery.
+/// Formats one delivery.
 pub(super) fn delivery(delivery: &Value) -> String {
     table(COLUMNS, &[row(delivery)])
 }

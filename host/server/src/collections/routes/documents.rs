@@ -21,7 +21,7 @@ pub(super) fn router() -> Endpoints {
 
 /// Get a document
 ///
-/// As it was put.
+/// Returns the document as stored.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
     responses((status = 200, body = serde_json::Value, example = json!({"id": "red-dragons", "level": 7})),
@@ -36,9 +36,9 @@ async fn get_document(
 
 /// Put a document
 ///
-/// Any JSON value of at most 256 KiB, in the place of what was there, and answers it. A text in an indexed field is at
-/// most 1,024 bytes (400 `index_value_too_long`); the collection's key field, where it is there, holds the id (400
-/// `key_mismatch`). The id `mget` is taken by the route. A network's documents are counted (`documents`).
+/// Stores any JSON value of at most 256 KiB, replacing any existing one, and returns it. A text in an indexed field
+/// may have at most 1,024 bytes (400 `index_value_too_long`); the collection's key field, if present, must contain the
+/// id (400 `key_mismatch`). The id `mget` is reserved by the route. A network's documents are limited (`documents`).
 #[utoipa::path(put, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
     request_body(content = serde_json::Value, content_type = "application/json",
@@ -57,14 +57,14 @@ async fn put_document(
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DocumentDeletion)]
 struct DeletedDocument {
-    /// Whether there was one.
+    /// True if the document existed.
     #[schema(example = true)]
     deleted: bool,
 }
 
 /// Delete a document
 ///
-/// One that is not there is no error.
+/// A missing document is not an error.
 #[utoipa::path(delete, path = "/api/plugin/collections/{collection}/{id}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("id" = DocumentId, Path)),
     responses((status = 200, body = DeletedDocument), (status = 404, body = ErrorBody, description = "No such collection")))]
@@ -79,15 +79,15 @@ async fn delete_document(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = DocumentsRequest)]
 struct GetDocuments {
-    /// At most 200, as they are sent.
+    /// At most 200 ids.
     #[schema(max_items = 200)]
     ids: Vec<DocumentId>,
 }
 
 /// Get several documents
 ///
-/// Each once, where it was first asked for; what is not there is left out. An answer has at most 4 MiB: those that did not
-/// fit are named in `rest`.
+/// Each document once, at its first position in the request; missing ones are left out. A response has at most 4 MiB:
+/// `rest` lists the documents that did not fit.
 #[utoipa::path(post, path = "/api/plugin/collections/{collection}/mget", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path)),
     responses((status = 200, body = CollectionDocuments),

@@ -25,7 +25,7 @@ pub(super) fn router() -> Endpoints {
     ]
 }
 
-/// A blank order is the same as none.
+/// A blank order counts as absent.
 fn parse_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Order>, D::Error> {
     match String::deserialize(deserializer)?.trim().to_ascii_lowercase().as_str() {
         "" => Ok(None),
@@ -35,7 +35,7 @@ fn parse_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Orde
     }
 }
 
-/// A finite number; blank is the same as none.
+/// Parses a finite number; blank counts as absent.
 fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let Some(text) = not_blank(Some(&text)) else { return Ok(None) };
@@ -43,7 +43,7 @@ fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64
     number.map(Some).ok_or_else(|| de::Error::custom("must be a number"))
 }
 
-/// A blank cursor is the same as none.
+/// A blank cursor counts as absent.
 fn part(cursor: Option<&str>, limit: Limit) -> ListPart<'_> {
     ListPart { cursor: not_blank(cursor), limit: limit.0 }
 }
@@ -51,10 +51,10 @@ fn part(cursor: Option<&str>, limit: Limit) -> ListPart<'_> {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ByQuery {
-    /// The value the field has: text, a number, or `true` or `false`, as the field is indexed.
+    /// Value of the field: text, number, or `true` or `false`, depending on the index.
     #[param(example = "7")]
     value: String,
-    /// The `nextCursor` of the answer before; from the beginning when absent.
+    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
     cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
@@ -63,7 +63,8 @@ struct ByQuery {
 
 /// Find documents by a value
 ///
-/// Those whose indexed field has exactly this value, by id. Where there are more, `nextCursor` says where they begin.
+/// Documents whose indexed field has exactly this value, ordered by id. If there are more, `nextCursor` continues the
+/// list.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/by/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), ByQuery),
     responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
@@ -81,12 +82,12 @@ async fn find_documents_by(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct PageQuery {
-    /// The `nextCursor` of the page before; the first page when absent.
+    /// `nextCursor` of the previous page; if absent, the first page.
     cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
-    /// `asc` or `desc`; `asc` when absent.
+    /// `asc` (default) or `desc`.
     #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
     order: Option<Order>,
@@ -94,8 +95,8 @@ struct PageQuery {
 
 /// Page through documents
 ///
-/// All whose field is of the index's type, by its value and then by id. Documents that come and go meanwhile make no
-/// page repeat or skip another; one whose own value changes meanwhile may be seen where it was and where it is.
+/// All documents whose field has the index's type, ordered by its value, then by id. Concurrent inserts and deletions
+/// do not repeat or skip other documents; a document whose own value changes meanwhile may appear at both positions.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/page/{field}", tag = "Collections", operation_id = "list_documents",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PageQuery),
@@ -115,20 +116,20 @@ async fn page_documents(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct RangeQuery {
-    /// The least number wanted; from the very least when absent.
+    /// Lowest number; unbounded if absent.
     #[serde(default, deserialize_with = "parse_number")]
     #[param(example = 5.0)]
     min: Option<f64>,
-    /// The greatest number wanted; to the very greatest when absent.
+    /// Highest number; unbounded if absent.
     #[serde(default, deserialize_with = "parse_number")]
     #[param(example = 10.0)]
     max: Option<f64>,
-    /// The `nextCursor` of the answer before; from the beginning when absent.
+    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
     cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
-    /// `asc` or `desc`; `asc` when absent.
+    /// `asc` (default) or `desc`.
     #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
     order: Option<Order>,
@@ -136,8 +137,8 @@ struct RangeQuery {
 
 /// Find documents in a range
 ///
-/// Those whose field, indexed as `number`, lies between `min` and `max`, both included. Another type of index is 400
-/// `wrong_index_type`. Where there are more, `nextCursor` says where they begin.
+/// Documents whose field, indexed as `number`, is from `min` to `max`, both inclusive. Another index type is 400
+/// `wrong_index_type`. If there are more, `nextCursor` continues the list.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/range/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), RangeQuery),
@@ -158,12 +159,12 @@ async fn find_documents_in_range(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TopQuery {
-    /// The `nextCursor` of the answer before; from the beginning when absent.
+    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
     cursor: Option<String>,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
-    /// `desc` for the greatest, `asc` for the least; `desc` when absent.
+    /// `desc` (default) for the highest values, `asc` for the lowest.
     #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
     order: Option<Order>,
@@ -171,7 +172,7 @@ struct TopQuery {
 
 /// Find the top documents
 ///
-/// Those with the greatest values in the field, or the least. Where there are more, `nextCursor` says where they begin.
+/// Documents with the highest or lowest values of the field. If there are more, `nextCursor` continues the list.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/top/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
     params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), TopQuery),

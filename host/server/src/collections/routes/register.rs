@@ -13,7 +13,7 @@ use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::values::blank_as_absent;
 
-/// The most collections registered by one call.
+/// Maximum number of collections registered per call.
 const MAX_PER_CALL: usize = 100;
 
 pub(super) fn router() -> Endpoints {
@@ -23,7 +23,7 @@ pub(super) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = CollectionDefinitions)]
 struct RegisterCollections {
-    /// At most 100.
+    /// At most 100 collections.
     #[schema(max_items = 100)]
     collections: Vec<RegisterCollection>,
 }
@@ -32,32 +32,32 @@ struct RegisterCollections {
 #[schema(as = CollectionDefinition)]
 struct RegisterCollection {
     name: CollectionName,
-    /// The field of a document that, where it is there, must hold the document's id.
+    /// Field that must contain the document's id, if the document has it.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "id")]
     key: Option<FieldPath>,
-    /// The fields to find documents by, at most 16.
+    /// Fields for finding documents, at most 16.
     #[schema(max_items = 16)]
     indexes: Option<Vec<IndexDefinition>>,
 }
 
-/// What the collections are now.
+/// Current state of the collections.
 #[derive(Debug, Serialize, ToSchema)]
 struct RegisteredCollections {
     collections: Vec<RegisteredCollection>,
 }
 
-/// What a collection is now.
+/// Current state of a collection.
 #[derive(Debug, Serialize, ToSchema)]
 struct RegisteredCollection {
     name: CollectionName,
-    /// The field of a document that, where it is there, must hold the document's id.
+    /// Field that must contain the document's id, if the document has it.
     #[schema(example = "id")]
     key: Option<FieldPath>,
     indexes: Vec<RegisteredIndex>,
 }
 
-/// An index of a collection.
+/// Index of a collection.
 #[derive(Debug, Serialize, ToSchema)]
 struct RegisteredIndex {
     #[serde(flatten)]
@@ -65,13 +65,13 @@ struct RegisteredIndex {
     state: IndexState,
 }
 
-/// Whether documents can be found by an index.
+/// State of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 enum IndexState {
-    /// Documents that were stored before it are still being added; to find by it is 503 `index_building`.
+    /// Existing documents are still being added; queries return 503 `index_building`.
     Building,
-    /// All documents are in it.
+    /// The index contains all documents.
     Ready,
 }
 
@@ -88,11 +88,12 @@ impl From<StoredCollection> for RegisteredCollection {
 
 /// Register collections
 ///
-/// Adds what is new and answers what each collection is now: safe whenever a server starts. A new index is built over
-/// the documents that are stored; where that takes longer than two seconds, the answer comes before, with the index
-/// BUILDING, and the build goes on. A stored text that is too long for it is left out. What is there stays: an index that is
-/// not named is kept, one whose type differs is 400 `index_type_changed`, another key 400 `key_changed`; then nothing
-/// of the call is done. A key that is added later counts for documents put from then on.
+/// Adds new collections, indexes and keys and returns the current state of each collection: safe to call at every
+/// server start. A new index is built over the existing documents; if that takes longer than two seconds, the response
+/// comes earlier, with the index BUILDING, and the build continues. Stored texts too long for it are left out.
+/// Existing definitions stay: unnamed indexes are kept, a changed index type is 400 `index_type_changed`, a changed
+/// key 400 `key_changed`, and then the whole call has no effect. A key added later applies to documents stored from
+/// then on.
 #[utoipa::path(post, path = "/api/plugin/collections/register", tag = "Collections",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = RegisteredCollections)))]
 async fn register_collections(

@@ -1,4 +1,4 @@
-//! Indexes that are not complete yet.
+//! Incomplete indexes.
 
 use hub_db::{Db, Error, Sql, Tx};
 
@@ -6,12 +6,12 @@ use crate::collections::model::{CollectionName, FieldPath};
 use crate::collections::store::{DocumentRow, to_json};
 use crate::values::NetworkId;
 
-/// An unfinished build of a collection's indexes.
+/// Unfinished build of a collection's indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::collections) struct IndexBuild {
-    /// The fields of the indexes.
+    /// Indexed fields.
     pub(in crate::collections) fields: Vec<FieldPath>,
-    /// The documents up to this id are in them.
+    /// Id of the last document added to the indexes.
     pub(in crate::collections) after: String,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn parse_fields(json: &str) -> Result<Vec<FieldPath>, Error> {
     Ok(serde_json::from_str(json).map_err(|error| sqlx::Error::Decode(error.into()))?)
 }
 
-/// Some collections with unfinished builds. Crosses networks: whichever node builds, builds for all.
+/// Some collections with unfinished builds. Crosses networks: any node builds for all.
 pub(in crate::collections) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<(NetworkId, CollectionName)>, Error> {
     db.query("SELECT network_id, collection FROM collection_index_builds ORDER BY network_id, collection LIMIT $1")
         .bind(limit)
@@ -41,7 +41,7 @@ pub(in crate::collections) async fn unfinished(db: &Db, limit: i64) -> Result<Ve
         .await
 }
 
-/// A collection's unfinished build.
+/// Unfinished build of a collection.
 pub(in crate::collections) async fn find(
     db: &Db,
     network: NetworkId,
@@ -56,7 +56,7 @@ pub(in crate::collections) async fn find(
     row.map(IndexBuild::try_from).transpose()
 }
 
-/// The same, locked until the transaction ends; none where somebody else has it locked.
+/// The same, locked until the transaction ends; none if it is locked elsewhere.
 pub(in crate::collections) async fn lock(
     tx: &mut Tx,
     network: NetworkId,
@@ -75,7 +75,7 @@ pub(in crate::collections) async fn lock(
     row.map(IndexBuild::try_from).transpose()
 }
 
-/// Begins to build indexes, together with those of the collection that are unfinished. The definition is locked.
+/// Begins to build indexes, together with the collection's unfinished ones. The definition is locked.
 pub(in crate::collections) async fn begin(
     tx: &mut Tx,
     network: NetworkId,
@@ -136,7 +136,7 @@ pub(in crate::collections) async fn finish(
     Ok(())
 }
 
-/// Whether a collection has a document.
+/// True if the collection has a document.
 pub(in crate::collections) async fn has_documents(
     tx: &mut Tx,
     network: NetworkId,
@@ -151,7 +151,7 @@ pub(in crate::collections) async fn has_documents(
     Ok(row.is_some())
 }
 
-/// The ids and sizes in bytes of some documents after `after`, by id. It reads no document.
+/// Ids and sizes in bytes of documents after `after`, ordered by id, without reading the documents.
 pub(in crate::collections) async fn next_sizes(
     db: &Db,
     network: NetworkId,
@@ -173,7 +173,7 @@ pub(in crate::collections) async fn next_sizes(
     .await
 }
 
-/// The documents after `after` up to `last`, by id, unchanged until this transaction ends.
+/// Documents after `after` up to `last`, ordered by id, locked until this transaction ends.
 pub(in crate::collections) async fn lock_documents(
     tx: &mut Tx,
     network: NetworkId,

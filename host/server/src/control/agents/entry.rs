@@ -1,4 +1,4 @@
-//! One server's agent and its queue.
+//! Agent of one server, and its queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use crate::clock::Millis;
 use crate::control::model::{AgentCommand, AgentReport};
 use crate::limits::Limit;
 
-/// How long an agent counts as connected after its last poll ended, in milliseconds.
+/// Time after an agent's last poll during which it counts as connected, in milliseconds.
 pub(in crate::control) const AGENT_TTL: Millis = 30_000;
-/// Commands that wait for one agent.
+/// Maximum number of queued commands per agent.
 const MAX_PENDING: usize = Limit::PendingCommands.bound() as usize;
 
-/// A server's agent.
+/// Agent of a server.
 #[derive(Default)]
 pub(super) struct AgentEntry {
     pub(super) state: Mutex<AgentState>,
-    /// Notified of a new command and of a newer poll.
+    /// Notified of new commands and newer polls.
     pub(super) changed: Arc<Notify>,
 }
 
 #[derive(Default)]
 pub(super) struct AgentState {
     pub(super) report: Option<AgentReport>,
-    /// When the last poll that has ended did.
+    /// End of the last finished poll.
     pub(super) ended_at: Millis,
     pub(super) open_polls: usize,
-    /// The number of the latest poll.
+    /// Number of the latest poll.
     pub(super) latest_poll: u64,
     pub(super) pending: VecDeque<PendingCommand>,
 }
@@ -40,7 +40,7 @@ pub(super) struct AgentState {
 pub(in crate::control) struct PendingCommand {
     pub(in crate::control) command: AgentCommand,
     pub(in crate::control) expires_at: Millis,
-    /// It is in the database, too: nobody waits for its reply, and it outlives this process.
+    /// Also stored in the database: no request waits for its reply, and it outlives this process.
     pub(in crate::control) stored: bool,
 }
 
@@ -55,7 +55,7 @@ impl AgentState {
 }
 
 impl AgentEntry {
-    /// Queues a command. A stored one replaces the oldest of too many, which is returned.
+    /// Queues a command. If the queue is full of stored commands, the oldest is dropped and returned.
     pub(super) fn push(&self, pending: PendingCommand, now: Millis) -> Option<PendingCommand> {
         let mut state = self.state.lock();
         state.drop_expired(now);
@@ -67,20 +67,20 @@ impl AgentEntry {
         oldest
     }
 
-    /// How many commands wait.
+    /// Number of queued commands.
     pub(super) fn pending(&self, now: Millis) -> usize {
         let mut state = self.state.lock();
         state.drop_expired(now);
         state.pending.len()
     }
 
-    /// Queues a command that was saved.
+    /// Queues a saved command.
     pub(super) fn restore(&self, pending: PendingCommand) {
         self.state.lock().pending.push_back(pending);
         self.changed.notify_waiters();
     }
 
-    /// Takes a command back; false where it was fetched already.
+    /// Removes a queued command; false if it was fetched already.
     pub(super) fn cancel(&self, id: Uuid) -> bool {
         let mut state = self.state.lock();
         let before = state.pending.len();

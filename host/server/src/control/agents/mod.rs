@@ -1,4 +1,4 @@
-//! The connected agents and the commands queued for them, in memory. No lock is held over an await.
+//! Connected agents and their queued commands, in memory. No lock is held across an await.
 
 mod entry;
 mod poll;
@@ -26,14 +26,14 @@ pub(super) const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 
 type ServerKey = (NetworkId, Identifier);
 
-/// All agents, by the server each belongs to.
+/// All agents by server.
 #[derive(Default)]
 pub(super) struct Agents {
     entries: RwLock<HashMap<ServerKey, Arc<AgentEntry>>>,
     waiting: PendingReplies<AgentReply, CommandKey>,
 }
 
-/// A connected agent as it is saved.
+/// Saved form of a connected agent.
 #[derive(Clone, Debug)]
 pub(super) struct AgentSnapshot {
     pub(super) server: Identifier,
@@ -42,19 +42,19 @@ pub(super) struct AgentSnapshot {
 }
 
 impl Agents {
-    /// Begins an agent's poll for its server's commands.
+    /// Begins an agent's poll for commands.
     pub(super) fn poll(&self, network: NetworkId, server: &Identifier, report: AgentReport, now: Millis) -> Poll {
         Poll::begin(self.entry(network, server), report, now)
     }
 
-    /// The last report of the server's agent, if it is connected.
+    /// Last report of the server's agent, if it is connected.
     pub(super) fn report(&self, network: NetworkId, server: &Identifier, now: Millis) -> Option<AgentReport> {
         let entry = self.find(network, server)?;
         let state = entry.state.lock();
         state.report.clone().filter(|_| state.is_connected(now))
     }
 
-    /// How many servers of the network have an entry, and whether this one has.
+    /// Number of the network's servers with an entry, and true if this server has one.
     pub(super) fn count(&self, network: NetworkId, server: &Identifier) -> (usize, bool) {
         let entries = self.entries.read();
         if entries.contains_key(&(network, server.clone())) {
@@ -63,7 +63,7 @@ impl Agents {
         (entries.keys().filter(|(of, _)| *of == network).count(), false)
     }
 
-    /// How many commands wait for the server's agent.
+    /// Number of commands queued for the server's agent.
     pub(super) fn pending(&self, network: NetworkId, server: &Identifier, now: Millis) -> usize {
         self.find(network, server).map_or(0, |entry| entry.pending(now))
     }
@@ -78,7 +78,7 @@ impl Agents {
         expires_at: Millis,
     ) -> Option<ReplyHandle> {
         let id = command.id;
-        // Registered first: an agent may reply at once.
+        // Registered first: an agent may reply immediately.
         let waiter = self.waiting.register((network, server.clone(), id));
         let entry = self.find(network, server)?;
         if !entry.state.lock().is_connected(now) {
@@ -88,8 +88,8 @@ impl Agents {
         Some(ReplyHandle::new(waiter, entry, id))
     }
 
-    /// Queues a stored command whose reply nobody waits for. The agent need not be connected yet. Of too many the oldest
-    /// is dropped, and returned where it is stored.
+    /// Queues a stored command without waiting for its reply. The agent need not be connected yet. If the queue is
+    /// full, the oldest command is dropped, and returned if it is stored.
     pub(super) fn enqueue(
         &self,
         network: NetworkId,
@@ -102,7 +102,7 @@ impl Agents {
         dropped.filter(|pending| pending.stored)
     }
 
-    /// Restores what was saved of a network.
+    /// Restores a network's saved agents and commands.
     pub(super) fn restore(
         &self,
         network: NetworkId,
@@ -121,7 +121,7 @@ impl Agents {
         }
     }
 
-    /// The network's connected agents.
+    /// Connected agents of the network.
     pub(super) fn snapshots(&self, network: NetworkId, now: Millis) -> Vec<AgentSnapshot> {
         let entries = self.entries.read();
         let of_network = entries.iter().filter(|((of, _), _)| *of == network);
@@ -134,22 +134,22 @@ impl Agents {
         connected.collect()
     }
 
-    /// The networks that have agents.
+    /// Networks that have agents.
     pub(super) fn networks(&self) -> HashSet<NetworkId> {
         self.entries.read().keys().map(|(network, _)| *network).collect()
     }
 
-    /// Hands an agent's reply to whoever waits for it. Given back where nobody does on this node.
+    /// Passes an agent's reply to the waiting request. Returns the reply if none waits on this node.
     pub(super) fn complete(&self, key: &CommandKey, reply: AgentReply) -> Result<(), AgentReply> {
         self.waiting.complete(key, reply)
     }
 
-    /// How many wait for a reply.
+    /// Number of requests waiting for a reply.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Drops a network's agents: it lives on another node. Their polls end with their requests.
+    /// Drops the agents of a network that moved to another node. Their polls end with their requests.
     pub(super) fn evict(&self, network: NetworkId) {
         self.entries.write().retain(|(of, _), _| *of != network);
     }
@@ -164,13 +164,13 @@ impl Agents {
     }
 }
 
-/// Drops agents that are no longer connected and commands that have expired, to free memory.
+/// Drops disconnected agents and expired commands to free memory.
 pub(super) async fn sweep(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
     app.control.agents.entries.write().retain(|_, entry| {
         let mut state = entry.state.lock();
         state.drop_expired(now);
-        // While the map is locked nobody new gets at an entry that it alone holds.
+        // While the map is locked no new clone of an unshared entry can appear.
         Arc::strong_count(entry) > 1 || state.is_connected(now) || !state.pending.is_empty()
     });
     Ok(())

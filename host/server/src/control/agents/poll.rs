@@ -1,4 +1,4 @@
-//! An agent's poll.
+//! Polls of agents.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use crate::clock::Millis;
 use crate::control::agents::entry::{AgentEntry, PendingCommand};
 use crate::control::model::AgentReport;
 
-/// A poll that has not ended.
+/// An open poll.
 pub(in crate::control) struct Poll {
     entry: Arc<AgentEntry>,
     number: u64,
     node_id: String,
-    /// When it last looked for commands: a poll whose client hung up ended then.
+    /// Time of the last look for commands: a poll whose client disconnected ended then.
     now: Millis,
 }
 
-/// What a poll finds.
+/// Result of a poll.
 pub(in crate::control) enum PollOutcome {
-    /// These commands, in their order.
+    /// Commands in order.
     Commands(Vec<PendingCommand>),
-    /// Its own node has polled again: this one is over.
+    /// Replaced by a newer poll of the same node.
     Replaced,
     /// Nothing yet.
     Nothing,
@@ -39,18 +39,19 @@ impl Poll {
         Self { entry, number, node_id, now }
     }
 
-    /// Notified whenever there may be something new.
+    /// Notified when there may be something new.
     pub(in crate::control) fn changed(&self) -> Arc<Notify> {
         Arc::clone(&self.entry.changed)
     }
 
-    /// Takes the queued commands. Only the latest poll gets any: an earlier one may be of an agent that is gone.
+    /// Takes the queued commands. Only the latest poll gets any: an earlier one may belong to an agent that is gone.
     pub(in crate::control) fn take(&mut self, now: Millis) -> PollOutcome {
         self.now = now;
         let mut state = self.entry.state.lock();
         if state.latest_poll != self.number {
             let same_node = state.report.as_ref().is_some_and(|report| report.node_id == self.node_id);
-            // Another node's poll goes on without commands: two agents would else end each other's polls for ever.
+            // Another node's poll continues without commands: otherwise two agents would end each other's polls
+            // forever.
             return if same_node { PollOutcome::Replaced } else { PollOutcome::Nothing };
         }
         state.drop_expired(now);
@@ -60,7 +61,7 @@ impl Poll {
         PollOutcome::Commands(state.pending.drain(..).collect())
     }
 
-    /// Puts back commands that could not be handed out.
+    /// Returns commands to the queue that could not be handed out.
     pub(in crate::control) fn put_back(&self, commands: Vec<PendingCommand>) {
         let mut state = self.entry.state.lock();
         for pending in commands.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! The reply to one command.
+//! Reply to one command.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::control::agents::entry::AgentEntry;
 use crate::control::model::{AgentReply, CommandKey};
 
-/// A command that is under way; dropping it cancels the command.
+/// A command in progress; dropping it cancels the command.
 pub(in crate::control) struct ReplyHandle {
     waiter: PendingReply<AgentReply, CommandKey>,
     entry: Arc<AgentEntry>,
@@ -25,7 +25,7 @@ impl ReplyHandle {
         self.waiter.wait().await
     }
 
-    /// Takes the command back; false where it was fetched already.
+    /// Removes the queued command; false if it was fetched already.
     pub(in crate::control) fn cancel(&self) -> bool {
         self.entry.cancel(self.id)
     }

@@ -24,43 +24,43 @@ pub(super) fn router() -> Endpoints {
     endpoints![poll: long, result, ship_logs]
 }
 
-/// Capabilities that an agent may report.
+/// Maximum number of capabilities in a report.
 const MAX_CAPABILITIES: usize = 64;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct PollQuery {
-    /// The node the agent runs on; absent: the server is its own.
+    /// Id of the agent's node. If absent, the server is its own node.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "node-7")]
     node_id: Option<Identifier>,
-    /// Such as CREATED, RUNNING or EXITED.
+    /// Container state, for example CREATED, RUNNING or EXITED.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "RUNNING")]
     container_state: Option<Text<64>>,
-    /// For people.
+    /// Human-readable status.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Running since 12:00")]
     container_status: Option<Text<1024>>,
-    /// How it ended last.
+    /// Last exit code.
     #[serde(default, deserialize_with = "blank_or_parsed")]
     #[param(value_type = Option<i64>)]
     exit_code: Option<i64>,
-    /// It ended for want of memory.
+    /// True if the server was killed for lack of memory.
     #[serde(default, deserialize_with = "blank_or_parsed")]
     #[param(value_type = Option<bool>)]
     out_of_memory: Option<bool>,
-    /// What the agent can do, with commas between.
+    /// Capabilities of the agent, separated by commas.
     #[param(value_type = Option<String>, example = "start,stop,restart,kill,console,logs,install")]
     capabilities: Option<Text<4096>>,
-    /// How long to wait for a command if there is none, in milliseconds; cut to 30,000.
+    /// Time to wait for a command, in milliseconds (at most 30,000).
     #[serde(default)]
     #[param(inline, required = false, example = 0)]
     wait_ms: BoundedInt<0, 30_000, 0>,
 }
 
-/// An optional value of a query; a blank one is the same as none.
+/// Parses an optional query value; blank counts as absent.
 fn blank_or_parsed<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -90,11 +90,11 @@ impl PollQuery {
     }
 }
 
-/// What an agent is to do.
+/// Commands for an agent.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PendingCommands)]
 struct Commands {
-    /// Each a JSON object in a text.
+    /// Commands, each a JSON object as text.
     #[schema(example = json!([
         "{\"commandId\":\"0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e\",\"action\":\"CONSOLE\",\"line\":\"say hi\",\
          \"issuedAt\":1804680000000}"]))]
@@ -103,13 +103,14 @@ struct Commands {
 
 /// Fetch a server's commands
 ///
-/// For its node agent, which says with each poll how the server's container is: `control` of the server's record shows
-/// it until 30 s after the last poll. Each text in `commands` is a JSON object `{"commandId", "action", "line"?,
-/// "lines"?, "issuedAt"}`; `action` is START, STOP, RESTART, KILL, CONSOLE (with `line`), LOGS (with `lines`) or INSTALL
-/// (with `url`, `name`, `version`, `sha256`). What is fetched is not handed out again, so post a result for each.
+/// For the server's node agent, which reports the state of the server's container with each poll: `control` of the
+/// server's record shows it until 30 s after the last poll. Each text in `commands` is a JSON object `{"commandId",
+/// "action", "line"?, "lines"?, "issuedAt"}`; `action` is START, STOP, RESTART, KILL, CONSOLE (with `line`), LOGS
+/// (with `lines`) or INSTALL (with `url`, `name`, `version`, `sha256`). Commands are handed out only once; post a
+/// result for each.
 ///
-/// With `waitMs` the answer comes as soon as there is a command. Only the newest poll for a server gets commands; one of
-/// the same node that still waits is answered at once, so an agent can say at any time that something changed.
+/// With `waitMs` the response comes as soon as there is a command. Only the newest poll for a server gets commands; an
+/// older waiting poll of the same node is answered immediately, so an agent can report changes at any time.
 #[utoipa::path(get, path = "/api/plugin/servers/{serverId}/commands", tag = "Node agents",
     security(("apiKey" = ["agent", "plugin"])), params(("serverId" = Identifier, Path, example = "bedwars-1"), PollQuery),
     operation_id = "fetch_commands", responses((status = 200, body = Commands)))]
@@ -131,29 +132,29 @@ async fn poll(
     Ok(Json(Commands { commands }))
 }
 
-/// How a command went.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 enum CommandStatus {
-    /// It was done.
+    /// Succeeded.
     Ok,
-    /// It was not; `error` says why.
+    /// Failed; see `error`.
     Error,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 struct CommandResult {
     status: CommandStatus,
-    /// Why it was not done.
+    /// Reason for the failure.
     error: Option<String>,
-    /// Whatever the command asked for: `{"content"}` for LOGS.
+    /// Result data: `{"content"}` for LOGS.
     #[schema(value_type = Option<Object>, example = json!({"content": "[12:00:00 INFO]: Done (3.2s)!"}))]
     result: Option<Value>,
 }
 
-/// Report how a command went
+/// Report a command's result
 ///
-/// Whoever waits for it gets it. The result of a command that nobody waits for any more is accepted and discarded.
+/// The result is passed to the waiting request. If none waits, the result is accepted and discarded.
 #[utoipa::path(post, path = "/api/plugin/servers/{serverId}/commands/{commandId}/result", tag = "Node agents",
     security(("apiKey" = ["agent", "plugin"])), operation_id = "report_command_result",
     params(("serverId" = Identifier, Path, example = "bedwars-1"),
@@ -173,18 +174,18 @@ async fn result(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = LogBatch)]
 struct Shipped {
-    /// In their order.
+    /// Lines in order.
     lines: Vec<ShippedLine>,
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = LogBatchLine)]
 struct ShippedLine {
-    /// When it was read.
+    /// Time at which the line was read.
     #[schema(example = 1_804_680_000_000_i64)]
     at: Millis,
     stream: OutputStream,
-    /// Without its end; cut to 8 KiB.
+    /// Text without line break; truncated at 8 KiB.
     #[schema(example = "[12:00:00 INFO]: Done (3.2s)! For help, type \"help\"")]
     text: String,
 }
@@ -192,14 +193,14 @@ struct ShippedLine {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LogBatchReceipt)]
 struct Accepted {
-    /// How many lines.
+    /// Number of accepted lines.
     #[schema(example = 1)]
     accepted: i64,
 }
 
-/// Ship console lines
+/// Upload console lines
 ///
-/// The hub keeps the newest 5,000 of each server.
+/// The hub keeps the newest 5,000 lines of each server.
 #[utoipa::path(post, path = "/api/plugin/servers/{serverId}/logs", tag = "Node agents",
     security(("apiKey" = ["agent", "plugin"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "append_server_logs", responses((status = 200, body = Accepted)))]

@@ -23,31 +23,31 @@ pub(super) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleCommand)]
 struct Execute {
-    /// As it would be typed into the server's console, without a slash.
+    /// Command as typed into the server's console, without a slash.
     #[schema(example = "whitelist add Notch")]
     command: ConsoleLine,
-    /// How long to wait for the outcome, in milliseconds; absent: 10,000; cut to 60,000.
+    /// Time to wait for the outcome, in milliseconds (default 10,000, at most 60,000).
     #[schema(example = 10_000)]
     timeout_ms: Option<TimeoutMs>,
 }
 
-/// What a console command came to.
+/// Outcome of a console command.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ConsoleCommandResult)]
 struct Outcome {
     success: bool,
-    /// What it printed.
+    /// Output of the command.
     #[schema(example = "Added Notch to the whitelist")]
     output: Option<String>,
-    /// Why it failed.
+    /// Reason for the failure.
     error: Option<String>,
 }
 
 /// Run a console command through the connector
 ///
-/// The server's connector gets an `EXECUTE_COMMAND` event and reports the outcome. It needs no node agent, but the
-/// server must be online with its event stream open. A connector that gets the event later than `timeoutMs` after its
-/// `at` (it may resume a broken stream) must not run it any more.
+/// The server's connector receives an `EXECUTE_COMMAND` event and reports the outcome. No node agent is needed, but
+/// the server must be online with an open event stream. A connector that receives the event later than `timeoutMs`
+/// after its `at` (for example after resuming a broken stream) must not run it.
 #[utoipa::path(post, path = "/api/manage/servers/{serverId}/command", tag = "Manage: servers",
     security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "execute_command",
@@ -79,20 +79,20 @@ async fn execute(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleCommandReport)]
 struct Executed {
-    /// That of the `EXECUTE_COMMAND` event.
+    /// Id from the `EXECUTE_COMMAND` event.
     #[schema(example = "0b0e2c52-9f5c-4a36-8f0c-2f1f5f3c1f6e")]
     request_id: Identifier,
     success: bool,
-    /// What the command printed.
+    /// Output of the command.
     #[schema(example = "Added Notch to the whitelist")]
     output: Option<String>,
-    /// Why it failed.
+    /// Reason for the failure.
     error: Option<String>,
 }
 
-/// Report what a console command came to
+/// Report a console command's result
 ///
-/// Called by the connector after it ran an `EXECUTE_COMMAND` event. A result that nobody waits for any more is accepted
+/// Called by the connector after it ran an `EXECUTE_COMMAND` event. If no request waits for the result, it is accepted
 /// and discarded.
 #[utoipa::path(post, path = "/api/plugin/servers/command-result", tag = "Servers",
     security(("apiKey" = ["plugin"])), operation_id = "report_executed_command",

@@ -1,4 +1,4 @@
-//! A server's output and log.
+//! Output and log of a server.
 
 use std::convert::Infallible;
 
@@ -31,7 +31,7 @@ pub(super) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct OutputQuery {
-    /// How many of the newest lines; cut to 5,000.
+    /// Number of newest lines (at most 5,000).
     #[serde(default)]
     #[param(inline, required = false)]
     lines: BoundedInt<1, 5_000, 200>,
@@ -43,15 +43,15 @@ struct OutputQuery {
 struct Output {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
-    /// The lines as they are, with line feeds between.
+    /// Lines, separated by line feeds.
     #[schema(example = "[12:00:00 INFO]: Done (3.2s)! For help, type \"help\"")]
     content: String,
 }
 
 /// Read the server's output from its node
 ///
-/// The tail of its standard output and error, which its node agent delivers now; `logs/recent` has what the agent
-/// shipped and needs no agent.
+/// The tail of the server's standard output and error, delivered now by its node agent. `logs/recent` returns lines
+/// that the agent uploaded earlier and needs no agent.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs", tag = "Manage: servers",
     security(("apiKey" = ["servers:read"])), operation_id = "get_server_output",
     params(("serverId" = Identifier, Path, example = "bedwars-1"), OutputQuery),
@@ -72,9 +72,9 @@ async fn logs(
 
 /// Read the server's log
 ///
-/// What its node agent shipped, the newest line first; the hub keeps 5,000. Asked for `text/event-stream` it answers the
-/// newest `limit` lines, oldest first, as events named LOG whose `id:` is the line's `seq`, and then each new line as it
-/// comes; with `Last-Event-ID` it goes on behind that line. The stream ends when the key is withdrawn.
+/// Lines uploaded by the server's node agent, newest first; the hub keeps 5,000. With `Accept: text/event-stream`, the
+/// response is a stream of the newest `limit` lines, oldest first, followed by new lines: events named LOG whose `id:`
+/// is the line's `seq`. `Last-Event-ID` resumes after that line. The stream ends when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs/recent", tag = "Manage: servers",
     security(("apiKey" = ["servers:read"])), operation_id = "list_server_logs",
     params(("serverId" = Identifier, Path, example = "bedwars-1"), PageQuery),
@@ -102,7 +102,7 @@ async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: StartA
     let counted = open::<ApiError>(app, caller.network, NetworkLimit::Streams).await?;
     let lines = log_stream::follow(app, caller.network, server, from).await?;
     let events = lines.map(move |line| {
-        // Watched and counted for as long as the stream is open.
+        // Registered and counted while the stream is open.
         let _ = (&watched, &counted);
         Ok::<_, Infallible>(event(&line))
     });

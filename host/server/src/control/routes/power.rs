@@ -25,16 +25,16 @@ pub(super) fn router() -> Endpoints {
     ]
 }
 
-/// What the node agent says of what it was asked for.
+/// Result reported by the node agent.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AgentReply)]
 struct Done {
-    /// Whether it was done.
+    /// True if the action succeeded.
     ok: bool,
-    /// Why it was not.
+    /// Reason for the failure.
     #[schema(example = "the server is not running")]
     error: Option<String>,
-    /// Whatever else the agent says.
+    /// Additional data from the agent.
     #[schema(value_type = Option<Object>)]
     data: Option<Value>,
 }
@@ -53,14 +53,14 @@ async fn run(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ConsoleInput)]
 struct Console {
-    /// What is written, without its end.
+    /// Line to write, without its end.
     line: ConsoleLine,
 }
 
 /// Write a line to the server's console
 ///
-/// To its standard input, by its node agent. The answer says whether the line was written, not what came of it: that is
-/// in the server's log.
+/// Written to the server's standard input by its node agent. The response says that the line was written; see the
+/// server's log for the effect.
 #[utoipa::path(post, path = "/api/manage/servers/{serverId}/console", tag = "Manage: servers",
     security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "write_to_console", responses((status = 200, body = Done),
@@ -78,7 +78,7 @@ async fn console(
 
 /// Kill the server
 ///
-/// At once, with no clean shutdown.
+/// Immediately, without a clean shutdown.
 #[utoipa::path(post, path = "/api/manage/servers/{serverId}/kill", tag = "Manage: servers",
     security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "kill_server", responses((status = 200, body = Done),
@@ -95,7 +95,8 @@ async fn kill(
 
 /// Restart the server
 ///
-/// A clean stop, then a start. It is not refused when players are on it or a match runs: look at `live.gameState` first.
+/// A clean stop, then a start. It is not refused while players are online or a match is running: check
+/// `live.gameState` first.
 #[utoipa::path(post, path = "/api/manage/servers/{serverId}/restart", tag = "Manage: servers",
     security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "restart_server", responses((status = 200, body = Done),
@@ -112,7 +113,7 @@ async fn restart(
 
 /// Start the server
 ///
-/// Nothing happens if it runs already.
+/// Does nothing if the server is running.
 #[utoipa::path(post, path = "/api/manage/servers/{serverId}/start", tag = "Manage: servers",
     security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "start_server", responses((status = 200, body = Done),
@@ -129,7 +130,7 @@ async fn start(
 
 /// Stop the server
 ///
-/// Tells it to shut down cleanly and answers once it was told, not once it is down: read the server to see that.
+/// Requests a clean shutdown and responds once it was requested; read the server to see its state.
 #[utoipa::path(post, path = "/api/manage/servers/{serverId}/stop", tag = "Manage: servers",
     security(("apiKey" = ["servers:control"])), params(("serverId" = Identifier, Path, example = "bedwars-1")),
     operation_id = "stop_server", responses((status = 200, body = Done),

@@ -18,10 +18,10 @@ use crate::limits::{self, Limit, QuotaExceeded};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
-/// How long a request waits for an agent's reply.
+/// Time to wait for an agent's reply.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the audit log tells of an action; none where it changes nothing. A link to a file is a secret.
+/// Audit log entry of an action; none if the action changes nothing. Download links are secret.
 fn change_of(server: &Identifier, action: &Action) -> Option<Change> {
     let change = |action| Some(Change::new(action, server));
     match action {
@@ -37,8 +37,8 @@ fn change_of(server: &Identifier, action: &Action) -> Option<Change> {
     }
 }
 
-/// Has the server's agent run an action, and waits for its reply. Where the network moves meanwhile, a command that was
-/// not fetched yet is given at its next owner.
+/// Runs an action through the server's agent and waits for the reply. If the network moves meanwhile, an unfetched
+/// command is repeated at the next owner.
 pub(in crate::control) async fn run_action(
     app: &App,
     network: NetworkId,
@@ -74,8 +74,8 @@ pub(in crate::control) async fn run_action(
     deadline.wait(server, handle.wait()).await
 }
 
-/// Queues an action for the server's agent, to be fetched before `expires_at`, also from another process of the hub.
-/// Nobody waits for its reply.
+/// Queues an action for the server's agent, valid until `expires_at`, also from another process of the hub. The reply
+/// is discarded.
 pub async fn queue_action(
     app: &App,
     network: NetworkId,
@@ -108,22 +108,22 @@ pub async fn queue_action(
     }
     stored?;
     lease.release();
-    // The action is queued: a dropped one that stays in the database comes again after a restart at worst.
+    // The action is queued: at worst, a dropped command that stays in the database returns after a restart.
     if let Some(dropped) = app.control.agents.enqueue(network, server, command, now, expires_at)
         && let Err(error) = store::delete_commands(&app.db, network, server, &[dropped.command.id]).await
     {
-        tracing::warn!(%network, %error, "could not delete a command that newer ones replaced");
+        tracing::warn!(%network, %error, "could not delete a command replaced by newer ones");
     }
     Ok(())
 }
 
-/// Refuses a server that would have one agent more than the network may.
+/// Refuses a server whose agent would exceed the network's limit.
 pub(super) fn check_agent(app: &App, network: NetworkId, server: &Identifier) -> Result<(), QuotaExceeded> {
     let (count, is_there) = app.control.agents.count(network, server);
     if is_there { Ok(()) } else { limits::check(app, Limit::Agents, count as i64, 1) }
 }
 
-/// Why there is no agent: a server that never registered may still have one.
+/// Explains a missing agent: a server that never registered may still have one.
 async fn no_node(app: &App, network: NetworkId, server: &Identifier) -> Result<ControlError, hub_db::Error> {
     let known = servers::service::is_known_server(app, network, server).await?;
     let server = server.clone();
@@ -142,13 +142,13 @@ pub(in crate::control) async fn read_output(
     let reply = run_action(app, network, server, Action::Logs { lines }, lease, origin).await?;
     let failed = |why: String| ControlError::NoOutput(server.clone(), why);
     if !reply.ok {
-        return Err(failed(reply.error.unwrap_or_else(|| "it does not say why".to_owned())));
+        return Err(failed(reply.error.unwrap_or_else(|| "no reason given".to_owned())));
     }
     let content = reply.result.as_ref().and_then(|result| result.get("content")?.as_str().map(str::to_owned));
-    content.ok_or_else(|| failed("its answer has no `content`".to_owned()))
+    content.ok_or_else(|| failed("the reply has no `content`".to_owned()))
 }
 
-/// Hands an agent's reply to the request that waits for it; a reply that none waits for is discarded.
+/// Passes an agent's reply to the waiting request, or discards it if none waits.
 pub(in crate::control) async fn complete_action(
     app: &App,
     network: NetworkId,

@@ -17,22 +17,22 @@ use crate::events::{self, EventKind};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
-/// A server is to run a console command.
+/// Request to run a console command on a server.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleCommandOrder)]
 pub(in crate::control) struct ExecuteCommand<'a> {
-    /// To be sent back with the outcome.
+    /// Id to return with the outcome.
     #[schema(example = "8c1f4e0a-2a52-4a67-9f7c-0b8a5a3f7b1e")]
     request_id: &'a str,
     #[schema(example = "say good evening")]
     command: &'a str,
-    /// How long the caller waits for the outcome.
+    /// Time for which the caller waits for the outcome.
     #[schema(example = 10_000)]
     timeout_ms: Millis,
 }
 
-/// Has the server's connector run a console command, and waits for its outcome.
+/// Runs a console command through the server's connector and waits for the outcome.
 pub(in crate::control) async fn execute_command(
     app: &App,
     network: NetworkId,
@@ -57,12 +57,12 @@ pub(in crate::control) async fn execute_command(
     let mut waiter = app.control.console_commands.register((network, request_id.clone()));
     let payload = ExecuteCommand { request_id: &request_id, command, timeout_ms };
     events::publish(app, network, EventKind::ExecuteCommand, Some(server.as_str()), payload).await?;
-    // The outcome comes here even if the network moves.
+    // The outcome arrives here even if the network moves.
     lease.release();
     deadline.wait(server, waiter.wait()).await
 }
 
-/// Hands a connector's outcome to the request that waits for it; an outcome that none waits for is discarded.
+/// Passes a connector's outcome to the waiting request, or discards it if none waits.
 pub(in crate::control) async fn complete_command(
     app: &App,
     network: NetworkId,

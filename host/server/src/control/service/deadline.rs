@@ -1,4 +1,4 @@
-//! How long a request waits for a reply.
+//! Deadlines of requests that wait for a reply.
 
 use tokio_util::sync::CancellationToken;
 
@@ -7,7 +7,7 @@ use crate::clock::{Clock, Millis};
 use crate::control::service::error::ControlError;
 use crate::values::Identifier;
 
-/// The deadline of a request that waits for a reply.
+/// Deadline of a request that waits for a reply.
 pub(super) struct Deadline {
     clock: Clock,
     pub(super) at: Millis,
@@ -20,14 +20,14 @@ impl Deadline {
         Self { clock: app.clock.clone(), at, stopping: app.stopping() }
     }
 
-    /// The reply, or why there is none.
+    /// Waits for the reply, or returns the reason for its absence.
     pub(super) async fn wait<T>(
         &self,
         server: &Identifier,
         reply: impl Future<Output = Option<T>>,
     ) -> Result<T, ControlError> {
         tokio::select! {
-            // A reply that has arrived counts, whatever else happens.
+            // A reply that has arrived counts, regardless of other events.
             biased;
             reply = reply => reply.ok_or_else(|| ControlError::NoAnswer(server.clone())),
             () = self.stopping.cancelled() => Err(ControlError::Stopping),

@@ -1,4 +1,4 @@
-//! What can be wrong.
+//! Errors of control.
 
 use axum::http::StatusCode;
 use thiserror::Error;
@@ -8,7 +8,7 @@ use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
 use crate::values::Identifier;
 
-/// What can be wrong with a request about control.
+/// Errors of requests about control.
 #[derive(Debug, Error)]
 pub enum ControlError {
     /// Neither the registry nor an agent knows the server.
@@ -30,12 +30,12 @@ pub enum ControlError {
     #[error("The node agent of the server `{0}` could not deliver its output: {1}")]
     NoOutput(Identifier, String),
     /// Nothing was done; the network's next owner serves the request.
-    #[error("This network is moving to another of the hub's nodes; try again.")]
+    #[error("This network is moving to another node of the hub; try again.")]
     Moving,
     /// The hub is shutting down.
     #[error("The hub is stopping; try again in a moment.")]
     Stopping,
-    /// More than the network may have.
+    /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The command could not be sent.

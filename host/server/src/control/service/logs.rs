@@ -1,4 +1,4 @@
-//! Logs that agents ship.
+//! Logs uploaded by agents.
 
 use crate::app::App;
 use crate::control::model::{LogLine, NewLogLine};
@@ -10,14 +10,14 @@ use crate::limits::{Limit as NetworkLimit, check_rows};
 use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
-/// Lines of a server's log that count; older ones may be deleted.
+/// Number of log lines per server that count; older ones may be deleted.
 const MAX_LINES: i64 = NetworkLimit::LogLines.bound();
 /// Old lines are deleted whenever a log has grown by this much.
 const PRUNE_EVERY: i64 = 1_000;
-/// A longer line is cut, in bytes.
+/// Maximum length of a line in bytes; longer ones are truncated.
 const MAX_LINE_BYTES: usize = NetworkLimit::LogLineBytes.bound() as usize;
 
-/// Stores lines of a server's output and hands them to its followers. Answers how many there were.
+/// Stores lines of a server's output and passes them to its followers. Returns the number of lines.
 pub(in crate::control) async fn append(
     app: &App,
     network: NetworkId,
@@ -28,7 +28,7 @@ pub(in crate::control) async fn append(
     if lines.is_empty() {
         return Ok(0);
     }
-    // Earlier lines would be deleted at once.
+    // Earlier lines would be deleted immediately.
     lines.drain(..lines.len().saturating_sub(MAX_LINES as usize));
     for line in &mut lines {
         cut(&mut line.text);
@@ -53,7 +53,7 @@ pub(in crate::control) async fn append(
     Ok(accepted)
 }
 
-/// Cuts a line so that a page of lines is no larger than an answer may be: as JSON a control character has six bytes.
+/// Truncates a line so that a page of lines fits into a response: in JSON a control character takes six bytes.
 fn cut(text: &mut String) {
     text.truncate(text.floor_char_boundary(MAX_LINE_BYTES));
     if json_size(text) > 2 * MAX_LINE_BYTES {
@@ -61,7 +61,7 @@ fn cut(text: &mut String) {
     }
 }
 
-/// Makes room for the log of a server that has none: that of the server seen least lately is deleted.
+/// Makes room for another server's log: deletes the log of the least recently seen server.
 async fn make_room(app: &App, network: NetworkId, server: &Identifier) -> Result<(), ControlError> {
     let is_there = async { Ok(store::last_seq(&app.db, network, server).await?.is_some()) };
     match check_rows::<ControlError>(app, network, store::SERVER_LOGS, 1, is_there).await {
@@ -74,7 +74,7 @@ async fn make_room(app: &App, network: NetworkId, server: &Identifier) -> Result
     }
 }
 
-/// A page of the server's log, the newest line first.
+/// Page of the server's log, newest line first.
 pub(in crate::control) async fn recent(
     app: &App,
     network: NetworkId,
@@ -91,7 +91,7 @@ pub(in crate::control) async fn recent(
     Ok(Page::new(items, page, limit, last - kept_after))
 }
 
-/// The number of the log's last line; 0 for a server that has none yet.
+/// Number of the log's last line; 0 for an empty log.
 pub(in crate::control) async fn last_line(
     app: &App,
     network: NetworkId,

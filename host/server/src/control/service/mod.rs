@@ -18,7 +18,7 @@ pub use error::ControlError;
 pub(super) use logs::{append, last_line, recent};
 pub(super) use poll::poll;
 
-/// The last report of the server's node agent, if it is connected.
+/// Last report of the server's node agent, if it is connected.
 pub(crate) fn report(app: &App, network: NetworkId, server: &Identifier) -> Option<AgentReport> {
     app.control.agents.report(network, server, app.clock.now())
 }

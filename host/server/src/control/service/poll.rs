@@ -1,4 +1,4 @@
-//! Agents fetch their servers' commands.
+//! Polls by agents for their servers' commands.
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -12,7 +12,7 @@ use crate::http::answer::json_size;
 use crate::limits::{self, Limit};
 use crate::values::{Identifier, NetworkId};
 
-/// Answers an agent its server's commands, and waits up to `wait_ms` for one.
+/// Returns the server's commands to its agent and waits up to `wait_ms` for one.
 pub(in crate::control) async fn poll(
     app: &App,
     network: NetworkId,
@@ -29,12 +29,12 @@ pub(in crate::control) async fn poll(
     let changed = poll.changed();
     let stopping = app.stopping();
     loop {
-        // Is notified from here on, before it is awaited below.
+        // Enabled from here on, before it is awaited below.
         let notified = changed.notified();
         let now = app.clock.now();
         match poll.take(now) {
             PollOutcome::Commands(commands) => {
-                // They are nowhere else now, so the answer counts even if the network moves.
+                // The commands exist nowhere else now, so the response is valid even if the network moves.
                 lease.release();
                 return hand_out(app, network, server, &poll, commands).await;
             }
@@ -58,7 +58,7 @@ async fn hand_out(
     commands: Vec<PendingCommand>,
 ) -> Result<Vec<String>, ControlError> {
     let stored: Vec<_> = commands.iter().filter(|pending| pending.stored).map(|pending| pending.command.id).collect();
-    // Before they are handed out, so that none is handed out twice.
+    // Deleted before they are handed out, so that none is handed out twice.
     if !stored.is_empty()
         && let Err(error) = store::delete_commands(&app.db, network, server, &stored).await
     {

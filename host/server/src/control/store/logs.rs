@@ -16,7 +16,7 @@ const OLDEST_LOG: &str = "SELECT l.server_id FROM server_logs l
      LEFT JOIN servers s ON s.network_id = l.network_id AND s.server_id = l.server_id
      WHERE l.network_id = $1 ORDER BY COALESCE(s.last_seen, 0), l.server_id LIMIT 1";
 
-/// Deletes the log of the server that was seen least lately; whether there was one.
+/// Deletes the log of the least recently seen server. True if there was one.
 pub(in crate::control) async fn delete_oldest_log(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
     let oldest: Option<(Identifier,)> = tx.query(OLDEST_LOG).bind(network).optional().await?;
     let Some((server,)) = oldest else { return Ok(false) };
@@ -29,7 +29,7 @@ pub(in crate::control) async fn delete_oldest_log(tx: &mut Tx, network: NetworkI
     Ok(true)
 }
 
-/// Gives out `count` numbers of the server's log and answers the last of them. Others who add lines wait for this
+/// Allocates `count` line numbers of the server's log and returns the last one. Other writers wait for this
 /// transaction, so that lower numbers are never committed later.
 pub(in crate::control) async fn number_lines(
     tx: &mut Tx,
@@ -51,7 +51,7 @@ pub(in crate::control) async fn number_lines(
     Ok(last)
 }
 
-/// Adds lines, the first of them under the number `first`.
+/// Adds lines, numbered from `first`.
 pub(in crate::control) async fn insert_lines(
     tx: &mut Tx,
     network: NetworkId,
@@ -92,7 +92,7 @@ pub(in crate::control) async fn delete_lines(
     Ok(())
 }
 
-/// The number of the log's last line, if it ever had one.
+/// Number of the log's last line, if it ever had one.
 pub(in crate::control) async fn last_seq(
     db: &Db,
     network: NetworkId,
@@ -121,7 +121,7 @@ impl From<LineRow> for LogLine {
     }
 }
 
-/// The lines behind the number `after`, up to and with `last`; the newest first.
+/// Lines after the number `after` up to and including `last`, newest first.
 pub(in crate::control) async fn lines_before(
     db: &Db,
     network: NetworkId,
@@ -143,7 +143,7 @@ pub(in crate::control) async fn lines_before(
     Ok(rows.into_iter().map(LogLine::from).collect())
 }
 
-/// The first `limit` lines behind the number `after`, the oldest first.
+/// First `limit` lines after the number `after`, oldest first.
 pub(in crate::control) async fn lines_after(
     db: &Db,
     network: NetworkId,

@@ -26,23 +26,23 @@ pub(super) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct LeaderboardQuery {
-    /// Of which currency.
+    /// Currency name.
     #[param(value_type = String, example = "coins")]
     currency: Identifier,
     #[serde(default)]
     #[param(inline, required = false)]
     limit: LeaderboardLimit,
-    /// What kind of owners; absent: players.
+    /// Type of owner; players if absent.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "player")]
     owner_type: Option<Identifier>,
 }
 
-/// A place on a currency's leaderboard.
+/// Entry of a currency's leaderboard.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CurrencyRank {
-    /// 1, 2, 3 …: nobody shares one.
+    /// Rank 1, 2, 3 …, without ties.
     #[schema(example = 1)]
     rank: i64,
     #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
@@ -50,7 +50,7 @@ struct CurrencyRank {
     value: Amount,
 }
 
-/// Who has most of a currency.
+/// Owners with the highest balances of a currency.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CurrencyLeaderboard {
@@ -63,8 +63,8 @@ struct CurrencyLeaderboard {
 
 /// Rank the owners by a currency
 ///
-/// The highest balance first; of equal ones the one that was there first, then by the owner's key. Who never had any of
-/// the currency has no place, also where everybody begins with some.
+/// Highest balance first; equal balances are ordered by the time they were reached, then by the owner's key. Owners
+/// who never had any of the currency are not listed, even if there is a starting balance.
 #[utoipa::path(get, path = "/api/plugin/economy/currencies/leaderboard", tag = "Economy", operation_id = "get_currency_leaderboard",
     security(("apiKey" = ["economy:write", "plugin"])), params(LeaderboardQuery), responses((status = 200, body = CurrencyLeaderboard)))]
 async fn currency_leaderboard(
@@ -85,7 +85,7 @@ async fn currency_leaderboard(
 
 /// List an owner's balances
 ///
-/// By currency: those the owner ever had, and those that everybody begins with.
+/// Ordered by currency: balances that the owner ever had, and starting balances of other currencies.
 #[utoipa::path(get, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
@@ -99,46 +99,46 @@ async fn list_balances(
     Ok(Json(service::balances(&app, caller.network, &owner).await?))
 }
 
-/// What to add to a balance, or to take from it.
+/// Change of a balance.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = BalanceModification)]
 struct ModifyBalance {
     #[schema(example = "coins")]
     currency: Identifier,
-    /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
+    /// Amount to add, or to subtract if negative: at most 4 decimal places, up to 900 trillion.
     amount: Amount,
-    /// For the ledger.
+    /// Reason for the ledger.
     #[schema(example = "quest reward")]
     reason: Option<Text<1024>>,
-    /// Refuse the change, whole, where it would leave the currency's bounds; otherwise it is cut to them.
+    /// Refuse the whole change if the balance would leave the currency's bounds; otherwise the change is cut to them.
     #[serde(default)]
     #[schema(required = false, default = false, example = true)]
     exact: bool,
 }
 
-/// A balance after a change.
+/// Balance after a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ModifiedBalance {
     #[schema(example = "coins")]
     currency_name: String,
-    /// After the change.
+    /// New balance.
     balance: Amount,
-    /// What was to be added.
+    /// Requested amount.
     asked: Amount,
-    /// What was added: less, where it was cut to the currency's bounds.
+    /// Applied amount; smaller if it was cut to the currency's bounds.
     applied: Difference,
-    /// The id of the change's ledger entry.
+    /// Id of the change's ledger entry.
     #[schema(example = 1_804_680_000_000_000_i64)]
     ledger_id: i64,
 }
 
 /// Change a balance
 ///
-/// In one step: of concurrent changes none is lost. What would leave the currency's bounds is cut to them, and the ledger keeps
-/// both what was asked and what was applied. With `exact` such a change is refused whole: 400 `insufficient_funds` or
-/// `over_maximum`, and nothing changes. A currency that nobody defined is created, with minimum 0 and no maximum.
+/// Atomic: concurrent changes are not lost. A change beyond the currency's bounds is cut to them, and the ledger
+/// stores both the requested and the applied amount. With `exact` such a change is refused: 400 `insufficient_funds`
+/// or `over_maximum`, without effect. An undefined currency is created with minimum 0 and no maximum.
 #[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),

@@ -1,4 +1,4 @@
-//! The currencies of a network, defined by its owner.
+//! Currencies of a network, defined by its owner.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -19,17 +19,17 @@ pub(super) fn router() -> Endpoints {
     endpoints![list_currencies, define_currency]
 }
 
-/// A currency.
+/// Definition of a currency.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CurrencyDefinition {
     #[schema(example = "coins")]
     currency_name: String,
-    /// Null: none.
+    /// Minimum balance; null: none.
     minimum: Option<Amount>,
-    /// Null: none.
+    /// Maximum balance; null: none.
     maximum: Option<Amount>,
-    /// Null: 0, or what is nearest to it inside the bounds.
+    /// Initial balance; null: 0, or the nearest value inside the bounds.
     starting_balance: Option<Amount>,
 }
 
@@ -42,7 +42,7 @@ impl From<Currency> for CurrencyDefinition {
 
 /// List the currencies
 ///
-/// By name: those that were defined and those that were used.
+/// Defined and used currencies, ordered by name.
 #[utoipa::path(get, path = "/api/manage/economy/currencies", tag = "Manage: economy",
     security(("apiKey" = ["network:manage"])), params(PageQuery),
     responses((status = 200, body = Page<CurrencyDefinition>)))]
@@ -60,21 +60,21 @@ async fn list_currencies(
 #[serde(rename_all = "camelCase")]
 #[schema(as = CurrencyBounds)]
 struct DefineCurrency {
-    /// No change leaves less; absent or null: none.
+    /// Minimum balance after changes; absent or null: none.
     #[schema(example = 0)]
     minimum: Option<Amount>,
-    /// No change leaves more; absent or null: none.
+    /// Maximum balance after changes; absent or null: none.
     #[schema(example = 1_000_000)]
     maximum: Option<Amount>,
-    /// What a new balance begins at; absent or null: 0, or what is nearest to it inside the bounds.
+    /// Initial balance; absent or null: 0, or the nearest value inside the bounds.
     #[schema(example = 100)]
     starting_balance: Option<Amount>,
 }
 
 /// Define a currency
 ///
-/// Or define it anew. Balances stay as they are: one outside the new bounds is brought inside by its next change, and the
-/// new starting balance is for those who have none yet.
+/// Defines or redefines a currency. Existing balances stay: a balance outside the new bounds is moved inside by its
+/// next change, and the new starting balance applies to owners without a balance.
 #[utoipa::path(put, path = "/api/manage/economy/currencies/{name}", tag = "Manage: economy",
     security(("apiKey" = ["network:manage"])), params(("name" = Identifier, Path, example = "coins")),
     responses((status = 200, body = CurrencyDefinition)))]

@@ -1,4 +1,4 @@
-//! The ledger, read by the owner of the network.
+//! The ledger, read by the network's owner.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -22,29 +22,29 @@ pub(super) fn router() -> Endpoints {
     endpoints![read_ledger]
 }
 
-/// A change of a balance.
+/// Change of a balance.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct LedgerEntry {
-    /// Rises with every change of the owner's balance of that currency.
+    /// Entry id; increases with every change of the owner's balance of that currency.
     #[schema(example = 1_804_680_000_000_000_i64)]
     id: i64,
     #[schema(example = "coins")]
     currency_name: String,
-    /// What was to be added.
+    /// Requested amount.
     asked: Amount,
-    /// What was added inside the bounds.
+    /// Amount applied within the bounds.
     applied: Difference,
-    /// The balance after it.
+    /// New balance.
     balance: Amount,
     #[schema(example = "quest reward")]
     reason: Option<String>,
-    /// The key it was done with.
+    /// API key that made the change.
     #[schema(example = "I1vVxBO1Rap4")]
     key_id: String,
     #[schema(example = 1_804_680_000_000_i64)]
     at: Millis,
-    /// The transaction it was part of; null: it was made alone.
+    /// Transaction of the change; null for a single change.
     transaction_id: Option<Uuid>,
 }
 
@@ -81,7 +81,7 @@ struct LedgerQuery {
 
 /// Read an owner's ledger
 ///
-/// Every change of a balance, newest first.
+/// All changes of the owner's balances, newest first.
 #[utoipa::path(get, path = "/api/manage/economy/{ownerType}/{ownerKey}/ledger", tag = "Manage: economy",
     security(("apiKey" = ["network:manage"])),
     params(("ownerType" = Identifier, Path, example = "player"),

@@ -7,7 +7,7 @@ mod transactions;
 
 use crate::endpoints::Endpoints;
 
-/// The component's routes.
+/// Routes of the component.
 pub(crate) fn router() -> Endpoints {
     balances::router().merge(currencies::router()).merge(ledger::router()).merge(transactions::router())
 }

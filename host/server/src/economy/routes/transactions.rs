@@ -1,4 +1,4 @@
-//! Changes of several balances that are made together.
+//! Atomic changes of several balances.
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
@@ -16,14 +16,14 @@ use crate::http::extract::Json;
 use crate::owner::Owner;
 use crate::values::{Identifier, Text};
 
-/// The most operations of one transaction.
+/// Maximum number of operations per transaction.
 const MAX_OPERATIONS: usize = 16;
 
 pub(super) fn router() -> Endpoints {
     endpoints![make_transaction: transactional]
 }
 
-/// A change of a balance, as part of a transaction.
+/// Change of a balance, as part of a transaction.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BalanceOperation {
@@ -33,21 +33,21 @@ struct BalanceOperation {
     owner_key: Identifier,
     #[schema(example = "coins")]
     currency: Identifier,
-    /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
+    /// Amount to add, or to subtract if negative: at most 4 decimal places, up to 900 trillion.
     amount: Amount,
 }
 
-/// Changes of balances that are made together.
+/// Atomic changes of balances.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct BalanceTransaction {
-    /// Applied in this order: what a later one brings does not help an earlier one.
+    /// Operations, applied in this order: the result of a later one cannot enable an earlier one.
     #[serde(deserialize_with = "changes")]
     #[schema(value_type = Vec<BalanceOperation>, min_items = 1, max_items = 16, example = json!([
         {"ownerType": "player", "ownerKey": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "currency": "coins", "amount": 50},
         {"ownerType": "shop", "ownerKey": "spawn", "currency": "coins", "amount": 12.5}]))]
     operations: Vec<BalanceChange>,
-    /// For the ledger, with each of them.
+    /// Reason for the ledger entries.
     #[schema(example = "quest reward")]
     reason: Option<Text<1024>>,
 }
@@ -64,21 +64,21 @@ fn changes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BalanceChan
     operations.into_iter().map(change).collect::<Result<_, String>>().map_err(de::Error::custom)
 }
 
-/// A transaction that was made.
+/// A completed transaction.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct TransactionReceipt {
-    /// The ledger's entries name it.
+    /// Id in the ledger's entries.
     transaction_id: Uuid,
-    /// The balances after each operation, in the order of the request.
+    /// Balances after each operation, in the order of the request.
     balances: Vec<ChangedBalance>,
 }
 
 /// Change balances together
 ///
-/// All of the operations or none, each of them exact: a payment takes from one owner what it gives to another. If one cannot be
-/// made, nothing changes: 400 `insufficient_funds` or `over_maximum`, with `operation`, the index of the first that failed.
-/// Send an `Idempotency-Key`, so that a retry does not pay twice.
+/// All operations are applied exactly, or none: a payment takes from one owner the amount it gives to another. If one
+/// is impossible, nothing changes: 400 `insufficient_funds` or `over_maximum`, with `operation`, the index of the
+/// first failed operation. Send an `Idempotency-Key`, so that a retry does not pay twice.
 #[utoipa::path(post, path = "/api/plugin/economy/transactions", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])), responses((status = 200, body = TransactionReceipt)))]
 async fn make_transaction(

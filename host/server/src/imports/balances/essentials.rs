@@ -1,8 +1,8 @@
-//! EssentialsX' folder `userdata` as a ZIP archive: a YAML file for each player, named by UUID.
+//! EssentialsX's `userdata` folder as a ZIP archive: one YAML file per player, named by UUID.
 //!
-//! The fields are those of `config/holders/UserConfigHolder.java` in the repository `EssentialsX/Essentials`, with its names
-//! written in kebab case: `money` (a number in quotes), `npc`, `last-account-name`. A file without `money` is a player who
-//! has the starting balance (`UserData._getMoney`).
+//! The fields are those of `config/holders/UserConfigHolder.java` in the repository `EssentialsX/Essentials`, with
+//! names in kebab case: `money` (a quoted number), `npc`, `last-account-name`. A file without `money` is of a player
+//! with the starting balance (`UserData._getMoney`).
 
 use std::io::{Read, Seek};
 
@@ -13,15 +13,15 @@ use super::{item, skipped};
 use crate::imports::record::{ParseError, Sink};
 use crate::values::PlayerId;
 
-/// The most files of an archive, and the largest of a player.
+/// Maximum number of files of an archive, and maximum size of a player's file.
 const MOST_FILES: usize = 500_000;
 const LARGEST_FILE: u64 = 1024 * 1024;
-/// How deep a file of a player may be nested.
+/// Maximum nesting depth of a player's file.
 const DEEPEST: usize = 64;
 
 /// Reads an archive.
 pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) -> Result<(), ParseError> {
-    let wrong = |error: zip::result::ZipError| ParseError::whole(format!("The archive can't be read: {error}."));
+    let wrong = |error: zip::result::ZipError| ParseError::whole(format!("Cannot read the archive: {error}."));
     let mut archive = ZipArchive::new(source).map_err(wrong)?;
     if archive.len() > MOST_FILES {
         return Err(ParseError::whole(format!("The archive has more than {MOST_FILES} files.")));
@@ -33,15 +33,15 @@ pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) ->
         has_players = true;
         let mut text = vec![];
         let size = file.take(LARGEST_FILE + 1).read_to_end(&mut text);
-        let size = size.map_err(|error| ParseError::whole(format!("`{name}` can't be unpacked: {error}.")))?;
+        let size = size.map_err(|error| ParseError::whole(format!("Cannot unpack `{name}`: {error}.")))?;
         if size as u64 > LARGEST_FILE {
-            sink(skipped(1, name, "The file has more than 1 MiB."))?;
+            sink(skipped(1, name, "The file is larger than 1 MiB."))?;
             continue;
         }
         let item = match user(&String::from_utf8_lossy(&text)) {
-            Err((line, reason)) => skipped(line, name, format!("The file can't be read: {reason}.")),
-            Ok(User { npc: true, .. }) => skipped(1, name, "It is the account of a plugin, not of a player."),
-            Ok(User { money: None, .. }) => skipped(1, name, "It has no `money`: the player has the starting balance."),
+            Err((line, reason)) => skipped(line, name, format!("Cannot read the file: {reason}.")),
+            Ok(User { npc: true, .. }) => skipped(1, name, "The account belongs to a plugin, not a player."),
+            Ok(User { money: None, .. }) => skipped(1, name, "No `money`: the player has the starting balance."),
             Ok(User { money: Some((line, money)), .. }) => item(line, name, player, &money),
         };
         sink(item)?;
@@ -50,26 +50,26 @@ pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) ->
         return Ok(());
     }
     Err(ParseError::whole(
-        "The archive has no file of a player, such as `userdata/069a79f4-44e9-4726-a5be-fca90e38aaf5.yml`.",
+        "The archive contains no player files such as `userdata/069a79f4-44e9-4726-a5be-fca90e38aaf5.yml`.",
     ))
 }
 
-/// The player whose file it is, and what to call it.
+/// Player of a file, and the file's name for messages.
 fn player_of(path: &str) -> Option<(String, PlayerId)> {
     let name = path.rsplit(['/', '\\']).next()?;
     let stem = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"))?;
     Some((name.to_owned(), stem.parse().ok()?))
 }
 
-/// What a player's file says.
+/// Content of a player's file.
 #[derive(Debug, Default)]
 pub(super) struct User {
-    /// With its line.
+    /// Value with its line.
     money: Option<(u64, String)>,
     npc: bool,
 }
 
-/// Reads the fields at the top of a player's file; or the line where it is wrong, and why.
+/// Reads the top-level fields of a player's file. Fails with line and reason.
 pub(super) fn user(text: &str) -> Result<User, (u64, String)> {
     let (mut user, mut depth, mut key) = (User::default(), 0_usize, None::<String>);
     for event in Parser::new_from_str(text) {
@@ -84,7 +84,7 @@ pub(super) fn user(text: &str) -> Result<User, (u64, String)> {
                 if depth > DEEPEST {
                     return Err((line, "it is nested too deeply".to_owned()));
                 }
-                // What is inside is the value of the key.
+                // The content is the value of the key.
             }
             Event::MappingEnd | Event::SequenceEnd => {
                 depth = depth.saturating_sub(1);
@@ -98,7 +98,7 @@ pub(super) fn user(text: &str) -> Result<User, (u64, String)> {
                 Some(key) if key == "npc" => user.npc = value == "true",
                 Some(_) => {}
             },
-            Event::Scalar(..) if depth == 0 => return Err((line, "it is no mapping".to_owned())),
+            Event::Scalar(..) if depth == 0 => return Err((line, "it is not a mapping".to_owned())),
             Event::Alias(_) if depth == 1 => key = if key.is_some() { None } else { Some(String::new()) },
             _ => {}
         }

@@ -12,18 +12,18 @@ use crate::economy::Amount;
 use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::values::PlayerId;
 
-/// What a file says of one player's balance.
+/// Record of a player's balance.
 fn item(line: u64, subject: String, player: PlayerId, amount: &str) -> Item {
     match Amount::parse_cut(amount.trim()) {
         Ok((amount, is_cut)) => {
-            let notes = is_cut.then(|| Remark::new(subject, "What is behind the fourth digit is cut off."));
+            let notes = is_cut.then(|| Remark::new(subject, "Truncated after four decimal places."));
             Item { line: Some(line), record: Record::Balance { player, amount }, notes: notes.into_iter().collect() }
         }
-        Err(reason) => skipped(line, subject, format!("Its amount {reason}.")),
+        Err(reason) => skipped(line, subject, format!("The amount {reason}.")),
     }
 }
 
-/// A sink that skips what a file says of a player for the second time.
+/// Wraps a sink to skip repeated records of a player.
 pub(super) fn first_of_each_player(sink: &mut Sink<'_>) -> impl FnMut(Item) -> Result<(), ParseError> {
     let mut seen = HashSet::new();
     move |mut item| {

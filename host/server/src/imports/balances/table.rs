@@ -1,5 +1,6 @@
-//! A table of balances, as plugins beside Vault export them: comma-, semicolon- or tab-separated values with a first row of
-//! names. Vault itself stores nothing (`MilkBowl/VaultAPI` is an interface), so the columns are found by their names.
+//! Table of balances, as exported by plugins beside Vault: comma-, semicolon- or tab-separated values with column
+//! names in the first row. Vault itself stores nothing (`MilkBowl/VaultAPI` is an interface), so the columns are found
+//! by name.
 
 use std::io::BufRead;
 
@@ -9,12 +10,12 @@ use super::{item, skipped};
 use crate::imports::record::{ParseError, Sink};
 use crate::values::PlayerId;
 
-/// The longest row.
+/// Maximum length of a row.
 const LONGEST: usize = 64 * 1024;
 const PLAYER_NAMES: [&str; 6] = ["uuid", "player_uuid", "playeruuid", "id", "player_id", "unique_id"];
 const AMOUNT_NAMES: [&str; 6] = ["balance", "money", "amount", "bal", "value", "coins"];
 
-/// Where the columns are.
+/// Positions of the columns.
 struct Columns {
     player: usize,
     amount: usize,
@@ -62,14 +63,14 @@ fn take(line: u64, row: &StringRecord, columns: Option<&Columns>, sink: &mut Sin
         return sink(item(line, format!("player {id}"), id, amount));
     }
     let subject = player.chars().take(80).collect::<String>();
-    sink(skipped(line, subject, "It names no player by UUID."))
+    sink(skipped(line, subject, "There is no player UUID."))
 }
 
 fn parse(player: &str) -> Option<PlayerId> {
     player.trim().parse().ok()
 }
 
-/// Finds the columns by their names, or in a table without names by a UUID at the beginning of its first row.
+/// Finds the columns by name, or in a table without names by a UUID at the start of the first row.
 fn find_columns(line: u64, row: &StringRecord) -> Result<Columns, ParseError> {
     let find = |names: &[&str]| {
         let name = |text: &str| text.trim().trim_matches('\u{feff}').to_lowercase().replace([' ', '-'], "_");
@@ -81,14 +82,14 @@ fn find_columns(line: u64, row: &StringRecord) -> Result<Columns, ParseError> {
     if row.len() >= 2 && row.get(0).is_some_and(|text| parse(text).is_some()) {
         return Ok(Columns { player: 0, amount: row.len() - 1 });
     }
-    Err(ParseError::at(line, "The first row has to name the columns `uuid` and `balance`."))
+    Err(ParseError::at(line, "The first row must contain the column names `uuid` and `balance`."))
 }
 
 fn unreadable(line: u64, reason: &str) -> ParseError {
-    ParseError::at(line.max(1), format!("The file can't be read: {reason}."))
+    ParseError::at(line.max(1), format!("Cannot read the file: {reason}."))
 }
 
-/// Fails at a line that is too long, which would be kept in memory.
+/// Fails at a line that is too long, because lines are kept in memory.
 struct Bounded<R> {
     source: R,
     length: usize,
@@ -106,7 +107,7 @@ impl<R: BufRead> std::io::Read for Bounded<R> {
         for byte in &to[..read] {
             self.length = if *byte == b'\n' { 0 } else { self.length + 1 };
             if self.length > LONGEST {
-                return Err(std::io::Error::other("a row has more than 64 KiB"));
+                return Err(std::io::Error::other("a row is longer than 64 KiB"));
             }
         }
         Ok(read)

@@ -1,4 +1,4 @@
-//! What no file may make the parsers do.
+//! Parsers must survive any file.
 
 use proptest::prelude::*;
 

@@ -1,8 +1,8 @@
-//! LiteBans' database: a dump of its MySQL or H2 database, or the file of its SQLite database.
+//! LiteBans database: a dump of its MySQL or H2 database, or its SQLite database file.
 //!
-//! Its tables are read as the web interfaces of its community read them, among them `inc/page.php` of the repository
-//! `CyberFlameGO/litebans-php` (`active`, `until` of 0 or less for ever, `removed_by_name` of `#expired`), and as dumps in
-//! public repositories show them: `litebans_bans`, `_mutes`, `_warnings` and `_kicks` with `uuid, ip, reason,
+//! Its tables are interpreted like in its community's web interfaces, such as `inc/page.php` of the repository
+//! `CyberFlameGO/litebans-php` (`active`, permanent if `until` is 0 or less, `removed_by_name` of `#expired`), and
+//! like in dumps in public repositories: `litebans_bans`, `_mutes`, `_warnings` and `_kicks` with `uuid, ip, reason,
 //! banned_by_uuid, banned_by_name, removed_by_…, time, until, server_scope, ipban, ipban_wildcard, active`, and
 //! `litebans_history` with `date, name, uuid, ip`.
 
@@ -24,35 +24,35 @@ use crate::values::PlayerId;
 
 pub(super) use store::read_database;
 
-/// The longest reason and name, in characters.
+/// Maximum lengths of reasons and names, in characters.
 const LONGEST_REASON: usize = 1_024;
 const LONGEST_NAME: usize = 255;
-/// 9999-12-31: what is later is meant to be for ever.
+/// 9999-12-31: later times mean forever.
 const LATEST: Millis = 253_402_214_400_000;
-/// Players whose names are kept in memory while punishments are read, and the bytes of the longest.
+/// Maximum number of players whose names are kept in memory while punishments are read, and maximum bytes of a name.
 const MOST_NAMES: usize = 500_000;
 const LONGEST_NOTED: usize = 64;
-/// The tables, by what follows their prefix.
+/// Tables, without the prefix of their names.
 const TABLES: [&str; 5] = ["bans", "mutes", "warnings", "kicks", "history"];
 
-/// How an import reads LiteBans' tables.
+/// Options for reading LiteBans' tables.
 #[derive(Clone, Debug)]
 pub(super) struct Reading<'r> {
-    /// What the tables' names begin with.
+    /// Prefix of the table names.
     pub(super) prefix: &'r str,
-    /// Whether a punishment of a single server becomes one of the network.
+    /// True if punishments of single servers apply to the whole network.
     pub(super) widens_scopes: bool,
     pub(super) now: Millis,
-    /// The last names of players.
+    /// Last names of players.
     pub(super) names: &'r Names,
 }
 
-/// The last names of players, which the punishments themselves do not have.
+/// Last names of players, which are missing in the punishments themselves.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names(HashMap<PlayerId, (Millis, String)>);
 
 impl Names {
-    /// Notes the name of a sighting.
+    /// Records the name in a sighting.
     pub(super) fn note(&mut self, record: &Record) {
         let Record::Sighting { player, name: Some(name), at, .. } = record else { return };
         if name.len() > LONGEST_NOTED {
@@ -83,12 +83,12 @@ pub(super) fn read(source: impl BufRead, reading: &Reading<'_>, sink: &mut Sink<
 
 fn no_tables(prefix: &str) -> ParseError {
     ParseError::whole(format!(
-        "It has none of LiteBans' tables `{prefix}bans`, `{prefix}mutes`, `{prefix}warnings`, `{prefix}kicks` and \
-         `{prefix}history`. Are their names different? Then give their `prefix`."
+        "There are none of LiteBans' tables `{prefix}bans`, `{prefix}mutes`, `{prefix}warnings`, `{prefix}kicks` and \
+         `{prefix}history`. If their names differ, set `prefix`."
     ))
 }
 
-/// What became of a row.
+/// Result for a row.
 type Read = Result<Record, (Category, String)>;
 
 impl Reading<'_> {
@@ -116,11 +116,11 @@ impl Reading<'_> {
 
     fn sighting(&self, row: &Row<'_>) -> Read {
         let skip = |reason: &str| Err((Category::Sightings, reason.to_owned()));
-        let Some(player) = player(row, "uuid") else { return skip("It names no player by UUID.") };
+        let Some(player) = player(row, "uuid") else { return skip("There is no player UUID.") };
         let name = row.text("name").filter(|name| name.chars().count() <= LONGEST_NAME && !name.starts_with('#'));
         let address = address(row);
         if name.is_none() && address.is_none() {
-            return skip("It has neither a name nor an address.");
+            return skip("There is neither a name nor an address.");
         }
         let at = row.text("date").and_then(|date| time(&date)).unwrap_or(0).clamp(0, self.now);
         Ok(Record::Sighting { player, name, address, at })
@@ -129,18 +129,18 @@ impl Reading<'_> {
     fn punishment(&self, row: &Row<'_>, id: i64, kind: PunishmentKind, subject: &str, notes: &mut Vec<Remark>) -> Read {
         let skip = |reason: String| Err((Category::Punishments, reason));
         let Some(issued_at) = row.integer("time").filter(|at| (1..LATEST).contains(at)) else {
-            return skip("Its `time` can't be read.".to_owned());
+            return skip("`time` is invalid.".to_owned());
         };
-        let Some(until) = row.integer("until") else { return skip("Its `until` can't be read.".to_owned()) };
+        let Some(until) = row.integer("until") else { return skip("`until` is invalid.".to_owned()) };
         let scope = row.text("server_scope").unwrap_or_else(|| "*".to_owned());
         if !matches!(scope.as_str(), "*" | "global") {
             if !self.widens_scopes {
                 return skip(format!(
-                    "It counts on `{scope}` alone, and the hub's punishments count everywhere; import with \
-                     `scopes=EVERYWHERE` to have it so."
+                    "Limited to `{scope}`, but the hub's punishments apply to the whole network; import with \
+                     `scopes=EVERYWHERE` to widen it."
                 ));
             }
-            notes.push(Remark::new(subject, format!("It counted on `{scope}` alone and counts everywhere now.")));
+            notes.push(Remark::new(subject, format!("Limited to `{scope}`; now applies to the whole network.")));
         }
         let is_wildcard = row.flag("ipban_wildcard");
         let ip_based = row.flag("ipban");
@@ -148,13 +148,13 @@ impl Reading<'_> {
         let target = match (player(row, "uuid"), &address) {
             (Some(player), _) => {
                 if is_wildcard {
-                    notes.push(Remark::new(subject, "Its range of addresses is not carried over, only the player."));
+                    notes.push(Remark::new(subject, "Only the player is imported, not the range of addresses."));
                 }
                 Target::Player { id: player, name: self.names.last(player), ip_based: ip_based && !is_wildcard }
             }
-            (None, _) if is_wildcard => return skip("The hub has no punishments of ranges of addresses.".to_owned()),
+            (None, _) if is_wildcard => return skip("The hub cannot punish address ranges.".to_owned()),
             (None, Some(address)) => Target::Address(address.clone()),
-            (None, None) => return skip("It names neither a player by UUID nor an address.".to_owned()),
+            (None, None) => return skip("There is neither a player UUID nor an address.".to_owned()),
         };
         let expires_at =
             (until > 0 && until < LATEST && kind != PunishmentKind::Kick).then_some(until.max(issued_at + 1));
@@ -199,17 +199,17 @@ impl Reading<'_> {
     }
 }
 
-/// A player by UUID; none for the console, and for players that LiteBans never saw.
+/// Player by UUID; none for the console and for players unknown to LiteBans.
 fn player(row: &Row<'_>, column: &str) -> Option<PlayerId> {
     row.text(column)?.parse().ok()
 }
 
-/// None where LiteBans knew none, which it writes as `#`, `#offline#` and so on.
+/// None if LiteBans knew none, written as `#`, `#offline#` and so on.
 fn address(row: &Row<'_>) -> Option<IpAddress> {
     row.text("ip")?.parse().ok()
 }
 
-/// Who did it: `…_uuid` is `CONSOLE` where it was the console.
+/// Person who acted: `…_uuid` is `CONSOLE` for the console.
 fn actor(row: &Row<'_>, column: &str) -> Actor {
     let name = row.text(&format!("{column}_name"));
     Actor {
@@ -221,12 +221,12 @@ fn actor(row: &Row<'_>, column: &str) -> Actor {
 fn cut(text: &str, longest: usize, subject: &str, notes: &mut Vec<Remark>) -> String {
     let cut: String = text.chars().take(longest).filter(|character| *character != '\0').collect();
     if text.chars().count() > longest {
-        notes.push(Remark::new(subject, format!("Its reason is cut to {longest} characters.")));
+        notes.push(Remark::new(subject, format!("The reason is truncated to {longest} characters.")));
     }
     cut
 }
 
-/// A time as databases write it, in UTC, or as milliseconds.
+/// Time in a database's format, in UTC, or in milliseconds.
 fn time(text: &str) -> Option<Millis> {
     if let Ok(ms) = text.parse::<i64>() {
         return (0..LATEST).contains(&ms).then_some(ms);

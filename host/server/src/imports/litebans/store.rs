@@ -1,6 +1,7 @@
-//! All SQL on the file of a SQLite database, which is not the hub's.
+//! All SQL on a SQLite database file, which is not the hub's.
 //!
-//! The file may be hostile: it is opened read-only, its schema is not trusted, and only stored columns of tables are read.
+//! The file may be hostile: it is opened read-only, its schema is not trusted, and only stored columns of tables are
+//! read.
 
 use std::future::Future;
 use std::path::Path;
@@ -13,9 +14,9 @@ use super::{Reading, TABLES, no_tables};
 use crate::imports::record::{ParseError, Sink};
 use crate::imports::sql::{Cell, Row};
 
-/// Rows that are read at once.
+/// Rows read at once.
 const PAGE: i64 = 500;
-/// The columns that are read, if a table has them.
+/// Columns to read, if a table has them.
 const COLUMNS: [&str; 19] = [
     "id",
     "uuid",
@@ -38,7 +39,7 @@ const COLUMNS: [&str; 19] = [
     "silent",
 ];
 
-/// Reads the tables of a database, on a thread that may block.
+/// Reads the tables of a database on a thread that may block.
 pub(in crate::imports) fn read_database(
     file: &Path,
     reading: &Reading<'_>,
@@ -71,7 +72,7 @@ pub(in crate::imports) fn read_database(
 fn run<T>(work: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, ParseError> {
     Handle::current().block_on(work).map_err(|error| {
         let reason = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
-        ParseError::whole(format!("The database can't be read: {reason}."))
+        ParseError::whole(format!("Cannot read the database: {reason}."))
     })
 }
 
@@ -93,7 +94,7 @@ struct Database {
 }
 
 impl Database {
-    /// The columns to read of a table; empty where there is no such table. Crosses networks: it is another tool's database.
+    /// Columns to read of a table; empty if the table is missing. Crosses networks: it is another tool's database.
     async fn columns(&mut self, table: &str) -> Result<Vec<String>, sqlx::Error> {
         let is_table: Option<(i64,)> = sqlx::query_as(
             "SELECT 1 FROM sqlite_master WHERE type = 'table' AND lower(name) = ?1
@@ -105,7 +106,7 @@ impl Database {
         if is_table.is_none() {
             return Ok(vec![]);
         }
-        // Without those that are computed. Crosses networks: see above.
+        // Without computed columns. Crosses networks: see above.
         let found: Vec<(String,)> = sqlx::query_as("SELECT lower(name) FROM pragma_table_xinfo(?1) WHERE hidden = 0")
             .bind(table)
             .fetch_all(&mut self.connection)
@@ -113,14 +114,15 @@ impl Database {
         Ok(found.into_iter().map(|(name,)| name).filter(|name| COLUMNS.contains(&name.as_str())).collect())
     }
 
-    /// The next rows of a table with their numbers.
+    /// Next rows of a table, with their numbers.
     async fn page(
         &mut self,
         table: &str,
         columns: &[String],
         after: i64,
     ) -> Result<Vec<(i64, Vec<Cell>)>, sqlx::Error> {
-        // The names are those of the lists above; texts are cut long before they are too long. Crosses networks: see above.
+        // The names are from the lists above; texts are cut long before they are too long. Crosses networks: see
+        // above.
         let columns: Vec<_> = columns.iter().map(|name| format!("substr(CAST(\"{name}\" AS TEXT), 1, 4096)")).collect();
         let sql = format!(
             "SELECT rowid, {} FROM \"{}\" WHERE rowid > ?1 ORDER BY rowid LIMIT {PAGE}",

@@ -1,4 +1,4 @@
-//! Single rows. Whole databases are tested through the hub's door.
+//! Single rows. Whole databases are tested through the hub's API.
 
 use super::*;
 use crate::imports::sql::Cell;
@@ -9,7 +9,7 @@ const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 fn punishment(cells: &[(&str, &str)]) -> Result<ImportedPunishment, String> {
     let mut row = vec![("id", "1"), ("uuid", STEVE), ("time", "1800000000000"), ("until", "0"), ("active", "1")];
     row.extend(cells);
-    // The last of a name counts.
+    // The last value of a name counts.
     row.reverse();
     let columns: Vec<_> = row.iter().map(|(name, _)| (*name).to_owned()).collect();
     let cells: Vec<_> = row.iter().map(|(_, value)| Cell::Text(value.as_bytes().to_vec())).collect();

@@ -1,8 +1,9 @@
-//! LuckPerms' export: the JSON file that `/lp export` writes with gzip.
+//! LuckPerms export: the JSON file written by `/lp export` with gzip.
 //!
-//! Its form is that of `common/backup/Exporter.java` in the repository `LuckPerms/LuckPerms`: `groups` and `users` by name
-//! and UUID with their `nodes`, each `{type, key, value, expiry?, context?}` as `common/node/utils/NodeJsonSerializer.java`
-//! writes it; `tracks`, which the hub has none of. What nodes mean is in [`node`].
+//! Its format is that of `common/backup/Exporter.java` in the repository `LuckPerms/LuckPerms`: `groups` and `users`
+//! by name and UUID with their `nodes`, each `{type, key, value, expiry?, context?}` as in
+//! `common/node/utils/NodeJsonSerializer.java`; `tracks`, which the hub does not support. [`node`] defines the meaning
+//! of nodes.
 
 mod node;
 mod shorthand;
@@ -22,10 +23,10 @@ use crate::permissions::GroupImport;
 use crate::values::{Identifier, PlayerId};
 use node::{Holder, RawNode};
 
-/// The most groups whose weights are kept in memory.
+/// Maximum number of groups whose weights are kept in memory.
 const MOST_GROUPS: usize = 100_000;
 
-/// Reads an export, which is unpacked already, at the time `now`.
+/// Reads an unpacked export at the time `now`.
 pub(super) fn read(source: impl BufRead, now: Millis, sink: &mut Sink<'_>) -> Result<(), ParseError> {
     let guard = JsonGuard::new(source);
     let reading = Reading {
@@ -42,17 +43,17 @@ pub(super) fn read(source: impl BufRead, now: Millis, sink: &mut Sink<'_>) -> Re
     }
     read.map_err(|error| {
         let line = u64::try_from(error.line()).unwrap_or(0).max(1);
-        ParseError::at(line, format!("This is no export of LuckPerms: {error}."))
+        ParseError::at(line, format!("This is not a LuckPerms export: {error}."))
     })
 }
 
-/// The receiver of what is read, with the state of reading.
+/// Receiver of the records, with the state of reading.
 struct Reading<'r, 's> {
     line: Rc<Cell<u64>>,
     sink: RefCell<&'r mut Sink<'s>>,
-    /// Why the sink stopped, where it did.
+    /// Reason for which the sink stopped, if it did.
     stopped: RefCell<Option<ParseError>>,
-    /// The groups' weights: they come before the users.
+    /// Weights of the groups, which come before the users.
     weights: RefCell<HashMap<String, i64>>,
     now: Millis,
 }
@@ -71,7 +72,7 @@ impl Reading<'_, '_> {
         let mut notes = holder.notes;
         let Ok(id) = name.parse::<Identifier>() else {
             let subject = format!("group {:?}", node::short(name));
-            notes.push(Remark::new(subject, "This can't be the name of a group."));
+            notes.push(Remark::new(subject, "Invalid group name."));
             return self.take(line, Record::Skipped(Category::Groups), notes);
         };
         if self.weights.borrow().len() < MOST_GROUPS {
@@ -89,7 +90,7 @@ impl Reading<'_, '_> {
 
     fn user<E: de::Error>(&self, uuid: &str, line: u64, user: Body) -> Result<(), E> {
         let player: PlayerId =
-            uuid.parse().map_err(|_| E::custom(format_args!("a user's key `{}` is no UUID", node::short(uuid))))?;
+            uuid.parse().map_err(|_| E::custom(format_args!("a user's key `{}` is not a UUID", node::short(uuid))))?;
         let Body { holder, primary_group } = user;
         let mut notes = holder.notes;
         if let Some(primary) =
@@ -101,8 +102,8 @@ impl Reading<'_, '_> {
             let mut equals = holder.parents.iter().filter(|group| **group < primary && weight(group) == own);
             if let Some(other) = equals.next() {
                 let reason = format!(
-                    "LuckPerms asks the primary group first among those of equal weight; here `{other}` comes first. Give \
-                     `{primary}` a higher priority if they contradict each other."
+                    "Among groups of equal weight LuckPerms checks the primary group first, the hub `{other}`. If they \
+                     conflict, give `{primary}` a higher priority."
                 );
                 notes.push(Remark::new(format_args!("user {player}: primary group {primary}"), reason));
             }
@@ -112,7 +113,7 @@ impl Reading<'_, '_> {
     }
 
     fn track<E: de::Error>(&self, name: &str, line: u64) -> Result<(), E> {
-        let remark = Remark::new(format_args!("track {}", node::short(name)), "The hub has no tracks.");
+        let remark = Remark::new(format_args!("track {}", node::short(name)), "The hub does not support tracks.");
         self.take(line, Record::Skipped(Category::Tracks), vec![remark])
     }
 }
@@ -135,7 +136,7 @@ impl<'de> Visitor<'de> for ExportVisitor<'_, '_, '_> {
                 "tracks" => Section::Tracks,
                 "users" => Section::Users,
                 "knownPermissions" | "permissionHolders" => {
-                    return Err(de::Error::custom("it is a file of the web editor; write one with `/lp export`"));
+                    return Err(de::Error::custom("it is a web editor file; create an export with `/lp export`"));
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;
@@ -145,7 +146,7 @@ impl<'de> Visitor<'de> for ExportVisitor<'_, '_, '_> {
             is_export = true;
             map.next_value_seed(SectionSeed(self.0, section))?;
         }
-        if is_export { Ok(()) } else { Err(de::Error::custom("it has neither `groups` nor `users`")) }
+        if is_export { Ok(()) } else { Err(de::Error::custom("there are neither `groups` nor `users`")) }
     }
 }
 
@@ -156,7 +157,7 @@ enum Section {
     Users,
 }
 
-/// Things by their names.
+/// Entries by name.
 struct SectionSeed<'r, 'a, 's>(&'r Reading<'a, 's>, Section);
 
 impl<'de> DeserializeSeed<'de> for SectionSeed<'_, '_, '_> {
@@ -245,7 +246,7 @@ impl<'de> Visitor<'de> for BodySeed<'_, '_, '_> {
     }
 }
 
-/// The nodes of a holder, one after the other.
+/// Nodes of a holder, one by one.
 struct NodesSeed(Holder);
 
 impl<'de> DeserializeSeed<'de> for NodesSeed {

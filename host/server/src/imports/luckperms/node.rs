@@ -1,8 +1,8 @@
-//! What LuckPerms' nodes are for the hub.
+//! Meaning of LuckPerms' nodes for the hub.
 //!
-//! The kinds are told apart by their keys as in `common/node/factory/NodeBuilders.java` of `LuckPerms/LuckPerms`. All of
-//! them stay nodes, because a check of `weight.10` is answered there, too; a group's weight, prefix and display name also
-//! become those of the hub's group.
+//! The kinds are distinguished by their keys like in `common/node/factory/NodeBuilders.java` of `LuckPerms/LuckPerms`.
+//! All of them stay nodes, because LuckPerms also answers a check of `weight.10`; a group's weight, prefix and display
+//! name also become those of the hub's group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,21 +14,21 @@ use crate::imports::record::Remark;
 use crate::permissions::{Node, PermissionContext, PermissionWorld};
 use crate::values::Identifier;
 
-/// The most nodes of one holder that are kept in memory; it is beyond what a holder may have.
+/// Maximum number of a holder's nodes kept in memory; above a holder's limit.
 const MOST_NODES: usize = 4_000;
-/// The most notes on one holder.
+/// Maximum number of notes on one holder.
 const MOST_NOTES: usize = 100;
-/// The longest prefix or display name, in characters.
+/// Maximum length of a prefix or display name, in characters.
 const LONGEST_TEXT: usize = 255;
-/// Contexts with this value apply everywhere (`AbstractContextSet.isGlobalServerWorldEntry`).
+/// Contexts with this value apply to the whole network (`AbstractContextSet.isGlobalServerWorldEntry`).
 const EVERYWHERE: &str = "global";
 
-/// A node as the file has it.
+/// Node as in the file.
 #[derive(Debug, Deserialize)]
 pub(super) struct RawNode {
     key: String,
     value: bool,
-    /// In seconds.
+    /// Expiry in seconds.
     #[serde(default)]
     expiry: Option<i64>,
     #[serde(default)]
@@ -51,21 +51,21 @@ impl OneOrMany {
     }
 }
 
-/// What identifies a node among those of its holder: name in lower case, context and world.
+/// Identity of a node in its holder: name in lower case, context and world.
 type Key = (String, String, String);
 
-/// The nodes of a group or user as the hub has them.
+/// Nodes of a group or user in the hub's form.
 pub(super) struct Holder {
     subject: String,
     now: Millis,
     pub(super) nodes: BTreeMap<Key, Node>,
-    /// What shorthand stands for: literal nodes come before it.
+    /// Nodes expanded from shorthand: literal nodes have precedence.
     expanded: BTreeMap<Key, Node>,
     pub(super) weight: Option<i64>,
-    /// The prefix of the highest priority that applies everywhere.
+    /// Global prefix with the highest priority.
     pub(super) prefix: Option<(i64, String)>,
     pub(super) display_name: Option<String>,
-    /// The groups it is a member of, everywhere.
+    /// Groups of which it is a member globally.
     pub(super) parents: BTreeSet<String>,
     pub(super) notes: Vec<Remark>,
 }
@@ -91,17 +91,17 @@ impl Holder {
         }
     }
 
-    /// Adds a node of the file, or notes why not.
+    /// Adds a node of the file, or a note about the reason for skipping it.
     pub(super) fn add(&mut self, raw: &RawNode) {
         if raw.key.is_empty() {
             return;
         }
         if raw.key.starts_with("r=") || raw.key.starts_with("R=") {
-            return self.note(&raw.key, "The hub has no nodes that are regular expressions.");
+            return self.note(&raw.key, "The hub does not support regular expressions as nodes.");
         }
         let expires_at = raw.expiry.map(|seconds| seconds.saturating_mul(1_000));
         if expires_at.is_some_and(|at| at <= self.now) {
-            return self.note(&raw.key, "It has expired.");
+            return self.note(&raw.key, "The node has expired.");
         }
         let scope = match read_scope(raw.context.as_ref()) {
             Ok(scope) => scope,
@@ -111,7 +111,7 @@ impl Holder {
             return self.note(&raw.key, format!("The holder has more than {MOST_NODES} nodes."));
         }
         self.apply_meta(raw, &scope);
-        // The same to LuckPerms (`WildcardProcessor`).
+        // Same meaning in LuckPerms (`WildcardProcessor`).
         let name = if raw.key == "'*'" { "*" } else { raw.key.as_str() };
         let is_membership = raw.key.to_lowercase().starts_with("group.");
         if !is_membership {
@@ -130,7 +130,7 @@ impl Holder {
         }
     }
 
-    /// Applies what a node says of its holder besides a permission: weight, prefix, display name or membership.
+    /// Applies a node's effect on its holder besides a permission: weight, prefix, display name or membership.
     fn apply_meta(&mut self, raw: &RawNode, scope: &NodeScope) {
         let key = raw.key.as_str();
         let lower = key.to_lowercase();
@@ -155,8 +155,8 @@ impl Holder {
         }
     }
 
-    /// A permanent and a temporary node of one name and place are two nodes in LuckPerms. Here the temporary one gets
-    /// another spelling of the same scope.
+    /// Inserts a node. A permanent and a temporary node of one name and scope are two nodes in LuckPerms. Here the
+    /// temporary one gets another spelling of the same scope.
     fn insert(&mut self, key: Key, node: Node) {
         let Some(other) = self.nodes.get(&key) else {
             self.nodes.insert(key, node);
@@ -176,11 +176,11 @@ impl Holder {
                 self.nodes.insert(respelled, temporary);
                 self.nodes.insert(key, permanent);
             }
-            None => self.note(&key.0, "It is temporary and permanent in one scope, and here only one of them."),
+            None => self.note(&key.0, "It is both temporary and permanent in one scope; only one of them is imported."),
         }
     }
 
-    /// Adds what shorthand stands for, after all literal nodes.
+    /// Adds nodes expanded from shorthand, after all literal nodes.
     pub(super) fn finish(&mut self) {
         let literal: BTreeSet<_> = self.nodes.keys().map(|(name, ..)| name.clone()).collect();
         for (key, node) in std::mem::take(&mut self.expanded) {
@@ -191,7 +191,7 @@ impl Holder {
     }
 }
 
-/// Where a node applies.
+/// Scope of a node.
 #[derive(Debug, Default)]
 struct NodeScope {
     context: Option<PermissionContext>,
@@ -204,7 +204,7 @@ impl NodeScope {
     }
 }
 
-/// Reads a node's contexts. One world is the node's world, all else its context.
+/// Reads a node's contexts. A single world becomes the node's world, all else its context.
 fn read_scope(contexts: Option<&BTreeMap<String, OneOrMany>>) -> Result<NodeScope, String> {
     let (mut pairs, mut worlds) = (BTreeSet::new(), BTreeSet::new());
     for (key, values) in contexts.into_iter().flatten() {
@@ -230,7 +230,7 @@ fn read_scope(contexts: Option<&BTreeMap<String, OneOrMany>>) -> Result<NodeScop
     }
     pairs.extend(worlds.into_iter().map(|world| format!("world={world}")));
     let context = pairs.into_iter().collect::<Vec<_>>().join(",");
-    let wrong = |reason: String| format!("Its context {reason}.");
+    let wrong = |reason: String| format!("The context {reason}.");
     Ok(NodeScope {
         context: (!context.is_empty()).then(|| context.try_into()).transpose().map_err(wrong)?,
         world: world.map(PermissionWorld::try_from).transpose().map_err(wrong)?,
@@ -250,7 +250,7 @@ fn key(node: &Node) -> Key {
     (node.node.as_str().to_lowercase(), context.to_owned(), world.to_owned())
 }
 
-/// The same node in the same scope, differently spelled; none where that would be too long.
+/// The same node with another spelling of its scope; none if that would be too long.
 fn respell(mut node: Node) -> Option<(Key, Node)> {
     match (&node.context, &node.world) {
         (_, None) => node.world = EVERYWHERE.parse().ok(),
@@ -263,7 +263,7 @@ fn respell(mut node: Node) -> Option<(Key, Node)> {
     Some((key(&node), node))
 }
 
-/// A value of a node's key without its escapes (`Delimiters.java`).
+/// Part of a node's key without escapes (`Delimiters.java`).
 fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -274,7 +274,7 @@ fn unescape(text: &str) -> String {
     plain
 }
 
-/// The beginning of a text, for a note.
+/// Beginning of a text, for a note.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(80).map(|character| if character.is_control() { '?' } else { character }).collect()
 }

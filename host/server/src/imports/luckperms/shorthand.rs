@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-/// The most nodes that one may stand for; more are none.
+/// Maximum number of nodes from one shorthand; larger expansions are ignored.
 const MOST: usize = 1_000;
 const WIDEST_RANGE: u32 = 250;
 
-/// What a node's name stands for besides itself.
+/// Expands a node's name; empty without shorthand.
 pub(super) fn expand(name: &str) -> BTreeSet<String> {
     let mut results = BTreeSet::from([name.to_owned()]);
     if !name.contains(['{', '(']) {
@@ -38,7 +38,7 @@ pub(super) fn expand(name: &str) -> BTreeSet<String> {
 
 struct TooMany;
 
-/// The text with its first group replaced by each thing it stands for; none where it has no group.
+/// Replaces the first group of the text with each of its alternatives; none without a group.
 fn expand_group(text: &str) -> Option<Result<Vec<String>, TooMany>> {
     let open = text.find('{').or_else(|| text.find('('))?;
     let close = text.find('}').or_else(|| text.find(')'))?;

@@ -1,4 +1,4 @@
-//! What no file may make the parser do. What it reads is tested through the hub's door.
+//! The parser must survive any file. Its results are tested through the hub's API.
 
 use proptest::prelude::*;
 

@@ -4,37 +4,37 @@ use std::io::BufRead;
 
 use crate::imports::record::ParseError;
 
-/// The longest name, number or text.
+/// Maximum length of a name, number or text.
 const LONGEST: usize = 1024 * 1024;
-/// The beginning of a file that its dialect is guessed from, and the part of it that comes before all rows.
+/// Size of the file's beginning used to detect the dialect, and of the part before all rows.
 const BEGINNING: usize = 64 * 1024;
 const HEADER: usize = 1024;
 
-/// A token of SQL.
+/// SQL token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A keyword, or a name without quotes.
+    /// Keyword or unquoted name.
     Word(String),
-    /// A name in quotes.
+    /// Quoted name.
     Name(String),
     Number(String),
-    /// A text or bytes.
+    /// Text or bytes.
     Text(Vec<u8>),
     Symbol(u8),
 }
 
 impl Token {
-    /// Whether it is this keyword, in any case.
+    /// True for this keyword, in any case.
     pub(super) fn is_word(&self, word: &str) -> bool {
         matches!(self, Self::Word(text) if text.eq_ignore_ascii_case(word))
     }
 }
 
-/// Splits a dump into tokens. It keeps one token in memory.
+/// Splits a dump into tokens. Keeps one token in memory.
 pub(super) struct Lexer<R> {
     source: R,
     line: u64,
-    /// MySQL's texts have escapes with a backslash, those of H2 have none.
+    /// MySQL's texts have backslash escapes, H2's do not.
     has_backslashes: bool,
     keeps_texts: bool,
 }
@@ -45,19 +45,19 @@ impl<R: BufRead> Lexer<R> {
         let beginning = &beginning[..beginning.len().min(BEGINNING)];
         let has = |text: &[u8], part: &[u8]| text.windows(part.len()).any(|window| window == part);
         let header = &beginning[..beginning.len().min(HEADER)];
-        // H2 begins with its version or its users. It quotes names as standard SQL does, or not at all.
+        // H2's dump begins with its version or its users. It quotes names like standard SQL, or not at all.
         let is_h2 = has(header, b"-- H2 ")
             || has(header, b"CREATE USER IF NOT EXISTS")
             || (!has(beginning, b"`") && has(beginning, b"PUBLIC"));
         Ok(Self { source, line: 1, has_backslashes: !is_h2, keeps_texts: true })
     }
 
-    /// The line that is read now, counted from 1.
+    /// Current line, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Whether texts are kept, or read and discarded.
+    /// Selects if texts are kept, or read and discarded.
     pub(super) fn keep_texts(&mut self, keep: bool) {
         self.keeps_texts = keep;
     }
@@ -84,7 +84,7 @@ impl<R: BufRead> Lexer<R> {
         Ok(is_there)
     }
 
-    /// The next token; none at the end.
+    /// Next token; none at the end.
     pub(super) fn next(&mut self) -> Result<Option<Token>, ParseError> {
         loop {
             let Some(byte) = self.take()? else { return Ok(None) };
@@ -117,7 +117,7 @@ impl<R: BufRead> Lexer<R> {
             }
             last = byte;
         }
-        Err(self.error("A comment has no end."))
+        Err(self.error("Unterminated comment."))
     }
 
     fn error(&self, message: &str) -> ParseError {
@@ -126,13 +126,13 @@ impl<R: BufRead> Lexer<R> {
 
     fn push(&self, to: &mut Vec<u8>, byte: u8) -> Result<(), ParseError> {
         if to.len() >= LONGEST {
-            return Err(self.error("A text has more than 1 MiB."));
+            return Err(self.error("A text is longer than 1 MiB."));
         }
         to.push(byte);
         Ok(())
     }
 
-    /// A text behind its opening quote.
+    /// Text after its opening quote.
     fn text(&mut self, quote: u8) -> Result<Vec<u8>, ParseError> {
         let mut text = vec![];
         while let Some(byte) = self.take()? {
@@ -159,10 +159,10 @@ impl<R: BufRead> Lexer<R> {
                 self.push(&mut text, byte)?;
             }
         }
-        Err(self.error("A text has no end."))
+        Err(self.error("Unterminated text."))
     }
 
-    /// A name behind its opening quote.
+    /// Name after its opening quote.
     fn name(&mut self, quote: u8) -> Result<String, ParseError> {
         let mut name = vec![];
         while let Some(byte) = self.take()? {
@@ -171,7 +171,7 @@ impl<R: BufRead> Lexer<R> {
             }
             self.push(&mut name, byte)?;
         }
-        Err(self.error("A name has no end."))
+        Err(self.error("Unterminated name."))
     }
 
     fn rest_of_word(&mut self, first: u8) -> Result<Vec<u8>, ParseError> {
@@ -186,7 +186,7 @@ impl<R: BufRead> Lexer<R> {
         Ok(word)
     }
 
-    /// A number, or bytes as `0x…`.
+    /// Number, or bytes as `0x…`.
     fn number(&mut self, first: u8) -> Result<Token, ParseError> {
         let mut number = self.rest_of_word(first)?;
         if let Some(digits) = number.strip_prefix(b"0x") {
@@ -199,7 +199,7 @@ impl<R: BufRead> Lexer<R> {
         Ok(Token::Number(String::from_utf8_lossy(&number).into_owned()))
     }
 
-    /// A word, or a text with a prefix: `b'0'`, `x'…'`, `U&'…'`.
+    /// Word, or text with a prefix: `b'0'`, `x'…'`, `U&'…'`.
     fn word(&mut self, first: u8) -> Result<Token, ParseError> {
         let word = self.rest_of_word(first)?;
         match word.as_slice() {
@@ -214,7 +214,7 @@ impl<R: BufRead> Lexer<R> {
             b"n" | b"N" if self.take_if(b'\'')? => Ok(Token::Text(self.text(b'\'')?)),
             b"u" | b"U" if self.take_if(b'&')? => {
                 if !self.take_if(b'\'')? {
-                    return Err(self.error("A text is needed behind `U&`."));
+                    return Err(self.error("Expected a text after `U&`."));
                 }
                 let text = self.text(b'\'')?;
                 Ok(Token::Text(decode_unicode(&String::from_utf8_lossy(&text)).into_bytes()))
@@ -229,7 +229,7 @@ impl<R: BufRead> Lexer<R> {
             [high, low] => Some(digit(high)? << 4 | digit(low)?),
             _ => None,
         });
-        pairs.collect::<Option<_>>().ok_or_else(|| self.error("These are no bytes in hexadecimal digits."))
+        pairs.collect::<Option<_>>().ok_or_else(|| self.error("Invalid hexadecimal bytes."))
     }
 }
 
@@ -238,16 +238,16 @@ fn is_word(byte: u8) -> bool {
 }
 
 fn unreadable(line: u64, error: &std::io::Error) -> ParseError {
-    ParseError::at(line, format!("The file can't be read: {error}."))
+    ParseError::at(line, format!("Cannot read the file: {error}."))
 }
 
-/// The code point that the first `digits` characters stand for, and what is behind them.
+/// Code point of the first `digits` characters, and the rest.
 fn code_point(text: &str, digits: usize) -> Option<(char, &str)> {
     let (code, rest) = text.split_at_checked(digits)?;
     Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest))
 }
 
-/// Standard SQL's escapes: `\00e4`, `\+01f600` and `\\`. What is none stays as it is.
+/// Decodes standard SQL's escapes: `\00e4`, `\+01f600` and `\\`. Invalid ones are kept.
 fn decode_unicode(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -264,7 +264,7 @@ fn decode_unicode(text: &str) -> String {
     decoded + rest
 }
 
-/// Java's escapes: `\u00e4`, `\n`, `\\` and so on. What is none stays as it is.
+/// Decodes Java's escapes: `\u00e4`, `\n`, `\\` and so on. Invalid ones are kept.
 pub(super) fn decode_java(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;

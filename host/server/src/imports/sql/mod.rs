@@ -1,5 +1,5 @@
-//! Rows of the tables that a SQL dump fills, as `mysqldump`, phpMyAdmin and H2's `SCRIPT` write it. Nothing else of the
-//! dump is looked at.
+//! Reads table rows from a SQL dump written by `mysqldump`, phpMyAdmin or H2's `SCRIPT`. All other statements are
+//! ignored.
 
 mod lexer;
 
@@ -9,25 +9,25 @@ use std::io::BufRead;
 use crate::imports::record::ParseError;
 use lexer::{Lexer, Token};
 
-/// The most columns of a table.
+/// Maximum number of columns of a table.
 const MOST_COLUMNS: usize = 200;
 
-/// One value of a row.
+/// Value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
     Null,
-    /// A number as it is written, or `1` and `0` for truth values.
+    /// Number as written, or `1` and `0` for truth values.
     Number(String),
-    /// A text, or bytes.
+    /// Text or bytes.
     Text(Vec<u8>),
 }
 
-/// A row of a table.
+/// Row of a table.
 #[derive(Debug)]
 pub(super) struct Row<'r> {
-    /// The table's name in lower case, without its schema.
+    /// Name of the table in lower case, without its schema.
     pub(super) table: &'r str,
-    /// The columns' names in lower case.
+    /// Names of the columns in lower case.
     pub(super) columns: &'r [String],
     pub(super) cells: &'r [Cell],
     /// None in a database file.
@@ -35,13 +35,13 @@ pub(super) struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// The value of a column; null where the table has none of that name.
+    /// Value of a column; null if the table does not have it.
     pub(super) fn get(&self, column: &str) -> &Cell {
         let at = self.columns.iter().position(|name| name == column);
         at.and_then(|at| self.cells.get(at)).unwrap_or(&Cell::Null)
     }
 
-    /// A column's text; none where it is null or blank.
+    /// Text of a column; none if it is null or blank.
     pub(super) fn text(&self, column: &str) -> Option<String> {
         let text = match self.get(column) {
             Cell::Null => return None,
@@ -51,12 +51,12 @@ impl Row<'_> {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// A column's whole number.
+    /// Integer in a column.
     pub(super) fn integer(&self, column: &str) -> Option<i64> {
         self.text(column)?.parse().ok()
     }
 
-    /// A column's truth value: a number, a bit, or a text of one.
+    /// Truth value in a column: a number, a bit, or a text of one.
     pub(super) fn flag(&self, column: &str) -> bool {
         match self.get(column) {
             Cell::Null => false,
@@ -69,10 +69,10 @@ impl Row<'_> {
     }
 }
 
-/// Takes the rows, one after the other.
+/// Receives the rows one by one.
 pub(super) type RowSink<'a> = dyn FnMut(&Row<'_>) -> Result<(), ParseError> + 'a;
 
-/// Reads the rows of the tables `wanted`, by their names in lower case. Answers which of them the dump creates or fills.
+/// Reads the rows of the tables `wanted` (names in lower case). Returns the ones that the dump creates or fills.
 pub(super) fn read_dump(
     source: impl BufRead,
     wanted: &dyn Fn(&str) -> bool,
@@ -93,7 +93,7 @@ pub(super) fn read_dump(
 struct Dump<'d, R> {
     lexer: Lexer<R>,
     wanted: &'d dyn Fn(&str) -> bool,
-    /// The columns of the wanted tables there are.
+    /// Columns of the wanted tables found so far.
     columns: HashMap<String, Vec<String>>,
 }
 
@@ -108,7 +108,7 @@ impl<R: BufRead> Dump<'_, R> {
         Err(ParseError::at(self.lexer.line(), message))
     }
 
-    /// Reads on behind the end of the statement. The last one needs none.
+    /// Skips the rest of the statement. The last one needs no end.
     fn skip_statement(&mut self) -> Result<(), ParseError> {
         self.lexer.keep_texts(false);
         while let Some(token) = self.lexer.next()? {
@@ -120,7 +120,7 @@ impl<R: BufRead> Dump<'_, R> {
         Ok(())
     }
 
-    /// Behind `CREATE`.
+    /// Reads after `CREATE`.
     fn create(&mut self) -> Result<(), ParseError> {
         loop {
             match self.token()? {
@@ -139,13 +139,13 @@ impl<R: BufRead> Dump<'_, R> {
         self.skip_statement()
     }
 
-    /// A table's name without its schema, in lower case, and the token behind it.
+    /// Name of a table without its schema, in lower case, and the next token.
     fn table_name(&mut self) -> Result<(String, Token), ParseError> {
         let mut token = self.token()?;
         if token.is_word("if") {
             while !token.is_word("exists") {
                 if token == Token::Symbol(b';') {
-                    return self.error("The name of a table is missing.");
+                    return self.error("Missing table name.");
                 }
                 token = self.token()?;
             }
@@ -153,7 +153,7 @@ impl<R: BufRead> Dump<'_, R> {
         }
         loop {
             let (Token::Word(name) | Token::Name(name)) = token else {
-                return self.error("The name of a table is missing.");
+                return self.error("Missing table name.");
             };
             let next = self.token()?;
             if next != Token::Symbol(b'.') {
@@ -163,7 +163,7 @@ impl<R: BufRead> Dump<'_, R> {
         }
     }
 
-    /// The names in a definition, behind its opening parenthesis.
+    /// Names in a definition, after its opening parenthesis.
     fn column_definitions(&mut self) -> Result<Vec<String>, ParseError> {
         const NOT_COLUMNS: [&str; 9] =
             ["primary", "unique", "key", "constraint", "index", "foreign", "check", "fulltext", "spatial"];
@@ -173,7 +173,7 @@ impl<R: BufRead> Dump<'_, R> {
             match token {
                 Token::Symbol(b'(') => depth += 1,
                 Token::Symbol(b')') => depth -= 1,
-                Token::Symbol(b';') => return self.error("The definition of a table has no end."),
+                Token::Symbol(b';') => return self.error("Unterminated table definition."),
                 Token::Name(name) if is_first => columns.push(name.to_lowercase()),
                 Token::Word(word) if is_first && !NOT_COLUMNS.contains(&word.to_lowercase().as_str()) => {
                     columns.push(word.to_lowercase());
@@ -194,7 +194,7 @@ impl<R: BufRead> Dump<'_, R> {
         }
     }
 
-    /// Behind `INSERT`.
+    /// Reads after `INSERT`.
     fn insert(&mut self, sink: &mut RowSink<'_>) -> Result<(), ParseError> {
         loop {
             match self.token()? {
@@ -215,19 +215,19 @@ impl<R: BufRead> Dump<'_, R> {
         } else {
             match self.columns.get(&table) {
                 Some(columns) => columns.clone(),
-                None => return self.error("Rows of a table come before its CREATE TABLE."),
+                None => return self.error("The rows of a table precede its CREATE TABLE."),
             }
         };
         // H2 writes OVERRIDING SYSTEM VALUE.
         while !next.is_word("values") {
             if !matches!(next, Token::Word(_)) {
-                return self.error("Only INSERT … VALUES can be read.");
+                return self.error("Only INSERT … VALUES is supported.");
             }
             next = self.token()?;
         }
         loop {
             if self.token()? != Token::Symbol(b'(') {
-                return self.error("A row has to begin with a parenthesis.");
+                return self.error("Expected a parenthesis before a row.");
             }
             let line = self.lexer.line();
             let cells = self.cells()?;
@@ -241,12 +241,12 @@ impl<R: BufRead> Dump<'_, R> {
                 Some(Token::Symbol(b';')) | None => return Ok(()),
                 // ON DUPLICATE KEY UPDATE …
                 Some(Token::Word(_)) => return self.skip_statement(),
-                _ => return self.error("Behind a row comes a comma or a semicolon."),
+                _ => return self.error("Expected a comma or semicolon after a row."),
             }
         }
     }
 
-    /// Names between parentheses, behind the opening one.
+    /// Names between parentheses, after the opening one.
     fn names(&mut self) -> Result<Vec<String>, ParseError> {
         let mut names = vec![];
         loop {
@@ -254,7 +254,7 @@ impl<R: BufRead> Dump<'_, R> {
                 Token::Word(name) | Token::Name(name) => names.push(name.to_lowercase()),
                 Token::Symbol(b',') => {}
                 Token::Symbol(b')') => return Ok(names),
-                _ => return self.error("The names of columns are needed here."),
+                _ => return self.error("Expected column names."),
             }
             if names.len() > MOST_COLUMNS {
                 return self.error("The table has too many columns.");
@@ -262,7 +262,7 @@ impl<R: BufRead> Dump<'_, R> {
         }
     }
 
-    /// The values of a row, behind its opening parenthesis.
+    /// Values of a row, after its opening parenthesis.
     fn cells(&mut self) -> Result<Vec<Cell>, ParseError> {
         let mut cells = vec![];
         loop {
@@ -271,7 +271,7 @@ impl<R: BufRead> Dump<'_, R> {
             match self.token()? {
                 Token::Symbol(b',') => {}
                 Token::Symbol(b')') => return Ok(cells),
-                _ => return self.error("Behind a value comes a comma or a closing parenthesis."),
+                _ => return self.error("Expected a comma or closing parenthesis after a value."),
             }
             if cells.len() > MOST_COLUMNS {
                 return self.error("The row has too many values.");
@@ -286,7 +286,7 @@ impl<R: BufRead> Dump<'_, R> {
             Token::Symbol(sign @ (b'-' | b'+')) => match self.token()? {
                 Token::Number(number) if sign == b'-' => Cell::Number(format!("-{number}")),
                 Token::Number(number) => Cell::Number(number),
-                _ => return self.error("A number is needed behind a sign."),
+                _ => return self.error("Expected a number after a sign."),
             },
             token if token.is_word("null") => Cell::Null,
             token if token.is_word("true") => Cell::Number("1".to_owned()),
@@ -295,20 +295,20 @@ impl<R: BufRead> Dump<'_, R> {
             // TIMESTAMP '…', _binary '…'.
             Token::Word(_) => match self.token()? {
                 Token::Text(bytes) => Cell::Text(bytes),
-                _ => return self.error("This value can't be read."),
+                _ => return self.error("Unsupported value."),
             },
-            _ => return self.error("This value can't be read."),
+            _ => return self.error("Unsupported value."),
         })
     }
 
-    /// H2's function for texts with characters beyond ASCII: `('…')` with Java's escapes.
+    /// H2's function for texts with non-ASCII characters: `('…')` with Java's escapes.
     fn string_decode(&mut self) -> Result<Cell, ParseError> {
         let (open, text, close) = (self.token()?, self.token()?, self.token()?);
         match (open, text, close) {
             (Token::Symbol(b'('), Token::Text(bytes), Token::Symbol(b')')) => {
                 Ok(Cell::Text(lexer::decode_java(&String::from_utf8_lossy(&bytes)).into_bytes()))
             }
-            _ => self.error("STRINGDECODE takes one text."),
+            _ => self.error("STRINGDECODE requires one text."),
         }
     }
 }

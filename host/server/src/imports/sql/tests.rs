@@ -1,4 +1,4 @@
-//! Dumps as the tools write them, and texts that are none.
+//! Dumps as written by the tools, and invalid texts.
 
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ INSERT INTO PUBLIC.LITEBANS_HISTORY VALUES (1, TIMESTAMP '2024-01-08 10:12:11.39
 
 #[test]
 fn bits_and_bytes_are_read_as_every_option_writes_them() {
-    // As it is, with --hex-blob, by phpMyAdmin, by MySQL 8, and as a number.
+    // Literal, with --hex-blob, by phpMyAdmin, by MySQL 8, and as a number.
     let (set, unset) =
         (["'\u{1}'", "0x01", "b'1'", "_binary '\u{1}'", "1"], ["'\\0'", "0x00", "b'0'", "_binary '\\0'", "0"]);
     for (bits, expected) in [(set, true), (unset, false)] {

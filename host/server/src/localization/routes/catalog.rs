@@ -15,7 +15,7 @@ use crate::localization::body::LocalizationCatalog;
 use crate::localization::model::{Locale, LocaleCode, MessageKey, MessageText, Namespace};
 use crate::localization::service;
 
-/// The most namespaces named at once.
+/// Maximum number of namespaces per request.
 const MAX_NAMESPACES: usize = 100;
 
 pub(super) fn router() -> Endpoints {
@@ -25,7 +25,7 @@ pub(super) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct CatalogQuery {
-    /// Namespaces with commas between, at most 100; the whole catalog when absent.
+    /// Namespaces separated by commas, at most 100; if absent, the whole catalog.
     #[serde(default, deserialize_with = "parse_namespaces")]
     #[param(value_type = Option<String>, example = "lobby,core")]
     namespace: Option<Vec<Namespace>>,
@@ -43,8 +43,8 @@ fn parse_namespaces<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 
 /// Get the catalog
 ///
-/// What every message says, the operator's changes over what plugins registered. A key that several namespaces share
-/// is that of the first one named, or without `namespace` of the first by name.
+/// Texts of all messages: overrides of the operator, or else defaults of plugins. For a key in several namespaces, the
+/// first requested namespace has precedence, or without `namespace` the first by name.
 #[utoipa::path(get, path = "/api/plugin/localization/catalog", tag = "Localization",
     security(("apiKey" = ["plugin"])), params(CatalogQuery), responses((status = 200, body = LocalizationCatalog)))]
 async fn get_catalog(
@@ -59,13 +59,13 @@ async fn get_catalog(
 struct DefaultMessages {
     namespace: Namespace,
     locale: LocaleCode,
-    /// What each message says, at most 16,384 characters, by a key of at most 255; its bytes as JSON are counted
+    /// Message texts, at most 16,384 characters, by keys of at most 255; their size as JSON is limited
     /// (`messageBytes`).
     #[schema(value_type = BTreeMap<String, String>, example = json!({"welcome": "Welcome!", "full": "Sorry, full."}))]
     entries: Entries,
 }
 
-/// `serde_path_to_error` names no entry whose key is wrong; this does.
+/// Names the entry with an invalid key, unlike `serde_path_to_error`.
 #[derive(Debug)]
 struct Entries(BTreeMap<String, MessageText>);
 
@@ -82,16 +82,16 @@ impl<'de> Deserialize<'de> for Entries {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = InsertedMessages)]
 struct Inserted {
-    /// How many messages had no default before.
+    /// Number of messages without an earlier default.
     #[schema(example = 2)]
     inserted: usize,
 }
 
-/// Register what messages say by default
+/// Register default messages
 ///
-/// Adds what is missing and changes nothing that is there, neither an earlier default nor what the operator made of
-/// it: safe whenever a server starts. Where the catalog says something else than before, every server gets a
-/// `LOCALIZATION_UPDATED` event with the new `version`.
+/// Adds missing messages and changes nothing else, neither earlier defaults nor overrides of the operator: safe to
+/// call at every server start. If a text of the catalog changes, every server gets a `LOCALIZATION_UPDATED` event with
+/// the new `version`.
 #[utoipa::path(post, path = "/api/plugin/localization/defaults", tag = "Localization",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = Inserted)))]
 async fn register_default_messages(
@@ -106,8 +106,8 @@ async fn register_default_messages(
 
 /// List the locales
 ///
-/// The default first, then by name. A locale is there once a message or its settings were sent for it; the default is
-/// `en` until the operator chooses another.
+/// The default first, then by name. A locale exists once a message or settings were sent for it; the default is `en`
+/// until the operator chooses another.
 #[utoipa::path(get, path = "/api/plugin/localization/locales", tag = "Localization",
     security(("apiKey" = ["plugin"])), responses((status = 200, body = Vec<Locale>)))]
 async fn list_locales(Plugin(caller): Plugin, State(app): State<App>) -> Result<Json<Vec<Locale>>, ApiError> {

@@ -1,4 +1,4 @@
-//! The catalog, for the network's owner.
+//! Catalog management by the network's owner.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -28,15 +28,15 @@ pub(super) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct MessagesQuery {
-    /// Only those in this language.
+    /// Only messages in this locale.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "en_us")]
     locale: Option<LocaleCode>,
-    /// Only those of this namespace.
+    /// Only messages of this namespace.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "lobby")]
     namespace: Option<Namespace>,
-    /// Only those with this in the key or in what they say.
+    /// Only messages with this in key or text.
     #[param(example = "welcome")]
     search: Option<String>,
     #[serde(default)]
@@ -49,7 +49,7 @@ struct MessagesQuery {
 
 /// List messages
 ///
-/// By namespace, locale and key, each with what a plugin registered and what the owner made of it.
+/// Ordered by namespace, locale and key, with default and override.
 #[utoipa::path(get, path = "/api/manage/localization/messages", tag = "Localization",
     security(("apiKey" = ["network:manage"])), params(MessagesQuery),
     responses((status = 200, body = Page<LocalizationMessage>)))]
@@ -71,16 +71,16 @@ async fn list_messages(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = MessageOverride)]
 struct PutMessage {
-    /// What it is to say, at most 16,384 characters; its bytes as JSON are counted (`messageBytes`).
+    /// Text, at most 16,384 characters; its size as JSON is limited (`messageBytes`).
     #[schema(value_type = String, max_length = 16384, example = "Hello and welcome!")]
     value: MessageText,
 }
 
-/// Change a message
+/// Override a message
 ///
-/// What is sent counts over what plugins register, now and later. A message that no plugin has registered may be put
-/// as well. Messages and their bytes are counted (`messages`, `messageBytes`, `catalogBytes`). Where the catalog says something else than before, its version rises and every server gets a
-/// `LOCALIZATION_UPDATED` event.
+/// The text has precedence over defaults of plugins, now and later. Messages without a default can be created too.
+/// Messages and their size are limited (`messages`, `messageBytes`, `catalogBytes`). If a text of the catalog changes,
+/// its version increases and every server gets a `LOCALIZATION_UPDATED` event.
 #[utoipa::path(put, path = "/api/manage/localization/messages/{locale}/{namespace}/{key}", tag = "Localization",
     security(("apiKey" = ["network:manage"])),
     params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome")),
@@ -95,14 +95,14 @@ async fn put_message(
     Ok(Json(service::put_override(&app, caller.network, &namespace, &locale, &key, text, &caller.origin(&app)).await?))
 }
 
-/// Take a change of a message back
+/// Delete an override
 ///
-/// It says again what a plugin registered; where none did, it is gone.
+/// Restores the plugin's default; without one the message is deleted.
 #[utoipa::path(delete, path = "/api/manage/localization/messages/{locale}/{namespace}/{key}", tag = "Localization",
     security(("apiKey" = ["network:manage"])),
     params(("locale" = LocaleCode, Path), ("namespace" = Namespace, Path), ("key" = String, Path, example = "welcome")),
     responses((status = 204, description = "Taken back"),
-        (status = 404, body = ErrorBody, description = "The owner has not changed this message")))]
+        (status = 404, body = ErrorBody, description = "The message has no override")))]
 async fn delete_message(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
@@ -112,7 +112,7 @@ async fn delete_message(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// List the locales for their owner
+/// List the locales for the owner
 ///
 /// The default first, then by name.
 #[utoipa::path(get, path = "/api/manage/localization/locales", tag = "Localization",
@@ -129,22 +129,22 @@ async fn list_managed_locales(
 #[serde(rename_all = "camelCase")]
 #[schema(as = LocaleSettings)]
 struct PutLocale {
-    /// A name for people; stays as it is when absent.
+    /// Display name; unchanged if absent.
     #[schema(example = "English")]
     display_name: Option<Text<255>>,
-    /// Whether it is the default; stays as it is when absent. `false` for the one that is the default is 400
-    /// `default_locale_needed`: make another one the default instead.
+    /// Make it the default; unchanged if absent. `false` for the current default is 400 `default_locale_needed`: make
+    /// another locale the default instead.
     #[schema(example = true)]
     is_default: Option<bool>,
-    /// Whether players are to be offered it; stays as it is when absent, and is `true` for a new one. The default must
-    /// be enabled (400 `default_locale_disabled`).
+    /// Offer it to players; unchanged if absent, `true` for a new locale. The default must be enabled (400
+    /// `default_locale_disabled`).
     #[schema(example = true)]
     enabled: Option<bool>,
 }
 
 /// Add or change a locale
 ///
-/// Where that changes anything, the catalog's version rises and every server gets a `LOCALIZATION_UPDATED` event.
+/// After a change the catalog's version increases and every server gets a `LOCALIZATION_UPDATED` event.
 #[utoipa::path(put, path = "/api/manage/localization/locales/{locale}", tag = "Localization",
     security(("apiKey" = ["network:manage"])), params(("locale" = LocaleCode, Path)),
     responses((status = 200, body = Locale)))]

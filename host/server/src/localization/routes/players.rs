@@ -20,7 +20,7 @@ pub(super) fn router() -> Endpoints {
 
 /// Get a player's language
 ///
-/// Both fields are null while it was never set.
+/// Both fields are null if it was never set.
 #[utoipa::path(get, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = PlayerLanguage)))]
@@ -35,7 +35,7 @@ async fn get_player_locale(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct UsernameQuery {
-    /// The player's name, noted with the language, and with the player where they were never seen.
+    /// Player name, stored with the language, and for an unknown player with the player.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Steve")]
     username: Option<Identifier>,
@@ -44,17 +44,16 @@ struct UsernameQuery {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = LanguageChoice)]
 struct PutLanguage {
-    /// Null unsets the language, whatever the source.
+    /// Locale; null unsets the language, regardless of the source.
     locale: Option<LocaleCode>,
-    /// PLAYER where the player chose it, AUTO where it was detected; PLAYER when absent.
+    /// PLAYER (default) if chosen by the player, AUTO if detected.
     source: Option<Source>,
 }
 
 /// Set a player's language
 ///
-/// Stores what is sent, whatever was stored before, and answers it. PLAYER tells connectors never to ask the player
-/// again, AUTO that they may. Any locale can be set, whether or not the catalog has it. A player who was never seen is known from
-/// then on.
+/// Stores the language, replacing any existing one, and returns it. PLAYER asks connectors not to ask the player
+/// again, AUTO allows it. Locales need not exist in the catalog. An unknown player is created.
 #[utoipa::path(put, path = "/api/plugin/localization/players/{uuid}/locale", tag = "Localization",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path), UsernameQuery),
     responses((status = 200, body = PlayerLanguage)))]

@@ -6,7 +6,7 @@ use crate::limits::{Limit, Rows};
 use crate::localization::model::{Language, LocaleCode, Source};
 use crate::values::{NetworkId, PlayerId};
 
-/// All players of a network whose language is stored.
+/// All players of a network with a stored language.
 pub(crate) const PLAYER_LANGUAGES: Rows = Rows::many(
     Limit::PlayerLanguages,
     "SELECT COUNT(*) FROM (SELECT player_uuid FROM player_languages WHERE network_id = $1 LIMIT $2) AS counted",
@@ -42,7 +42,7 @@ pub(crate) async fn get(db: &Db, network: NetworkId, player: PlayerId) -> Result
     Ok(row.map(|row| (row.locale, row.source)))
 }
 
-/// Stores a language, or that there is none; the name only where it is given.
+/// Stores or unsets a language; the name only if given.
 pub(crate) async fn put(
     db: &Db,
     network: NetworkId,

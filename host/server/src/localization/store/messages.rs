@@ -6,7 +6,7 @@ use crate::limits::{Limit, Rows};
 use crate::localization::model::{MessageKey, Namespace};
 use crate::values::{NetworkId, like_pattern};
 
-/// The messages of a namespace in a locale.
+/// Messages of a namespace in a locale.
 #[derive(Clone, Debug)]
 pub(crate) struct MessageScope<'a> {
     pub(crate) namespace: &'a Namespace,
@@ -17,7 +17,7 @@ pub(crate) struct MessageScope<'a> {
 pub(crate) const MESSAGES: Rows =
     Rows::few(Limit::Messages, "SELECT COUNT(*) FROM localization_messages WHERE network_id = $1");
 
-/// The bytes of all messages of a network as JSON.
+/// Size of all messages of a network as JSON, in bytes.
 pub(crate) const CATALOG_BYTES: Rows = Rows {
     limit: Limit::CatalogBytes,
     sql: Sql {
@@ -33,7 +33,7 @@ pub(crate) const CATALOG_BYTES: Rows = Rows {
     are_few: true,
 };
 
-/// Default texts by key, as one JSON text that both databases read.
+/// Default texts by key, as one JSON text for both databases.
 #[derive(Clone, Debug)]
 pub(crate) struct DefaultsJson(String);
 
@@ -42,13 +42,13 @@ impl DefaultsJson {
         Self(to_json(&entries.collect::<Vec<_>>()))
     }
 
-    /// What they add to the catalog at most.
+    /// Maximum number of bytes added to the catalog.
     pub(crate) fn bytes(&self) -> i64 {
         self.0.len() as i64
     }
 }
 
-/// Lists of texts always have a JSON.
+/// Lists of texts can always be serialized.
 fn to_json(list: &impl serde::Serialize) -> String {
     serde_json::to_string(list).unwrap_or_else(|_| "[]".to_owned())
 }
@@ -64,7 +64,7 @@ const COUNT_MISSING: Sql = Sql {
                      AND m.message_key = e.pair ->> 0 AND m.default_text IS NOT NULL)",
 };
 
-/// How many of these have no default yet.
+/// Number of these without a default.
 pub(crate) async fn count_missing(
     db: &Db,
     network: NetworkId,
@@ -82,7 +82,7 @@ pub(crate) async fn count_missing(
     Ok(missing)
 }
 
-/// The size of all messages of a namespace in a locale, as they are counted.
+/// Stored size of all messages of a namespace in a locale.
 pub(crate) async fn stored_bytes(db: &Db, network: NetworkId, scope: &MessageScope<'_>) -> Result<i64, Error> {
     let (bytes,): (i64,) = db
         .query(
@@ -98,7 +98,7 @@ pub(crate) async fn stored_bytes(db: &Db, network: NetworkId, scope: &MessageSco
     Ok(bytes)
 }
 
-/// The size of one message, as it is counted; 0 where there is none.
+/// Stored size of one message; 0 if missing.
 pub(crate) async fn message_bytes(
     db: &Db,
     network: NetworkId,
@@ -121,7 +121,7 @@ pub(crate) async fn message_bytes(
     Ok(row.map_or(0, |(bytes,)| bytes))
 }
 
-/// `WHERE TRUE` tells SQLite that `ON` is not a join's.
+/// `WHERE TRUE` tells SQLite that `ON` does not belong to a join.
 const ADD_DEFAULTS: Sql = Sql {
     sqlite: "INSERT INTO localization_messages (network_id, namespace, locale_key, message_key, default_text)
              SELECT $1, $2, $3, e.value ->> 0, e.value ->> 1 FROM json_each($4) AS e WHERE TRUE
@@ -135,7 +135,7 @@ const ADD_DEFAULTS: Sql = Sql {
                RETURNING override_text IS NULL",
 };
 
-/// Registers those that have no default yet; answers for each of them whether it has no override.
+/// Registers those without a default. Returns for each of them if it has no override.
 pub(crate) async fn add_defaults(
     tx: &mut Tx,
     network: NetworkId,
@@ -153,7 +153,7 @@ pub(crate) async fn add_defaults(
     Ok(added.into_iter().map(|(counts,)| counts).collect())
 }
 
-/// A message's text in the catalog.
+/// Text of a message in the catalog.
 #[derive(sqlx::FromRow)]
 pub(crate) struct EffectiveRow {
     pub(crate) namespace: String,
@@ -174,7 +174,7 @@ const EFFECTIVE_IN: Sql = Sql {
                WHERE network_id = $1 AND namespace IN (SELECT jsonb_array_elements_text(CAST($2 AS JSONB)))",
 };
 
-/// All texts, by the name of the namespace; or those of some namespaces, in no order.
+/// All texts ordered by namespace, or those of some namespaces, unordered.
 pub(crate) async fn effective(
     db: &Db,
     network: NetworkId,
@@ -184,7 +184,7 @@ pub(crate) async fn effective(
     db.query(EFFECTIVE_IN).bind(network).bind(to_json(&namespaces)).all().await
 }
 
-/// A stored message.
+/// Message as stored.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct MessageRow {
     pub(crate) namespace: Namespace,
@@ -218,7 +218,7 @@ pub(crate) async fn get(
     .await
 }
 
-/// What the operator made of a message: an empty text where nothing, none where there is no such message.
+/// Override of a message: empty without one, none if the message does not exist.
 pub(crate) async fn overridden(
     db: &Db,
     network: NetworkId,
@@ -262,7 +262,7 @@ pub(crate) async fn put_override(
     .await
 }
 
-/// Deletes an override, and the message with it where it has no default.
+/// Deletes an override, and the message if it has no default.
 pub(crate) async fn delete_override(
     tx: &mut Tx,
     network: NetworkId,
@@ -280,16 +280,16 @@ pub(crate) async fn delete_override(
     Ok(())
 }
 
-/// Which messages to list; an absent field does not count.
+/// Filter of messages; absent fields are ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct MessageFilter {
     pub(crate) namespace: Option<Namespace>,
     pub(crate) locale_key: Option<String>,
-    /// A part of the key or of the text.
+    /// Part of the key or text.
     pub(crate) search: Option<String>,
 }
 
-/// A statement on the messages of a [`MessageFilter`].
+/// Statement on the messages of a [`MessageFilter`].
 macro_rules! filtered {
     ($select:literal, $order:literal) => {
         concat!(
@@ -302,7 +302,7 @@ macro_rules! filtered {
     };
 }
 
-/// A page of the filtered messages, and how many there are.
+/// Page of the filtered messages, and their number.
 pub(crate) async fn list(
     db: &Db,
     network: NetworkId,
@@ -310,7 +310,7 @@ pub(crate) async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<MessageRow>, i64), Error> {
-    // Both databases lower ASCII alone.
+    // Both databases only lower ASCII.
     let search = filter.search.as_deref().map(|part| like_pattern(&part.to_ascii_lowercase()));
     db.page(
         filtered!("SELECT COUNT(*) FROM localization_messages WHERE network_id = $1", ""),

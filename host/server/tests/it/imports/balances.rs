@@ -37,7 +37,7 @@ on_both! {
         let done = import(&owner, QUERY, archive).await;
         assert_eq!(done["state"], "DONE", "{done}");
         assert_eq!(counts(&done, "BALANCES"), [2, 0, 0, 4], "{:?}", notes(&done));
-        for part in ["no `money`", "account of a plugin", "can't be read", "must be a number", "fourth digit is cut off"] {
+        for part in ["No `money`", "belongs to a plugin", "Cannot read the file", "must be a number", "Truncated after four decimal places"] {
             assert!(has_note(&done, part), "{part}: {:?}", notes(&done));
         }
         assert_eq!((balance(&owner, 1).await, balance(&owner, 2).await), (json!(1234.5678), json!(50)));
@@ -56,7 +56,7 @@ on_both! {
             let owner = hub.network().await;
             let done = import(&owner, QUERY, table.clone()).await;
             assert_eq!(counts(&done, "BALANCES"), [2, 0, 0, 1], "{table}: {done}");
-            assert!(has_note(&done, "4 Steve: It names no player") || has_note(&done, "3 Steve: It names no player"), "{:?}", notes(&done));
+            assert!(has_note(&done, "4 Steve: There is no player UUID") || has_note(&done, "3 Steve: There is no player UUID"), "{:?}", notes(&done));
             assert_eq!((balance(&owner, 1).await, balance(&owner, 2).await), (json!(10.5), json!(20)));
         }
     }
@@ -94,7 +94,7 @@ on_both! {
         let table = format!("uuid,balance\n{},-5\n{},2000\n{},50\n{},60\n", files::player(1), files::player(2), files::player(3), files::player(4));
         let done = import(&owner, QUERY, table.clone()).await;
         assert_eq!(counts(&done, "BALANCES"), [2, 0, 0, 2], "{done}");
-        assert!(has_note(&done, "outside of the bounds"), "{:?}", notes(&done));
+        assert!(has_note(&done, "outside its currency's bounds"), "{:?}", notes(&done));
         assert_eq!((balance(&owner, 1).await, balance(&owner, 4).await), (json!(50), json!(60)));
         owner.put("/api/manage/economy/currencies/coins", json!({"minimum": -100, "maximum": null, "startingBalance": 50})).await.expect(200);
         let again = import(&owner, QUERY, table).await;

@@ -32,7 +32,7 @@ async fn owners_import_by_command(backend: Backend) {
     let dry = run(&hub, &key, &["balances", path, "--currency", "coins", "--dry-run"]);
     assert!(dry.status.success(), "{}", text(&dry));
     assert!(
-        text(&dry).contains("nothing is written") && text(&dry).contains("balances             3"),
+        text(&dry).contains("nothing was written") && text(&dry).contains("balances             3"),
         "{}",
         text(&dry)
     );

@@ -178,8 +178,8 @@ on_both! {
             assert_eq!(done["state"], "DONE", "{form}: {done}");
             assert_eq!(counts(&done, "PUNISHMENTS"), [10, 0, 0, 3], "{form}: {:?}", notes(&done));
             assert_eq!(counts(&done, "SIGHTINGS"), [3, 0, 0, 1], "{form}");
-            for part in ["litebans_bans 7: The hub has no punishments of ranges", "litebans_bans 8: It counts on `lobby` alone",
-                "litebans_bans 9: It names neither", "litebans_warnings 1: Its reason is cut", "litebans_history 1: It names no player"]
+            for part in ["litebans_bans 7: The hub cannot punish address ranges", "litebans_bans 8: Limited to `lobby`",
+                "litebans_bans 9: There is neither", "litebans_warnings 1: The reason is truncated", "litebans_history 1: There is no player UUID"]
             {
                 assert!(has_note(&done, part), "{form}, {part}: {:?}", notes(&done));
             }
@@ -257,7 +257,7 @@ on_both! {
         let owner = hub.network().await;
         let done = import(&owner, "kind=litebans&scopes=everywhere", mysql(&tables())).await;
         assert_eq!(counts(&done, "PUNISHMENTS"), [11, 0, 0, 2]);
-        assert!(has_note(&done, "litebans_bans 8: It counted on `lobby` alone and counts everywhere now"));
+        assert!(has_note(&done, "litebans_bans 8: Limited to `lobby`; now applies to the whole network"));
         let other = hub.network().await;
         let missing = import(&other, "kind=litebans&prefix=bans_", mysql(&tables())).await;
         assert!(missing["error"]["message"].as_str().unwrap().contains("bans_mutes"));

@@ -89,7 +89,7 @@ fn test_cases_pass_and_fail() {
         "the module trapped: wasm trap: wasm `unreachable` instruction executed",
         "ok      says fine",
         "FAILED  open",
-        r#"it answered {"decision": {"refuse": "rude"}, "mute": null}"#,
+        r#"got {"decision": {"refuse": "rude"}, "mute": null}"#,
         "4 cases: 1 ok, 3 failed",
     ] {
         assert!(printed.contains(hint), "{hint}\n{printed}");
@@ -135,7 +135,7 @@ fn answers_are_written_as_the_expected_ones() {
     assert!(printed.contains(r#"→ {"number": 3}"#), "{printed}");
     let (_, printed, _) = workspace.test(&["--update"]);
     assert!(printed.contains("same     third line"), "{printed}");
-    assert!(printed.contains("is as it was"), "{printed}");
+    assert!(printed.contains("is unchanged"), "{printed}");
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn malformed_cases_and_modules_are_printed() {
     let third = Workspace::new(&wasm::moody(1), &review);
     for (workspace, more, hints) in [
         (&workspace, &[][..], &["cases.json: case 1 (says x): `expect`: `decision`", "alow"][..]),
-        (&workspace, &["/does/not/exist.json"], &["/does/not/exist.json can't be read"]),
+        (&workspace, &["/does/not/exist.json"], &["cannot read /does/not/exist.json"]),
         (&other, &["--filter", "nothing"], &["no case"]),
-        (&other, &[], &["m.wasm is no module", "WASI"]),
+        (&other, &[], &["m.wasm is not a module", "WASI"]),
         (&third, &[], &["case `review`", "m.wasm does not serve punishment; it serves chat"]),
     ] {
         for command in ["test", "bench"] {

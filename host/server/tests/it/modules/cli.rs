@@ -143,7 +143,7 @@ on_both! {
         let path = file.to_str().unwrap();
         for (arguments, hint) in [
             (&["push", path][..], "WASI"),
-            (&["push", "/does/not/exist.wasm"], "can't be read"),
+            (&["push", "/does/not/exist.wasm"], "cannot read"),
             (&["push", folder.path().to_str().unwrap()], "Cargo.toml"),
             (&["build", folder.path().to_str().unwrap()], "Cargo.toml"),
             (&["activate", "nobody", "1", "--point", "chat"], "nobody"),
@@ -152,8 +152,8 @@ on_both! {
             (&["rollback", "--point", "chat"], "has no previous chain"),
             (&["logs", "nobody"], "nobody"),
             (&["logs", "nobody", "--hub", "http://127.0.0.1:9"], "does not answer"),
-            (&["logs", "nobody", "--hub", "127.0.0.1:8080"], "`127.0.0.1:8080` is no address of a hub"),
-            (&["logs", "nobody", "--hub", "localhost:8080"], "must read as http://127.0.0.1:8080 or https://hub.example"),
+            (&["logs", "nobody", "--hub", "127.0.0.1:8080"], "`127.0.0.1:8080` is not a valid hub URL"),
+            (&["logs", "nobody", "--hub", "localhost:8080"], "examples: http://127.0.0.1:8080, https://hub.example"),
         ] {
             let printed = fail(&hub, &owner, arguments).await;
             assert!(printed.contains(hint), "{arguments:?}: {printed}");

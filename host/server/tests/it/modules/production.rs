@@ -60,7 +60,7 @@ on_both! {
             (&["replay", "guard", "1"], "--point"),
             (&["replay", "--point", "chat"], "NAME"),
             (&["replay", "guard", "9", "--point", "chat"], "guard version 9"),
-            (&["replay", "--call", &id, "--local", "/does/not/exist.wasm"], "can't be read"),
+            (&["replay", "--call", &id, "--local", "/does/not/exist.wasm"], "cannot read"),
             (&["calls", "--point", "weather"], "weather"),
         ] {
             let printed = fail(&hub, &owner, arguments).await;
@@ -95,7 +95,7 @@ on_both! {
         assert_eq!(activated, "chat: guard 2, then guard 1 (shadow)\n");
         let deactivate = ["deactivate", "guard", "--point", "chat", "--mode", "shadow"];
         assert_eq!(succeed(&hub, &owner, &deactivate).await, "chat: guard 2\n");
-        assert!(fail(&hub, &owner, &deactivate).await.contains("guard is not there"));
+        assert!(fail(&hub, &owner, &deactivate).await.contains("guard is not in the chain"));
 
         let line = r#"{"player": {"uuid": "u", "name": "n"}, "message": "T", "serverId": "s", "serverType": "t"}"#;
         let dry = succeed(&hub, &owner, &["dry-run", "guard", "2", "--point", "chat", "--input", line]).await;

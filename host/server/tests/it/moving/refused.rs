@@ -159,13 +159,13 @@ async fn a_forged_file_is_refused(to: Backend) {
     let other = forgery.other.network.unwrap().to_string();
     let nil = "00000000-0000-0000-0000-000000000000";
     let manifest = |from: &str, to: &str| forgery.replaced("manifest", from, to);
-    forgery.refused(&manifest("\"format\":1", "\"format\":2"), "a newer one wrote it");
+    forgery.refused(&manifest("\"format\":1", "\"format\":2"), "format 2 of a newer hub");
     forgery.refused(&manifest("\"format\":1", "\"format\":0"), "this hub reads 1");
     forgery.refused(&manifest("\"schema\":", "\"schema\":9"), "a newer hub wrote it");
     forgery.refused(&manifest("\"schema\":", "\"schema\":-"), "an older hub wrote it");
     forgery.refused(&forgery.with_network(nil), "--operator");
-    forgery.refused(&forgery.with_network(&other), "is here already");
-    forgery.refused(&manifest("\"name\":\"", "\"name\":\"x"), "another network's");
+    forgery.refused(&forgery.with_network(&other), "already exists");
+    forgery.refused(&manifest("\"name\":\"", "\"name\":\"x"), "belongs to another network");
 
     // More than a network may have.
     forgery.refused(&forgery.replaced("tables/api_keys", "network:manage", "operator network:manage"), "`operator`");
@@ -176,19 +176,21 @@ async fn a_forged_file_is_refused(to: Backend) {
             *bytes = serde_json::to_vec(&row).unwrap();
             bytes.push(b'\n');
         });
-        forgery.refused(&members, "no name of a file of the hub's");
+        forgery.refused(&members, "not a valid file name of the hub");
     }
     let snapshot = format!("\"{network}/1/1-1-");
-    forgery
-        .refused(&forgery.replaced("tables/world_blobs", &snapshot, &format!("\"{other}/1/1-1-")), "no name of a file");
+    forgery.refused(
+        &forgery.replaced("tables/world_blobs", &snapshot, &format!("\"{other}/1/1-1-")),
+        "not a valid file name",
+    );
     forgery.refused(
         &forgery.replaced("tables/world_blobs", &snapshot, &format!("\"{network}/../1-1-")),
-        "no name of a file",
+        "not a valid file name",
     );
     let code = forgery.with("tables/module_code/", |bytes| {
         *bytes = format!("[\"chat-guard\",1,\"{}\",null]\n", STANDARD.encode("other code")).into_bytes();
     });
-    forgery.refused(&code, "not the SHA-256");
+    forgery.refused(&code, "a wrong SHA-256");
     let inline = forgery.with("tables/module_code/", |bytes| {
         let text = String::from_utf8(bytes.clone()).unwrap();
         // Values that refer to a file, in its row, too.
@@ -196,32 +198,32 @@ async fn a_forged_file_is_refused(to: Backend) {
             .replace("\"large-guard\",1,\"\"", &format!("\"large-guard\",1,\"{}\"", STANDARD.encode("more")))
             .into();
     });
-    forgery.refused(&inline, "not the SHA-256");
-    forgery.refused(&forgery.with("files/modules/", |bytes| bytes[7] ^= 1), "not the SHA-256");
-    forgery.refused(&forgery.with("files/modules/", |bytes| bytes.truncate(9)), "bytes and should have");
+    forgery.refused(&inline, "a wrong SHA-256");
+    forgery.refused(&forgery.with("files/modules/", |bytes| bytes[7] ^= 1), "a wrong SHA-256");
+    forgery.refused(&forgery.with("files/modules/", |bytes| bytes.truncate(9)), "bytes instead of");
     let sum = forgery.replaced("tables/modules/", "\"large-guard\",1,\"", "\"large-guard\",1,\"../");
-    forgery.refused(&sum, "is no SHA-256");
+    forgery.refused(&sum, "is not a SHA-256");
 
     // Parts that do not match.
     let mut moved = forgery.good.clone();
     moved.swap(2, 3);
-    forgery.refused(&moved, "in the wrong place");
+    forgery.refused(&moved, "misplaced");
     let mut unknown = forgery.good.clone();
     unknown.insert(2, ("tables/hub_secrets/000001.jsonl".to_owned(), b"[\"links\",\"known\"]\n".to_vec()));
     forgery.refused(&unknown, "this part is unknown");
     let mut more = forgery.good.clone();
     more.insert(more.len() - 1, ("files/artifacts/../../x".to_owned(), b"x".to_vec()));
-    forgery.refused(&more, "no row names this file");
+    forgery.refused(&more, "no row references this file");
     let without = |files: &str| forgery.good.iter().filter(|(name, _)| !name.starts_with(files)).cloned().collect();
-    forgery.refused(&without("files/modules"), "not in this place");
-    forgery.refused(&without("files/worlds"), "not in this place");
-    forgery.refused(&without("files/artifacts"), "files that rows name are not in it");
-    forgery.refused(&forgery.with("files/artifacts/", |bytes| bytes[7] ^= 1), "not the SHA-256");
+    forgery.refused(&without("files/modules"), "at this position");
+    forgery.refused(&without("files/worlds"), "at this position");
+    forgery.refused(&without("files/artifacts"), "files referenced by rows are missing");
+    forgery.refused(&forgery.with("files/artifacts/", |bytes| bytes[7] ^= 1), "a wrong SHA-256");
     forgery.refused(
         &forgery.with("tables/players/", |bytes| bytes.splice(1..1, *b"null,").for_each(drop)),
         "columns, not",
     );
-    forgery.refused(&forgery.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row is there already");
+    forgery.refused(&forgery.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row already exists");
     let nobody: Members =
         forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();
     forgery.refused(&nobody, "it holds 0 networks");
@@ -257,9 +259,9 @@ async fn a_damaged_file_is_refused_before_anything_is_written(to: Backend) {
     }
     let mut longer = whole.clone();
     longer.extend(b"more");
-    assert!(damaged(&longer).contains("goes on after its summary"));
-    assert!(damaged(b"").contains("no export of a network"));
-    assert!(damaged(&vec![b'x'; 100_000]).contains("no export of a network"));
+    assert!(damaged(&longer).contains("continues after its summary"));
+    assert!(damaged(b"").contains("not an export of a network"));
+    assert!(damaged(&vec![b'x'; 100_000]).contains("not an export of a network"));
     // One bit, at random positions of a member's content.
     let mut at = 512;
     let mut tried = 0;
@@ -323,7 +325,7 @@ async fn a_nul_that_cannot_be_stored_is_reported() {
     let forgery = Forgery::new(Backend::postgres().await).await;
     let members =
         forgery.replaced("tables/config_documents", "\"lobby\",\"board\",\"", "\"lobby\",\"board\",\"\\u0000");
-    forgery.refused(&members, "PostgreSQL cannot keep U+0000, which is in config_documents.doc");
+    forgery.refused(&members, "PostgreSQL cannot store U+0000, which occurs in config_documents.doc");
     forgery.nothing_was_imported().await;
     let sqlite = Backend::sqlite();
     succeed(&sqlite, &["create", "other"]);
@@ -340,7 +342,7 @@ fn the_destination_is_checked_first() {
     std::fs::write(&there, "mine").unwrap();
     let made = succeed(&backend, &["create", "survival", "--json"]);
     assert!(made.contains("survival"));
-    assert!(fail(&backend, &["export", "survival", "--out", text(&there)]).contains("is there already"));
+    assert!(fail(&backend, &["export", "survival", "--out", text(&there)]).contains("already exists"));
     assert_eq!(std::fs::read(&there).unwrap(), b"mine");
     let nowhere = folder.path().join("no/where");
     assert!(fail(&backend, &["export", "survival", "--out", text(&nowhere)]).contains("cannot write to"));
