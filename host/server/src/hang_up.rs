@@ -104,7 +104,7 @@ impl Drop for Serving {
     fn drop(&mut self) {
         // Without a runtime the process is about to end.
         let (Some(response), Ok(_)) = (self.response.take(), Handle::try_current()) else { return };
-        let Some(abandoned) = self.app.abandoned.admit(&self.key) else { return };
+        let Some(abandoned) = self.app.state::<AbandonedRequests>().admit(&self.key) else { return };
         let app = self.app.clone();
         self.app.spawn_until_done(async move {
             let stopping = app.stopping();

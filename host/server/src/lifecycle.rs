@@ -4,16 +4,38 @@ use std::time::Duration;
 
 use hub_db::{Db, TimeLimits, without_time_limit};
 
-use crate::app::{App, AppState};
+use crate::answer_memory::AnswerMemory;
+use crate::app::{App, AppState, States};
+use crate::auth::{AuditOrder, KeyCache, RevocationWatch};
+use crate::blobs::Blobs;
 use crate::clock::Clock;
-use crate::cluster;
+use crate::cluster::{self, ShardRegistry};
+use crate::collections::IndexBuilds;
 use crate::config::Settings;
+use crate::control::Control;
+use crate::events::{Outbox, Streams, Subscriptions};
+use crate::hang_up::AbandonedRequests;
+use crate::http::connection::Connections;
 use crate::ids::Ids;
+use crate::imports::Imports;
+use crate::limits::{Limits, Usage};
+use crate::localization::CatalogWrites;
+use crate::metering::Metering;
+use crate::metric_recorder::MetricRecorder;
+use crate::modules::Modules;
+use crate::monitoring::Monitoring;
+use crate::people::People;
+use crate::players::PlayerRegions;
+use crate::secrets::HubSecrets;
+use crate::servers::Presence;
+use crate::usage_counters::UsageCounters;
+use crate::waitlist::Waitlist;
+use crate::webhooks::Webhooks;
 use crate::{
-    archive, audit, auth, blobs, collections, control, data_folder, events, forgetting, health, idempotency, imports,
-    limits, metering, modules, monitoring, networks, people, plans, servers, waitlist, webhooks,
+    archive, audit, auth, blobs, collections, control, data_folder, economy, events, forgetting, health, idempotency,
+    imports, limits, metering, modules, monitoring, networks, people, plans, servers, waitlist, webhooks,
 };
-use crate::{punishments, transfers, worlds};
+use crate::{players, punishments, statistics, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
 /// request on a connection that closes at that moment would get no answer.
@@ -22,8 +44,13 @@ const LINGER: Duration = Duration::from_millis(1_500);
 const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 
 /// What follows a network from owner to owner, in the order in which it is restored.
-const NETWORK_STATES: &[&dyn cluster::NetworkState] =
-    &[&events::WaitingEvents, &servers::PresenceState, &control::AgentState, &modules::LoadedModules];
+const NETWORK_STATES: &[&dyn cluster::NetworkState] = &[
+    &events::WaitingEvents,
+    &servers::PresenceState,
+    &control::AgentState,
+    &modules::LoadedModules,
+    &players::KnownRegions,
+];
 
 /// Opens the database, restores what the last run knew and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
@@ -37,7 +64,8 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     // It may have to be moved from another file first.
     let module_store = without_time_limit(Box::pin(modules::open_store(&settings, &db))).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
-    let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, shards)?);
+    let states = states(&settings, &ids, &db, shards)?;
+    let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
     cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
     limits::start(&app).await?;
@@ -64,6 +92,42 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     Ok(app)
 }
 
+/// What each component keeps in memory, when it has seen nothing yet.
+fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> anyhow::Result<States> {
+    let mut states = States::default();
+    states.insert(Presence::new(!shards.is_single_node()));
+    states.insert(shards);
+    states.insert(Connections::of(settings));
+    states.insert(HubSecrets::default());
+    states.insert(MetricRecorder::new(settings.metrics.is_some())?);
+    states.insert(Monitoring::default());
+    states.insert(UsageCounters::default());
+    states.insert(Metering::new(ids.token(16), &servers::PresencePeaks));
+    states.insert(Limits::default());
+    states.insert(Usage::default());
+    states.insert(KeyCache::default());
+    states.insert(RevocationWatch::default());
+    states.insert(AuditOrder::default());
+    states.insert(AbandonedRequests::default());
+    states.insert(AnswerMemory::default());
+    states.insert(Blobs::open(settings, db)?);
+    states.insert(Outbox::default());
+    states.insert(Streams::default());
+    states.insert(Subscriptions::default());
+    states.insert(Modules::open(settings, ids)?);
+    states.insert(PlayerRegions::default());
+    states.insert(economy::Leaderboards::default());
+    states.insert(statistics::Leaderboards::default());
+    states.insert(CatalogWrites::default());
+    states.insert(IndexBuilds::default());
+    states.insert(Control::default());
+    states.insert(Imports::default());
+    states.insert(People::open(settings)?);
+    states.insert(Waitlist::default());
+    states.insert(Webhooks::new(settings)?);
+    Ok(states)
+}
+
 /// Stops. One of several nodes first gives its networks to the others. Then the hub accepts no more connections, ends its
 /// streams and goes on for a moment with the other connections it has, so that nobody who connects anew where a connection
 /// is refused notices.
@@ -71,9 +135,11 @@ pub async fn stop(app: &App) {
     let has_others = cluster::drain(app).await;
     app.stop_listening();
     app.bus.close();
-    let _ = tokio::time::timeout(LINGER, app.connections.all_closed()).await;
+    let _ = tokio::time::timeout(LINGER, app.state::<Connections>().all_closed()).await;
     // Whoever waits for a game server's answer is told it.
-    if has_others && tokio::time::timeout(ANSWERED_WITHIN, app.shards.wait_for_requests()).await.is_err() {
+    if has_others
+        && tokio::time::timeout(ANSWERED_WITHIN, app.state::<ShardRegistry>().wait_for_requests()).await.is_err()
+    {
         tracing::warn!("some requests were not answered in time");
     }
     app.begin_stop();

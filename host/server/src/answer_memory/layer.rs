@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::answer_memory::AnswerPermit;
 use crate::answer_memory::body::UnsentBody;
+use crate::answer_memory::{AnswerMemory, AnswerPermit};
 use crate::app::App;
 use crate::endpoints::RouteFacts;
 use crate::http::answer::{ANSWER_LIMIT, LargeAnswer};
@@ -34,7 +34,7 @@ async fn serve(app: &App, mut request: Request, next: Next) -> Result<Response, 
         // A caller who may not ask is told so, whatever others of the network read.
         let network = authorize.check(&mut parts, app).await?.network;
         let patience = app.settings.connections.answer;
-        let permit = app.answer_memory.reserve(network, total(app), ANSWER_LIMIT, patience).await;
+        let permit = app.state::<AnswerMemory>().reserve(network, total(app), ANSWER_LIMIT, patience).await;
         reserved = Some(permit.ok_or_else(|| too_much_unread("Too many large answers to this network are unread."))?);
         request = Request::from_parts(parts, body);
     }
@@ -54,7 +54,7 @@ async fn serve(app: &App, mut request: Request, next: Next) -> Result<Response, 
 /// Memory for an answer that is there already.
 fn take(app: &App, bytes: usize, changes_something: bool) -> Result<AnswerPermit, ApiError> {
     let network = NetworkId(hub_db::current_tenant());
-    app.answer_memory.try_reserve(network, total(app), bytes).ok_or_else(|| {
+    app.state::<AnswerMemory>().try_reserve(network, total(app), bytes).ok_or_else(|| {
         too_much_unread(if changes_something {
             "This was done, but its answer is not sent: too many large answers to this network are unread."
         } else {

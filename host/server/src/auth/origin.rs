@@ -36,6 +36,17 @@ pub struct Actor {
     pub name: String,
 }
 
+/// Orders the entries of the audit logs that are written in one millisecond.
+#[derive(Debug, Default)]
+pub struct AuditOrder(Arc<LogicalClock>);
+
+impl AuditOrder {
+    /// The clock that an [`Origin`] carries.
+    pub(crate) fn handle(&self) -> Arc<LogicalClock> {
+        Arc::clone(&self.0)
+    }
+}
+
 /// Who changes something, by which request, and the clock and the ids to write it down with.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -60,7 +71,7 @@ impl Origin {
     /// A part of the hub that acts by itself.
     pub(crate) fn system(app: &App, part: &str) -> Self {
         let origin = Self::without_request(ActorType::System, part, part, &app.clock, &app.ids);
-        Self { order: Some(Arc::clone(&app.audit_order)), ..origin }
+        Self { order: Some(app.state::<AuditOrder>().handle()), ..origin }
     }
 
     /// The same on the command line, where there is no [`App`].

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use crate::app::App;
 use crate::clock::millis;
 use crate::events::model::{EventKind, EventTypes};
-use crate::events::store;
+use crate::events::{Streams, store};
 use crate::values::NetworkId;
 
 /// How long a network counts as listening without being renewed: longer than an ended stream can be resumed.
@@ -51,7 +51,7 @@ async fn earlier_writes_ended(app: &App) -> Result<(), Error> {
 /// Notes again that the networks of open streams listen.
 pub(super) async fn renew(app: App) -> Result<(), Error> {
     let mut networks: HashMap<NetworkId, HashSet<EventKind>> = HashMap::new();
-    for stream in app.streams.all() {
+    for stream in app.state::<Streams>().all() {
         networks.entry(stream.network).or_default().extend(stream.types.kinds());
     }
     for (network, kinds) in networks {

@@ -2,6 +2,8 @@
 
 use crate::app::App;
 use crate::forgetting::subject::Subject;
+use crate::modules::Modules;
+use crate::players::PlayerRegions;
 use crate::servers;
 use crate::values::NetworkId;
 
@@ -9,8 +11,8 @@ use crate::values::NetworkId;
 /// from.
 pub(super) async fn forget(app: &App, network: NetworkId, subject: &Subject) -> Result<(), hub_db::Error> {
     let player = subject.player;
-    app.player_regions.forget_player(network, player);
-    app.modules.forget_texts(network, |text| subject.is_mentioned(text));
+    app.state::<PlayerRegions>().forget_player(network, player);
+    app.state::<Modules>().forget_texts(network, |text| subject.is_mentioned(text));
     app.bus.redact(network.0.as_u128(), |frame| subject.is_mentioned(&String::from_utf8_lossy(frame)));
     servers::service::forget_player(app, network, player).await
 }

@@ -12,7 +12,9 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::background::every;
+use crate::blobs::Blobs;
 use crate::clock::Millis;
+use crate::cluster::ShardRegistry;
 use crate::forgetting::erase::{CLAIM, Eraser};
 use crate::forgetting::store::{self, ForgottenPlayer, Position};
 use crate::forgetting::{memory, retention};
@@ -94,9 +96,9 @@ async fn forget_claimed(app: &App, player: &ForgottenPlayer) -> Result<bool, Err
     let eraser = Eraser {
         db: &app.db,
         module_store: &app.module_store,
-        blobs: &app.blobs,
+        blobs: app.state::<Blobs>(),
         clock: &app.clock,
-        has_other_nodes: !app.shards.is_single_node(),
+        has_other_nodes: !app.state::<ShardRegistry>().is_single_node(),
     };
     hub_db::with_tenant(player.network_id.0, eraser.run(player)).await
 }

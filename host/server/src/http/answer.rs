@@ -6,11 +6,11 @@ use axum::body::{Body, Bytes};
 use axum::response::Response;
 use serde::Serialize;
 
+pub(crate) use crate::bounds::ANSWER_LIMIT;
+
 /// Answers of up to so many bytes are small: most of one fits into its socket.
 const SMALL_ANSWER: usize = 64 * 1024;
 
-/// The most bytes of JSON that an answer has.
-pub(crate) const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
 /// What lists of large items leave of it for the rest of the answer.
 const REST: usize = 256 * 1024;
 

@@ -16,8 +16,9 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::background::when_due;
-use crate::blobs::{self, BlobError, BlobKey};
+use crate::blobs::{self, BlobError, BlobKey, Blobs};
 use crate::clock::Millis;
+use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
 use crate::imports::litebans::Names;
@@ -74,14 +75,17 @@ pub(crate) fn start(app: &App) {
     {
         tracing::warn!(%error, "could not delete the files of earlier imports");
     }
-    when_due(app, POLL_INTERVAL, |app| &app.imports.wake, "look for imports", run_waiting);
+    when_due(app, POLL_INTERVAL, |app| &app.state::<Imports>().wake, "look for imports", run_waiting);
 }
 
 /// Starts the imports that wait. It schedules no later run: new imports wake it.
 async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     for import in store::unfinished(&app.db, MOST_WAITING).await? {
         let network = import.network;
-        if app.shards.is_draining() || !app.shards.owns(network) || !app.imports.enter(network) {
+        if app.state::<ShardRegistry>().is_draining()
+            || !app.state::<ShardRegistry>().owns(network)
+            || !app.state::<Imports>().enter(network)
+        {
             continue;
         }
         let task = app.clone();
@@ -91,7 +95,7 @@ async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
             drop(running);
             // One that was interrupted is tried again after a pause.
             if has_ended {
-                task.imports.wake();
+                task.state::<Imports>().wake();
             }
         });
     }
@@ -106,7 +110,7 @@ struct RunningGuard {
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        self.app.imports.leave(self.network);
+        self.app.state::<Imports>().leave(self.network);
     }
 }
 
@@ -195,7 +199,7 @@ pub(super) async fn end(
     });
     let ended = ended.await?;
     if ended {
-        app.blobs.delete_unreferenced(&[key]).await;
+        app.state::<Blobs>().delete_unreferenced(&[key]).await;
     }
     Ok(ended)
 }
@@ -311,7 +315,7 @@ async fn write_batch(
         .db
         .transaction(async |mut tx| {
             let began = Instant::now();
-            if !app.shards.lock_lease(&mut tx, current.network).await? {
+            if !app.state::<ShardRegistry>().lock_lease(&mut tx, current.network).await? {
                 return Err(RunError::Gone);
             }
             // First, so that an import that was cancelled writes nothing.

@@ -14,10 +14,16 @@ mod service;
 mod store;
 
 use crate::events::{EventKind, EventSchema};
+use crate::keyed_lock::KeyedLock;
+use crate::values::NetworkId;
 
 pub(crate) use body::PlayerLanguage;
 pub(crate) use routes::router;
 pub(crate) use service::player_language;
+
+/// Held by who adds to a network's catalog.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogWrites(KeyedLock<NetworkId>);
 
 /// The events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {

@@ -15,7 +15,8 @@ use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
+use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
+use crate::localization::CatalogWrites;
 use crate::localization::body::{LocalizationCatalog, PlayerLanguage};
 use crate::localization::model::{
     INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
@@ -181,7 +182,7 @@ pub(super) async fn add_defaults<'a>(
     if missing == 0 {
         return Ok(0);
     }
-    let _turn = app.catalog_writes.lock(network).await;
+    let _turn = app.state::<CatalogWrites>().0.lock(network).await;
     check_messages(app, network, missing, defaults.bytes()).await?;
     let replaced = messages::stored_bytes(&app.db, network, &scope);
     check_storage::<LocalizationError>(app, network, stored, replaced).await?;
@@ -255,7 +256,7 @@ pub(super) async fn put_override(
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
     check_text(app, text)?;
-    let _turn = app.catalog_writes.lock(network).await;
+    let _turn = app.state::<CatalogWrites>().0.lock(network).await;
     let stored = messages::overridden(&app.db, network, &scope, key).await?;
     let before = stored.as_ref().map_or_else(|| -(json_size(key) as i64), |text| json_size(text) as i64);
     let added = i64::from(stored.is_none());
@@ -312,8 +313,8 @@ pub(super) async fn delete_override(
             Ok::<_, LocalizationError>((bytes, i64::from(before.default_text.is_none())))
         })
         .await?;
-    app.usage.removed(network, Limit::CatalogBytes, bytes);
-    app.usage.removed(network, Limit::Messages, messages);
+    app.state::<Usage>().removed(network, Limit::CatalogBytes, bytes);
+    app.state::<Usage>().removed(network, Limit::Messages, messages);
     Ok(())
 }
 

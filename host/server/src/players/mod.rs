@@ -12,5 +12,6 @@ pub(crate) mod service;
 mod store;
 
 pub(crate) use model::{LoadRequest, NamespaceData, Profile};
+pub(crate) use regions::KnownRegions;
 pub use regions::PlayerRegions;
 pub(crate) use routes::{Connection, router};

@@ -10,13 +10,13 @@ use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
+use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::owner::Owner;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
 };
-use crate::players::store;
 use crate::players::store::data::DataLimits;
+use crate::players::{PlayerRegions, store};
 use crate::punishments;
 use crate::servers;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
@@ -89,7 +89,7 @@ async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpda
     let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
     check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await?;
     let player = store::upsert(&app.db, network, id, update, app.clock.now()).await?;
-    app.player_regions.put(network, id, player.region.clone());
+    app.state::<PlayerRegions>().put(network, id, player.region.clone());
     Ok(player)
 }
 
@@ -177,7 +177,7 @@ pub(crate) async fn record_leave(app: &App, network: NetworkId, id: PlayerId) {
 /// The region a player is routed from, if it is known. Asks the database only about a player who is online and not in the
 /// cache; loading and joining put players there.
 pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Option<Region> {
-    if let Some(region) = app.player_regions.get(network, id) {
+    if let Some(region) = app.state::<PlayerRegions>().get(network, id) {
         return Some(region).filter(|region| !region.is_unknown());
     }
     servers::service::online_player(app, network, id)?;
@@ -185,7 +185,7 @@ pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Op
         tracing::warn!(%network, %error, "could not read a player's region");
     });
     let region = found.ok()?.map_or_else(Region::unknown, |player| player.region);
-    app.player_regions.put(network, id, region.clone());
+    app.state::<PlayerRegions>().put(network, id, region.clone());
     Some(region).filter(|region| !region.is_unknown())
 }
 
@@ -245,7 +245,7 @@ async fn why_not_put(
 /// Deletes the data stored under a key.
 pub(super) async fn delete_data(app: &App, network: NetworkId, key: &DataKey) -> Result<(), PlayersError> {
     if store::data::delete(&app.db, network, key).await? {
-        app.usage.removed(network, Limit::DataEntries, 1);
+        app.state::<Usage>().removed(network, Limit::DataEntries, 1);
         return Ok(());
     }
     Err(PlayersError::NoData(key.namespace.to_string()))

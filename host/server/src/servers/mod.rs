@@ -30,7 +30,7 @@ pub(crate) use model::{
     Count, GameState, Heartbeat, PlayerLocation, PluginReport, Registration, Role, ServerInfo, SoftwareReport,
     WorldReport,
 };
-pub(crate) use network_state::PresenceState;
+pub(crate) use network_state::{PresencePeaks, PresenceState};
 pub use presence::Presence;
 pub(crate) use presence::{
     LiveWorld, NetworkPresence, PresenceError, RESERVATION_TTL, Reservation, Server, free_slots, join_order,

@@ -5,7 +5,8 @@ use hub_db::Error;
 
 use crate::app::App;
 use crate::cluster::NetworkState;
-use crate::servers::saving;
+use crate::metering::OnlinePeaks;
+use crate::servers::{Presence, saving};
 use crate::values::NetworkId;
 
 /// Who is online in all networks.
@@ -21,6 +22,15 @@ impl NetworkState for PresenceState {
     }
 
     fn evict(&self, app: &App, network: NetworkId) {
-        app.presence.evict(network);
+        app.state::<Presence>().evict(network);
+    }
+}
+
+/// The most players and servers that networks had online at once.
+pub(crate) struct PresencePeaks;
+
+impl OnlinePeaks for PresencePeaks {
+    fn take(&self, app: &App) -> Vec<(NetworkId, usize, usize)> {
+        app.state::<Presence>().take_peaks()
     }
 }

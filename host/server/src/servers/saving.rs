@@ -9,8 +9,10 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::background::every;
 use crate::clock::millis;
+use crate::cluster::ShardRegistry;
 use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
+use crate::servers::Presence;
 use crate::servers::presence::{Changes, NetworkPresence, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
 use crate::servers::store::{presence, reservations, under_lease};
 use crate::values::{Identifier, NetworkId};
@@ -34,7 +36,7 @@ const PRESENCE_EVENTS: [EventKind; 5] = [
 /// Restores the presence of the last run and starts the background work. One of several nodes restores a network when
 /// it becomes its owner.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
-    if app.shards.is_single_node() {
+    if app.state::<ShardRegistry>().is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
         }
@@ -52,11 +54,15 @@ pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> 
     let offline_after = millis(app.settings.offline_after()).saturating_add(millis(SAVE_INTERVAL));
     let servers = presence::online_servers(&app.db, network).await?;
     let players = presence::players(&app.db, network).await?;
-    let reservations =
-        if app.shards.is_single_node() { vec![] } else { reservations::all(&app.db, network, app.clock.now()).await? };
+    let reservations = if app.state::<ShardRegistry>().is_single_node() {
+        vec![]
+    } else {
+        reservations::all(&app.db, network, app.clock.now()).await?
+    };
     if !(servers.is_empty() && players.is_empty() && reservations.is_empty()) {
         let now = app.clock.now();
-        app.presence.with(network, |presence| presence.restore(servers, players, reservations, now, offline_after));
+        app.state::<Presence>()
+            .with(network, |presence| presence.restore(servers, players, reservations, now, offline_after));
     }
     Ok(())
 }
@@ -71,7 +77,7 @@ pub(crate) async fn stop(app: &App) {
 /// Removes what has expired and saves what changed, in every network.
 pub async fn save_all(app: &App) -> Result<(), Error> {
     let mut result = Ok(());
-    for (network, shared) in app.presence.all() {
+    for (network, shared) in app.state::<Presence>().all() {
         shared.with(|presence| presence.sweep(app.clock.now()));
         if let Err(error) = hub_db::with_tenant(network.0, save_shared(app, network, &shared)).await {
             result = Err(error);
@@ -84,14 +90,14 @@ pub async fn save_all(app: &App) -> Result<(), Error> {
 /// over may lack what the one before acknowledged last.
 async fn save_again_after_restart(app: &App) -> Result<(), Error> {
     let Some(started_at) = presence::server_start(&app.db).await? else { return Ok(()) };
-    let before = app.presence.server_start();
+    let before = app.state::<Presence>().server_start();
     if before.is_some_and(|before| before != started_at) {
         tracing::info!("the database's server is another one or was started anew; who is online is saved again");
-        for (network, shared) in app.presence.all() {
+        for (network, shared) in app.state::<Presence>().all() {
             hub_db::with_tenant(network.0, save_again(app, network, &shared)).await?;
         }
     }
-    app.presence.set_server_start(started_at);
+    app.state::<Presence>().set_server_start(started_at);
     Ok(())
 }
 
@@ -109,7 +115,7 @@ async fn save_again(app: &App, network: NetworkId, shared: &SharedPresence) -> R
 /// Saves what changed in a network, all that the caller changed before included. Concurrent calls share one
 /// transaction.
 pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
-    save_shared(app, network, &app.presence.shared(network)).await
+    save_shared(app, network, &app.state::<Presence>().shared(network)).await
 }
 
 /// Saves slots that were reserved on a server where they must outlive this process: one of several nodes may be followed by
@@ -121,12 +127,12 @@ pub(crate) async fn save_reserved(
     server: &Identifier,
     slots: &[Uuid],
 ) -> Result<(), Error> {
-    if app.shards.is_single_node() {
+    if app.state::<ShardRegistry>().is_single_node() {
         return Ok(());
     }
     let saved = save(app, network).await;
     if saved.is_err() {
-        app.presence.with(network, |presence| presence.release_slots(server, slots));
+        app.state::<Presence>().with(network, |presence| presence.release_slots(server, slots));
     }
     saved
 }
@@ -161,13 +167,13 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
 async fn write(app: &App, network: NetworkId, changes: &Changes, events: &PresenceEvents) -> Result<(), Error> {
     let Changes { servers, heartbeats, offline, joined, left, reserved, released } = changes;
     let is_routine = servers.is_empty() && offline.is_empty() && joined.is_empty() && left.is_empty();
-    if is_routine && events.is_empty() && app.shards.is_single_node() {
+    if is_routine && events.is_empty() && app.state::<ShardRegistry>().is_single_node() {
         return presence::update_last_seen(&app.db, network, heartbeats).await;
     }
     let now = app.clock.now();
     if is_routine
         && events.is_empty()
-        && let Some(lease) = app.shards.held_lease(network)
+        && let Some(lease) = app.state::<ShardRegistry>().held_lease(network)
     {
         if !under_lease::save(&app.db, &lease, network, changes, now).await? {
             lease.end();
@@ -177,7 +183,7 @@ async fn write(app: &App, network: NetworkId, changes: &Changes, events: &Presen
     app.db
         .transaction(async |mut tx| {
             // A node that lost the network must not overwrite what its new owner saved.
-            if !app.shards.lock_lease(&mut tx, network).await? {
+            if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Ok(());
             }
             for server in servers {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use crate::app::App;
 use crate::compute::compute_if;
-use crate::limits::{Limit, check_rows};
+use crate::limits::{Limit, Usage, check_rows};
 use crate::servers::error::ServersError;
 use crate::servers::model::PlayerLocation;
 use crate::servers::presence::Server;
-use crate::servers::provisioned;
 use crate::servers::registry::{KnownServer, RegisteredServer, RegistryRow, Search};
 use crate::servers::snapshot::LiveServer;
 use crate::servers::store;
+use crate::servers::{Presence, provisioned};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 use crate::servers::saving::save;
@@ -24,7 +24,7 @@ const FEW_SERVERS: usize = 8;
 
 fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: bool) -> RegisteredServer {
     let now = app.clock.now();
-    let live = app.presence.with(network, |presence| {
+    let live = app.state::<Presence>().with(network, |presence| {
         let server = presence.server(row.info.server_id.as_str(), now)?;
         row.info = (*server.info).clone();
         row.last_seen = server.last_heartbeat;
@@ -39,7 +39,7 @@ pub(crate) async fn make_room(app: &App, network: NetworkId, id: &Identifier) ->
     match check_rows::<ServersError>(app, network, store::KNOWN_SERVERS, 1, is_there).await {
         Err(ServersError::Quota(_)) => {
             let forgotten = store::forget_offline(&app.db, network, FORGOTTEN_AT_ONCE).await?;
-            app.usage.removed(network, Limit::KnownServers, i64::try_from(forgotten).unwrap_or(i64::MAX));
+            app.state::<Usage>().removed(network, Limit::KnownServers, i64::try_from(forgotten).unwrap_or(i64::MAX));
             Ok(())
         }
         Err(ServersError::Database(error)) => Err(error),
@@ -58,7 +58,7 @@ pub(crate) async fn list(
     let now = app.clock.now();
     let online: Vec<_> = match search.online {
         Some(_) => app
-            .presence
+            .state::<Presence>()
             .with(network, |presence| presence.online(now).map(|server| server.info.server_id.clone()).collect()),
         None => vec![],
     };
@@ -102,14 +102,14 @@ pub(crate) async fn is_known_server(app: &App, network: NetworkId, id: &Identifi
 /// The server as it is now, if it is online.
 pub(crate) fn snapshot(app: &App, network: NetworkId, id: &Identifier) -> Option<LiveServer> {
     let now = app.clock.now();
-    app.presence.with(network, |presence| presence.server(id.as_str(), now).map(Server::snapshot))
+    app.state::<Presence>().with(network, |presence| presence.server(id.as_str(), now).map(Server::snapshot))
 }
 
 /// The players on a server, or in one of its worlds, by UUID.
 pub(crate) fn players_on(app: &App, network: NetworkId, server_id: &str, world_id: Option<&str>) -> Vec<PlayerId> {
     let now = app.clock.now();
     let locations = app
-        .presence
+        .state::<Presence>()
         .with(network, |presence| presence.players(now, |server| server.info.server_id.as_str() == server_id));
     let in_world = |at: &PlayerLocation| world_id.is_none() || at.world_id.as_ref().map(Identifier::as_str) == world_id;
     let mut players: Vec<_> = locations.iter().filter(|at| in_world(at)).map(|at| at.player).collect();
@@ -120,10 +120,10 @@ pub(crate) fn players_on(app: &App, network: NetworkId, server_id: &str, world_i
 /// Takes a player who is forgotten off their server, and releases the slot that is reserved for them, if this node knows
 /// who is online. A heartbeat that lists them makes them known as somebody new.
 pub(crate) async fn forget_player(app: &App, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {
-    if app.presence.find(network).is_none() {
+    if app.state::<Presence>().find(network).is_none() {
         return Ok(());
     }
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         presence.leave(player, None);
         presence.release_any(player);
     });
@@ -133,5 +133,5 @@ pub(crate) async fn forget_player(app: &App, network: NetworkId, player: PlayerI
 /// Where the player is, if they are online.
 pub(crate) fn online_player(app: &App, network: NetworkId, player: PlayerId) -> Option<PlayerLocation> {
     let now = app.clock.now();
-    app.presence.with(network, |presence| presence.locate(player, now))
+    app.state::<Presence>().with(network, |presence| presence.locate(player, now))
 }

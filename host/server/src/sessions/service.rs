@@ -13,7 +13,9 @@ use crate::limits::{self, QuotaExceeded};
 use crate::players;
 use crate::secret_text::SecretText;
 use crate::servers::service::online_player;
-use crate::servers::{self, Heartbeat, KnownServer, PlayerLocation, PresenceError, Registration, Search, ServersError};
+use crate::servers::{
+    self, Heartbeat, KnownServer, PlayerLocation, Presence, PresenceError, Registration, Search, ServersError,
+};
 use crate::signing_secret;
 use crate::signing_secret::service::SigningSecretError;
 use crate::transfers;
@@ -85,7 +87,7 @@ pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -
     let offline_after = millis(app.settings.offline_after());
     let limits = limits::of(app, network).await?;
     let now = app.clock.now();
-    let is_new = app.presence.with(network, |presence| {
+    let is_new = app.state::<Presence>().with(network, |presence| {
         presence.check_registration(&new, &limits, now)?;
         let is_new = presence.server(server_id.as_str(), now).is_none();
         presence.register(new, now, offline_after);
@@ -116,7 +118,7 @@ pub(super) async fn heartbeat(app: &App, network: NetworkId, heartbeat: Heartbea
     let offline_after = millis(app.settings.offline_after());
     let limits = limits::of(app, network).await?;
     let now = app.clock.now();
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         let checked = presence.check_heartbeat(&heartbeat, &limits, now);
         let noted = if checked.is_ok() { heartbeat } else { Heartbeat::sign_of_life(id.clone()) };
         presence.heartbeat(noted, now, offline_after).map_err(|_| SessionsError::NotOnline(id))?;
@@ -126,7 +128,7 @@ pub(super) async fn heartbeat(app: &App, network: NetworkId, heartbeat: Heartbea
 
 /// Takes a server offline; one that is not online stays so.
 pub(super) async fn unregister(app: &App, network: NetworkId, id: &Identifier) -> Result<(), SessionsError> {
-    app.presence.with(network, |presence| presence.unregister(id.as_str(), app.clock.now()));
+    app.state::<Presence>().with(network, |presence| presence.unregister(id.as_str(), app.clock.now()));
     Ok(servers::save(app, network).await?)
 }
 
@@ -140,7 +142,7 @@ pub(super) async fn join(
 ) -> Result<(), SessionsError> {
     let limits = limits::of(app, network).await?;
     let now = app.clock.now();
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         presence.check_join(server, player, &limits, now)?;
         let joined = presence.join(server, player, name.clone(), now);
         joined.map_err(|_| SessionsError::NotOnline(server.clone()))
@@ -163,12 +165,12 @@ pub(super) async fn change_world(
     to: Identifier,
     from: Option<Identifier>,
 ) -> Result<(), SessionsError> {
-    app.presence.with(network, |presence| presence.change_world(&server, player, to, from, app.clock.now())).map_err(
-        |error| match error {
+    app.state::<Presence>()
+        .with(network, |presence| presence.change_world(&server, player, to, from, app.clock.now()))
+        .map_err(|error| match error {
             PresenceError::UnknownServer => SessionsError::NotOnline(server),
             PresenceError::NotOnServer => SessionsError::NotOnServer(player, server),
-        },
-    )?;
+        })?;
     Ok(servers::save(app, network).await?)
 }
 
@@ -185,10 +187,10 @@ pub(super) async fn leave(
     if let Some(at) = &here
         && let Some(until) = transfers::service::arrival_deadline(app, network, player, at).await?
     {
-        app.presence.with(network, |presence| presence.leave_in_transfer(player, at, until));
+        app.state::<Presence>().with(network, |presence| presence.leave_in_transfer(player, at, until));
         return Ok(());
     }
-    app.presence.with(network, |presence| presence.leave(player, server));
+    app.state::<Presence>().with(network, |presence| presence.leave(player, server));
     servers::save(app, network).await?;
     if here.is_some() {
         players::service::record_leave(app, network, player).await;
@@ -199,7 +201,7 @@ pub(super) async fn leave(
 /// The players online, on servers of one type or on all, by server and then by UUID.
 pub(super) fn players(app: &App, network: NetworkId, server_type: Option<&str>) -> Vec<PlayerLocation> {
     let now = app.clock.now();
-    let mut players = app.presence.with(network, |presence| {
+    let mut players = app.state::<Presence>().with(network, |presence| {
         presence.players(now, |server| server_type.is_none_or(|kind| kind == server.info.server_type.as_str()))
     });
     players.sort_unstable_by(|a, b| (&a.server_id, a.player).cmp(&(&b.server_id, b.player)));

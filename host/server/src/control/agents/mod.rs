@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::control::Control;
 use crate::control::agents::entry::AgentEntry;
 use crate::control::model::{AgentCommand, AgentReply, AgentReport, CommandKey};
 use crate::values::{Identifier, NetworkId};
@@ -167,7 +168,7 @@ impl Agents {
 /// Drops agents that are no longer connected and commands that have expired, to free memory.
 pub(super) async fn sweep(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
-    app.control.agents.entries.write().retain(|_, entry| {
+    app.state::<Control>().agents.entries.write().retain(|_, entry| {
         let mut state = entry.state.lock();
         state.drop_expired(now);
         // While the map is locked nobody new gets at an entry that it alone holds.

@@ -9,6 +9,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
+use crate::control::Control;
 use crate::control::model::CommandOutcome;
 use crate::control::replies::{self, Reply};
 use crate::control::service::deadline::Deadline;
@@ -54,7 +55,7 @@ pub(in crate::control) async fn execute_command(
     audit::record_alone(&app.db, network, origin, change).await?;
     let request_id = app.ids.uuid().to_string();
     let deadline = Deadline::new(app, timeout_ms);
-    let mut waiter = app.control.console_commands.register((network, request_id.clone()));
+    let mut waiter = app.state::<Control>().console_commands.register((network, request_id.clone()));
     let payload = ExecuteCommand { request_id: &request_id, command, timeout_ms };
     events::publish(app, network, EventKind::ExecuteCommand, Some(server.as_str()), payload).await?;
     // The outcome comes here even if the network moves.

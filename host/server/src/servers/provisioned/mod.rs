@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
-use crate::limits::{Limit, check_rows};
+use crate::limits::{Limit, Usage, check_rows};
 use crate::servers::error::ServersError;
 use crate::servers::store as registry;
 use crate::values::{Identifier, NetworkId};
@@ -112,6 +112,6 @@ pub(crate) async fn delete(
     if !deleted.await? {
         return Err(ServersError::Unknown(server));
     }
-    app.usage.removed(network, Limit::ProvisionedServers, 1);
+    app.state::<Usage>().removed(network, Limit::ProvisionedServers, 1);
     Ok(())
 }

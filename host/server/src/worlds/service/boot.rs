@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::events::EventKind;
 use crate::secrets::{SigningKey, signing_key};
-use crate::servers::{Role, Server, free_slots};
+use crate::servers::{Presence, Role, Server, free_slots};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::link;
 use crate::worlds::model::{Lease, Seed, World};
@@ -38,7 +38,7 @@ pub(super) fn nodes(
     let has_room = |server: &Server| {
         server.info.role == Role::Game && free_slots(server.info.max_players, server.taken(now, &[])) > 0
     };
-    let ids: Vec<Identifier> = app.presence.with(network, |presence| {
+    let ids: Vec<Identifier> = app.state::<Presence>().with(network, |presence| {
         let online = preferred.into_iter().flatten().filter_map(|id| presence.server(id.as_str(), now));
         if let Some(server) = online.into_iter().find(|server| has_room(server)) {
             return vec![server.info.server_id.clone()];
@@ -53,7 +53,7 @@ pub(super) fn nodes(
 /// What is missing where there is no node for a world of this game.
 pub(super) fn why_no_node(app: &App, network: NetworkId, game_id: &Identifier, now: Millis) -> String {
     let (mut online, mut other_role, mut full) = (0, 0, 0);
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         for server in presence.of_type(game_id, now) {
             online += 1;
             if server.info.role != Role::Game {

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::limits::{self, Limit, check_rows};
 use crate::secrets::signing_key;
-use crate::servers::{self, LiveServer, Reservation, free_slots};
+use crate::servers::{self, LiveServer, Presence, Reservation, free_slots};
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::worlds::link;
 use crate::worlds::model::{Lease, LeaseState, OpenWorldRequest, WorldRef};
@@ -165,7 +165,7 @@ fn reserve_slot(
     now: Millis,
 ) -> Option<Uuid> {
     let transfer = app.ids.uuid();
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         let own = presence.reservation(node, owner, now).map(|_| owner);
         let server = presence.server(node.as_str(), now)?;
         if server.has(owner) || free_slots(server.info.max_players, server.taken(now, own.as_slice())) == 0 {

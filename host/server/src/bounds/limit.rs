@@ -1,6 +1,6 @@
 //! The table of all bounds; `docs/limits.md` is made from it.
 
-use crate::http::answer::ANSWER_LIMIT;
+use crate::bounds::ANSWER_LIMIT;
 
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $bound:expr $(, $effect:literal)?;)+) => {
@@ -34,7 +34,7 @@ macro_rules! limits {
             }
 
             /// What happens instead of a refusal, where something else does.
-            pub(super) const fn effect(self) -> Option<&'static str> {
+            pub(crate) const fn effect(self) -> Option<&'static str> {
                 match self {
                     $(Self::$variant => limits!(@effect $($effect)?)),+
                 }

@@ -29,7 +29,7 @@ pub struct Metric {
 
 macro_rules! metrics {
     ($($(#[doc = $help:literal])+ $constant:ident = $kind:ident $name:literal $([$($label:literal),+])?;)+) => {
-        $($(#[doc = $help])+ pub(super) const $constant: Metric = Metric {
+        $($(#[doc = $help])+ pub(crate) const $constant: Metric = Metric {
             name: $name,
             kind: Kind::$kind,
             labels: &[$($($label),+)?],

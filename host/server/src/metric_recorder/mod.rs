@@ -1,33 +1,34 @@
-//! Records what has ended by the time that somebody asks, such as requests.
+//! Records metrics: those of what has ended by the time that somebody asks, such as requests, while it happens.
 
-use std::net::SocketAddr;
-use std::sync::OnceLock;
+pub(crate) mod table;
+
+pub use table::{METRICS, Metric, document};
+
 use std::time::Duration;
 
 use axum::http::Method;
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder as _};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-use crate::monitoring::table::{Kind, METRICS, MODULE_CALLS, MODULE_SECONDS, Metric, REQUEST_SECONDS, REQUESTS};
+use table::{Kind, MODULE_CALLS, MODULE_SECONDS, REQUEST_SECONDS, REQUESTS};
 
 /// Upper bounds of histograms, in seconds.
 const BUCKETS: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 static METADATA: Metadata<'static> = Metadata::new("hub", Level::INFO, None);
 
 /// The hub's metrics.
-pub struct Monitoring {
+pub(crate) struct MetricRecorder {
     /// None where metrics are off.
     recorder: Option<PrometheusRecorder>,
-    pub(super) address: OnceLock<SocketAddr>,
 }
 
-impl std::fmt::Debug for Monitoring {
+impl std::fmt::Debug for MetricRecorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Monitoring").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("MetricRecorder").finish_non_exhaustive()
     }
 }
 
-impl Monitoring {
+impl MetricRecorder {
     /// With metrics on or off.
     pub(crate) fn new(is_on: bool) -> anyhow::Result<Self> {
         let recorder = is_on.then(|| PrometheusBuilder::new().set_buckets(&BUCKETS)).transpose()?;
@@ -41,16 +42,11 @@ impl Monitoring {
                 }
             }
         }
-        Ok(Self { recorder, address: OnceLock::new() })
-    }
-
-    /// Where the metrics are served, once they are.
-    pub fn address(&self) -> Option<SocketAddr> {
-        self.address.get().copied()
+        Ok(Self { recorder })
     }
 
     /// What renders the metrics; none where they are off.
-    pub(super) fn handle(&self) -> Option<PrometheusHandle> {
+    pub(crate) fn handle(&self) -> Option<PrometheusHandle> {
         self.recorder.as_ref().map(PrometheusRecorder::handle)
     }
 
@@ -82,14 +78,14 @@ impl Monitoring {
         }
     }
 
-    pub(super) fn counter(&self, metric: &Metric, labels: &[&'static str]) -> Counter {
+    pub(crate) fn counter(&self, metric: &Metric, labels: &[&'static str]) -> Counter {
         let Some(recorder) = &self.recorder else {
             return Counter::noop();
         };
         recorder.register_counter(&key(metric, labels), &METADATA)
     }
 
-    pub(super) fn gauge(&self, metric: &Metric, labels: &[&'static str]) -> Gauge {
+    pub(crate) fn gauge(&self, metric: &Metric, labels: &[&'static str]) -> Gauge {
         let Some(recorder) = &self.recorder else {
             return Gauge::noop();
         };

@@ -1,11 +1,17 @@
-//! The bounds that this hub applies: those of the table, or lower ones of its operator.
+//! The bounds that this hub applies: those of the table, or lower ones of its operator. They depend on nothing, so that the
+//! settings can hold them.
+
+mod limit;
+
+pub use limit::Limit;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::limits::Limit;
+/// The most bytes of JSON that an answer has.
+pub(crate) const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Bounds that are lower than those of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

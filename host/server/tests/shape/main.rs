@@ -3,16 +3,31 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
-use std::collections::{BTreeMap, BTreeSet};
+mod imports;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Statements about no network in particular, each with the reason in a comment beside it.
 const CROSS_NETWORK_FILES: [&str; 4] = ["auth/store.rs", "cluster/store.rs", "networks/store.rs", "people/store.rs"];
+const CRATES: [(&str, &str); 1] = [("hub", "server")];
 const MOST_LINES: usize = 600;
 
-fn source() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+/// The crates of the hub, which name each other so, with their sources.
+fn sources() -> Vec<(String, PathBuf)> {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    CRATES.iter().map(|(name, folder)| ((*name).to_owned(), host.join(folder).join("src"))).collect()
+}
+
+/// All files of these crates, under their paths below `src`.
+fn all_files() -> Vec<(String, PathBuf)> {
+    let mut all = vec![];
+    for (_, source) in sources() {
+        for file in rust_files(&source) {
+            all.push((file.strip_prefix(&source).unwrap().to_str().unwrap().to_owned(), file));
+        }
+    }
+    all
 }
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
@@ -30,13 +45,11 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn relative(file: &Path) -> String {
-    file.strip_prefix(source()).unwrap().to_str().unwrap().to_owned()
-}
-
 fn components() -> Vec<String> {
-    let folders = fs::read_dir(source()).unwrap().map(|entry| entry.unwrap().path());
+    let sources = sources();
+    let folders = sources.iter().flat_map(|(_, source)| fs::read_dir(source).unwrap());
     folders
+        .map(|entry| entry.unwrap().path())
         .filter(|path| path.join("mod.rs").exists() && !path.ends_with("http") && !path.ends_with("cli"))
         .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
         .collect()
@@ -46,8 +59,7 @@ fn components() -> Vec<String> {
 fn components_call_services_and_never_anothers_store() {
     let components = components();
     assert!(components.len() >= 7);
-    for file in rust_files(&source()) {
-        let name = relative(&file);
+    for (name, file) in all_files() {
         let text = fs::read_to_string(&file).unwrap();
         for component in &components {
             let reaches_in = text.contains(&format!("{component}::store"));
@@ -57,94 +69,9 @@ fn components_call_services_and_never_anothers_store() {
     }
 }
 
-/// A file without the tests at its end.
-fn without_tests(text: &str) -> &str {
-    let tests = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
-    &text[..tests]
-}
-
-/// The names that follow `crate::` in the code of a file without its tests: `a` and `b` of `crate::a::x` and
-/// `crate::{a, b::y}`.
-fn imported(text: &str) -> BTreeSet<String> {
-    let code: Vec<_> = without_tests(text).lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-    let code = code.join("\n");
-    let name = |text: &str| text.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
-    let mut names = BTreeSet::new();
-    for path in code.split("crate::").skip(1) {
-        let Some(group) = path.strip_prefix('{') else {
-            names.insert(name(path));
-            continue;
-        };
-        let (mut depth, mut item) = (0, String::new());
-        for character in group.chars() {
-            match character {
-                '{' => depth += 1,
-                '}' if depth == 0 => break,
-                '}' => depth -= 1,
-                ',' if depth == 0 => {
-                    names.insert(name(&item));
-                    item.clear();
-                    continue;
-                }
-                _ => {}
-            }
-            item.push(character);
-        }
-        names.insert(name(&item));
-    }
-    names.remove("");
-    names
-}
-
-/// Which top-level modules of the crate import which, but for `app`, which holds the state of all of them.
-fn imports() -> BTreeMap<String, BTreeSet<String>> {
-    let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for file in rust_files(&source()) {
-        let path = relative(&file);
-        let (top, inner) = path.split_once('/').unwrap_or((path.trim_end_matches(".rs"), "mod.rs"));
-        let text = fs::read_to_string(&file).unwrap();
-        // The parent of a top-level module is the crate.
-        let text = if inner == "mod.rs" { text.replace("super::", "crate::") } else { text };
-        assert!(!text.contains("super::super::"), "{path} climbs by `super`: name the module from `crate::`");
-        imports.entry(top.to_owned()).or_default().extend(imported(&text));
-    }
-    imports.remove("app");
-    for (top, names) in &mut imports {
-        names.remove("app");
-        names.remove(top);
-    }
-    imports
-}
-
-#[test]
-fn components_do_not_depend_on_each_other_in_circles() {
-    let imports = imports();
-    let reached = |from: &str| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
-        while let Some(names) = next.pop().and_then(|name| imports.get(&name)) {
-            next.extend(names.iter().filter(|name| seen.insert((*name).clone())).cloned());
-        }
-        seen
-    };
-    let in_circle: Vec<_> = imports.keys().filter(|name| reached(name).contains(*name)).collect();
-    assert!(in_circle.is_empty(), "in a circle: {in_circle:?}");
-    assert!(reached("matchmaking").contains("servers"), "the test reads no imports");
-}
-
-#[test]
-fn only_commands_stand_above_the_router_and_the_lifecycle() {
-    for (name, names) in imports() {
-        for top in ["router", "lifecycle", "serve"] {
-            let may = ["cli", "main", "serve"].contains(&name.as_str());
-            assert!(may || !names.contains(top), "{name} imports {top}");
-        }
-    }
-}
-
 #[test]
 fn routes_leave_sql_to_the_store() {
-    for file in rust_files(&source()) {
-        let name = relative(&file);
+    for (name, file) in all_files() {
         let text = fs::read_to_string(&file).unwrap();
         let has_sql =
             ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM"].iter().any(|verb| text.contains(&format!("\"{verb}")));
@@ -187,8 +114,7 @@ fn statements(text: &str) -> Vec<(String, String)> {
 #[test]
 fn every_query_carries_its_network() {
     let (mut seen, mut without) = (0, vec![]);
-    for file in rust_files(&source()) {
-        let name = relative(&file);
+    for (name, file) in all_files() {
         if CROSS_NETWORK_FILES.contains(&name.as_str()) {
             continue;
         }
@@ -249,8 +175,7 @@ fn migrations_come_in_pairs() {
 #[test]
 fn documented_types_have_names_of_their_own() {
     let mut seen = std::collections::HashMap::new();
-    for file in rust_files(&source()) {
-        let name = relative(&file);
+    for (name, file) in all_files() {
         let text = fs::read_to_string(&file).unwrap();
         let lines: Vec<_> = text.lines().map(str::trim).collect();
         for (at, line) in lines.iter().enumerate() {

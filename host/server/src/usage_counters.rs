@@ -1,33 +1,35 @@
-//! Counters of networks. Finding those of a network takes no lock: maps are copied when a network is first seen.
+//! What networks have used since it was last stored, which `metering` does. Finding those of a network takes no lock: maps are copied when a network is first seen.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use tokio::sync::Mutex;
 
-use crate::auth::OPERATOR_NETWORK;
-use crate::clock::Millis;
-use crate::metering::amounts::Amounts;
-use crate::metering::flush::Unsent;
-use crate::values::NetworkId;
+use crate::values::{NetworkId, OPERATOR_NETWORK};
 
 /// The number of maps: a new network copies one of them only.
 const SHARDS: usize = 64;
 
 type Shard = ArcSwap<HashMap<NetworkId, Arc<NetworkCounters>>>;
 
-/// What networks have used since the last batch, and the batches that wait.
+/// The counters of all networks.
 #[derive(Debug)]
-pub struct Metering {
+pub(crate) struct UsageCounters {
     shards: [Shard; SHARDS],
-    pub(super) unsent: Mutex<Unsent>,
-    /// When this node last noted what networks store.
-    pub(super) storage_noted_at: AtomicI64,
 }
 
-/// What one network has used since the last batch.
+/// What one network has used since it was last taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CountedUsage {
+    pub(crate) requests: i64,
+    pub(crate) events: i64,
+    pub(crate) module_calls: i64,
+    pub(crate) module_micros: i64,
+    pub(crate) fuel: i64,
+}
+
+/// The counters of one network.
 #[derive(Debug, Default)]
 pub(crate) struct NetworkCounters {
     requests: AtomicU64,
@@ -37,13 +39,13 @@ pub(crate) struct NetworkCounters {
     fuel: AtomicU64,
 }
 
-impl Metering {
-    /// Nothing has been counted. `node` is this process's alone.
-    pub(crate) fn new(node: String) -> Self {
-        let shards = std::array::from_fn(|_| Shard::default());
-        Self { shards, unsent: Mutex::new(Unsent::new(node)), storage_noted_at: AtomicI64::new(Millis::MIN) }
+impl Default for UsageCounters {
+    fn default() -> Self {
+        Self { shards: std::array::from_fn(|_| Shard::default()) }
     }
+}
 
+impl UsageCounters {
     /// The counters of a network.
     pub(crate) fn network(&self, network: NetworkId) -> Arc<NetworkCounters> {
         let shard = &self.shards[usize::from(network.0.as_bytes()[15]) % SHARDS];
@@ -65,11 +67,11 @@ impl Metering {
     }
 
     /// Takes what was counted of all networks.
-    pub(super) fn drain(&self) -> Vec<(NetworkId, Amounts)> {
+    pub(crate) fn drain(&self) -> Vec<(NetworkId, CountedUsage)> {
         let mut drained = vec![];
         for shard in &self.shards {
             let taken = shard.load().iter().map(|(network, counters)| (*network, counters.take())).collect::<Vec<_>>();
-            drained.extend(taken.into_iter().filter(|(_, amounts)| !amounts.is_empty()));
+            drained.extend(taken.into_iter().filter(|(_, usage)| *usage != CountedUsage::default()));
         }
         drained
     }
@@ -88,19 +90,18 @@ impl NetworkCounters {
         self.fuel.fetch_add(fuel, Ordering::Relaxed);
     }
 
-    fn take(&self) -> Amounts {
+    fn take(&self) -> CountedUsage {
         let take = |counter: &AtomicU64| {
             // A read is cheaper than an exchange, and most networks are idle.
             let value = if counter.load(Ordering::Relaxed) == 0 { 0 } else { counter.swap(0, Ordering::Relaxed) };
             i64::try_from(value).unwrap_or(i64::MAX)
         };
-        Amounts {
+        CountedUsage {
             requests: take(&self.requests),
             events: take(&self.events),
             module_calls: take(&self.module_calls),
             module_micros: take(&self.module_micros),
             fuel: take(&self.fuel),
-            ..Amounts::default()
         }
     }
 }
@@ -131,28 +132,28 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_while_networks_come_and_batches_go() {
-        let metering = Metering::new("n".to_owned());
+        let counters = UsageCounters::default();
         let networks: Vec<_> = (0..200).map(|n| NetworkId(Uuid::from_u128(n))).collect();
         let drained = std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
                         for network in &networks {
-                            drop(metering.begin_request(*network));
+                            drop(counters.begin_request(*network));
                         }
                     }
                 });
             }
             let mut sum = 0;
             for _ in 0..1_000 {
-                sum += metering.drain().iter().map(|(_, amounts)| amounts.requests).sum::<i64>();
+                sum += counters.drain().iter().map(|(_, usage)| usage.requests).sum::<i64>();
             }
             sum
         });
-        let rest: i64 = metering.drain().iter().map(|(_, amounts)| amounts.requests).sum();
+        let rest: i64 = counters.drain().iter().map(|(_, usage)| usage.requests).sum();
         // The first network is the operator's.
         assert_eq!(drained + rest, 4 * 50 * 199);
-        metering.begin_request(networks[1]).cancel();
-        assert!(metering.drain().is_empty());
+        counters.begin_request(networks[1]).cancel();
+        assert!(counters.drain().is_empty());
     }
 }
