@@ -2,7 +2,6 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
-mod answer_memory;
 pub mod app;
 pub mod archive;
 pub mod artifacts;
@@ -13,6 +12,7 @@ mod blobs;
 mod bounds;
 mod chat;
 pub mod cli;
+mod client_disconnect;
 pub mod clock;
 pub mod cluster;
 mod collections;
@@ -20,25 +20,24 @@ mod compute;
 pub mod config;
 mod config_documents;
 pub mod control;
-#[cfg(test)]
-mod counts;
 mod data_folder;
 mod doctor;
 pub mod economy;
 mod email;
 mod endpoints;
+pub mod erasure;
 pub mod events;
 mod fault;
-pub mod forgetting;
 mod geo;
-mod hang_up;
 mod health;
 pub mod http;
 pub mod http_client;
 pub mod idempotency;
 pub mod ids;
-mod imported;
+mod import_outcome;
 mod imports;
+#[cfg(test)]
+mod instruction_counts;
 mod keyed_lock;
 pub mod lifecycle;
 pub mod limits;
@@ -48,7 +47,7 @@ mod mail;
 pub mod matchmaking;
 pub mod metering;
 mod metric_recorder;
-mod moderation;
+mod module_data;
 pub mod modules;
 pub mod monitoring;
 pub mod networks;
@@ -57,18 +56,18 @@ mod people;
 pub mod permissions;
 pub mod plans;
 pub mod players;
-mod profiles;
+pub mod presence;
+mod presence_hooks;
 pub mod provisioning;
 pub mod punishments;
 #[cfg(test)]
 mod query_plan;
+mod response_budget;
 pub mod router;
 mod secret_text;
 mod secrets;
 pub mod serve;
 mod server_binding;
-pub mod servers;
-mod sessions;
 mod shared_reads;
 mod signing_secret;
 pub mod statistics;

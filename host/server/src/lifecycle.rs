@@ -4,17 +4,16 @@ use std::time::Duration;
 
 use hub_db::{Db, TimeLimits, without_time_limit};
 
-use crate::answer_memory::AnswerMemory;
 use crate::app::{App, AppState, States};
 use crate::auth::{AuditOrder, KeyCache, RevocationWatch};
 use crate::blobs::Blobs;
+use crate::client_disconnect::AbandonedRequests;
 use crate::clock::Clock;
 use crate::cluster::{self, ShardRegistry};
 use crate::collections::IndexBuilds;
 use crate::config::Settings;
 use crate::control::Control;
 use crate::events::{Outbox, Streams, Subscriptions};
-use crate::hang_up::AbandonedRequests;
 use crate::http::connection::Connections;
 use crate::ids::Ids;
 use crate::imports::Imports;
@@ -26,16 +25,17 @@ use crate::modules::Modules;
 use crate::monitoring::Monitoring;
 use crate::people::People;
 use crate::players::PlayerRegions;
+use crate::presence::{Hooks, Presence};
+use crate::response_budget::ResponseBudget;
 use crate::secrets::HubSecrets;
-use crate::servers::Presence;
 use crate::usage_counters::UsageCounters;
 use crate::waitlist::Waitlist;
 use crate::webhooks::Webhooks;
 use crate::{
-    archive, audit, auth, blobs, collections, control, data_folder, economy, events, forgetting, health, idempotency,
-    imports, limits, metering, modules, monitoring, networks, people, plans, servers, waitlist, webhooks,
+    archive, audit, auth, blobs, collections, control, data_folder, economy, erasure, events, health, idempotency,
+    imports, limits, metering, modules, monitoring, networks, people, plans, presence, waitlist, webhooks,
 };
-use crate::{players, punishments, statistics, transfers, worlds};
+use crate::{module_data, players, presence_hooks, punishments, statistics, transfers, worlds};
 
 /// How long requests are still answered on the connections there are, each as the last one, before all are closed. A
 /// request on a connection that closes at that moment would get no answer.
@@ -46,7 +46,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 /// What follows a network from owner to owner, in the order in which it is restored.
 const NETWORK_STATES: &[&dyn cluster::NetworkState] = &[
     &events::WaitingEvents,
-    &servers::PresenceState,
+    &presence::PresenceState,
     &control::AgentState,
     &modules::LoadedModules,
     &players::KnownRegions,
@@ -77,14 +77,14 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     control::start(&app).await?;
     events::start(&app, &webhooks::FanOut).await?;
     idempotency::start(&app);
-    servers::start(&app).await?;
+    presence::start(&app).await?;
     punishments::start(&app);
     transfers::start(&app);
     worlds::start(&app);
     waitlist::start(&app);
     imports::start(&app);
     webhooks::start(&app);
-    forgetting::start(&app);
+    erasure::start(&app);
     people::start(&app);
     metering::start(&app)?;
     health::start(&app);
@@ -96,25 +96,26 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
 fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> anyhow::Result<States> {
     let mut states = States::default();
     states.insert(Presence::new(!shards.is_single_node()));
+    states.insert(Hooks(&presence_hooks::ComponentHooks));
     states.insert(shards);
     states.insert(Connections::of(settings));
     states.insert(HubSecrets::default());
     states.insert(MetricRecorder::new(settings.metrics.is_some())?);
     states.insert(Monitoring::default());
     states.insert(UsageCounters::default());
-    states.insert(Metering::new(ids.token(16), &servers::PresencePeaks));
+    states.insert(Metering::new(ids.token(16), &presence::PresencePeaks));
     states.insert(Limits::default());
     states.insert(Usage::default());
     states.insert(KeyCache::default());
     states.insert(RevocationWatch::default());
     states.insert(AuditOrder::default());
     states.insert(AbandonedRequests::default());
-    states.insert(AnswerMemory::default());
+    states.insert(ResponseBudget::default());
     states.insert(Blobs::open(settings, db)?);
     states.insert(Outbox::default());
     states.insert(Streams::default());
     states.insert(Subscriptions::default());
-    states.insert(Modules::open(settings, ids)?);
+    states.insert(Modules::open(settings, ids, &module_data::GameData)?);
     states.insert(PlayerRegions::default());
     states.insert(economy::Leaderboards::default());
     states.insert(statistics::Leaderboards::default());
@@ -148,7 +149,7 @@ pub async fn stop(app: &App) {
 /// Waits for the background work, saves what is only in memory and closes the database.
 pub async fn finish_stop(app: &App) {
     app.background_ended().await;
-    servers::stop(app).await;
+    presence::stop(app).await;
     control::stop(app).await;
     metering::stop(app).await;
     cluster::leave(app).await;

@@ -21,8 +21,8 @@ use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
 use crate::networks;
 use crate::networks::service::NetworksError;
+use crate::presence;
 use crate::secrets::signing_key;
-use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
 const ID_LENGTH: usize = 16;
@@ -197,7 +197,7 @@ pub(super) async fn install(
     origin: &Origin,
 ) -> Result<Install, ArtifactsError> {
     let artifact = store::find(&app.db, network, id).await?.ok_or(ArtifactsError::Unknown)?;
-    if !servers::service::is_known_server(app, network, &server).await? {
+    if !presence::service::is_known_server(app, network, &server).await? {
         return Err(ArtifactsError::UnknownServer(server));
     }
     let link = sign(app, network, &artifact).await?;

@@ -24,7 +24,6 @@ use std::fmt;
 use hub_bus::PendingReplies;
 
 pub use model::Action;
-pub(crate) use model::AgentReport;
 pub(crate) use network_state::AgentState;
 pub(crate) use routes::router;
 use saving::restore;

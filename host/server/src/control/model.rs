@@ -70,17 +70,6 @@ impl AgentCommand {
 /// A command of a server.
 pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 
-/// What an agent reports of itself and of the server's container.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AgentReport {
-    pub(crate) node_id: String,
-    pub(crate) capabilities: Vec<String>,
-    pub(crate) container_state: Option<String>,
-    pub(crate) container_status: Option<String>,
-    pub(crate) exit_code: Option<i64>,
-    pub(crate) out_of_memory: Option<bool>,
-}
-
 /// The outcome of a command, as its agent reports it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AgentReply {

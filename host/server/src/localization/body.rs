@@ -1,11 +1,11 @@
-//! The catalog and a player's language on the wire.
+//! The catalog on the wire.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::localization::model::{Language, Locale, LocaleCode, Source};
+use crate::localization::model::{Locale, LocaleCode};
 
 /// All messages, or those of some namespaces.
 #[derive(Debug, Serialize, ToSchema)]
@@ -20,18 +20,4 @@ pub(super) struct LocalizationCatalog {
     /// What each message says, by locale and key.
     #[schema(example = json!({"en": {"welcome": "Welcome!"}}))]
     pub(super) messages: BTreeMap<String, BTreeMap<String, String>>,
-}
-
-/// A player's language; both fields are null while it was never set, or was unset.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PlayerLanguage {
-    locale: Option<LocaleCode>,
-    source: Option<Source>,
-}
-
-impl From<Language> for PlayerLanguage {
-    fn from(language: Language) -> Self {
-        let (locale, source) = language.unzip();
-        Self { locale, source }
-    }
 }

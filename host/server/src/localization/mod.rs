@@ -1,11 +1,11 @@
-//! Localization: the catalog of messages, its locales, and the players' languages.
+//! Localization: the catalog of messages and its locales.
 //!
 //! A message has a default, which a plugin registered, and an override, which the operator set; the override counts,
 //! where there is one. Invariants: a default is registered once and never changed by a plugin; a network has exactly
 //! one default locale, `en` until another is chosen; the catalog's version rises by one with every call that changes a
 //! text or a locale, and is published once, after it is stored. Locales compare without case and with `_` and `-`
-//! alike, and are shown as they were first sent. Tables: `localization_catalogs`, `localization_locales`,
-//! `localization_messages`, `player_languages`.
+//! alike, and are shown as they were first sent. Players' languages belong to `players`. Tables: `localization_catalogs`,
+//! `localization_locales`, `localization_messages`.
 
 mod body;
 mod model;
@@ -17,9 +17,8 @@ use crate::events::{EventKind, EventSchema};
 use crate::keyed_lock::KeyedLock;
 use crate::values::NetworkId;
 
-pub(crate) use body::PlayerLanguage;
+pub(crate) use model::LocaleCode;
 pub(crate) use routes::router;
-pub(crate) use service::player_language;
 
 /// Held by who adds to a network's catalog.
 #[derive(Debug, Default)]

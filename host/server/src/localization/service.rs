@@ -17,15 +17,12 @@ use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::localization::CatalogWrites;
-use crate::localization::body::{LocalizationCatalog, PlayerLanguage};
-use crate::localization::model::{
-    INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
-};
+use crate::localization::body::LocalizationCatalog;
+use crate::localization::model::{INITIAL_LOCALE, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace};
 pub(super) use crate::localization::store::messages::MessageFilter;
 use crate::localization::store::messages::{self, DefaultsJson, EffectiveRow, MessageRow, MessageScope};
-use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
-use crate::players::{self, service::PlayersError};
-use crate::values::{Identifier, NetworkId, PlayerId};
+use crate::localization::store::{self, CatalogRow, LocaleRow};
+use crate::values::NetworkId;
 
 /// What can be wrong with a request about localization.
 #[derive(Debug, Error)]
@@ -42,9 +39,6 @@ pub(super) enum LocalizationError {
     /// More than the network may have.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The player could not be made known.
-    #[error(transparent)]
-    Player(#[from] PlayersError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -58,7 +52,6 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
             LocalizationError::Quota(exceeded) => exceeded.into(),
-            LocalizationError::Player(error) => error.into(),
             LocalizationError::Database(error) => error.into(),
         }
     }
@@ -383,33 +376,4 @@ pub(super) async fn messages(
         Some(to_message(row, locale))
     });
     Ok((messages.collect(), total))
-}
-
-/// A player's language.
-pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, LocalizationError> {
-    Ok(languages::get(&app.db, network, player).await?)
-}
-
-/// A player's language, as its own route answers it.
-pub(crate) async fn player_language(
-    app: &App,
-    network: NetworkId,
-    player: PlayerId,
-) -> Result<PlayerLanguage, ApiError> {
-    Ok(language(app, network, player).await?.into())
-}
-
-/// Stores a player's language, or that there is none. One who was never seen is known from now on.
-pub(super) async fn set_language(
-    app: &App,
-    network: NetworkId,
-    player: PlayerId,
-    username: Option<&Identifier>,
-    language: Language,
-) -> Result<Language, LocalizationError> {
-    players::service::record_unseen(app, network, player, username).await?;
-    let is_there = languages::exists(&app.db, network, player);
-    check_rows::<LocalizationError>(app, network, languages::PLAYER_LANGUAGES, 1, is_there).await?;
-    languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
-    Ok(language)
 }

@@ -5,7 +5,7 @@ use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Destination, Match, MatchResult};
 use crate::matchmaking::reserve::reserve_slot;
-use crate::servers::{self, NetworkPresence, Presence};
+use crate::presence::{self, NetworkPresence, Presence};
 use crate::values::NetworkId;
 
 /// Reserves a slot at that destination, or answers why not.
@@ -67,6 +67,6 @@ fn evaluate(
 
 /// The result where the server is not online.
 async fn absence(app: &App, network: NetworkId, destination: &Destination) -> Result<MatchResult, hub_db::Error> {
-    let known = servers::service::is_known_server(app, network, &destination.server_id).await?;
+    let known = presence::service::is_known_server(app, network, &destination.server_id).await?;
     Ok(if known { MatchResult::ServerOffline } else { MatchResult::ServerNotFound })
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::matchmaking::candidate::Candidate;
 use crate::matchmaking::model::Destination;
-use crate::servers::join_order;
+use crate::presence::join_order;
 
 /// Compares two candidates; the better one is less. First the live world of the requested owner, then the player's
 /// region, then, for minigames, the one whose game lacks fewest players and then the fullest, for others the emptiest,

@@ -20,7 +20,7 @@ use crate::matchmaking::survey::{self, Survey};
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain, take_sample};
 use crate::players;
-use crate::servers::{self, NetworkPresence, Presence, Role};
+use crate::presence::{self, NetworkPresence, Presence, Role};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds;
 
@@ -52,7 +52,7 @@ pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) 
     if let Some(server) = &matched.server
         && !matched.slots.is_empty()
     {
-        servers::save_reserved(app, network, &server.server_id, &matched.slots).await?;
+        presence::save_reserved(app, network, &server.server_id, &matched.slots).await?;
     }
     Ok(matched)
 }

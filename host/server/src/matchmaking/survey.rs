@@ -8,7 +8,7 @@ use crate::compute::compute;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::model::{Destination, Mode};
 use crate::matchmaking::policy::Rank;
-use crate::servers::{NetworkPresence, Presence};
+use crate::presence::{NetworkPresence, Presence};
 use crate::values::{Identifier, NetworkId};
 
 /// Candidates that are evaluated at once, under one lock: half a millisecond.

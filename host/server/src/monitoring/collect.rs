@@ -19,7 +19,7 @@ use crate::metric_recorder::table::{
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
-use crate::servers::Presence;
+use crate::presence::Presence;
 
 /// The most networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;

@@ -12,18 +12,19 @@ use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::owner::Owner;
+use crate::players::language::Language;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
 };
 use crate::players::store::data::DataLimits;
 use crate::players::{PlayerRegions, store};
+use crate::presence;
 use crate::punishments;
-use crate::servers;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
 /// What can be wrong with a request about players.
 #[derive(Debug, Error)]
-pub(crate) enum PlayersError {
+pub(super) enum PlayersError {
     /// Nobody with this UUID was ever seen.
     #[error("This network has never seen the player {0}.")]
     Unknown(PlayerId),
@@ -63,7 +64,7 @@ impl From<PlayersError> for ApiError {
 }
 
 /// Records a player who connects and answers their profile. The address is used to locate them and not stored.
-pub(crate) async fn load(
+pub(super) async fn load(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -122,7 +123,7 @@ async fn balances_and_data(
 }
 
 /// A known player.
-pub(crate) async fn profile(
+pub(super) async fn profile(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -153,7 +154,7 @@ pub(crate) async fn record_join(app: &App, network: NetworkId, id: PlayerId, nam
 }
 
 /// Makes a player known who was never seen; one who was stays as they are.
-pub(crate) async fn record_unseen(
+async fn record_unseen(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -180,7 +181,7 @@ pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Op
     if let Some(region) = app.state::<PlayerRegions>().get(network, id) {
         return Some(region).filter(|region| !region.is_unknown());
     }
-    servers::service::online_player(app, network, id)?;
+    presence::service::online_player(app, network, id)?;
     let found = store::find(&app.db, network, id).await.inspect_err(|error| {
         tracing::warn!(%network, %error, "could not read a player's region");
     });
@@ -249,4 +250,24 @@ pub(super) async fn delete_data(app: &App, network: NetworkId, key: &DataKey) ->
         return Ok(());
     }
     Err(PlayersError::NoData(key.namespace.to_string()))
+}
+
+/// A player's language.
+pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, PlayersError> {
+    Ok(store::languages::get(&app.db, network, player).await?)
+}
+
+/// Stores a player's language, or that there is none. One who was never seen is known from now on.
+pub(super) async fn set_language(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+    username: Option<&Identifier>,
+    language: Language,
+) -> Result<Language, PlayersError> {
+    record_unseen(app, network, player, username).await?;
+    let is_there = store::languages::exists(&app.db, network, player);
+    check_rows::<PlayersError>(app, network, store::languages::PLAYER_LANGUAGES, 1, is_there).await?;
+    store::languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
+    Ok(language)
 }

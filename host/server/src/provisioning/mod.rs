@@ -4,7 +4,7 @@
 //! whoever is reading the one before reads it to its end; a machine that asks to be let in changes nothing once its
 //! server has registered.
 //! Tables: `provisioning_bundles`; the bytes are in `crate::blobs`. The servers that are being made belong to the
-//! registry, the component `servers`.
+//! registry, the component `presence`.
 
 mod agent;
 mod bundles;

@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
-use crate::servers::{self, NetworkPresence, Presence, Reservation};
+use crate::presence::{self, NetworkPresence, Presence, Reservation};
 use crate::signing_secret;
 use crate::signing_secret::service::SigningSecretError;
 use crate::transfers::model::{COMMAND_TTL, Failure, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
@@ -101,12 +101,12 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
     };
     match route {
         Ok(route) => {
-            servers::save_reserved(app, network, &order.to_server, &[route.id.0]).await?;
+            presence::save_reserved(app, network, &order.to_server, &[route.id.0]).await?;
             send_command(app, network, order, route, now).await
         }
         Err((from, mut failure)) => {
             if failure == Failure::ServerOffline
-                && !servers::service::is_known_server(app, network, &order.to_server).await?
+                && !presence::service::is_known_server(app, network, &order.to_server).await?
             {
                 failure = Failure::ServerNotFound;
             }

@@ -8,8 +8,9 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::control::model::{AgentCommand, AgentReport};
+use crate::control::model::AgentCommand;
 use crate::limits::Limit;
+use crate::presence::AgentReport;
 
 /// How long an agent counts as connected after its last poll ended, in milliseconds.
 pub(in crate::control) const AGENT_TTL: Millis = 30_000;

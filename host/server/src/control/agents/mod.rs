@@ -16,7 +16,8 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::control::Control;
 use crate::control::agents::entry::AgentEntry;
-use crate::control::model::{AgentCommand, AgentReply, AgentReport, CommandKey};
+use crate::control::model::{AgentCommand, AgentReply, CommandKey};
+use crate::presence::AgentReport;
 use crate::values::{Identifier, NetworkId};
 
 pub(super) use entry::{AGENT_TTL, PendingCommand};

@@ -15,7 +15,7 @@ use crate::control::service::deadline::Deadline;
 use crate::control::service::error::ControlError;
 use crate::control::{Control, store};
 use crate::limits::{self, Limit, QuotaExceeded};
-use crate::servers;
+use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// How long a request waits for an agent's reply.
@@ -125,7 +125,7 @@ pub(super) fn check_agent(app: &App, network: NetworkId, server: &Identifier) ->
 
 /// Why there is no agent: a server that never registered may still have one.
 async fn no_node(app: &App, network: NetworkId, server: &Identifier) -> Result<ControlError, hub_db::Error> {
-    let known = servers::service::is_known_server(app, network, server).await?;
+    let known = presence::service::is_known_server(app, network, server).await?;
     let server = server.clone();
     Ok(if known { ControlError::NoNode(server) } else { ControlError::UnknownServer(server) })
 }

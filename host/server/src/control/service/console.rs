@@ -15,7 +15,7 @@ use crate::control::replies::{self, Reply};
 use crate::control::service::deadline::Deadline;
 use crate::control::service::error::ControlError;
 use crate::events::{self, EventKind};
-use crate::servers;
+use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// A server is to run a console command.
@@ -43,8 +43,8 @@ pub(in crate::control) async fn execute_command(
     lease: &RequestLease,
     origin: &Origin,
 ) -> Result<CommandOutcome, ControlError> {
-    if servers::service::snapshot(app, network, server).is_none() {
-        let known = servers::service::is_known_server(app, network, server).await?;
+    if presence::service::snapshot(app, network, server).is_none() {
+        let known = presence::service::is_known_server(app, network, server).await?;
         let server = server.clone();
         return Err(if known { ControlError::Offline(server) } else { ControlError::UnknownServer(server) });
     }

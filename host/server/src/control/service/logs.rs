@@ -8,7 +8,7 @@ use crate::control::store::logs as store;
 use crate::http::answer::json_size;
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::limits::{Limit as NetworkLimit, Usage, check_rows};
-use crate::servers;
+use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// Lines of a server's log that count; older ones may be deleted.
@@ -102,7 +102,7 @@ pub(in crate::control) async fn last_line(
         return Ok(last);
     }
     let has_agent = app.state::<Control>().agents.report(network, server, app.clock.now()).is_some();
-    if has_agent || servers::service::is_known_server(app, network, server).await? {
+    if has_agent || presence::service::is_known_server(app, network, server).await? {
         Ok(0)
     } else {
         Err(ControlError::UnknownServer(server.clone()))

@@ -9,7 +9,7 @@ mod poll;
 
 use crate::app::App;
 use crate::control::Control;
-use crate::control::model::AgentReport;
+use crate::presence::AgentReport;
 use crate::values::{Identifier, NetworkId};
 
 pub use commands::queue_action;

@@ -4,12 +4,12 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::control::agents::{PendingCommand, Poll, PollOutcome};
-use crate::control::model::AgentReport;
 use crate::control::service::commands::check_agent;
 use crate::control::service::error::ControlError;
 use crate::control::{Control, store};
 use crate::http::answer::json_size;
 use crate::limits::{self, Limit};
+use crate::presence::AgentReport;
 use crate::values::{Identifier, NetworkId};
 
 /// Answers an agent its server's commands, and waits up to `wait_ms` for one.
