@@ -38,7 +38,7 @@ def unit_tests(messages):
 
 def count(executable, test):
     """The instructions that a test measures."""
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*::counts::measured*"]
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*::instruction_counts::measured*"]
     # An empty environment, which would move the stack.
     run = subprocess.run([*command, executable, "--exact", test, "--test-threads=1"], env={}, capture_output=True, text=True)
     collected = re.search(r"Collected : (\d+)", run.stderr)

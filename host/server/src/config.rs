@@ -18,7 +18,7 @@ use hub_sandbox::{CallClock, Limits};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Bounds;
+use crate::bounds::Bounds;
 
 /// Option replaced by `blobs`.
 const REPLACED_BY_BLOBS: &str = "snapshots";

@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::background::every;
 use crate::clock::Millis;
+use crate::cluster::ShardRegistry;
 use crate::endpoints::{Endpoints, RouteFacts, public_endpoints};
 use crate::fault::{Fault, FaultKind};
 use crate::http::extract::Json;
@@ -107,11 +108,11 @@ async fn find_faults(app: &App) -> Vec<Fault> {
     }
     if !app.bus.is_reachable() {
         // If no node reaches the bus, this one serves as well as any other.
-        let fault = if app.shards.others_reach_bus() { Fault::disabling } else { Fault::tolerable };
+        let fault = if app.state::<ShardRegistry>().others_reach_bus() { Fault::disabling } else { Fault::tolerable };
         faults.push(fault(FaultKind::Bus, "The bus is unreachable."));
     }
-    faults.extend(app.shards.faults());
-    if app.stopping().is_cancelled() || app.shards.is_draining() {
+    faults.extend(app.state::<ShardRegistry>().faults());
+    if app.stopping().is_cancelled() || app.state::<ShardRegistry>().is_draining() {
         faults.push(Fault::disabling(FaultKind::Stopping, "The hub is stopping."));
     }
     faults

@@ -18,7 +18,7 @@ use crate::events::{self, EventSchema};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
-use crate::{answer_memory, audit, auth, cluster, hang_up, idempotency, limits, server_binding};
+use crate::{audit, auth, client_disconnect, cluster, idempotency, limits, response_budget, server_binding};
 
 fn endpoints() -> Endpoints {
     Endpoints::default()
@@ -28,10 +28,10 @@ fn endpoints() -> Endpoints {
         .merge(crate::chat::router())
         .merge(crate::control::router())
         .merge(crate::events::router())
-        .merge(crate::forgetting::router())
+        .merge(crate::erasure::router())
         .merge(crate::matchmaking::router())
         .merge(crate::modules::router())
-        .merge(crate::sessions::router())
+        .merge(crate::presence::router())
         .merge(crate::transfers::router())
         .merge(crate::people::public())
         .merge(crate::waitlist::public())
@@ -51,13 +51,12 @@ fn in_database() -> Endpoints {
         .merge(crate::imports::router())
         .merge(crate::localization::router())
         .merge(crate::metering::router())
-        .merge(crate::moderation::router())
+        .merge(crate::punishments::router())
         .merge(crate::networks::router())
         .merge(crate::plans::router())
         .merge(crate::people::router())
         .merge(crate::permissions::router())
         .merge(crate::players::router())
-        .merge(crate::profiles::router())
         .merge(crate::provisioning::router())
         .merge(crate::signing_secret::router())
         .merge(crate::statistics::router())
@@ -81,7 +80,7 @@ fn event_schemas() -> Vec<EventSchema> {
         crate::localization::events(),
         crate::permissions::events(),
         crate::punishments::events(),
-        crate::servers::events(),
+        crate::presence::events(),
         crate::signing_secret::events(),
         crate::transfers::events(),
         crate::worlds::events(),
@@ -112,9 +111,9 @@ pub fn router(app: &App) -> Router {
     let around_routes = Layers::default()
         .with(server_binding, server_binding::layer)
         // Outside of the stored answers, so that a retry after a disconnect gets one.
-        .with(app.clone(), hang_up::layer)
+        .with(app.clone(), client_disconnect::layer)
         // Outside of the transaction of a key, which must not wait for memory.
-        .with(app.clone(), answer_memory::layer)
+        .with(app.clone(), response_budget::layer)
         .with(idempotency, idempotency::layer)
         // Inside of it, so that a repeat is not a second change.
         .with(app.clone(), audit::layer)

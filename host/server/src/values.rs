@@ -16,6 +16,9 @@ use crate::text_type::{deserialize_text, text_type};
 #[sqlx(transparent)]
 pub struct NetworkId(pub Uuid);
 
+/// The operator's keys belong to this network, which has nothing else.
+pub const OPERATOR_NETWORK: NetworkId = NetworkId(Uuid::nil());
+
 /// Number of shards of the networks. Fixed forever, and the same at every node.
 pub(crate) const SHARDS: u16 = 256;
 

@@ -12,7 +12,7 @@ use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::store;
 use crate::audit::{self, Action as AuditAction, Change};
 use crate::auth::Origin;
-use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
+use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, Blobs, ReceivedBlob, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::control::service::ControlError;
@@ -21,8 +21,8 @@ use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
 use crate::networks;
 use crate::networks::service::NetworksError;
+use crate::presence;
 use crate::secrets::signing_key;
-use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
 const ID_LENGTH: usize = 16;
@@ -127,7 +127,7 @@ pub(super) async fn upload(
         if inserted.await? {
             return Ok(Uploaded::New(artifact));
         }
-        app.blobs.delete_unreferenced(slice::from_ref(&key)).await;
+        app.state::<Blobs>().delete_unreferenced(slice::from_ref(&key)).await;
         match store::find_version(&app.db, network, &artifact.name, &artifact.version).await? {
             Some(known) if known.sha256 == artifact.sha256 => Ok(Uploaded::Known(known)),
             _ => Err(ArtifactsError::VersionExists(artifact.name, artifact.version)),
@@ -169,7 +169,7 @@ pub(super) async fn delete(app: &App, network: NetworkId, id: &str, origin: &Ori
         Ok::<_, hub_db::Error>(Some(key))
     });
     let key = deleted.await?.ok_or(ArtifactsError::Unknown)?;
-    app.blobs.delete_unreferenced(&[key]).await;
+    app.state::<Blobs>().delete_unreferenced(&[key]).await;
     Ok(())
 }
 
@@ -197,7 +197,7 @@ pub(super) async fn install(
     origin: &Origin,
 ) -> Result<Install, ArtifactsError> {
     let artifact = store::find(&app.db, network, id).await?.ok_or(ArtifactsError::Unknown)?;
-    if !servers::service::is_known_server(app, network, &server).await? {
+    if !presence::service::is_known_server(app, network, &server).await? {
         return Err(ArtifactsError::UnknownServer(server));
     }
     let link = sign(app, network, &artifact).await?;
@@ -246,5 +246,5 @@ pub(super) async fn send(app: &App, token: &str, has: &Validator) -> Result<Resp
     };
     let artifact = hub_db::with_tenant(claims.network.0, artifact).await?.ok_or(ArtifactsError::Unknown)?;
     let size = u64::try_from(artifact.size_bytes).unwrap_or_default();
-    Ok(app.blobs.send(&key(claims.network, &artifact), &artifact.sha256, size, has).await?)
+    Ok(app.state::<Blobs>().send(&key(claims.network, &artifact), &artifact.sha256, size, has).await?)
 }

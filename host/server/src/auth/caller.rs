@@ -2,18 +2,17 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use crate::app::App;
-use crate::auth::OPERATOR_NETWORK;
 use crate::auth::bindings::Bindings;
 use crate::auth::layer;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
 use crate::auth::origin::{Actor, ActorType, Origin};
+use crate::auth::{AuditOrder, OPERATOR_NETWORK};
 use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
@@ -88,7 +87,7 @@ impl Caller {
             address: Some(self.remote),
             clock: app.clock.clone(),
             ids: app.ids.clone(),
-            order: Some(Arc::clone(&app.audit_order)),
+            order: Some(app.state::<AuditOrder>().handle()),
         }
     }
 

@@ -19,6 +19,8 @@ use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_record::RequestRecord;
 use crate::limits;
+use crate::limits::Limits;
+use crate::usage_counters::UsageCounters;
 
 /// Tenant of all requests without a valid key. For a signed link, its network takes over once the link is verified.
 const PUBLIC: Uuid = Uuid::max();
@@ -40,7 +42,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
             if let Some(record) = request.extensions().get::<RequestRecord>() {
                 record.set_caller(key.network, &key.id.0);
             }
-            counted = Some(app.metering.begin_request(key.network));
+            counted = Some(app.state::<UsageCounters>().begin_request(key.network));
         }
         request.extensions_mut().insert(Identified(identified));
     }
@@ -115,5 +117,5 @@ pub(super) fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> Api
     if error.status() != StatusCode::UNAUTHORIZED && !session::is_of_no_network(&error) {
         return error;
     }
-    app.limits.addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)
+    app.state::<Limits>().addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)
 }

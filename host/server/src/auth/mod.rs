@@ -29,14 +29,11 @@ pub(crate) use layer::{CountedElsewhere, identify, layer};
 pub(crate) use model::Credential;
 pub(crate) use model::KeyRow;
 pub use model::{KeyId, Scope, Scopes};
-pub use origin::{Actor, ActorType, Origin};
+pub use origin::{Actor, ActorType, AuditOrder, Origin};
 pub use revocation::RevocationWatch;
 pub use role::Role;
 pub(crate) use service::{flush_uses, is_by_key, revoked, start};
 pub(crate) use session::{SESSION_COOKIE, SessionToken, SignedIn, csrf_token};
 pub(crate) use store::select_key;
 
-use crate::values::NetworkId;
-
-/// Network of the operator's keys, which has nothing else.
-pub const OPERATOR_NETWORK: NetworkId = NetworkId(uuid::Uuid::nil());
+pub use crate::values::OPERATOR_NETWORK;

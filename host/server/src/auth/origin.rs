@@ -36,6 +36,17 @@ pub struct Actor {
     pub name: String,
 }
 
+/// Orders the entries of the audit logs that are written in one millisecond.
+#[derive(Debug, Default)]
+pub struct AuditOrder(Arc<LogicalClock>);
+
+impl AuditOrder {
+    /// The clock that an [`Origin`] carries.
+    pub(crate) fn handle(&self) -> Arc<LogicalClock> {
+        Arc::clone(&self.0)
+    }
+}
+
 /// Actor and request of a change, with the clock and ids for its audit entry.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -60,7 +71,7 @@ impl Origin {
     /// Origin of changes that a part of the hub makes by itself.
     pub(crate) fn system(app: &App, part: &str) -> Self {
         let origin = Self::without_request(ActorType::System, part, part, &app.clock, &app.ids);
-        Self { order: Some(Arc::clone(&app.audit_order)), ..origin }
+        Self { order: Some(app.state::<AuditOrder>().handle()), ..origin }
     }
 
     /// Origin without a request and, on the command line, without an [`App`].

@@ -58,7 +58,7 @@ pub(super) fn start(app: &App) {
 }
 
 async fn check_open(app: App) -> Result<(), hub_db::Error> {
-    let open = app.revocations.open();
+    let open = app.state::<RevocationWatch>().open();
     for scope in Scope::VARIANTS {
         let of_scope: Vec<_> = open.iter().filter(|watched| watched.scope == *scope).collect();
         let credentials: HashSet<_> = of_scope.iter().map(|watched| &watched.credential).collect();

@@ -10,10 +10,11 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use crate::app::App;
 use crate::auth::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
 use crate::auth::session::{self, SentToken};
-use crate::auth::{key, revocation, store};
+use crate::auth::{KeyCache, key, revocation, store};
 use crate::background;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
+use crate::limits::Limits;
 
 const FLUSH_INTERVAL: Duration = Duration::from_secs(10);
 /// Number of key uses stored per transaction.
@@ -78,7 +79,7 @@ pub(super) async fn authenticate(
     let now = app.clock.now();
     let key = active_key(&row, credential, now)?;
     if !key.is_person {
-        app.keys.record_use(key.network, &key.id, now);
+        app.state::<KeyCache>().record_use(key.network, &key.id, now);
     }
     Ok(key)
 }
@@ -147,10 +148,10 @@ fn unauthenticated(message: &'static str) -> ApiError {
 }
 
 async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, ApiError> {
-    if let Some(row) = app.keys.get(id) {
+    if let Some(row) = app.state::<KeyCache>().get(id) {
         return Ok(Some(row));
     }
-    let _permit = app.limits.addresses.lookup_permit(remote, app.clock.now()).await;
+    let _permit = app.state::<Limits>().addresses.lookup_permit(remote, app.clock.now()).await;
     let row = if session::is_session(id) {
         session::find(app, id).await?
     } else {
@@ -158,14 +159,14 @@ async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<Ke
     };
     let row = row.map(Arc::new);
     if let Some(row) = &row {
-        app.keys.put(id.clone(), Arc::clone(row));
+        app.state::<KeyCache>().put(id.clone(), Arc::clone(row));
     }
     Ok(row)
 }
 
 /// Stores the keys' latest uses, in batches: a write per request would cost too much.
 pub(crate) async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
-    let uses = app.keys.take_uses();
+    let uses = app.state::<KeyCache>().take_uses();
     if uses.is_empty() {
         return Ok(());
     }

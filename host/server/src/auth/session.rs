@@ -17,6 +17,7 @@ use crate::http::cookie;
 use crate::http::error::ApiError;
 use crate::http::request_id::RequestId;
 use crate::ids::Ids;
+use crate::limits::Limits;
 use crate::secret_text::SecretText;
 use crate::values::{NetworkId, hex};
 
@@ -250,7 +251,7 @@ impl axum::extract::FromRequestParts<App> for SignedIn {
                 .ok_or_else(|| unauthenticated("Not signed in: sign in and send the session token."))?;
             token.check_origin(parts.method.is_safe(), &parts.headers)?;
             let (id, sha256) = token.parse()?;
-            let _permit = app.limits.addresses.lookup_permit(remote, app.clock.now()).await;
+            let _permit = app.state::<Limits>().addresses.lookup_permit(remote, app.clock.now()).await;
             let row = store::find_session(&app.db.reserved(), &id).await?;
             let row = row.filter(|row| key::hashes_equal(&row.sha256, &sha256) && app.clock.now() < row.expires_at);
             let row = row.ok_or_else(|| unauthenticated("This session has ended; sign in again."))?;

@@ -65,7 +65,7 @@ pub(crate) async fn receive(app: &App, network: NetworkId, body: Body, limit: u6
     let _counted = limits::open::<BlobError>(app, network, Limit::Uploads).await?;
     let announced = body.size_hint().lower().max(1);
     check_bytes(app, network, announced).await?;
-    let mut writer = app.blobs.writer(app.clock.now(), &app.ids);
+    let mut writer = app.state::<Blobs>().writer(app.clock.now(), &app.ids);
     let received = match copy(body, &mut writer, limit).await {
         Ok((sha256, size)) => match check_bytes(app, network, size.saturating_sub(announced)).await {
             Ok(()) => Ok((sha256, size)),

@@ -18,12 +18,12 @@ pub(super) async fn sweep(app: &App) -> Result<(), BlobError> {
     let now = app.clock.now();
     for (network, key) in store::claim_due(&app.db, now, BATCH).await? {
         let path = Path::parse(key).map_err(object_store::Error::from)?;
-        match app.blobs.delete_path(&path).await {
+        match app.state::<Blobs>().delete_path(&path).await {
             Ok(()) => store::forget(&app.db, network, &path).await?,
             Err(error) => tracing::warn!(%error, key = %path, "could not delete a blob"),
         }
     }
-    app.blobs.delete_temporaries(now.saturating_sub(millis(GRACE))).await
+    app.state::<Blobs>().delete_temporaries(now.saturating_sub(millis(GRACE))).await
 }
 
 impl Blobs {

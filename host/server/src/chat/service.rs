@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::chat::model::{ChatMessage, Message};
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
-use crate::moderation;
 use crate::modules::service as modules;
+use crate::punishments::review;
 use crate::punishments::{Actor, NewPunishment, PunishmentDuration, PunishmentKind, PunishmentTerms, Target};
 use crate::values::{NetworkId, Text};
 
@@ -86,7 +86,7 @@ async fn mute(app: &App, network: NetworkId, chat: &ChatMessage, requested: Mute
         },
         issuer: Actor { player: None, name: Some(ISSUER.to_owned()) },
     };
-    if let Err(error) = moderation::service::create(app, network, new).await {
+    if let Err(error) = review::create(app, network, new).await {
         tracing::warn!(%error, %network, "could not create a mute requested by the chat filter");
     }
 }

@@ -14,7 +14,7 @@ use crate::cli::{connect, format, open_database};
 use crate::clock::{Clock, Millis};
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
-use crate::forgetting::{self, Eraser};
+use crate::erasure::{self, Eraser};
 use crate::ids::Ids;
 use crate::modules::open_store;
 use crate::values::{NetworkId, PlayerId};
@@ -120,8 +120,8 @@ async fn forget_again(
     forgotten: &[(Millis, NetworkId, PlayerId)],
 ) -> anyhow::Result<()> {
     let origin = Origin::command_line(&Clock::System, &Ids::System);
-    forgetting::service::record_again(db, &origin, forgotten).await?;
+    erasure::service::record_again(db, &origin, forgotten).await?;
     let eraser = Eraser { db, module_store, blobs, clock: &Clock::System, has_other_nodes: false };
-    forgetting::service::erase_unfinished(&eraser, &Ids::System).await?;
+    erasure::service::erase_unfinished(&eraser, &Ids::System).await?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::cli::open_database;
 use crate::clock::{Clock, Millis};
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
-use crate::forgetting::{self, Eraser};
+use crate::erasure::{self, Eraser};
 use crate::ids::Ids;
 use crate::modules::open_store;
 use crate::networks::service;
@@ -89,7 +89,7 @@ impl Named {
             let Work::Forget { json } = work else {
                 return self.export(&db, &module_store, &origin, network).await;
             };
-            let recorded = forgetting::service::record(&db, &origin, network, self.player).await?;
+            let recorded = erasure::service::record(&db, &origin, network, self.player).await?;
             let blobs = Blobs::open(&settings, &db)?;
             // A running hub may still have the data in memory.
             let eraser = Eraser {
@@ -122,7 +122,7 @@ impl Named {
     ) -> anyhow::Result<()> {
         let change = Change::new(Action::PlayerExported, self.player);
         audit::record_alone(db, network, origin, change).await?;
-        let chunks = forgetting::export(db, module_store, network, self.player, Clock::System.now()).await?;
+        let chunks = erasure::export(db, module_store, network, self.player, Clock::System.now()).await?;
         let mut chunks = pin!(chunks);
         while let Some(chunk) = chunks.try_next().await? {
             std::io::stdout().lock().write_all(&chunk)?;
@@ -137,10 +137,10 @@ impl Forgotten {
         let printed = async {
             let mut position = (self.after, NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
             loop {
-                let rows = forgetting::service::list_after(&db, position, BATCH).await?;
+                let rows = erasure::service::list_after(&db, position, BATCH).await?;
                 let Some(last) = rows.last() else { return anyhow::Ok(()) };
                 position = (last.forgotten_at, last.network_id, last.player_uuid);
-                let text: String = rows.iter().map(forgetting::to_line).collect();
+                let text: String = rows.iter().map(erasure::to_line).collect();
                 std::io::stdout().lock().write_all(text.as_bytes())?;
             }
         };

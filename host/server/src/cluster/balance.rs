@@ -16,8 +16,8 @@ use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::network_state::NetworkState;
 use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
-use crate::cluster::renewal;
 use crate::cluster::store::{self, NodeRow};
+use crate::cluster::{ShardRegistry, renewal};
 use crate::values::SHARDS;
 
 /// A node silent for this long gets no more shards. Shorter than a lease, so that the others can share all of its
@@ -39,7 +39,7 @@ const MAX_CONCURRENT_MOVES: usize = 16;
 /// Joins the cluster and starts this node's part; does nothing on a single node. `states` follow networks from owner
 /// to owner.
 pub(crate) async fn start(app: &App, states: &'static [&'static dyn NetworkState]) -> anyhow::Result<()> {
-    let Some(node) = app.shards.node() else { return Ok(()) };
+    let Some(node) = app.state::<ShardRegistry>().node() else { return Ok(()) };
     anyhow::ensure!(
         app.db.backend() == hub_db::Backend::Postgres,
         "a cluster (--bus) needs a shared PostgreSQL (--database)"
@@ -193,7 +193,7 @@ fn least_loaded(nodes: &[String], own: &str, counts: &HashMap<Arc<str>, usize>, 
 /// Transfers all shards to other nodes before the hub stops, while it still answers. False if there are none: the last
 /// node keeps its shards until it has stopped.
 pub(crate) async fn drain(app: &App) -> bool {
-    let Some(node) = app.shards.node() else { return false };
+    let Some(node) = app.state::<ShardRegistry>().node() else { return false };
     let drained = async {
         let nodes = eligible_nodes(app, node).await?;
         if nodes.iter().all(|name| *name == node.name) {
@@ -216,7 +216,7 @@ pub(crate) async fn drain(app: &App) -> bool {
 
 /// Releases the remaining shards after the hub has stopped.
 pub(crate) async fn leave(app: &App) {
-    let Some(node) = app.shards.node() else { return };
+    let Some(node) = app.state::<ShardRegistry>().node() else { return };
     match tokio::time::timeout(LEAVE_TIMEOUT, transfer_all(app, node)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => warn_of_failed_transfer(&error),

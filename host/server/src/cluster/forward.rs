@@ -22,10 +22,10 @@ use crate::app::App;
 use crate::auth;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::ShardLocation;
-use crate::cluster::peers;
 use crate::cluster::registry::{LEASE_TTL, Node};
 use crate::cluster::request_lease::RequestLease;
 use crate::cluster::secret::{self, UNKNOWN_ADDRESS};
+use crate::cluster::{ShardRegistry, peers};
 use crate::endpoints::RouteFacts;
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
@@ -49,7 +49,7 @@ const MAX_BUFFERED_BODY: usize = 1 << 20;
 
 /// Serves a request at its network's owner: here, or by forwarding it.
 pub(crate) async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Some(node) = app.shards.node() else { return next.run(request).await };
+    let Some(node) = app.state::<ShardRegistry>().node() else { return next.run(request).await };
     if request.headers().contains_key(&peers::PROBE) {
         return (StatusCode::OK, [(peers::NODE.clone(), node.name.clone())]).into_response();
     }

@@ -76,7 +76,7 @@ impl IndexBuilds {
 
 /// Builds indexes until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.index_builds.wake, "build the indexes of collections", build_all);
+    when_due(app, POLL_INTERVAL, |app| &app.state::<IndexBuilds>().wake, "build the indexes of collections", build_all);
 }
 
 /// Builds all indexes; a later run is due only when there are new ones.
@@ -108,7 +108,7 @@ pub(super) enum Batch {
 /// Adds the next documents to a collection's unfinished indexes.
 pub(super) async fn build_batch(app: &App, network: NetworkId, collection: &CollectionName) -> Result<Batch> {
     let Some(build) = builds::find(&app.db, network, collection).await? else { return Ok(Batch::Complete) };
-    let most = app.index_builds.batch_documents(build.fields.len());
+    let most = app.state::<IndexBuilds>().batch_documents(build.fields.len());
     let sizes = builds::next_sizes(&app.db, network, collection, &build.after, most as i64).await?;
     let last = last_of_batch(&sizes);
     let is_full = sizes.len() == most;
@@ -130,7 +130,7 @@ pub(super) async fn build_batch(app: &App, network: NetworkId, collection: &Coll
             store::add_missing_entries(&mut tx, network, collection, entries).await?;
             builds::advance(&mut tx, network, collection, last).await?;
             if is_full {
-                app.index_builds.adapt(began.elapsed());
+                app.state::<IndexBuilds>().adapt(began.elapsed());
             }
             Ok(Batch::Done)
         })

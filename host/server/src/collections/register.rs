@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::collections::IndexBuilds;
 use crate::collections::build::{self, Batch};
 use crate::collections::model::{CollectionDefinition, CollectionName};
 use crate::collections::service::{CollectionsError, Result};
@@ -55,7 +56,7 @@ pub(super) async fn register(
             limits::check(app, Limit::Collections, before, count - before)?;
             registered.sort_by_key(|(at, _)| *at);
             let background = app.clone();
-            tx.on_end(move || background.index_builds.wake());
+            tx.on_end(move || background.state::<IndexBuilds>().wake());
             Ok::<_, CollectionsError>(registered.into_iter().map(|(_, definition)| definition).collect::<Vec<_>>())
         })
         .await?;

@@ -15,7 +15,7 @@ use crate::collections::store::{self, IndexRange};
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::document::Document;
 use crate::http::error::ApiError;
-use crate::limits::{Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
+use crate::limits::{Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::values::NetworkId;
 
 /// Errors of requests about collections.
@@ -200,7 +200,7 @@ pub(super) async fn delete(
         })
         .await?;
     if deleted {
-        app.usage.removed(network, Limit::Documents, 1);
+        app.state::<Usage>().removed(network, Limit::Documents, 1);
     }
     Ok(deleted)
 }

@@ -10,6 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender};
 
 use crate::app::App;
+use crate::control::Control;
 use crate::control::model::LogLine;
 use crate::control::store::logs as store;
 use crate::values::{Identifier, NetworkId};
@@ -68,7 +69,7 @@ pub(super) async fn follow(
 ) -> Result<impl Stream<Item = LogLine> + use<>, hub_db::Error> {
     let key = (network, server);
     // Subscribed first, so that no line is missed.
-    let receiver = app.control.log_followers.subscribe(&key);
+    let receiver = app.state::<Control>().log_followers.subscribe(&key);
     let mut follower = Follower { app: app.clone(), key, receiver, last: 0, lags: true, ready: VecDeque::new() };
     let newest = store::last_seq(&app.db, network, &follower.key.1).await?.unwrap_or(0);
     follower.last = match from {
@@ -128,6 +129,6 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        self.app.control.log_followers.leave(&self.key);
+        self.app.state::<Control>().log_followers.leave(&self.key);
     }
 }

@@ -24,7 +24,6 @@ use std::fmt;
 use hub_bus::PendingReplies;
 
 pub use model::Action;
-pub(crate) use model::AgentReport;
 pub(crate) use network_state::AgentState;
 pub(crate) use routes::router;
 use saving::restore;
@@ -32,6 +31,7 @@ pub(crate) use saving::stop;
 
 use crate::app::App;
 use crate::background::every;
+use crate::cluster::ShardRegistry;
 use crate::events::{EventKind, EventSchema};
 use crate::networks;
 use crate::values::NetworkId;
@@ -66,12 +66,12 @@ impl Control {
 /// Restores the agents and commands of the last run and starts the background work. A node of a cluster restores a
 /// network when it becomes its owner.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
-    if app.shards.is_single_node() {
+    if app.state::<ShardRegistry>().is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
         }
     }
-    if let Some(inbox) = app.shards.listen(replies::TOPIC).await? {
+    if let Some(inbox) = app.state::<ShardRegistry>().listen(replies::TOPIC).await? {
         app.spawn(replies::listen(app.clone(), inbox));
     }
     every(app, agents::SWEEP_INTERVAL, "sweep agents", agents::sweep);

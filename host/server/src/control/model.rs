@@ -70,17 +70,6 @@ impl AgentCommand {
 /// Key of a command.
 pub(super) type CommandKey = (NetworkId, Identifier, Uuid);
 
-/// State of an agent and of its server's container.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AgentReport {
-    pub(crate) node_id: String,
-    pub(crate) capabilities: Vec<String>,
-    pub(crate) container_state: Option<String>,
-    pub(crate) container_status: Option<String>,
-    pub(crate) exit_code: Option<i64>,
-    pub(crate) out_of_memory: Option<bool>,
-}
-
 /// Outcome of a command, reported by its agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct AgentReply {

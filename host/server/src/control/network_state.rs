@@ -5,7 +5,7 @@ use hub_db::Error;
 
 use crate::app::App;
 use crate::cluster::NetworkState;
-use crate::control::saving;
+use crate::control::{Control, saving};
 use crate::values::NetworkId;
 
 /// Agents of all networks.
@@ -21,6 +21,6 @@ impl NetworkState for AgentState {
     }
 
     fn evict(&self, app: &App, network: NetworkId) {
-        app.control.evict(network);
+        app.state::<Control>().evict(network);
     }
 }

@@ -5,6 +5,8 @@ use hub_bus::Inbox;
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
+use crate::cluster::ShardRegistry;
+use crate::control::Control;
 use crate::control::model::{AgentReply, CommandKey, CommandOutcome};
 use crate::values::NetworkId;
 
@@ -23,11 +25,13 @@ pub(super) enum Reply {
 /// Delivers a reply to the waiting request on this or another node. The request may have ended.
 pub(super) async fn deliver(app: &App, reply: Reply) {
     let Err(undelivered) = deliver_locally(app, reply) else { return };
-    if app.shards.is_single_node() {
+    if app.state::<ShardRegistry>().is_single_node() {
         return;
     }
     let told = match serde_json::to_vec(&undelivered) {
-        Ok(payload) => app.shards.broadcast(TOPIC, payload.into()).await.map_err(|error| error.to_string()),
+        Ok(payload) => {
+            app.state::<ShardRegistry>().broadcast(TOPIC, payload.into()).await.map_err(|error| error.to_string())
+        }
         Err(error) => Err(error.to_string()),
     };
     if let Err(error) = told {
@@ -37,7 +41,7 @@ pub(super) async fn deliver(app: &App, reply: Reply) {
 
 /// Returns the reply if no request waits for it on this node.
 fn deliver_locally(app: &App, reply: Reply) -> Result<(), Reply> {
-    let control = &app.control;
+    let control = app.state::<Control>();
     match reply {
         Reply::Agent(key, reply) => control.agents.complete(&key, reply).map_err(|reply| Reply::Agent(key, reply)),
         Reply::Connector(key, outcome) => {

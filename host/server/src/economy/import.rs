@@ -13,7 +13,7 @@ use crate::economy::amount::Amount;
 use crate::economy::model::{BalanceChange, Bounds, LedgerNote};
 use crate::economy::service::{self, EconomyError};
 use crate::economy::store;
-use crate::imported::Imported;
+use crate::import_outcome::ImportOutcome;
 use crate::limits::check_rows;
 use crate::owner::Owner;
 use crate::values::{Identifier, NetworkId, PlayerId};
@@ -32,7 +32,7 @@ pub(crate) struct BalanceImport<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PlannedBalance {
     /// The amount is added.
-    Add { amount: Amount, outcome: Imported, is_new: bool },
+    Add { amount: Amount, outcome: ImportOutcome, is_new: bool },
     /// The result is outside the currency's bounds.
     OutOfBounds,
 }
@@ -59,7 +59,7 @@ pub(crate) async fn plan_balance(
     };
     let is_new = !is_open;
     let was_there = is_open || imported_before.is_some();
-    let outcome = Imported::of(was_there, difference != Amount::default());
+    let outcome = ImportOutcome::of(was_there, difference != Amount::default());
     Ok(PlannedBalance::Add { amount: difference, outcome, is_new })
 }
 

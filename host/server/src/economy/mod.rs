@@ -13,12 +13,19 @@ pub(crate) mod service;
 mod store;
 
 use crate::events::{EventKind, EventSchema};
+use crate::http::json::WrittenJson;
+use crate::shared_reads::SharedReads;
+use crate::values::NetworkId;
 
 pub(crate) use amount::Amount;
 pub(crate) use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balance, write_balance};
 pub(crate) use model::Balance;
 pub(crate) use routes::router;
 pub(crate) use store::{player_balances, select_balances};
+
+/// Leaderboards that are being read, by network and request.
+#[derive(Debug, Default)]
+pub(crate) struct Leaderboards(SharedReads<(NetworkId, String), WrittenJson>);
 
 /// Events of this component, for the API document.
 pub(crate) fn events() -> Vec<EventSchema> {

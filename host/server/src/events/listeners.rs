@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 use crate::app::App;
 use crate::clock::millis;
 use crate::events::model::{EventKind, EventTypes};
-use crate::events::store;
+use crate::events::{Streams, store};
 use crate::values::NetworkId;
 
 /// Time a network counts as listening without renewal: longer than an ended stream can be resumed.
@@ -51,7 +51,7 @@ async fn earlier_writes_ended(app: &App) -> Result<(), Error> {
 /// Renews the records of networks with open streams.
 pub(super) async fn renew(app: App) -> Result<(), Error> {
     let mut networks: HashMap<NetworkId, HashSet<EventKind>> = HashMap::new();
-    for stream in app.streams.all() {
+    for stream in app.state::<Streams>().all() {
         networks.entry(stream.network).or_default().extend(stream.types.kinds());
     }
     for (network, kinds) in networks {

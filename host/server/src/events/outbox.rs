@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::cluster::NetworkState;
+use crate::events::Subscriptions;
 use crate::events::model::EventKind;
 use crate::events::service::{data, resync};
 use crate::events::store::{self, SubscribedEvent};
@@ -61,7 +62,7 @@ pub(crate) fn open_data(kind: EventKind, now: Millis, payload: impl Serialize) -
 
 /// Triggers publication of the event that this task's statement wrote with [`insert_event`](super::insert_event).
 pub(crate) async fn publish_written(app: &App, network: NetworkId) {
-    let outbox = app.outbox.clone();
+    let outbox = app.state::<Outbox>().clone();
     app.db.on_end(move || outbox.mark(network)).await;
 }
 
@@ -86,7 +87,7 @@ pub(crate) async fn publish_resync_in(app: &App, tx: &mut Tx, network: NetworkId
 }
 
 fn mark_on_end(app: &App, tx: &Tx, network: NetworkId) {
-    let outbox = app.outbox.clone();
+    let outbox = app.state::<Outbox>().clone();
     tx.on_end(move || outbox.mark(network));
 }
 
@@ -105,7 +106,7 @@ pub(crate) trait EventConsumer: Sync {
 /// Deletes published events and passes them to their subscribers.
 pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
     let subscribed = store::subscribed(&app.db, network, ids).await?;
-    let Some(consumer) = app.outbox.consumer().filter(|_| !subscribed.is_empty()) else {
+    let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !subscribed.is_empty()) else {
         return store::delete(&app.db, network, ids).await;
     };
     for part in parts(ids, &subscribed) {
@@ -156,7 +157,7 @@ pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64
             let Some(last) = store::excess(&mut tx, network, most).await? else { return Ok(0) };
             let taken = store::subscribed_up_to(&mut tx, network, last).await?;
             let replaced = store::replace_up_to(&mut tx, network, last, (name, &data)).await?;
-            if let Some(consumer) = app.outbox.consumer().filter(|_| !taken.is_empty()) {
+            if let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !taken.is_empty()) {
                 consumer.take(app, &mut tx, network, &taken).await?;
             }
             Ok::<_, Error>(replaced)
@@ -314,8 +315,8 @@ pub(crate) struct WaitingEvents;
 impl NetworkState for WaitingEvents {
     /// Publishes events left by an earlier owner before new ones, and reads the subscriptions made there.
     fn restore<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
-        app.outbox.mark(network);
-        app.subscriptions.forget();
+        app.state::<Outbox>().mark(network);
+        app.state::<Subscriptions>().forget();
         ready(Ok(())).boxed()
     }
 

@@ -16,6 +16,8 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::cluster::ShardRegistry;
+use crate::events::Outbox;
 use crate::events::outbox::{self, Relay};
 use crate::events::store::{self, WaitingEvent};
 use crate::values::NetworkId;
@@ -45,7 +47,7 @@ enum RelayError {
 /// Starts a relay for each network that needs one.
 pub(super) async fn run(app: App) {
     loop {
-        for relay in app.outbox.due().await {
+        for relay in app.state::<Outbox>().due().await {
             // Not aborted when the hub stops: the next process would publish its events again.
             app.spawn_until_done(run_relay(app.clone(), relay));
         }
@@ -56,9 +58,9 @@ pub(super) async fn run(app: App) {
 pub(super) async fn listen(app: App, mut inbox: Inbox) {
     while let Some(payload) = inbox.next().await {
         if let Ok(network) = Uuid::from_slice(&payload).map(NetworkId)
-            && app.shards.owns(network)
+            && app.state::<ShardRegistry>().owns(network)
         {
-            app.outbox.mark(network);
+            app.state::<Outbox>().mark(network);
         }
     }
 }
@@ -67,7 +69,7 @@ pub(super) async fn listen(app: App, mut inbox: Inbox) {
 /// Drops the oldest if too many gather for an unreachable bus; a RESYNC replaces them.
 pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
     for network in store::networks(&app.db).await? {
-        if !app.shards.owns(network) {
+        if !app.state::<ShardRegistry>().owns(network) {
             continue;
         }
         if !app.bus.is_reachable() {
@@ -76,7 +78,7 @@ pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
                 tracing::warn!(%network, dropped, "dropped events that waited too long; a RESYNC replaces them");
             }
         }
-        app.outbox.mark(network);
+        app.state::<Outbox>().mark(network);
     }
     Ok(())
 }
@@ -93,7 +95,7 @@ enum Round {
 
 async fn run_relay(app: App, relay: Relay) {
     let network = relay.network;
-    if !app.shards.owns(network) {
+    if !app.state::<ShardRegistry>().owns(network) {
         return announce(&app, network).await;
     }
     let (stopping, wake) = (app.stopping(), relay.wake());
@@ -169,7 +171,9 @@ async fn run_relay(app: App, relay: Relay) {
 
 /// Notifies the network's owner on another node of waiting events.
 async fn announce(app: &App, network: NetworkId) {
-    if let Err(error) = app.shards.broadcast(TOPIC, Bytes::copy_from_slice(network.0.as_bytes())).await {
+    if let Err(error) =
+        app.state::<ShardRegistry>().broadcast(TOPIC, Bytes::copy_from_slice(network.0.as_bytes())).await
+    {
         tracing::debug!(%error, %network, "could not notify the owner of waiting events; it will find them");
     }
 }
@@ -183,7 +187,7 @@ async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<
         if published.contains(&event.id) {
             continue;
         }
-        if !app.shards.owns(network) {
+        if !app.state::<ShardRegistry>().owns(network) {
             return Ok(Round::Over);
         }
         match publish(app, network, &event).await {
@@ -205,7 +209,7 @@ async fn publish(app: &App, network: NetworkId, waiting: &WaitingEvent) -> Resul
     // The id contains the name, because a RESYNC may replace an event that may have been published.
     let message_id = format!("{network}-{id}-{created_at}-{name}");
     let event = EventRef { name, target: target.as_deref(), data };
-    let stored = StoredEvent { message_id: &message_id, is_left_over: app.outbox.is_left_over(*id), event };
+    let stored = StoredEvent { message_id: &message_id, is_left_over: app.state::<Outbox>().is_left_over(*id), event };
     let span = tracing::trace_span!(target: "hub_trace", "publish", event = name);
     app.bus.publish_stored(network.0.as_u128(), stored, app.clock.now()).instrument(span).await
 }

@@ -15,7 +15,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::events::model::EventTypes;
 use crate::events::schema::ANY_EVENT;
 use crate::events::service::bus_unreachable;
-use crate::events::{listeners, stream};
+use crate::events::{Outbox, listeners, stream};
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
@@ -116,7 +116,7 @@ async fn open_events(
     } else {
         listeners::listen(&app, caller.network, types).await?;
         // The stream begins after changes whose requests were answered.
-        app.outbox.settled(caller.network).await;
+        app.state::<Outbox>().settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
         let last = request.last_event_id.as_deref();
         let replaces = server.is_some_and(|server| app.bus.is_connected(caller.network.0.as_u128(), server));

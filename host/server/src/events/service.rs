@@ -16,10 +16,11 @@ use crate::app::App;
 use crate::auth::{self, Scope};
 use crate::background::every;
 use crate::clock::Millis;
+use crate::cluster::ShardRegistry;
 use crate::events::model::EventKind;
 use crate::events::outbox::{self, EventConsumer};
 use crate::events::stream::OpenStream;
-use crate::events::{listeners, relay, store};
+use crate::events::{Outbox, Subscriptions, listeners, relay, store};
 use crate::http::error::ApiError;
 use crate::values::NetworkId;
 
@@ -106,12 +107,12 @@ pub async fn publish(
     }
     let now = app.clock.now();
     let data = data(kind, now, payload)?;
-    if kind.is_subscribable() && app.subscriptions.include(&app.db, network, kind).await? {
+    if kind.is_subscribable() && app.state::<Subscriptions>().include(&app.db, network, kind).await? {
         let write = async |mut tx| outbox::insert_in(app, &mut tx, network, (kind.name(), target, &data), now).await;
         return Ok(app.db.transaction(write).await?);
     }
     // After the events of changes whose requests were answered.
-    app.outbox.settled(network).await;
+    app.state::<Outbox>().settled(network).await;
     let event = Event { name: kind.name(), target: target.map(str::to_owned), data };
     let span = tracing::trace_span!(target: "hub_trace", "publish", event = event.name);
     app.bus.publish(network.0.as_u128(), event, now).instrument(span).await?;
@@ -126,7 +127,7 @@ pub(crate) async fn subscribe_in(
     subscriber: &str,
     kinds: &[EventKind],
 ) -> Result<(), hub_db::Error> {
-    app.subscriptions.forget_on_end(tx);
+    app.state::<Subscriptions>().forget_on_end(tx);
     store::unsubscribe(tx, network, subscriber).await?;
     for kind in kinds {
         store::subscribe(tx, network, subscriber, kind.name()).await?;
@@ -167,9 +168,9 @@ impl Streams {
 /// Starts publishing the outbox and maintaining the open streams. Events with subscribers go to `consumer` when they
 /// leave the outbox.
 pub(crate) async fn start(app: &App, consumer: &'static dyn EventConsumer) -> anyhow::Result<()> {
-    app.outbox.set_consumer(consumer);
-    app.outbox.set_left_over(store::newest(&app.db).await?.unwrap_or_default());
-    if let Some(inbox) = app.shards.listen(relay::TOPIC).await? {
+    app.state::<Outbox>().set_consumer(consumer);
+    app.state::<Outbox>().set_left_over(store::newest(&app.db).await?.unwrap_or_default());
+    if let Some(inbox) = app.state::<ShardRegistry>().listen(relay::TOPIC).await? {
         app.spawn(relay::listen(app.clone(), inbox));
     }
     app.spawn(relay::run(app.clone()));
@@ -184,7 +185,7 @@ pub(crate) async fn start(app: &App, consumer: &'static dyn EventConsumer) -> an
 async fn tick(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
     app.bus.sweep(now);
-    for stream in app.streams.all() {
+    for stream in app.state::<Streams>().all() {
         stream.tick(now);
     }
     Ok(())
@@ -192,7 +193,7 @@ async fn tick(app: App) -> Result<(), Infallible> {
 
 /// Ends streams whose key is no longer valid. Separate from `tick`, so that no ping waits for the database.
 async fn check_keys(app: App) -> Result<(), hub_db::Error> {
-    let streams = app.streams.all();
+    let streams = app.state::<Streams>().all();
     let shown = streams.iter().map(|stream| &stream.credential).collect();
     let revoked = auth::revoked(&app, shown, Scope::EventsRead).await?;
     if !revoked.is_empty() {

@@ -14,10 +14,11 @@ use tokio::sync::Notify;
 use crate::app::App;
 use crate::auth::{Caller, Credential};
 use crate::clock::{Millis, millis};
+use crate::events::Streams;
 use crate::events::model::EventTypes;
 use crate::http::connection::Connection;
 use crate::limits::OpenGuard;
-use crate::metering::NetworkCounters;
+use crate::usage_counters::{NetworkCounters, UsageCounters};
 use crate::values::NetworkId;
 
 const PING_INTERVAL: Duration = Duration::from_secs(15);
@@ -115,8 +116,8 @@ pub(super) fn body(
         withdrawn: AtomicBool::new(false),
         wake: Notify::new(),
     });
-    app.streams.add(Arc::clone(&stream));
-    let counters = app.metering.network(caller.network);
+    app.state::<Streams>().add(Arc::clone(&stream));
+    let counters = app.state::<UsageCounters>().network(caller.network);
     let preamble = preamble(app, (!has_id).then(|| subscription.start_id()));
     let sender = Sender {
         app: app.clone(),
@@ -169,7 +170,7 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        self.app.streams.remove(&self.stream);
+        self.app.state::<Streams>().remove(&self.stream);
     }
 }
 

@@ -6,11 +6,11 @@ use axum::body::{Body, Bytes};
 use axum::response::Response;
 use serde::Serialize;
 
+pub(crate) use crate::bounds::ANSWER_LIMIT;
+
 /// Maximum size of a small response: most of it fits into the socket.
 const SMALL_ANSWER: usize = 64 * 1024;
 
-/// Maximum size of a JSON response, in bytes.
-pub(crate) const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
 /// Part of it that lists of large items leave for the rest of the response.
 const REST: usize = 256 * 1024;
 

@@ -1,14 +1,18 @@
 //! Open connections: their limits, and the connection of a request.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use crate::config::Settings;
+
+const LOOPBACK: Ipv4Net = Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8);
 
 /// All open connections, counted.
 #[derive(Debug)]
@@ -37,6 +41,20 @@ pub(crate) enum ConnectionLimit {
 }
 
 impl Connections {
+    /// None are open yet. The rest of the files that the process may open is for the database, blobs, and the other nodes.
+    pub(crate) fn of(settings: &Settings) -> Self {
+        const PER_ADDRESS: u32 = 4096;
+        let open_files = rlimit::Resource::NOFILE.get_soft().unwrap_or(1024).try_into().unwrap_or(u32::MAX);
+        let limit = settings.max_connections.unwrap_or(open_files - open_files / 8);
+        let per_address = settings.max_connections_per_address.unwrap_or(PER_ADDRESS.min(limit / 4));
+        let mut exempt = settings.trusted_proxies.clone();
+        if settings.connections.is_loopback_exempt {
+            exempt.extend([IpNet::from(IpAddr::from(Ipv6Addr::LOCALHOST)), IpNet::V4(LOOPBACK)]);
+        }
+        tracing::info!(limit, per_address, "connections");
+        Self::new(limit as usize, per_address as usize, exempt)
+    }
+
     /// Creates an empty count.
     pub(crate) fn new(limit: usize, limit_per_address: usize, exempt: Vec<IpNet>) -> Self {
         Self(Arc::new(Counts {

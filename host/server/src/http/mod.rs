@@ -2,7 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod client_address;
-pub(crate) mod connection;
+pub mod connection;
 pub(crate) mod cookie;
 pub mod document;
 pub mod error;

@@ -11,6 +11,7 @@ use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_body;
 use crate::http::request_record::RequestRecord;
+use crate::metric_recorder::MetricRecorder;
 use crate::traces;
 
 /// Log target of the line per request.
@@ -107,7 +108,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
         }
     }
     let (status, took) = (response.status(), started.elapsed());
-    app.monitoring.record_request(&method, &route, status.as_u16(), took);
+    app.state::<MetricRecorder>().record_request(&method, &route, status.as_u16(), took);
     if is_traced {
         traces::end_request(&span, status, record.network());
     }

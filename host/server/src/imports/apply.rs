@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::economy::service::EconomyError;
 use crate::economy::{self, Amount, BalanceImport, PlannedBalance};
-use crate::imported::Imported;
+use crate::import_outcome::ImportOutcome;
 use crate::imports::model::Import;
 use crate::imports::record::{Item, Record, Remark, SourceKey};
 use crate::imports::report::Outcome;
@@ -112,7 +112,7 @@ pub(super) async fn plan<'i>(
             Record::Sighting { player, name, address, at } => {
                 let seen = (name.as_deref(), address.as_ref());
                 let outcome = punishments::see(app, None, import.network, *player, seen, *at).await?;
-                if outcome != Imported::Unchanged {
+                if outcome != ImportOutcome::Unchanged {
                     let (player, (name, address), at) = (*player, seen, *at);
                     plan.changes.push(Change::Sighting { player, name, address, at });
                 }
@@ -162,7 +162,7 @@ struct Planner<'p> {
 
 /// Skips a record that exceeds a limit of its own target; any other error fails the batch.
 fn skip_over_bound(
-    result: Result<Imported, PermissionsError>,
+    result: Result<ImportOutcome, PermissionsError>,
     subject: impl std::fmt::Display,
 ) -> Result<Outcome, ApplyError> {
     match result {
@@ -181,7 +181,7 @@ impl Planner<'_> {
 
     async fn group<'i>(&self, group: &'i GroupImport, plan: &mut Plan<'i>) -> Result<Outcome, ApplyError> {
         let planned = permissions::plan_group(self.app, self.import.network, group).await;
-        if planned.as_ref().is_ok_and(|outcome| *outcome != Imported::Unchanged) {
+        if planned.as_ref().is_ok_and(|outcome| *outcome != ImportOutcome::Unchanged) {
             plan.changes.push(Change::Group(group));
         }
         skip_over_bound(planned, format_args!("group {}", group.id))
@@ -191,10 +191,10 @@ impl Planner<'_> {
         let planned = permissions::plan_nodes(self.app, self.import.network, player, nodes).await;
         let planned = planned.map(|(outcome, different, new)| {
             if different.is_empty() {
-                return Imported::Unchanged;
+                return ImportOutcome::Unchanged;
             }
             plan.new_nodes.0 += new;
-            plan.new_nodes.1 += i64::from(outcome == Imported::Created);
+            plan.new_nodes.1 += i64::from(outcome == ImportOutcome::Created);
             plan.changes.push(Change::Nodes { player, nodes: different });
             outcome
         });
@@ -220,10 +220,10 @@ impl Planner<'_> {
     ) -> Result<Outcome, ApplyError> {
         if let Some(id) = self.known(key) {
             let Some(revocation) = punishment.revocation.as_ref().filter(|_| open.contains(&id)) else {
-                return Ok(Outcome::Imported(Imported::Unchanged));
+                return Ok(Outcome::Imported(ImportOutcome::Unchanged));
             };
             plan.changes.push(Change::Revocation { id, revocation });
-            return Ok(Outcome::Imported(Imported::Changed));
+            return Ok(Outcome::Imported(ImportOutcome::Changed));
         }
         // Ensures that a duplicate record in the file is written once.
         self.known.insert((key.source.clone(), key.key.clone()), 0);
@@ -244,7 +244,7 @@ impl Planner<'_> {
         }
         plan.new_punishments += 1;
         plan.changes.push(Change::Punishment { key, punishment });
-        Ok(Outcome::Imported(Imported::Created))
+        Ok(Outcome::Imported(ImportOutcome::Created))
     }
 
     async fn balance(&self, player: PlayerId, amount: Amount, plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
@@ -263,7 +263,7 @@ impl Planner<'_> {
                     plan.new_balances += i64::from(is_new);
                     plan.changes.push(Change::Balance { player, add, key, amount });
                 }
-                Ok(Outcome::Imported(if is_known { Imported::Unchanged } else { outcome }))
+                Ok(Outcome::Imported(if is_known { ImportOutcome::Unchanged } else { outcome }))
             }
         }
     }

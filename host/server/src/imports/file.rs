@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::app::App;
-use crate::blobs::{BlobError, BlobKey};
+use crate::blobs::{BlobError, BlobKey, Blobs};
 use crate::clock::Millis;
 use crate::imports::litebans::{self, Names};
 use crate::imports::model::{Import, ImportKind, Scopes};
@@ -32,7 +32,7 @@ pub(super) fn folder(app: &App) -> PathBuf {
 
 /// Copies a file from the blob store; none if it was deleted.
 pub(super) async fn fetch(app: &App, key: &BlobKey) -> Result<Option<NamedTempFile>, BlobError> {
-    let Some(blob) = app.blobs.get(key).await? else { return Ok(None) };
+    let Some(blob) = app.state::<Blobs>().get(key).await? else { return Ok(None) };
     let folder = folder(app);
     let file = tokio::task::spawn_blocking(move || {
         std::fs::create_dir_all(&folder)?;

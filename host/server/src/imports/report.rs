@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::imported::Imported;
+use crate::import_outcome::ImportOutcome;
 use crate::imports::record::{Category, Item, Remark};
 
 /// Maximum number of notes in a report, and maximum length of their parts, in characters.
@@ -55,7 +55,7 @@ pub(super) struct Note {
 /// Result of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    Imported(Imported),
+    Imported(ImportOutcome),
     /// Skipped for this reason; a record skipped while reading has a note already.
     Skipped(Option<Remark>),
 }
@@ -65,9 +65,9 @@ impl Report {
     pub(super) fn add(&mut self, item: &Item, outcome: &Outcome) {
         let counts = self.counts.entry(item.record.category()).or_default();
         match outcome {
-            Outcome::Imported(Imported::Created) => counts.created += 1,
-            Outcome::Imported(Imported::Changed) => counts.changed += 1,
-            Outcome::Imported(Imported::Unchanged) => counts.unchanged += 1,
+            Outcome::Imported(ImportOutcome::Created) => counts.created += 1,
+            Outcome::Imported(ImportOutcome::Changed) => counts.changed += 1,
+            Outcome::Imported(ImportOutcome::Unchanged) => counts.unchanged += 1,
             Outcome::Skipped(_) => counts.skipped += 1,
         }
         let reason = match outcome {

@@ -16,8 +16,9 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::background::when_due;
-use crate::blobs::{self, BlobError, BlobKey};
+use crate::blobs::{self, BlobError, BlobKey, Blobs};
 use crate::clock::Millis;
+use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
 use crate::imports::litebans::Names;
@@ -75,14 +76,17 @@ pub(crate) fn start(app: &App) {
     {
         tracing::warn!(%error, "could not delete the files of earlier imports");
     }
-    when_due(app, POLL_INTERVAL, |app| &app.imports.wake, "look for imports", run_waiting);
+    when_due(app, POLL_INTERVAL, |app| &app.state::<Imports>().wake, "look for imports", run_waiting);
 }
 
 /// Starts waiting imports. Schedules no later run: new imports wake it.
 async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     for import in store::unfinished(&app.db, MOST_WAITING).await? {
         let network = import.network;
-        if app.shards.is_draining() || !app.shards.owns(network) || !app.imports.enter(network) {
+        if app.state::<ShardRegistry>().is_draining()
+            || !app.state::<ShardRegistry>().owns(network)
+            || !app.state::<Imports>().enter(network)
+        {
             continue;
         }
         let task = app.clone();
@@ -92,7 +96,7 @@ async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
             drop(running);
             // An interrupted import is retried after a pause.
             if has_ended {
-                task.imports.wake();
+                task.state::<Imports>().wake();
             }
         });
     }
@@ -107,7 +111,7 @@ struct RunningGuard {
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        self.app.imports.leave(self.network);
+        self.app.state::<Imports>().leave(self.network);
     }
 }
 
@@ -197,7 +201,7 @@ pub(super) async fn end(
     });
     let ended = ended.await?;
     if ended {
-        app.blobs.delete_unreferenced(&[key]).await;
+        app.state::<Blobs>().delete_unreferenced(&[key]).await;
     }
     Ok(ended)
 }
@@ -313,7 +317,7 @@ async fn write_batch(
         .db
         .transaction(async |mut tx| {
             let began = Instant::now();
-            if !app.shards.lock_lease(&mut tx, current.network).await? {
+            if !app.state::<ShardRegistry>().lock_lease(&mut tx, current.network).await? {
                 return Err(RunError::Gone);
             }
             // First, so that a cancelled import writes nothing.

@@ -7,11 +7,11 @@ use thiserror::Error;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
-use crate::blobs::{self, BlobError, BlobKey, ReceivedBlob, Upload};
+use crate::blobs::{self, BlobError, BlobKey, Blobs, ReceivedBlob, Upload};
 use crate::http::error::ApiError;
 use crate::imports::model::{Import, ImportKind, ImportOptions, ImportState};
 use crate::imports::report::Report;
-use crate::imports::{run, store};
+use crate::imports::{Imports, run, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
@@ -99,10 +99,10 @@ pub(super) async fn create(
             Ok::<_, hub_db::Error>(inserted)
         });
         if inserted.await? {
-            app.imports.wake();
+            app.state::<Imports>().wake();
             return Ok(import);
         }
-        app.blobs.delete_unreferenced(std::slice::from_ref(&key)).await;
+        app.state::<Blobs>().delete_unreferenced(std::slice::from_ref(&key)).await;
         Err(ImportsError::Running)
     }));
     inserting.await.map_err(BlobError::from)?

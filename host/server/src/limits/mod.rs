@@ -8,9 +8,7 @@
 //! database's triggers count stored data. Tables: `network_usage`, and `plans`, which it reads.
 
 mod addresses;
-mod bounds;
 mod document;
-mod limit;
 mod modules;
 mod plan;
 mod plan_store;
@@ -21,10 +19,9 @@ mod stored;
 mod token_bucket;
 mod usage;
 
+pub use crate::bounds::{Bounds, Limit};
 pub(crate) use addresses::address_block;
-pub use bounds::Bounds;
 pub use document::{document, to_json};
-pub use limit::Limit;
 pub(crate) use modules::{charge_module_time, has_module_time};
 pub(crate) use plan::{ModuleLimits, PlanLimits, PointLimits, RetentionDays, object};
 pub(crate) use plan_store::StorageCounts;
@@ -75,7 +72,7 @@ pub(crate) struct NetworkLimits {
 
 /// Limits of `network`, which can then be checked inside a transaction.
 pub(crate) async fn of(app: &App, network: NetworkId) -> Result<NetworkLimits, hub_db::Error> {
-    Ok(NetworkLimits::new(app, app.limits.current(app, network).await?.plan()))
+    Ok(NetworkLimits::new(app, app.state::<Limits>().current(app, network).await?.plan()))
 }
 
 /// Refuses to add `added` to `used` if the result exceeds a bound without a plan limit.

@@ -14,6 +14,7 @@ use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::rate_limit::{self, RateState};
+use crate::limits::Limits;
 use crate::limits::plan::Rates;
 use crate::limits::state::NetworkState;
 use crate::limits::token_bucket::{Rate, TokenBucket};
@@ -41,7 +42,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
     if request.extensions().get::<PublicRoute>().is_some() {
         return public_layer(State(app), request, next).await;
     }
-    if !app.limits.has_rates() {
+    if !app.state::<Limits>().has_rates() {
         return next.run(request).await;
     }
     let rates = RatesOfResponse::default();
@@ -53,7 +54,7 @@ pub(crate) async fn layer(State(app): State<App>, mut request: Request, next: Ne
 
 /// Refuses requests to routes without a key from an address that sends too many.
 pub(crate) async fn public_layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    match app.limits.addresses.count_public(remote_address(request.extensions()), app.clock.now()) {
+    match app.state::<Limits>().addresses.count_public(remote_address(request.extensions()), app.clock.now()) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
@@ -72,7 +73,7 @@ pub(crate) async fn count_request(
     network: NetworkId,
     key_id: &str,
 ) -> Result<(), ApiError> {
-    let state = app.limits.current(app, network).await?;
+    let state = app.state::<Limits>().current(app, network).await?;
     let Some(rates) = state.plan().rates else { return Ok(()) };
     if parts.extensions.get::<Counted>().is_some() {
         return Ok(());
@@ -83,7 +84,7 @@ pub(crate) async fn count_request(
     let counted = take(app, &state, rates, key_id, publishes, &mut states);
     match parts.extensions.get::<RatesOfResponse>() {
         Some(response) => response.0.lock().clone_from(&states),
-        None => app.limits.note_rates(),
+        None => app.state::<Limits>().note_rates(),
     }
     counted.map_err(|refused| refusal(refused.message, refused.retry_after, states))
 }
@@ -105,7 +106,7 @@ fn take(
     let mut take = |policy, rate, bucket: &TokenBucket, message| take_one(policy, rate, bucket, message, now, states);
     // The key first: a key's excess must not reduce the quota of the network's other keys.
     if let Some(rate) = rates.key_requests {
-        let bucket = app.limits.key_bucket(key_id);
+        let bucket = app.state::<Limits>().key_bucket(key_id);
         take("key", rate, &bucket, "This key exceeds the request rate of its network's plan.")?;
     }
     if let Some(rate) = rates.requests {

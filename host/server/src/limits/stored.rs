@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::limits::plan_store::{self, StorageCounts};
-use crate::limits::{Limit, NetworkLimits, QuotaExceeded};
+use crate::limits::{Limit, Limits, NetworkLimits, QuotaExceeded};
 use crate::values::NetworkId;
 
 /// Validity of a count near the limit, and below half of it.
@@ -88,7 +88,7 @@ pub(crate) async fn check_storage<E>(
 where
     E: From<QuotaExceeded> + From<hub_db::Error>,
 {
-    let state = app.limits.current(app, network).await?;
+    let state = app.state::<Limits>().current(app, network).await?;
     let limits = NetworkLimits::new(app, state.plan());
     let now = app.clock.now();
     if state.stored.add(limits.value(Limit::StorageBytes), bytes, now) {

@@ -147,7 +147,7 @@ where
 {
     let limits = of(app, network).await?;
     let value = limits.value(rows.limit);
-    let count = app.usage.count(network, rows.limit);
+    let count = app.state::<Usage>().count(network, rows.limit);
     let is_counted = count.lock().counted.is_some();
     if !is_counted {
         recount(app, network, rows, value, &count).await?;
@@ -235,13 +235,13 @@ where
 {
     let limits = of(app, network).await?;
     let key = (network, limit);
-    let mut open = app.usage.open.lock();
+    let mut open = app.state::<Usage>().open.lock();
     let count = open.entry(key).or_default();
     limits.check(limit, count.now, 1)?;
     count.now += 1;
     count.peak = count.peak.max(count.now);
     drop(open);
-    Ok(OpenGuard { open: Arc::clone(&app.usage.open), key })
+    Ok(OpenGuard { open: Arc::clone(&app.state::<Usage>().open), key })
 }
 
 /// Response body that counts as open until it is completely sent.

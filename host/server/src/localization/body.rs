@@ -1,11 +1,11 @@
-//! Catalog and players' language in the API.
+//! The catalog on the wire.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::localization::model::{Language, Locale, LocaleCode, Source};
+use crate::localization::model::{Locale, LocaleCode};
 
 /// All messages, or those of some namespaces.
 #[derive(Debug, Serialize, ToSchema)]
@@ -20,18 +20,4 @@ pub(super) struct LocalizationCatalog {
     /// Message texts by locale and key.
     #[schema(example = json!({"en": {"welcome": "Welcome!"}}))]
     pub(super) messages: BTreeMap<String, BTreeMap<String, String>>,
-}
-
-/// Language of a player; both fields are null if it was never set, or was unset.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PlayerLanguage {
-    locale: Option<LocaleCode>,
-    source: Option<Source>,
-}
-
-impl From<Language> for PlayerLanguage {
-    fn from(language: Language) -> Self {
-        let (locale, source) = language.unzip();
-        Self { locale, source }
-    }
 }

@@ -1,11 +1,11 @@
-//! Localization: message catalog, locales, and players' languages.
+//! Localization: the catalog of messages and its locales.
 //!
 //! A message has a default, registered by a plugin, and an optional override by the operator, which has precedence.
 //! Invariants: a default is registered once and never changed by a plugin; a network has exactly one default locale,
 //! initially `en`; the catalog's version increases by one with every call that changes a text or locale, and is
 //! published once, after it is stored. Locales are compared case-insensitively, with `_` and `-` equal, and shown in
-//! their first spelling. Tables: `localization_catalogs`, `localization_locales`, `localization_messages`,
-//! `player_languages`.
+//! alike, and are shown as they were first sent. Players' languages belong to `players`. Tables: `localization_catalogs`,
+//! `localization_locales`, `localization_messages`.
 
 mod body;
 mod model;
@@ -14,10 +14,15 @@ mod service;
 mod store;
 
 use crate::events::{EventKind, EventSchema};
+use crate::keyed_lock::KeyedLock;
+use crate::values::NetworkId;
 
-pub(crate) use body::PlayerLanguage;
+pub(crate) use model::LocaleCode;
 pub(crate) use routes::router;
-pub(crate) use service::player_language;
+
+/// Held by who adds to a network's catalog.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogWrites(KeyedLock<NetworkId>);
 
 /// Events of this component, for the API document.
 pub(crate) fn events() -> Vec<EventSchema> {

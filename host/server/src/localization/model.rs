@@ -1,6 +1,6 @@
-//! Locales, messages, languages.
+//! Locales and messages.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::text_type::text_type;
@@ -11,7 +11,7 @@ pub(super) const INITIAL_LOCALE: &str = "en";
 
 text_type! {
     /// Locale such as `en_us` or `de`: 1 to 16 of `A-Za-z0-9_-`.
-    pub(super) struct LocaleCode;
+    pub(crate) struct LocaleCode;
     check: |text| {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         let is_code = (1..=16).contains(&text.len()) && text.bytes().all(fits);
@@ -77,28 +77,3 @@ pub(super) struct LocalizationMessage {
     #[schema(example = "Hello and welcome!")]
     pub(super) effective: String,
 }
-
-/// Source of a player's language.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr, ToSchema,
-)]
-#[serde(rename_all = "UPPERCASE", try_from = "String")]
-#[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
-#[schema(as = LanguageSource)]
-pub(super) enum Source {
-    /// Chosen by the player: do not ask again.
-    Player,
-    /// Detected; may be detected again.
-    Auto,
-}
-
-impl TryFrom<String> for Source {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        text.parse().map_err(|_| "must be PLAYER or AUTO")
-    }
-}
-
-/// Language of a player and its source; none if never set.
-pub(super) type Language = Option<(LocaleCode, Source)>;

@@ -2,11 +2,10 @@
 
 mod catalog;
 mod manage;
-mod players;
 
 use crate::endpoints::Endpoints;
 
 /// Routes of localization.
 pub(crate) fn router() -> Endpoints {
-    catalog::router().merge(players::router()).merge(manage::router())
+    catalog::router().merge(manage::router())
 }

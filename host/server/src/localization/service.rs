@@ -15,16 +15,14 @@ use crate::compute::{MANY_ROWS, compute_if};
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
-use crate::localization::body::{LocalizationCatalog, PlayerLanguage};
-use crate::localization::model::{
-    INITIAL_LOCALE, Language, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace,
-};
+use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
+use crate::localization::CatalogWrites;
+use crate::localization::body::LocalizationCatalog;
+use crate::localization::model::{INITIAL_LOCALE, Locale, LocaleCode, LocalizationMessage, MessageKey, Namespace};
 pub(super) use crate::localization::store::messages::MessageFilter;
 use crate::localization::store::messages::{self, DefaultsJson, EffectiveRow, MessageRow, MessageScope};
-use crate::localization::store::{self, CatalogRow, LocaleRow, languages};
-use crate::players::{self, service::PlayersError};
-use crate::values::{Identifier, NetworkId, PlayerId};
+use crate::localization::store::{self, CatalogRow, LocaleRow};
+use crate::values::NetworkId;
 
 /// Errors of requests about localization.
 #[derive(Debug, Error)]
@@ -41,9 +39,6 @@ pub(super) enum LocalizationError {
     /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The player could not be created.
-    #[error(transparent)]
-    Player(#[from] PlayersError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -57,7 +52,6 @@ impl From<LocalizationError> for ApiError {
             LocalizationError::DefaultNeeded => Self::bad_request("default_locale_needed", message),
             LocalizationError::DefaultDisabled => Self::bad_request("default_locale_disabled", message),
             LocalizationError::Quota(exceeded) => exceeded.into(),
-            LocalizationError::Player(error) => error.into(),
             LocalizationError::Database(error) => error.into(),
         }
     }
@@ -181,7 +175,7 @@ pub(super) async fn add_defaults<'a>(
     if missing == 0 {
         return Ok(0);
     }
-    let _turn = app.catalog_writes.lock(network).await;
+    let _turn = app.state::<CatalogWrites>().0.lock(network).await;
     check_messages(app, network, missing, defaults.bytes()).await?;
     let replaced = messages::stored_bytes(&app.db, network, &scope);
     check_storage::<LocalizationError>(app, network, stored, replaced).await?;
@@ -255,7 +249,7 @@ pub(super) async fn put_override(
 ) -> Result<LocalizationMessage, LocalizationError> {
     let scope = MessageScope { namespace, locale_key: locale.key() };
     check_text(app, text)?;
-    let _turn = app.catalog_writes.lock(network).await;
+    let _turn = app.state::<CatalogWrites>().0.lock(network).await;
     let stored = messages::overridden(&app.db, network, &scope, key).await?;
     let before = stored.as_ref().map_or_else(|| -(json_size(key) as i64), |text| json_size(text) as i64);
     let added = i64::from(stored.is_none());
@@ -312,8 +306,8 @@ pub(super) async fn delete_override(
             Ok::<_, LocalizationError>((bytes, i64::from(before.default_text.is_none())))
         })
         .await?;
-    app.usage.removed(network, Limit::CatalogBytes, bytes);
-    app.usage.removed(network, Limit::Messages, messages);
+    app.state::<Usage>().removed(network, Limit::CatalogBytes, bytes);
+    app.state::<Usage>().removed(network, Limit::Messages, messages);
     Ok(())
 }
 
@@ -382,33 +376,4 @@ pub(super) async fn messages(
         Some(to_message(row, locale))
     });
     Ok((messages.collect(), total))
-}
-
-/// Returns a player's language.
-pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, LocalizationError> {
-    Ok(languages::get(&app.db, network, player).await?)
-}
-
-/// Returns a player's language like its route.
-pub(crate) async fn player_language(
-    app: &App,
-    network: NetworkId,
-    player: PlayerId,
-) -> Result<PlayerLanguage, ApiError> {
-    Ok(language(app, network, player).await?.into())
-}
-
-/// Stores or unsets a player's language. An unknown player is created.
-pub(super) async fn set_language(
-    app: &App,
-    network: NetworkId,
-    player: PlayerId,
-    username: Option<&Identifier>,
-    language: Language,
-) -> Result<Language, LocalizationError> {
-    players::service::record_unseen(app, network, player, username).await?;
-    let is_there = languages::exists(&app.db, network, player);
-    check_rows::<LocalizationError>(app, network, languages::PLAYER_LANGUAGES, 1, is_there).await?;
-    languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
-    Ok(language)
 }

@@ -1,6 +1,5 @@
 //! All SQL of localization.
 
-pub(super) mod languages;
 pub(super) mod messages;
 
 use hub_db::{Db, Error, Tx};

@@ -5,7 +5,7 @@ mod tests;
 
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::matchmaking::policy;
-use crate::servers::NetworkPresence;
+use crate::presence::NetworkPresence;
 use crate::values::Identifier;
 
 /// Result of the search.

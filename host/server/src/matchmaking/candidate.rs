@@ -3,7 +3,7 @@
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::matchmaking::model::{Destination, Match, MatchResult, Mode};
-use crate::servers::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
+use crate::presence::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
 use crate::values::{Identifier, PlayerId};
 
 /// The player to match, and the time.

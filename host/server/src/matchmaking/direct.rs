@@ -5,7 +5,7 @@ use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::explanation::{DecidedBy, Explanation};
 use crate::matchmaking::model::{Destination, Match, MatchResult};
 use crate::matchmaking::reserve::reserve_slot;
-use crate::servers::{self, NetworkPresence};
+use crate::presence::{self, NetworkPresence, Presence};
 use crate::values::NetworkId;
 
 /// Reserves a slot at that destination, or returns the reason against it.
@@ -15,7 +15,7 @@ pub(super) async fn join(
     destination: &Destination,
     player: &PlayerContext,
 ) -> Result<Match, hub_db::Error> {
-    let decided = app.presence.with(network, |presence| {
+    let decided = app.state::<Presence>().with(network, |presence| {
         evaluate(presence, destination, player).map(|result| {
             let reserved = result.and_then(|()| reserve_slot(presence, destination, player, &app.ids));
             reserved.unwrap_or_else(Match::none)
@@ -34,7 +34,7 @@ pub(super) async fn explain(
     destination: &Destination,
     player: &PlayerContext,
 ) -> Result<(Match, Explanation), hub_db::Error> {
-    let decided = app.presence.with(network, |presence| {
+    let decided = app.state::<Presence>().with(network, |presence| {
         let result = evaluate(presence, destination, player)?;
         let candidate = Candidate::at(presence, destination, player);
         let explanation = Explanation::of(DecidedBy::BuiltIn, candidate.as_slice(), player, |_| Some(1));
@@ -67,6 +67,6 @@ fn evaluate(
 
 /// Result for a server that is not online.
 async fn absence(app: &App, network: NetworkId, destination: &Destination) -> Result<MatchResult, hub_db::Error> {
-    let known = servers::service::is_known_server(app, network, &destination.server_id).await?;
+    let known = presence::service::is_known_server(app, network, &destination.server_id).await?;
     Ok(if known { MatchResult::ServerOffline } else { MatchResult::ServerNotFound })
 }

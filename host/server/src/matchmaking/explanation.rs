@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use crate::geo::Region;
 use crate::http::answer::{AnswerBudget, json_size};
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
-use crate::servers::GameState;
+use crate::presence::GameState;
 use crate::values::Identifier;
 
 /// Explanation of a match.

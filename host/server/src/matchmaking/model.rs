@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::geo::Region;
-use crate::servers::{LiveServer, World};
+use crate::presence::{LiveServer, World};
 use crate::values::{Identifier, PlayerId};
 
 /// A request to match a player.

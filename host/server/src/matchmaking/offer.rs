@@ -13,7 +13,7 @@ use crate::geo::Region;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::model::{Destination, MatchRequest, Mode};
 use crate::modules::service::{self as modules, Ranking};
-use crate::servers::ServerInfo;
+use crate::presence::ServerInfo;
 use crate::values::{Identifier, NetworkId};
 
 /// Approximate size of a server's info.

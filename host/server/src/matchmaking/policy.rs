@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::matchmaking::candidate::Candidate;
 use crate::matchmaking::model::Destination;
-use crate::servers::join_order;
+use crate::presence::join_order;
 
 /// Compares two candidates; the better one is less. Order: the requested owner's live world, the player's region, then
 /// for minigames the fewest missing players and the fullest, for others the emptiest, then the server's and the world's

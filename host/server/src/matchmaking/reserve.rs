@@ -3,7 +3,7 @@
 use crate::ids::Ids;
 use crate::matchmaking::candidate::{Candidate, PlayerContext, coming};
 use crate::matchmaking::model::{Destination, Match, MatchResult};
-use crate::servers::{NetworkPresence, RESERVATION_TTL, Reservation};
+use crate::presence::{NetworkPresence, RESERVATION_TTL, Reservation};
 
 /// Reserves a slot at that destination for the player and each party member, if all of them can still join. The match
 /// has the id of the first slot.

@@ -14,7 +14,7 @@ use crate::http::extract::{Json, Query};
 use crate::matchmaking::explanation::Explanation;
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
 use crate::matchmaking::service;
-use crate::servers::{LiveServer, World};
+use crate::presence::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
 /// Maximum number of players of one match.

@@ -20,7 +20,7 @@ use crate::matchmaking::survey::{self, Survey};
 use crate::matchmaking::{direct, policy};
 use crate::modules::service::{Ranking, has_chain, take_sample};
 use crate::players;
-use crate::servers::{self, NetworkPresence, Role};
+use crate::presence::{self, NetworkPresence, Presence, Role};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds;
 
@@ -42,7 +42,7 @@ pub(super) async fn with_region(app: &App, network: NetworkId, mut request: Matc
 
 /// Refuses further reservations if the network has too many.
 pub(super) fn check_reservations(app: &App, network: NetworkId, slots: usize) -> Result<(), QuotaExceeded> {
-    let reserved = app.presence.with(network, |presence| presence.reservation_count(app.clock.now()));
+    let reserved = app.state::<Presence>().with(network, |presence| presence.reservation_count(app.clock.now()));
     limits::check(app, Limit::Reservations, reserved, i64::try_from(slots).unwrap_or(i64::MAX))
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) 
     if let Some(server) = &matched.server
         && !matched.slots.is_empty()
     {
-        servers::save_reserved(app, network, &server.server_id, &matched.slots).await?;
+        presence::save_reserved(app, network, &server.server_id, &matched.slots).await?;
     }
     Ok(matched)
 }
@@ -70,7 +70,7 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
     if let Mode::Server { server_type } = &request.mode {
         return Ok(find_server(app, network, request, server_type, &player, sampled));
     }
-    let decided = app.presence.with(network, |presence| {
+    let decided = app.state::<Presence>().with(network, |presence| {
         if survey::is_needed(presence, &request.mode, &player) {
             return None;
         }
@@ -102,7 +102,7 @@ fn find_server(
     player: &PlayerContext,
     sampled: bool,
 ) -> Match {
-    let (matched, offer) = app.presence.with(network, |presence| {
+    let (matched, offer) = app.state::<Presence>().with(network, |presence| {
         presence.release_expired(player.now);
         // Before a slot is reserved.
         let offer = if sampled { offer(presence, request, player).ok() } else { None };
@@ -134,12 +134,12 @@ async fn find_among_many(
             return Match::none(request.mode.none_open(survey.any_full));
         }
         if sampled && attempt == 0 {
-            let offer = app.presence.with(network, |presence| offer_of(presence, request, &player, &survey));
+            let offer = app.state::<Presence>().with(network, |presence| offer_of(presence, request, &player, &survey));
             if let Ok(offer) = offer {
                 offer.record(app, network);
             }
         }
-        let matched = app.presence.with(network, |presence| {
+        let matched = app.state::<Presence>().with(network, |presence| {
             let mut best = survey.best.iter();
             best.find_map(|destination| reserve_slot(presence, destination, &player, &app.ids).ok())
         });
@@ -157,7 +157,7 @@ async fn offer_now(
     request: &MatchRequest,
     player: &PlayerContext,
 ) -> Result<Offer, MatchResult> {
-    let few = app.presence.with(network, |presence| {
+    let few = app.state::<Presence>().with(network, |presence| {
         presence.release_expired(player.now);
         let is_few = matches!(request.mode, Mode::Server { .. }) || !survey::is_needed(presence, &request.mode, player);
         is_few.then(|| offer(presence, request, player))
@@ -166,7 +166,7 @@ async fn offer_now(
         return offer;
     }
     let survey = survey::best_of_many(app, network, &request.mode, player, survey::MOST_OFFERED).await;
-    compute(|| app.presence.with(network, |presence| offer_of(presence, request, player, &survey))).await
+    compute(|| app.state::<Presence>().with(network, |presence| offer_of(presence, request, player, &survey))).await
 }
 
 /// Modules rank outside presence's lock; the first destination that still has room is chosen.
@@ -186,7 +186,7 @@ async fn find_by_modules(
             return Match::refused(reason);
         }
         let player = PlayerContext { now: app.clock.now(), ..player };
-        let matched = app.presence.with(network, |presence| {
+        let matched = app.state::<Presence>().with(network, |presence| {
             let mut destinations = ranked.destinations();
             destinations.find_map(|destination| reserve_slot(presence, &destination, &player, &app.ids).ok())
         });
@@ -242,7 +242,7 @@ pub(super) async fn explain(
         };
         (matched, explanation)
     };
-    Ok(compute(|| app.presence.with(network, explain)).await)
+    Ok(compute(|| app.state::<Presence>().with(network, explain)).await)
 }
 
 /// Best open candidates in the built-in order, or the reason for none. Call it after
@@ -323,7 +323,7 @@ pub(super) fn regions(app: &App, network: NetworkId, server_type: Option<&str>) 
         return vec![];
     }
     let now = app.clock.now();
-    let counts = app.presence.with(network, |presence| {
+    let counts = app.state::<Presence>().with(network, |presence| {
         let mut counts: BTreeMap<Region, (u32, u32)> = BTreeMap::new();
         for server in presence.online(now) {
             let wanted = server_type.is_none_or(|kind| kind == server.info.server_type.as_str());

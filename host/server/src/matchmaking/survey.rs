@@ -8,7 +8,7 @@ use crate::compute::compute;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::model::{Destination, Mode};
 use crate::matchmaking::policy::Rank;
-use crate::servers::NetworkPresence;
+use crate::presence::{NetworkPresence, Presence};
 use crate::values::{Identifier, NetworkId};
 
 /// Candidates evaluated at once, under one lock: half a millisecond.
@@ -43,13 +43,13 @@ pub(super) async fn best_of_many(
 
 fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wanted: usize) -> Survey {
     let Mode::World { server_type, world_type } = mode else { return Survey::default() };
-    let servers: Vec<Identifier> = app.presence.with(network, |presence| {
+    let servers: Vec<Identifier> = app.state::<Presence>().with(network, |presence| {
         presence.of_type(server_type, player.now).map(|server| server.info.server_id.clone()).collect()
     });
     let mut best = Best::new(wanted);
     let (mut any_full, mut servers) = (false, servers.iter().peekable());
     while servers.peek().is_some() {
-        app.presence.with(network, |presence| {
+        app.state::<Presence>().with(network, |presence| {
             let mut evaluated = 0;
             while evaluated < BATCH
                 && let Some(id) = servers.next()

@@ -1,5 +1,7 @@
 //! Usage of a network in an hour or in a part of it.
 
+use crate::usage_counters::CountedUsage;
+
 /// Counts add up over an hour's parts; the highest peak counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts {
@@ -12,11 +14,14 @@ pub(super) struct Amounts {
     pub(super) peak_servers: i64,
 }
 
-impl Amounts {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Self::default()
+impl From<CountedUsage> for Amounts {
+    fn from(counted: CountedUsage) -> Self {
+        let CountedUsage { requests, events, module_calls, module_micros, fuel } = counted;
+        Self { requests, events, module_calls, module_micros, fuel, ..Self::default() }
     }
+}
 
+impl Amounts {
     /// Adds another part of the same hour.
     pub(super) fn add(&mut self, other: &Self) {
         for (sum, more) in [

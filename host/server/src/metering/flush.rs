@@ -9,7 +9,8 @@ use crate::clock::Millis;
 use crate::metering::amounts::Amounts;
 use crate::metering::peaks::NotedPeaks;
 use crate::metering::store::progress::{self, Work};
-use crate::metering::{hour_of, store};
+use crate::metering::{Metering, hour_of, store};
+use crate::usage_counters::UsageCounters;
 use crate::values::NetworkId;
 
 /// Rows written by one transaction.
@@ -49,7 +50,8 @@ impl Unsent {
 
     fn take(&mut self, app: &App, now: Millis) {
         let hour = hour_of(now);
-        for (network, amounts) in app.metering.drain().into_iter().chain(self.peaks.online(app, hour)) {
+        let counted = app.state::<UsageCounters>().drain().into_iter().map(|(network, usage)| (network, usage.into()));
+        for (network, amounts) in counted.chain(self.peaks.online(app, hour)) {
             self.waiting.entry((network, hour)).or_default().add(&amounts);
         }
         if !self.batches.is_empty() {
@@ -67,7 +69,7 @@ impl Unsent {
 /// Stores the counts up to now.
 pub(super) async fn run(app: &App) -> Result<(), Error> {
     let now = app.clock.now();
-    let mut unsent = app.metering.unsent.lock().await;
+    let mut unsent = app.state::<Metering>().unsent.lock().await;
     unsent.take(app, now);
     while let Some(batch) = unsent.batches.front() {
         store::add(&app.db, &unsent.node, batch, now).await?;
@@ -90,7 +92,7 @@ pub(crate) async fn stop(app: &App) {
         Ok(()) => run(app).await,
         failed => failed,
     };
-    let node = app.metering.unsent.lock().await.node.clone();
+    let node = app.state::<Metering>().unsent.lock().await.node.clone();
     let left = match stored {
         Ok(()) => leave(app, &node).await,
         failed => failed,

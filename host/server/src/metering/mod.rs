@@ -9,20 +9,20 @@
 
 mod amounts;
 mod close;
-mod counters;
 mod flush;
 mod peaks;
 mod report;
 mod retention;
 mod routes;
 pub(crate) mod service;
+mod state;
 mod storage;
 mod store;
 
-pub use counters::Metering;
-pub(crate) use counters::NetworkCounters;
 pub(crate) use flush::stop;
 pub(crate) use routes::{UsageHour, router};
+pub use state::Metering;
+pub(crate) use state::OnlinePeaks;
 
 use std::time::Duration;
 

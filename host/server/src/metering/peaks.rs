@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::limits::Limit;
+use crate::limits::{Limit, Usage};
+use crate::metering::Metering;
 use crate::metering::amounts::Amounts;
 use crate::values::NetworkId;
 
@@ -24,7 +25,7 @@ impl NotedPeaks {
     pub(super) fn online(&mut self, app: &App, hour: Millis) -> Vec<(NetworkId, Amounts)> {
         let mut new = vec![];
         self.online.retain(|_, (noted, _)| *noted == hour);
-        for (network, players, servers) in app.presence.take_peaks() {
+        for (network, players, servers) in app.state::<Metering>().online_peaks.take(app) {
             let (peak_players, peak_servers) = (players as i64, servers as i64);
             let peaks = Amounts { peak_players, peak_servers, ..Amounts::default() };
             let (_, noted) = self.online.entry(network).or_insert((hour, Amounts::default()));
@@ -39,7 +40,7 @@ impl NotedPeaks {
     /// This node's open streams since the last call, where that has to be written: the number changed, or the last
     /// write is old.
     pub(super) fn streams(&mut self, app: &App, now: Millis) -> Vec<(NetworkId, i64)> {
-        let open: HashMap<_, _> = app.usage.take_peaks(Limit::Streams).into_iter().collect();
+        let open: HashMap<_, _> = app.state::<Usage>().take_peaks(Limit::Streams).into_iter().collect();
         let closed = self.streams.iter().filter(|(network, (_, streams))| *streams > 0 && !open.contains_key(network));
         let closed: Vec<_> = closed.map(|(network, _)| (*network, 0)).collect();
         let is_due = |network: &NetworkId, streams: i64| {

@@ -16,10 +16,10 @@ use thiserror::Error as ThisError;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::http_client;
-use crate::metering::HOUR;
 use crate::metering::routes::UsageHour;
 use crate::metering::store::progress::{self, Progress, Work};
 use crate::metering::store::read::{self, HourRow};
+use crate::metering::{HOUR, Metering};
 
 const INTERVAL: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -63,7 +63,7 @@ pub(super) fn start(app: &App) -> anyhow::Result<()> {
 }
 
 async fn run(app: App, client: Client, url: String, authorization: Option<String>) {
-    let node = app.metering.unsent.lock().await.node().to_owned();
+    let node = app.state::<Metering>().unsent.lock().await.node().to_owned();
     let sink = Sink { client, url, authorization, node };
     let mut delay = FIRST_RETRY;
     loop {

@@ -1,25 +1,31 @@
-//! Host calls of modules, answered by the components' services for one network and one module.
+//! The host calls of modules, answered for one network and one module: from the module's own store here, from the game's data
+//! through [`ModuleData`].
 
 use hub_sandbox::contract::HostError;
-use hub_sandbox::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use hub_sandbox::{BoxFuture, Host, HostAnswer, HostCall};
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
 use crate::app::{App, WeakApp};
 use crate::clock::Millis;
-use crate::economy::{self, Amount};
+use crate::modules::Modules;
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
-use crate::permissions;
-use crate::punishments::{self, Identity};
-use crate::values::{Identifier, Label, NetworkId};
-use crate::{servers, statistics};
+use crate::values::NetworkId;
 
-/// Maximum number of players listed for one server or world.
-const MAX_PLAYERS: usize = 200;
 /// Maximum size in bytes of one [`DryHost`]; the least recently used entry is evicted first.
 const MAX_DRY_BYTES: u64 = 1 << 20;
+
+/// Answers the host calls that read a network's players.
+pub(crate) trait ModuleData: Send + Sync {
+    /// The answer to a call that is none of the module's own store.
+    fn answer<'a>(
+        &'a self,
+        app: &'a App,
+        network: NetworkId,
+        call: &'a HostCall,
+    ) -> BoxFuture<'a, Result<HostAnswer, HostError>>;
+}
 
 /// Host of one module of one network.
 pub(super) struct ModuleHost {
@@ -51,113 +57,9 @@ impl ModuleHost {
                 HostAnswer::Number(store::increment(&app, of, key, *by, *ttl_ms).await?)
             }
             HostCall::StoreDelete { key } => HostAnswer::Deleted(store::delete(&app, of, key).await?),
-            HostCall::Punishments { player, filter } => {
-                HostAnswer::Punishments(punishments(&app, self.network, player, filter).await?)
-            }
-            HostCall::Online { player } => HostAnswer::Online(online(&app, self.network, player)),
-            HostCall::PlayersOn { server_id, world_id } => {
-                let on = servers::service::players_on(&app, self.network, server_id, world_id.as_deref());
-                HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
-            }
-            HostCall::Permission { player, node, context, world } => {
-                let (context, world) = (context.as_deref(), world.as_deref());
-                HostAnswer::Permission(permission(&app, self.network, player, node, context, world).await?)
-            }
-            HostCall::Statistics { players, name, game_mode, period } => {
-                HostAnswer::Statistics(statistics(&app, self.network, players, name, game_mode, *period).await?)
-            }
-            HostCall::Balance { player, currency } => {
-                HostAnswer::Balance(balance(&app, self.network, player, currency).await?)
-            }
+            call => app.state::<Modules>().data.answer(&app, self.network, call).await?,
         })
     }
-}
-
-/// A player's punishments, newest first.
-async fn punishments(
-    app: &App,
-    network: NetworkId,
-    player: &str,
-    filter: &PunishmentFilter,
-) -> Result<Vec<Punishment>, HostError> {
-    // PostgreSQL's text cannot hold it, so no name contains one.
-    if player.contains('\0') {
-        return Ok(vec![]);
-    }
-    let identity = match player.parse() {
-        Ok(id) => Identity { player: Some(id), ..Identity::default() },
-        Err(_) => Identity { name: Some(player.to_owned()), ..Identity::default() },
-    };
-    let since = filter.since_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
-    let (kind, limit) = (filter.kind.map(Into::into), i64::from(filter.limit));
-    let filter =
-        punishments::PunishmentFilter { active_only: false, since, kind, limit, offset: 0, prefers_bans: false };
-    let record = punishments::service::find(app, network, &identity, &filter).await.map_err(|error| {
-        tracing::warn!(%network, %error, "could not read a player's punishments for a module");
-        HostError::Unavailable
-    })?;
-    let now = app.clock.now();
-    Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
-}
-
-/// Checks a player's permission; undefined for an invalid UUID.
-async fn permission(
-    app: &App,
-    network: NetworkId,
-    player: &str,
-    node: &str,
-    context: Option<&str>,
-    world: Option<&str>,
-) -> Result<PermissionState, HostError> {
-    let Ok(player) = player.parse() else { return Ok(PermissionState::Undefined) };
-    let context = context.map(str::parse).transpose().map_err(HostError::Invalid)?;
-    let world = world.map(str::parse).transpose().map_err(HostError::Invalid)?;
-    let may = permissions::service::check(app, network, player, node, context.as_ref(), world.as_ref()).await;
-    let may = may.map_err(|error| {
-        tracing::warn!(%network, %error, "could not read a player's permissions for a module");
-        HostError::Unavailable
-    })?;
-    Ok(may
-        .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
-}
-
-/// One statistic of each player; none for an invalid UUID, statistic name or game mode.
-async fn statistics(
-    app: &App,
-    network: NetworkId,
-    players: &[String],
-    name: &str,
-    game_mode: &str,
-    period: Period,
-) -> Result<Vec<Option<f64>>, HostError> {
-    let (Ok(name), Ok(game_mode)) = (name.parse(), Label::try_from(game_mode.to_owned())) else {
-        return Ok(vec![None; players.len()]);
-    };
-    let players: Vec<_> = players.iter().map(|player| player.parse().ok()).collect();
-    let found = statistics::service::of_players(app, network, &players, game_mode, name, period.into()).await;
-    found.map_err(|error| unavailable(network, &error))
-}
-
-/// A player's balance in ten-thousandths; none for an invalid UUID or an unknown currency.
-async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) -> Result<Option<i64>, HostError> {
-    let (Ok(player), Ok(currency)) = (player.parse(), currency.parse()) else { return Ok(None) };
-    let balance = economy::service::balance(app, network, &crate::owner::Owner::player(player), &currency).await;
-    Ok(balance.map_err(|error| unavailable(network, &error))?.map(Amount::ten_thousandths))
-}
-
-fn unavailable(network: NetworkId, error: &hub_db::Error) -> HostError {
-    tracing::warn!(%network, %error, "could not read data requested by a module");
-    HostError::Unavailable
-}
-
-/// Location of a player; none for an invalid UUID.
-fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
-    let location = servers::service::online_player(app, network, player.parse().ok()?)?;
-    Some(Location {
-        server_id: location.server_id.into_string(),
-        server_type: location.server_type.into_string(),
-        world_id: location.world_id.map(Identifier::into_string),
-    })
 }
 
 impl Host for ModuleHost {

@@ -22,6 +22,7 @@ mod state;
 mod store;
 
 pub(crate) use compiler::{open_sandbox_in, own_executable};
+pub(crate) use host::ModuleData;
 pub(crate) use logs::{explain, level_name};
 pub(crate) use network_state::LoadedModules;
 pub(crate) use routes::router;

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::cluster::NetworkState;
+use crate::modules::Modules;
 use crate::values::NetworkId;
 
 /// The loaded modules of all networks.
@@ -9,10 +10,10 @@ pub(crate) struct LoadedModules;
 
 impl NetworkState for LoadedModules {
     fn evict(&self, app: &App, network: NetworkId) {
-        app.modules.evict(network);
+        app.state::<Modules>().evict(network);
     }
 
     fn forget(&self, app: &App, network: NetworkId) {
-        app.modules.forget(network);
+        app.state::<Modules>().forget(network);
     }
 }

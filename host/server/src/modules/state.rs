@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::modules::compiler::open_sandbox;
+use crate::modules::host::ModuleData;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::logs::Logs;
 use crate::modules::model::{LinkSpec, Mode, OnFailure};
@@ -38,6 +39,7 @@ pub struct Modules {
     pub(super) sandbox: Sandbox,
     pub(super) logs: Logs,
     pub(super) records: Records,
+    pub(super) data: &'static dyn ModuleData,
     /// Versions that this hub is preparing in the background.
     pub(super) compiling: Mutex<HashSet<(NetworkId, String, i64)>>,
     networks: RwLock<HashMap<NetworkId, Arc<NetworkChains>>>,
@@ -146,8 +148,9 @@ impl NetworkChains {
 
 impl Modules {
     /// No chains are loaded yet.
-    pub(crate) fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<Self> {
+    pub(crate) fn open(settings: &Settings, ids: &Ids, data: &'static dyn ModuleData) -> anyhow::Result<Self> {
         Ok(Self {
+            data,
             sandbox: open_sandbox(settings, ids)?,
             logs: Logs::default(),
             records: Records::new(usize::try_from(settings.record_memory << 20).unwrap_or(usize::MAX)),

@@ -5,27 +5,32 @@ use std::fmt::Write as _;
 use strum::IntoEnumIterator as _;
 
 use crate::app::App;
+use crate::cluster::ShardRegistry;
+use crate::events::Streams;
 use crate::fault::FaultKind;
+use crate::http::connection::Connections;
 use crate::metering::service::{self as usage, HourRow};
-use crate::modules::service::breakers;
-use crate::monitoring::process;
-use crate::monitoring::table::{
+use crate::metric_recorder::MetricRecorder;
+use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
     FAULTS, MEMORY, Metric, NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, SERVERS,
     SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
+use crate::modules::service::breakers;
+use crate::monitoring::process;
+use crate::presence::Presence;
 
 /// Maximum number of networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;
 
 /// Sets the metrics that are read, not recorded. Returns those with a changing set of labels as text.
 pub(super) async fn collect(app: &App) -> String {
-    let set = |metric: &Metric, value: f64| app.monitoring.gauge(metric, &[]).set(value);
-    let count = |metric: &Metric, value: u64| app.monitoring.counter(metric, &[]).absolute(value);
-    set(&CONNECTIONS, app.connections.count() as f64);
-    set(&STREAMS, app.streams.count() as f64);
-    let (players, servers) = app.presence.counts();
+    let set = |metric: &Metric, value: f64| app.state::<MetricRecorder>().gauge(metric, &[]).set(value);
+    let count = |metric: &Metric, value: u64| app.state::<MetricRecorder>().counter(metric, &[]).absolute(value);
+    set(&CONNECTIONS, app.state::<Connections>().count() as f64);
+    set(&STREAMS, app.state::<Streams>().count() as f64);
+    let (players, servers) = app.state::<Presence>().counts();
     set(&PLAYERS, players as f64);
     set(&SERVERS, servers as f64);
     database(app);
@@ -39,20 +44,20 @@ pub(super) async fn collect(app: &App) -> String {
     count(&BUS_RESYNCS, bus.resyncs);
     count(&BUS_TOO_SLOW, bus.too_slow);
     for ((point, state), number) in breakers(app) {
-        app.monitoring.gauge(&BREAKERS, &[point, state]).set(number as f64);
+        app.state::<MetricRecorder>().gauge(&BREAKERS, &[point, state]).set(number as f64);
     }
-    let shards = app.shards.counts();
+    let shards = app.state::<ShardRegistry>().counts();
     set(&SHARDS, shards.owned as f64);
     count(&SHARDS_GAINED, shards.gained);
     count(&SHARDS_LOST, shards.lost);
     let faults = app.faults.kinds();
     for kind in FaultKind::iter() {
-        app.monitoring.gauge(&FAULTS, &[kind.into()]).set(f64::from(faults.contains(&kind)));
+        app.state::<MetricRecorder>().gauge(&FAULTS, &[kind.into()]).set(f64::from(faults.contains(&kind)));
     }
     set(&MEMORY, process::resident_bytes().unwrap_or(0) as f64);
     set(&OPEN_FILES, process::open_files().unwrap_or(0) as f64);
     count(&CPU, process::cpu_millis());
-    app.monitoring.gauge(&BUILD, &[env!("CARGO_PKG_VERSION"), env!("HUB_COMMIT")]).set(1.0);
+    app.state::<MetricRecorder>().gauge(&BUILD, &[env!("CARGO_PKG_VERSION"), env!("HUB_COMMIT")]).set(1.0);
     stored(app).await.unwrap_or_else(|error| {
         // The other metrics are still returned.
         tracing::debug!(%error, "could not read some metrics from the database");
@@ -63,16 +68,16 @@ pub(super) async fn collect(app: &App) -> String {
 fn database(app: &App) {
     let stats = app.db.stats();
     for pool in stats.pools {
-        app.monitoring.gauge(&DATABASE_USED, &[pool.name]).set(pool.used as f64);
-        app.monitoring.gauge(&DATABASE_MAX, &[pool.name]).set(pool.max as f64);
-        app.monitoring.gauge(&DATABASE_WAITING, &[pool.name]).set(pool.waiting as f64);
+        app.state::<MetricRecorder>().gauge(&DATABASE_USED, &[pool.name]).set(pool.used as f64);
+        app.state::<MetricRecorder>().gauge(&DATABASE_MAX, &[pool.name]).set(pool.max as f64);
+        app.state::<MetricRecorder>().gauge(&DATABASE_WAITING, &[pool.name]).set(pool.waiting as f64);
     }
-    app.monitoring.gauge(&DATABASE_QUEUE, &[]).set(stats.queued_writes as f64);
+    app.state::<MetricRecorder>().gauge(&DATABASE_QUEUE, &[]).set(stats.queued_writes as f64);
     let statements = hub_db::statement_stats();
-    app.monitoring.counter(&STATEMENTS, &[]).absolute(statements.statements);
-    app.monitoring.counter(&STATEMENTS_FAILED, &[]).absolute(statements.failed);
+    app.state::<MetricRecorder>().counter(&STATEMENTS, &[]).absolute(statements.statements);
+    app.state::<MetricRecorder>().counter(&STATEMENTS_FAILED, &[]).absolute(statements.failed);
     let millis = u64::try_from(statements.time.as_millis()).unwrap_or(u64::MAX);
-    app.monitoring.counter(&STATEMENT_MILLIS, &[]).absolute(millis);
+    app.state::<MetricRecorder>().counter(&STATEMENT_MILLIS, &[]).absolute(millis);
 }
 
 /// Reads a metric's value from a network's hour.
@@ -81,9 +86,9 @@ type Value = fn(&HourRow) -> i64;
 /// Metrics that are read from the database.
 async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let waiting = crate::events::waiting_events(app).await?;
-    app.monitoring.gauge(&OUTBOX, &[]).set(waiting as f64);
+    app.state::<MetricRecorder>().gauge(&OUTBOX, &[]).set(waiting as f64);
     let lag = usage::report_lag(app).await?;
-    app.monitoring.gauge(&USAGE_LAG, &[]).set(lag as f64 / 1_000.0);
+    app.state::<MetricRecorder>().gauge(&USAGE_LAG, &[]).set(lag as f64 / 1_000.0);
     let networks = usage::busiest(app, MAX_NETWORKS).await?;
     let mut text = String::new();
     let series: [(Metric, Value); 3] = [

@@ -5,10 +5,23 @@
 
 mod collect;
 mod process;
-mod recording;
 mod server;
-mod table;
 
-pub use recording::Monitoring;
+pub use crate::metric_recorder::{METRICS, Metric, document};
 pub use server::start;
-pub use table::{METRICS, Metric, document};
+
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+/// Where the metrics are served.
+#[derive(Debug, Default)]
+pub struct Monitoring {
+    address: OnceLock<SocketAddr>,
+}
+
+impl Monitoring {
+    /// The address, once it is bound.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address.get().copied()
+    }
+}

@@ -13,6 +13,8 @@ use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::background::every;
+use crate::metric_recorder::MetricRecorder;
+use crate::monitoring::Monitoring;
 use crate::monitoring::collect::collect;
 
 /// Interval of moving samples into histogram buckets, independent of scrapes.
@@ -23,13 +25,13 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 /// # Errors
 /// Fails if that address cannot be listened on.
 pub async fn start(app: &App) -> anyhow::Result<()> {
-    let (Some(address), Some(handle)) = (app.settings.metrics, app.monitoring.handle()) else {
+    let (Some(address), Some(handle)) = (app.settings.metrics, app.state::<MetricRecorder>().handle()) else {
         return Ok(());
     };
     let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| anyhow::anyhow!("cannot serve metrics at {address}: {error}"))?;
     let address = listener.local_addr()?;
-    app.monitoring.address.get_or_init(|| address);
+    app.state::<Monitoring>().address.get_or_init(|| address);
     tracing::info!(%address, "metrics");
     let upkeep = handle.clone();
     every(app, UPKEEP_INTERVAL, "keep metrics", move |_| {

@@ -16,12 +16,13 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::archive::{NETWORKS, TABLES, UNEXPORTED_TABLES, is_of_module_store};
 use crate::audit::{self, Action, Change};
-use crate::auth::{ActorType, OPERATOR_NETWORK, Origin};
+use crate::auth::{ActorType, KeyCache, OPERATOR_NETWORK, Origin};
 use crate::background::every;
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::{Clock, Millis, millis};
 use crate::cluster::NetworkState;
 use crate::ids::Ids;
+use crate::limits::Limits;
 use crate::networks::admin_store as store;
 use crate::values::NetworkId;
 
@@ -67,7 +68,7 @@ async fn run(
     states: &'static [&'static dyn NetworkState],
     forgotten: Arc<Mutex<HashSet<NetworkId>>>,
 ) -> Result<(), DeletionError> {
-    let (db, module_store, blobs) = (&app.db, &app.module_store, &app.blobs);
+    let (db, module_store, blobs) = (&app.db, &app.module_store, app.state::<Blobs>());
     let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids };
     for network in store::due_deletions(&app.db, app.clock.now()).await? {
         // State in memory would be saved again.
@@ -91,9 +92,8 @@ fn forget(app: &App, states: &[&dyn NetworkState], network: NetworkId) {
         state.forget(app, network);
     }
     app.bus.close_network(network.0.as_u128());
-    app.player_regions.forget(network);
-    app.limits.evict(network);
-    app.keys.clear();
+    app.state::<Limits>().evict(network);
+    app.state::<KeyCache>().clear();
 }
 
 impl Deletion<'_> {

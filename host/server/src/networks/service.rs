@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::key::{self, KeyHash};
-use crate::auth::{Bindings, Caller, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
+use crate::auth::{Bindings, Caller, KeyCache, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::clock::{Clock, Millis};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
@@ -295,7 +295,7 @@ pub(super) async fn roll_key(
             audit::record(&mut tx, caller.network, &caller.origin(app), change).await?;
             let (cached, rolled) = (app.clone(), id.clone());
             // Not before the commit: a call with the old secret meanwhile would cache the old row again.
-            tx.on_end(move || cached.keys.invalidate(&rolled));
+            tx.on_end(move || cached.state::<KeyCache>().invalidate(&rolled));
             Ok::<_, NetworksError>(row)
         })
         .await?;
@@ -314,7 +314,7 @@ pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Re
             Ok::<_, NetworksError>(audit::record(&mut tx, caller.network, &caller.origin(app), change).await?)
         })
         .await?;
-    app.keys.invalidate(id);
+    app.state::<KeyCache>().invalidate(id);
     Ok(())
 }
 
@@ -326,7 +326,7 @@ pub(super) async fn revoke_key_at_once(
     origin: &Origin,
 ) -> Result<(), NetworksError> {
     revoke_key(&app.db, origin, network, id).await?;
-    app.keys.invalidate(id);
+    app.state::<KeyCache>().invalidate(id);
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
+use crate::people::People;
 use crate::people::model::Password;
 
 /// Concurrent hashes: each takes some 30 ms of a processor, and 19 MiB.
@@ -64,7 +65,7 @@ pub(super) fn hash_now(ids: &Ids, password: &str) -> Result<String, argon2::pass
 /// Runs [`hash_now`] on a separate thread.
 pub(super) async fn hash(app: &App, password: &Password) -> Result<String, ApiError> {
     let (ids, password) = (app.ids.clone(), password.clone());
-    let hashed = app.people.hashing.run(move || hash_now(&ids, password.expose())).await?;
+    let hashed = app.state::<People>().hashing.run(move || hash_now(&ids, password.expose())).await?;
     hashed.map_err(|error| ApiError::internal(std::io::Error::other(error.to_string())))
 }
 
@@ -73,7 +74,7 @@ pub(super) async fn verify(app: &App, hash: Option<String>, password: &Password)
     /// Dummy for missing accounts: the hash of the empty password, which cannot be sent.
     static NOBODYS: LazyLock<String> = LazyLock::new(|| hash_now(&Ids::System, "").unwrap_or_default());
     let password = password.clone();
-    app.people
+    app.state::<People>()
         .hashing
         .run(move || {
             let hash = hash.as_deref().unwrap_or(&NOBODYS);

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::background::when_due;
 use crate::clock::Millis;
 use crate::people::model::{LinkKind, LinkRow, TOKEN_LENGTH, hash};
-use crate::people::store;
+use crate::people::{People, store};
 
 /// Maximum number of attempts at a mail. With the backoff between them, that takes some hours.
 const MAX_ATTEMPTS: i64 = 8;
@@ -18,7 +18,7 @@ const BATCH: i64 = 100;
 
 /// Sends mails until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.people.wake, "send due mails to people", send_due);
+    when_due(app, POLL_INTERVAL, |app| &app.state::<People>().wake, "send the mails to people that are due", send_due);
 }
 
 /// Sends all due mails. Returns the time of the next one.
@@ -78,7 +78,7 @@ fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (Strin
         network.map_or_else(|| "the Network Hub, as an operator".to_owned(), |name| format!("the network {name}"));
     let role = link.role.as_deref().map_or(String::new(), |role| format!(" as {role}"));
     let (accept, join) = (app.settings.url("/api/people/accept"), app.settings.url("/api/people/join"));
-    let by_openid = app.people.openid.as_ref().map_or(String::new(), |_| {
+    let by_openid = app.state::<People>().openid.as_ref().map_or(String::new(), |_| {
         let url = app.settings.url(&format!("/api/people/openid/sign-in?invitation={token}"));
         format!("To sign in without a password, accept by this link:\n\n{url}\n\n")
     });

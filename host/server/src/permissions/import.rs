@@ -7,7 +7,7 @@ use std::future::ready;
 use hub_db::{Executor, Tx};
 
 use crate::app::App;
-use crate::imported::Imported;
+use crate::import_outcome::ImportOutcome;
 use crate::limits::{self, Limit, check_rows};
 use crate::permissions::model::{Group, Node};
 use crate::permissions::service::{PermissionsError, group_changed, player_changed};
@@ -63,10 +63,10 @@ pub(crate) async fn plan_group(
     app: &App,
     network: NetworkId,
     import: &GroupImport,
-) -> Result<Imported, PermissionsError> {
+) -> Result<ImportOutcome, PermissionsError> {
     let (stored, merged) = merge(&mut Executor::from(&app.db), network, import).await?;
-    let outcome = Imported::of(stored.is_some(), stored.as_ref() != Some(&merged));
-    if outcome != Imported::Unchanged {
+    let outcome = ImportOutcome::of(stored.is_some(), stored.as_ref() != Some(&merged));
+    if outcome != ImportOutcome::Unchanged {
         limits::check(app, Limit::NodesPerGroup, 0, i64::try_from(merged.nodes.len()).unwrap_or(i64::MAX))?;
         let (groups, used) = store::count_groups(&app.db, network).await?;
         limits::check(app, Limit::Groups, groups, i64::from(stored.is_none()))?;
@@ -94,7 +94,7 @@ pub(crate) async fn plan_nodes(
     network: NetworkId,
     player: PlayerId,
     nodes: &[Node],
-) -> Result<(Imported, Vec<Node>, i64), PermissionsError> {
+) -> Result<(ImportOutcome, Vec<Node>, i64), PermissionsError> {
     let stored = store::nodes(&app.db, network, player, app.clock.now()).await?;
     let all: BTreeMap<_, _> = stored.iter().map(|node| (node.key(), node)).collect();
     let different: Vec<_> = nodes.iter().filter(|node| all.get(&node.key()) != Some(node)).cloned().collect();
@@ -110,7 +110,7 @@ pub(crate) async fn plan_nodes(
         let used = stored.iter().map(bytes).sum::<usize>();
         limits::check(app, Limit::NodeBytesPerPlayer, count(used), count(added))?;
     }
-    Ok((Imported::of(!stored.is_empty(), !different.is_empty()), different, count(new)))
+    Ok((ImportOutcome::of(!stored.is_empty(), !different.is_empty()), different, count(new)))
 }
 
 /// Refuses new nodes and players with nodes beyond the network's limits.

@@ -7,10 +7,11 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{OPERATOR_NETWORK, Origin};
+use crate::auth::{KeyCache, OPERATOR_NETWORK, Origin};
 use crate::clock::{Clock, Millis};
+use crate::cluster::ShardRegistry;
 use crate::http::error::ApiError;
-use crate::limits::{ModuleLimits, PlanLimits};
+use crate::limits::{Limits, ModuleLimits, PlanLimits};
 use crate::plans::store::{self, PlanRow};
 
 /// Plan of new networks.
@@ -97,7 +98,7 @@ impl Plan {
 /// Adds the plan of new networks to a new database, and listens to the other nodes.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     ensure_default(&app.db, &app.clock).await?;
-    if let Some(mut inbox) = app.shards.listen(TOPIC).await? {
+    if let Some(mut inbox) = app.state::<ShardRegistry>().listen(TOPIC).await? {
         let listening = app.clone();
         app.spawn(async move {
             while inbox.next().await.is_some() {
@@ -114,7 +115,7 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
 async fn note_rates(app: &App) -> Result<(), PlansError> {
     let (plans, _) = list(&app.db, i64::MAX, 0).await?;
     if plans.iter().any(|plan| plan.limits.has_rates()) {
-        app.limits.note_rates();
+        app.state::<Limits>().note_rates();
     }
     Ok(())
 }
@@ -132,8 +133,8 @@ pub(crate) async fn ensure_default(db: &Db, clock: &Clock) -> Result<(), PlansEr
 }
 
 async fn forget(app: &App) -> Result<(), PlansError> {
-    app.limits.invalidate();
-    app.keys.clear();
+    app.state::<Limits>().invalidate();
+    app.state::<KeyCache>().clear();
     note_rates(app).await
 }
 
@@ -143,7 +144,7 @@ pub(crate) async fn announce_change(app: &App) {
     if let Err(error) = forget(app).await {
         tracing::warn!(%error, "could not read the plans");
     }
-    if let Err(error) = app.shards.broadcast(TOPIC, Bytes::new()).await {
+    if let Err(error) = app.state::<ShardRegistry>().broadcast(TOPIC, Bytes::new()).await {
         tracing::debug!(%error, "could not notify the other nodes of a changed plan or network");
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use moka::sync::Cache;
 
+use crate::app::App;
+use crate::cluster::NetworkState;
 use crate::geo::Region;
 use crate::values::{NetworkId, PlayerId};
 
@@ -21,13 +23,24 @@ impl Default for PlayerRegions {
     }
 }
 
+/// The regions as what a deleted network leaves in memory. They are no owner's alone: they stay where a network moves.
+pub(crate) struct KnownRegions;
+
+impl NetworkState for KnownRegions {
+    fn evict(&self, _app: &App, _network: NetworkId) {}
+
+    fn forget(&self, app: &App, network: NetworkId) {
+        app.state::<PlayerRegions>().forget(network);
+    }
+}
+
 impl PlayerRegions {
     pub(super) fn get(&self, network: NetworkId, player: PlayerId) -> Option<Region> {
         self.0.get(&(network, player))
     }
 
     /// Drops the players of a deleted network.
-    pub(crate) fn forget(&self, network: NetworkId) {
+    fn forget(&self, network: NetworkId) {
         for (key, _) in self.0.iter().filter(|(key, _)| key.0 == network) {
             self.0.invalidate(&*key);
         }

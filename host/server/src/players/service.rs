@@ -10,20 +10,21 @@ use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded, check_rows, check_storage, row_bytes};
+use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::owner::Owner;
+use crate::players::language::Language;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
 };
-use crate::players::store;
 use crate::players::store::data::DataLimits;
+use crate::players::{PlayerRegions, store};
+use crate::presence;
 use crate::punishments;
-use crate::servers;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
 /// Reason for the failure of a request about players.
 #[derive(Debug, Error)]
-pub(crate) enum PlayersError {
+pub(super) enum PlayersError {
     /// No player with this UUID was ever seen.
     #[error("This network has never seen the player {0}.")]
     Unknown(PlayerId),
@@ -63,7 +64,7 @@ impl From<PlayersError> for ApiError {
 }
 
 /// Records a player who connects. Returns their profile. The address is used to locate them and not stored.
-pub(crate) async fn load(
+pub(super) async fn load(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -89,7 +90,7 @@ async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpda
     let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
     check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await?;
     let player = store::upsert(&app.db, network, id, update, app.clock.now()).await?;
-    app.player_regions.put(network, id, player.region.clone());
+    app.state::<PlayerRegions>().put(network, id, player.region.clone());
     Ok(player)
 }
 
@@ -122,7 +123,7 @@ async fn balances_and_data(
 }
 
 /// A known player.
-pub(crate) async fn profile(
+pub(super) async fn profile(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -153,7 +154,7 @@ pub(crate) async fn record_join(app: &App, network: NetworkId, id: PlayerId, nam
 }
 
 /// Records a player who was never seen; a known one stays unchanged.
-pub(crate) async fn record_unseen(
+async fn record_unseen(
     app: &App,
     network: NetworkId,
     id: PlayerId,
@@ -177,15 +178,15 @@ pub(crate) async fn record_leave(app: &App, network: NetworkId, id: PlayerId) {
 /// The region a player is routed from, if known. Reads the database only for an online player who is not in the cache,
 /// which loading and joining fill.
 pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Option<Region> {
-    if let Some(region) = app.player_regions.get(network, id) {
+    if let Some(region) = app.state::<PlayerRegions>().get(network, id) {
         return Some(region).filter(|region| !region.is_unknown());
     }
-    servers::service::online_player(app, network, id)?;
+    presence::service::online_player(app, network, id)?;
     let found = store::find(&app.db, network, id).await.inspect_err(|error| {
         tracing::warn!(%network, %error, "could not read a player's region");
     });
     let region = found.ok()?.map_or_else(Region::unknown, |player| player.region);
-    app.player_regions.put(network, id, region.clone());
+    app.state::<PlayerRegions>().put(network, id, region.clone());
     Some(region).filter(|region| !region.is_unknown())
 }
 
@@ -245,8 +246,28 @@ async fn why_not_put(
 /// Deletes the data stored under a key.
 pub(super) async fn delete_data(app: &App, network: NetworkId, key: &DataKey) -> Result<(), PlayersError> {
     if store::data::delete(&app.db, network, key).await? {
-        app.usage.removed(network, Limit::DataEntries, 1);
+        app.state::<Usage>().removed(network, Limit::DataEntries, 1);
         return Ok(());
     }
     Err(PlayersError::NoData(key.namespace.to_string()))
+}
+
+/// A player's language.
+pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, PlayersError> {
+    Ok(store::languages::get(&app.db, network, player).await?)
+}
+
+/// Stores a player's language, or that there is none. One who was never seen is known from now on.
+pub(super) async fn set_language(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+    username: Option<&Identifier>,
+    language: Language,
+) -> Result<Language, PlayersError> {
+    record_unseen(app, network, player, username).await?;
+    let is_there = store::languages::exists(&app.db, network, player);
+    check_rows::<PlayersError>(app, network, store::languages::PLAYER_LANGUAGES, 1, is_there).await?;
+    store::languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
+    Ok(language)
 }

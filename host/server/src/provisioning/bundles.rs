@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
-use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, ReceivedBlob, Upload, Validator};
+use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, Blobs, ReceivedBlob, Upload, Validator};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
 use crate::provisioning::store::{self, Bundle};
@@ -65,7 +65,7 @@ pub(super) async fn put(
     let replacing = tokio::spawn(hub_db::with_tenant(network.0, async move {
         blob.store(&key(network, &bundle), now).await?;
         let before = replace(&app, network, &bundle, &origin).await?;
-        app.blobs.delete_unreferenced(&before).await;
+        app.state::<Blobs>().delete_unreferenced(&before).await;
         Ok(bundle)
     }));
     replacing.await.map_err(BlobError::from)?
@@ -122,7 +122,7 @@ pub(super) async fn send(
         let found = store::find(&app.db, network, &server_type).await?;
         let Some(bundle) = found else { return Err(BundlesError::None(server_type)) };
         let size = u64::try_from(bundle.size_bytes).unwrap_or_default();
-        match app.blobs.send(&key(network, &bundle), &bundle.sha256, size, has).await {
+        match app.state::<Blobs>().send(&key(network, &bundle), &bundle.sha256, size, has).await {
             // It was replaced in between.
             Err(BlobError::Missing(_)) if attempt < ATTEMPTS => attempt += 1,
             answered => return Ok(answered?),
@@ -156,7 +156,7 @@ pub(super) async fn delete(
         Ok::<_, hub_db::Error>(Some(key))
     });
     let Some(key) = deleted.await? else { return Err(BundlesError::None(server_type)) };
-    app.blobs.delete_unreferenced(&[key]).await;
+    app.state::<Blobs>().delete_unreferenced(&[key]).await;
     Ok(())
 }
 

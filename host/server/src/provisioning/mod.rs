@@ -3,7 +3,7 @@
 //! Invariants: the served agent script is the one with the served hash; a bundle is replaced as a whole, and downloads
 //! of the previous one complete; a sign-in request of a machine has no effect once its server has registered.
 //! Tables: `provisioning_bundles`; the bytes are in `crate::blobs`. Servers that are being provisioned belong to the
-//! registry, the component `servers`.
+//! registry, the component `presence`.
 
 mod agent;
 mod bundles;

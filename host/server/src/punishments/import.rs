@@ -7,7 +7,7 @@ use hub_db::Tx;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::imported::Imported;
+use crate::import_outcome::ImportOutcome;
 use crate::limits::{self, Limit, check_rows};
 use crate::punishments::model::{Actor, Punishment, PunishmentState, Target};
 use crate::punishments::service::{Action, PunishmentsError, publish};
@@ -131,13 +131,13 @@ pub(crate) async fn see(
     player: PlayerId,
     (name, address): (Option<&str>, Option<&IpAddress>),
     at: Millis,
-) -> Result<Imported, hub_db::Error> {
+) -> Result<ImportOutcome, hub_db::Error> {
     let name = name.map(FoldedName::new);
     let Some(tx) = tx else {
         let (named, located) = store::sightings(&app.db, network, player, name.as_ref(), address).await?;
         let is_named = name.is_none() || named.is_some_and(|seen| seen >= at);
         let is_located = address.is_none() || located.is_some_and(|(first, last)| (first..=last).contains(&at));
-        return Ok(Imported::of(named.is_some() || located.is_some(), !is_named || !is_located));
+        return Ok(ImportOutcome::of(named.is_some() || located.is_some(), !is_named || !is_located));
     };
     if let Some(name) = &name {
         store::see_name(tx, network, player, name, at, limits::bound(app, Limit::NamesPerPlayer)).await?;
@@ -145,5 +145,5 @@ pub(crate) async fn see(
     if let Some(address) = address {
         store::see_address(tx, network, player, address, at, limits::bound(app, Limit::AddressesPerPlayer)).await?;
     }
-    Ok(Imported::Changed)
+    Ok(ImportOutcome::Changed)
 }

@@ -1,6 +1,6 @@
-//! Punishments: bans, mutes, warnings, kicks, of players and of addresses. `moderation` creates them and has their routes.
+//! Punishments: bans, mutes, warnings, kicks, of players and of addresses.
 //!
-//! Invariants: ids count from 1 in each network; a punishment is active while it is open and has not expired, whether or
+//! Invariants: every punishment is reviewed by the network's modules before it is created, except those that a review adds; ids count from 1 in each network; a punishment is active while it is open and has not expired, whether or
 //! not the expiry was recorded yet; each is published as CREATED once, and then at most once as REVOKED or EXPIRED; a kick
 //! is never active.
 //! Tables: `punishments`, `punishment_counters`, `player_addresses` (the addresses players were seen with) and
@@ -10,6 +10,8 @@ mod body;
 mod expiry;
 mod import;
 mod model;
+pub(crate) mod review;
+mod routes;
 pub(crate) mod service;
 mod store;
 mod values;
@@ -24,6 +26,7 @@ pub(crate) use model::{
     Actor, Identity, KnownAddress, NewPunishment, Punishment, PunishmentFilter, PunishmentState, PunishmentTerms,
     Target,
 };
+pub(crate) use routes::router;
 pub(crate) use values::{IpAddress, PunishmentDuration, PunishmentKind};
 
 /// Starts the background work.

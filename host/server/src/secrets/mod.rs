@@ -18,7 +18,7 @@ const LENGTH: usize = 48;
 
 /// Loaded secrets, by purpose.
 #[derive(Debug, Default)]
-pub struct HubSecrets(RwLock<HashMap<&'static str, SigningKey>>);
+pub(crate) struct HubSecrets(RwLock<HashMap<&'static str, SigningKey>>);
 
 /// Signing key for a single purpose.
 #[derive(Clone)]
@@ -29,13 +29,13 @@ pub(crate) struct SigningKey {
 
 /// Key for a purpose. The first node that needs it creates it.
 pub(crate) async fn signing_key(app: &App, purpose: &'static str) -> Result<SigningKey, hub_db::Error> {
-    let known = app.secrets.0.read().get(purpose).cloned();
+    let known = app.state::<HubSecrets>().0.read().get(purpose).cloned();
     if let Some(key) = known {
         return Ok(key);
     }
     let secret = store::get_or_insert(&app.db, purpose, &app.ids.token(LENGTH)).await?;
     let key = SigningKey::new(purpose, &secret);
-    app.secrets.0.write().insert(purpose, key.clone());
+    app.state::<HubSecrets>().0.write().insert(purpose, key.clone());
     Ok(key)
 }
 

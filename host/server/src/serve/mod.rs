@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::app::App;
-use crate::http::connection::Connection;
+use crate::http::connection::{Connection, Connections};
 use activity::{Activity, TrackedBody};
 use listener::Acceptor;
 pub use listener::bind;
@@ -90,7 +90,7 @@ impl Server {
     }
 
     fn accept(&self, stream: TcpStream, remote: SocketAddr) {
-        match self.app.connections.open(remote.ip()) {
+        match self.app.state::<Connections>().open(remote.ip()) {
             Ok(connection) => self.serve(stream, remote, connection),
             Err(limit) => refusal::refuse(&self.app, &self.tasks, stream, remote, limit),
         }

@@ -12,3 +12,11 @@ pub(crate) mod service;
 mod store;
 
 pub(crate) use routes::{PlayerStatistics, player_statistics, router};
+
+use crate::http::json::WrittenJson;
+use crate::shared_reads::SharedReads;
+use crate::values::NetworkId;
+
+/// Leaderboards that are being read, by network and request.
+#[derive(Debug, Default)]
+pub(crate) struct Leaderboards(SharedReads<(NetworkId, String), WrittenJson>);

@@ -18,7 +18,7 @@ use crate::http::page::LeaderboardLimit;
 use crate::owner::{self, Owner};
 use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
-use crate::statistics::service;
+use crate::statistics::{Leaderboards, service};
 use crate::values::{Identifier, Label, NetworkId, PlayerId, blank_as_absent};
 
 /// Routes of this component.
@@ -304,5 +304,5 @@ async fn statistic_leaderboard(
         let period = query.period;
         WrittenJson::new(&StatisticLeaderboard { owner_type, statistic_name: name, game_mode, period, entries })
     };
-    app.leaderboards.read((caller.network, asked_for.to_string()), read).await
+    app.state::<Leaderboards>().0.read((caller.network, asked_for.to_string()), read).await
 }

@@ -1,7 +1,7 @@
 //! Route of a transfer.
 
 use crate::clock::Millis;
-use crate::servers::{NetworkPresence, Role, free_slots};
+use crate::presence::{NetworkPresence, Role, free_slots};
 use crate::transfers::model::{Failure, TransferId, TransferOrder};
 use crate::values::Identifier;
 

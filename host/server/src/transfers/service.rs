@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::events::{self, EventKind, PublishError};
 use crate::http::error::ApiError;
 use crate::limits::{QuotaExceeded, check_rows};
-use crate::servers::{self, NetworkPresence, Reservation};
+use crate::presence::{self, NetworkPresence, Presence, Reservation};
 use crate::signing_secret;
 use crate::signing_secret::service::SigningSecretError;
 use crate::transfers::model::{COMMAND_TTL, Failure, Reported, SUCCESS, Transfer, TransferId, TransferOrder};
@@ -82,9 +82,9 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
     let new_id = TransferId(app.ids.uuid());
     let find = |presence: &mut NetworkPresence| find_route(presence, &order, is_world_open, new_id, now);
     let is_connected = |route: &TransferRoute| app.bus.is_connected(network.0.as_u128(), route.from.as_str());
-    let route = match app.presence.with(network, find) {
+    let route = match app.state::<Presence>().with(network, find) {
         Ok(route) if !is_connected(&route) => Err((Some(route.from), Failure::NotConnected)),
-        Ok(_) => app.presence.with(network, |presence| {
+        Ok(_) => app.state::<Presence>().with(network, |presence| {
             // Checked again under the lock that reserves the slot: others may have been quicker.
             let route = find(presence)?;
             let reservation = Reservation {
@@ -101,12 +101,12 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
     };
     match route {
         Ok(route) => {
-            servers::save_reserved(app, network, &order.to_server, &[route.id.0]).await?;
+            presence::save_reserved(app, network, &order.to_server, &[route.id.0]).await?;
             send_command(app, network, order, route, now).await
         }
         Err((from, mut failure)) => {
             if failure == Failure::ServerOffline
-                && !servers::service::is_known_server(app, network, &order.to_server).await?
+                && !presence::service::is_known_server(app, network, &order.to_server).await?
             {
                 failure = Failure::ServerNotFound;
             }
@@ -129,7 +129,7 @@ async fn is_world_open(
     now: Millis,
 ) -> Result<bool, hub_db::Error> {
     let Some(world) = &order.to_world else { return Ok(false) };
-    let shown = app.presence.with(network, |presence| {
+    let shown = app.state::<Presence>().with(network, |presence| {
         presence.server(order.to_server.as_str(), now).is_none_or(|server| server.world(world).is_some())
     });
     Ok(!shown && worlds::service::is_live_on(app, network, &order.to_server, world).await?)
@@ -195,7 +195,7 @@ pub(super) async fn report(
 ) -> Result<(), TransfersError> {
     match store::finish(&app.db, network, id, player, &result, error_message.as_deref(), app.clock.now()).await? {
         Some(server) if result.as_str() != SUCCESS => {
-            app.presence.with(network, |presence| presence.release(&server, player));
+            app.state::<Presence>().with(network, |presence| presence.release(&server, player));
         }
         Some(_) => {}
         None => {

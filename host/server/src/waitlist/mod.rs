@@ -19,7 +19,7 @@ use crate::app::App;
 
 /// State of the waitlist in memory.
 #[derive(Debug, Default)]
-pub struct Waitlist {
+pub(crate) struct Waitlist {
     /// Wakes the sender: a mail may have become due.
     wake: Notify,
 }

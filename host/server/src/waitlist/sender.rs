@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::background::when_due;
 use crate::clock::Millis;
 use crate::mail::MailError;
+use crate::waitlist::Waitlist;
 use crate::waitlist::model::{LINK_TTL, LinkToken};
 use crate::waitlist::store::{self, DueMail};
 
@@ -44,7 +45,7 @@ enum SendError {
 
 /// Sends mails until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.waitlist.wake, "send due mails", send_due);
+    when_due(app, POLL_INTERVAL, |app| &app.state::<Waitlist>().wake, "send the mails that are due", send_due);
 }
 
 /// Sends all due mails. Returns the time of the next one.

@@ -10,10 +10,10 @@ use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Origin, Role};
 use crate::email::{Email, fold};
 use crate::http::error::ApiError;
-use crate::limits::{QuotaExceeded, check_rows};
+use crate::limits::{Limits, QuotaExceeded, check_rows};
 use crate::values::NetworkId;
 use crate::waitlist::model::{LINK_TTL, WaitlistEntry, hash_token};
-use crate::waitlist::store;
+use crate::waitlist::{Waitlist, store};
 use crate::{networks, people};
 
 /// Reason for the failure of a request about the waitlist.
@@ -63,7 +63,7 @@ impl From<WaitlistError> for ApiError {
 /// Adds an address. An address on the list gets the same answer from the same statement, and its mail later.
 pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Option<&str>) -> Result<(), WaitlistError> {
     let now = app.clock.now();
-    app.limits.addresses.count_join(remote, now).map_err(WaitlistError::TooMany)?;
+    app.state::<Limits>().addresses.count_join(remote, now).map_err(WaitlistError::TooMany)?;
     let is_there = store::exists(&app.db, email);
     match check_rows(app, OPERATOR_NETWORK, store::ENTRIES, 1, is_there).await {
         // The answer does not reveal it: it would show who is on the list.
@@ -74,7 +74,7 @@ pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Optio
         checked => checked?,
     }
     store::join(&app.db, email, source, now).await?;
-    app.waitlist.wake.notify_one();
+    app.state::<Waitlist>().wake.notify_one();
     Ok(())
 }
 

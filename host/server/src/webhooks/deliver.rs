@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use crate::app::App;
 use crate::background::every;
 use crate::clock::{Millis, millis};
+use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
@@ -106,7 +107,7 @@ async fn watch(app: App) {
             warn(&error, "could not find the due deliveries of webhooks");
         }
         tokio::select! {
-            () = app.webhooks.wake.notified() => {}
+            () = app.state::<Webhooks>().wake.notified() => {}
             () = app.clock.sleep_until(began.saturating_add(millis(POLL_INTERVAL))) => {}
         }
     }
@@ -117,7 +118,7 @@ fn warn(error: &dyn Display, what: &str) {
 }
 
 async fn start_due(app: &App) -> Result<(), Error> {
-    if app.shards.is_draining() {
+    if app.state::<ShardRegistry>().is_draining() {
         return Ok(());
     }
     let now = app.clock.now();
@@ -128,11 +129,11 @@ async fn start_due(app: &App) -> Result<(), Error> {
     // Each round begins with another network, so that all get their share if there are too many.
     let first = usize::try_from(app.ids.seed() % networks.len() as u64).unwrap_or(0);
     networks.rotate_left(first);
-    for network in networks.into_iter().filter(|network| app.shards.owns(*network)) {
+    for network in networks.into_iter().filter(|network| app.state::<ShardRegistry>().owns(*network)) {
         let most = limits::bound(app, Limit::Webhooks);
         for (id, failures) in store::due(&app.db, network, now, most).await? {
             let is_failing = failures > 0;
-            if !app.webhooks.running.lock().enter(network, &id, is_failing) {
+            if !app.state::<Webhooks>().running.lock().enter(network, &id, is_failing) {
                 continue;
             }
             let task = app.clone();
@@ -158,8 +159,8 @@ struct RunningGuard {
 
 impl Drop for RunningGuard {
     fn drop(&mut self) {
-        self.app.webhooks.running.lock().leave(self.network, &self.id, self.is_failing);
-        self.app.webhooks.wake.notify_one();
+        self.app.state::<Webhooks>().running.lock().leave(self.network, &self.id, self.is_failing);
+        self.app.state::<Webhooks>().wake.notify_one();
     }
 }
 
@@ -175,10 +176,10 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
             break;
         }
         for delivery in batch {
-            if !app.shards.owns(network) {
+            if !app.state::<ShardRegistry>().owns(network) {
                 break 'turn;
             }
-            let sending = app.webhooks.client.send(&webhook, &delivery, app.clock.now());
+            let sending = app.state::<Webhooks>().client.send(&webhook, &delivery, app.clock.now());
             let attempt = tokio::select! {
                 attempt = sending => attempt,
                 // The next claimer of the webhook sends it once more.

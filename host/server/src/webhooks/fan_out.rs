@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::events::{EventConsumer, SubscribedEvent};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
+use crate::webhooks::Webhooks;
 use crate::webhooks::model::NewDelivery;
 use crate::webhooks::store::queue::{self, Backlog};
 
@@ -66,7 +67,7 @@ pub(super) async fn enqueue(
     let first = backlog.last_seq - rows + 1;
     queue::insert(tx, network, webhook, (first, deliveries), app.clock.now()).await?;
     drop_excess(app, tx, network, webhook, backlog).await?;
-    let webhooks = app.webhooks.wake_handle();
+    let webhooks = app.state::<Webhooks>().wake_handle();
     tx.on_end(move || webhooks.notify_one());
     Ok(Some(backlog.last_seq))
 }

@@ -8,7 +8,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::events;
-use crate::limits::{self, Limit};
+use crate::limits::{self, Limit, Limits};
 use crate::people::service as people;
 use crate::webhooks::model::{DisabledReason, Webhook, WebhookKind};
 use crate::webhooks::store::{queue, webhooks as store};
@@ -53,7 +53,7 @@ pub(super) async fn mail(app: &App, webhook: &Webhook, reason: DisabledReason) {
         Err(error) => return tracing::warn!(%error, "could not read the owners to notify of a disabled webhook"),
     };
     for address in addresses {
-        if !app.limits.addresses.may_notify(webhook.network, &address, app.clock.now()) {
+        if !app.state::<Limits>().addresses.may_notify(webhook.network, &address, app.clock.now()) {
             continue;
         }
         if let Err(error) = app.mailer.send(&app.ids, &address, "A webhook is disabled", text.clone()).await {

@@ -14,9 +14,10 @@ use crate::clock::Millis;
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded};
+use crate::limits::{self, Limit, QuotaExceeded, Usage};
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, NetworkId};
+use crate::webhooks::Webhooks;
 use crate::webhooks::fan_out::{enqueue, new_message_id};
 use crate::webhooks::model::{
     Delivery, DeliveryState, DisabledReason, NewDelivery, TEST_EVENT, Templates, Webhook, WebhookEvent, WebhookKind,
@@ -84,7 +85,7 @@ impl WebhookRequest {
     /// Checks the fields for a webhook of this kind.
     fn check(&self, app: &App, kind: WebhookKind) -> Result<(), WebhooksError> {
         if let Some(url) = &self.url {
-            app.webhooks.client.parse_url(url).map_err(|why| WebhooksError::Invalid("url", why))?;
+            app.state::<Webhooks>().client.parse_url(url).map_err(|why| WebhooksError::Invalid("url", why))?;
         }
         if self.events.as_ref().is_some_and(Vec::is_empty) {
             return Err(WebhooksError::Invalid("events", "must name at least one".to_owned()));
@@ -239,7 +240,7 @@ pub(super) async fn change(
 }
 
 fn wake(app: &App, tx: &Tx) {
-    let wake = app.webhooks.wake_handle();
+    let wake = app.state::<Webhooks>().wake_handle();
     tx.on_end(move || wake.notify_one());
 }
 
@@ -255,7 +256,7 @@ pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), W
             Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
         })
         .await?;
-    app.usage.removed(network, Limit::Webhooks, 1);
+    app.state::<Usage>().removed(network, Limit::Webhooks, 1);
     Ok(())
 }
 

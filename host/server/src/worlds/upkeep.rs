@@ -7,6 +7,7 @@ use hub_db::with_tenant;
 use crate::app::App;
 use crate::background::every;
 use crate::clock::millis;
+use crate::cluster::ShardRegistry;
 use crate::worlds::{service, store};
 
 const MAINTAIN_INTERVAL: Duration = Duration::from_secs(1);
@@ -35,13 +36,13 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
     for (network, id) in store::sweep::idle(&app.db, idle_since, now, BATCH).await? {
         // Presence is known at the network's shard owner.
-        if !app.shards.owns(network) {
+        if !app.state::<ShardRegistry>().owns(network) {
             continue;
         }
         with_tenant(network.0, service::drain_idle(app, network, id, idle_since)).await?;
     }
     for (network, world) in store::sweep::waiting(&app.db, now, BATCH).await? {
-        if !app.shards.owns(network) {
+        if !app.state::<ShardRegistry>().owns(network) {
             continue;
         }
         if let Err(error) = with_tenant(network.0, service::boot_waiting(app, network, world)).await {

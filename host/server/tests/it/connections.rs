@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::{Request, Version};
 use bytes::Bytes;
 use hub::config::Settings;
+use hub::http::connection::Connections;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -318,7 +319,7 @@ async fn connections_of_one_address_are_limited() {
         raw.expect_open("not the one too many").await;
     }
     kept.pop();
-    Hub::eventually("room for another", async || hub.app.connections.count() == 3).await;
+    Hub::eventually("room for another", async || hub.app.state::<Connections>().count() == 3).await;
     Raw::open(&hub).await.expect_open("after one was closed").await;
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Hub};
+use hub::control::Control;
 
 /// Waits for background work, in real time but no longer than needed.
 async fn until(what: &str, mut done: impl FnMut() -> bool) {
@@ -23,7 +24,7 @@ async fn until(what: &str, mut done: impl FnMut() -> bool) {
 
 /// Waits until this many callers wait for an answer.
 async fn until_waiting(hub: &Hub, callers: usize) {
-    until("a call that waits", || hub.app.control.waiting() == callers).await;
+    until("a call that waits", || hub.app.state::<Control>().waiting() == callers).await;
 }
 
 /// Commands for an agent at one poll.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub::events::{EventKind, publish};
+use hub::events::{EventKind, Streams, publish};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -77,7 +77,7 @@ on_both! {
         let reader = client.key_with(&["servers:read"]).await;
         reader.get("/api/plugin/events").await.expect_error(403, "forbidden_scope");
         client.post("/api/plugin/events", json!({})).await.expect_error(405, "method_not_allowed");
-        assert_eq!(hub.app.streams.count(), 0);
+        assert_eq!(hub.app.state::<Streams>().count(), 0);
     }
 
     async fn an_event_names_itself_and_its_time(hub: Hub) {
@@ -300,10 +300,10 @@ on_both! {
                 assert_eq!(healthy.next_named("CONFIG_UPDATED").await.data["padding"], payload["padding"]);
             }
         }
-        assert_eq!(hub.app.streams.count(), 2);
+        assert_eq!(hub.app.state::<Streams>().count(), 2);
         until("the cut", || {
             hub.advance_ms(500);
-            hub.app.streams.count() == 1
+            hub.app.state::<Streams>().count() == 1
         }).await;
         assert!(!hub.app.bus.is_connected(client.network.unwrap().0.as_u128(), "stuck"));
         say(&client, "on it goes").await;
@@ -317,6 +317,6 @@ on_both! {
         assert!(hub.app.bus.is_connected(network, "lobby-1"));
         drop(events);
         until("the end of the stream", || !hub.app.bus.is_connected(network, "lobby-1")).await;
-        assert_eq!(hub.app.streams.count(), 0);
+        assert_eq!(hub.app.state::<Streams>().count(), 0);
     }
 }

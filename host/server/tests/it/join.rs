@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::players::load;
 use crate::servers::{beat, join, register, uuid};
 use crate::support::{Answer, Client, Events, Hub, NOW, on_both};
+use hub::events::Streams;
 
 const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 const PRESENCE: &str = "types=SERVER_ONLINE,SERVER_OFFLINE,PLAYER_JOINED,PLAYER_LEFT,PLAYER_SWITCHED";
@@ -295,7 +296,7 @@ on_both! {
         register(&client, "a", json!({})).await;
         assert_eq!(events.next_named("SERVER_ONLINE").await.data["server"]["serverId"], "a");
         drop(events);
-        Hub::eventually("the stream is closed", async || hub.app.streams.count() == 0).await;
+        Hub::eventually("the stream is closed", async || hub.app.state::<Streams>().count() == 0).await;
         hub.advance_ms(LISTENING_MS * 2);
         assert_eq!(listeners(&hub).await, 0);
         let mut again = stream(&client, "types=SERVER_ONLINE").await;

@@ -6,7 +6,7 @@ mod traces;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use hub::monitoring::METRICS;
+use hub::monitoring::{METRICS, Monitoring};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn hub_with_metrics(backend: Backend) -> Hub {
 }
 
 async fn scrape(hub: &Hub) -> String {
-    let url = format!("http://{}/metrics", hub.app.monitoring.address().unwrap());
+    let url = format!("http://{}/metrics", hub.app.state::<Monitoring>().address().unwrap());
     let answer = hub::http_client::client().unwrap().get(url).send().await.unwrap();
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
@@ -120,7 +120,7 @@ async fn metrics_count_events(backend: Backend) {
 /// Without an address nothing is recorded or served.
 async fn metrics_are_off_by_default(backend: Backend) {
     let hub = Hub::start(backend).await;
-    assert!(hub.app.monitoring.address().is_none());
+    assert!(hub.app.state::<Monitoring>().address().is_none());
     hub.network().await.get("/metrics").await.expect(404);
 }
 

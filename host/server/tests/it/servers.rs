@@ -424,7 +424,7 @@ on_all! {
         hub.advance_ms(20_000);
         beat(&client, "a", json!({})).await;
         beat(&client, "b", json!({"gameState": "PLAYING"})).await;
-        hub::servers::service::save_all(&hub.app).await.unwrap();
+        hub::presence::service::save_all(&hub.app).await.unwrap();
         let hub = hub.abandon(Duration::from_secs(29)).await;
         let client = hub.with_key(client.key.as_deref().unwrap());
         assert_eq!(record(&client, "a").await["lastSeen"], NOW + 20_000);

@@ -3,8 +3,8 @@
 use axum::http::HeaderValue;
 
 use super::*;
-use crate::counts::measured;
 use crate::ids::Ids;
+use crate::instruction_counts::measured;
 use crate::values::NetworkId;
 
 #[test]

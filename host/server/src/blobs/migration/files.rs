@@ -10,14 +10,14 @@ use uuid::Uuid;
 
 use super::{Item, Kind, copy, finish_move, store};
 use crate::app::App;
-use crate::blobs::{BlobError, BlobKey, blocking};
+use crate::blobs::{BlobError, BlobKey, Blobs, blocking};
 use crate::values::{NetworkId, hex};
 
 /// Number of bytes read at a time.
 const CHUNK: usize = 1024 * 1024;
 
 pub(super) async fn run(app: &App) -> Result<(), BlobError> {
-    if app.blobs.old_files.is_none() {
+    if app.state::<Blobs>().old_files.is_none() {
         return Ok(());
     }
     let data = app.settings.data.clone();
@@ -100,7 +100,7 @@ async fn move_file(
         tracing::error!(file = %file.display(), sha256, "a file does not match its row's hash; it is not moved");
         return Ok(());
     }
-    let mut copied = app.blobs.link(file.clone(), app.clock.now(), &app.ids).await?;
+    let mut copied = app.state::<Blobs>().link(file.clone(), app.clock.now(), &app.ids).await?;
     if copied.is_none() {
         let bytes = ReaderStream::with_capacity(tokio::fs::File::open(&file).await?, CHUNK);
         copied = copy(app, bytes, &sha256).await?;

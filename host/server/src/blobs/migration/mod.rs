@@ -157,7 +157,7 @@ async fn copy(
     mut bytes: impl Stream<Item = io::Result<Bytes>> + Unpin,
     sha256: &str,
 ) -> Result<Option<TemporaryBlob>, BlobError> {
-    let mut writer = app.blobs.writer(app.clock.now(), &app.ids);
+    let mut writer = app.state::<Blobs>().writer(app.clock.now(), &app.ids);
     while let Some(chunk) = bytes.try_next().await? {
         writer.append(chunk).await?;
     }
@@ -176,7 +176,7 @@ async fn finish_move(app: &App, item: &Item, key: &BlobKey, copy: TemporaryBlob)
     let now = app.clock.now();
     let moved = app.db.transaction(async |mut tx| store::insert_move(&mut tx, item, &key.path, now).await);
     if !moved.await? {
-        app.blobs.delete_path(&key.path).await?;
+        app.state::<Blobs>().delete_path(&key.path).await?;
     }
     Ok(())
 }
@@ -185,14 +185,14 @@ async fn finish_move(app: &App, item: &Item, key: &BlobKey, copy: TemporaryBlob)
 async fn clear_old_places(app: &App) -> Result<(), BlobError> {
     let before = app.clock.now().saturating_sub(millis(KEPT_FOR));
     for (item, key) in store::moved_before(&app.db, before, BATCH).await? {
-        delete_old(&app.blobs, item.kind.old_file(item.network, &item.name).as_ref()).await?;
+        delete_old(app.state::<Blobs>(), item.kind.old_file(item.network, &item.name).as_ref()).await?;
         if let Some((name, version)) = item.module() {
             store::delete_chunks(&app.db, item.network, name, version, item.kind).await?;
             store::clear_code(&app.db, item.network, name, version, item.kind).await?;
         }
         if store::find_row(&app.db, &item).await?.is_none() {
             // A node of the older version, which knew only the old location, deleted the row.
-            app.blobs.delete_path(&Path::parse(key).map_err(object_store::Error::from)?).await?;
+            app.state::<Blobs>().delete_path(&Path::parse(key).map_err(object_store::Error::from)?).await?;
         }
         store::forget_move(&app.db, &item).await?;
     }

@@ -8,8 +8,9 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::control::model::{AgentCommand, AgentReport};
+use crate::control::model::AgentCommand;
 use crate::limits::Limit;
+use crate::presence::AgentReport;
 
 /// Time after an agent's last poll during which it counts as connected, in milliseconds.
 pub(in crate::control) const AGENT_TTL: Millis = 30_000;

@@ -14,8 +14,10 @@ use parking_lot::RwLock;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::control::Control;
 use crate::control::agents::entry::AgentEntry;
-use crate::control::model::{AgentCommand, AgentReply, AgentReport, CommandKey};
+use crate::control::model::{AgentCommand, AgentReply, CommandKey};
+use crate::presence::AgentReport;
 use crate::values::{Identifier, NetworkId};
 
 pub(super) use entry::{AGENT_TTL, PendingCommand};
@@ -167,7 +169,7 @@ impl Agents {
 /// Drops disconnected agents and expired commands to free memory.
 pub(super) async fn sweep(app: App) -> Result<(), Infallible> {
     let now = app.clock.now();
-    app.control.agents.entries.write().retain(|_, entry| {
+    app.state::<Control>().agents.entries.write().retain(|_, entry| {
         let mut state = entry.state.lock();
         state.drop_expired(now);
         // While the map is locked no new clone of an unshared entry can appear.

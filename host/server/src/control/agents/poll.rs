@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use crate::clock::Millis;
 use crate::control::agents::entry::{AgentEntry, PendingCommand};
-use crate::control::model::AgentReport;
+use crate::presence::AgentReport;
 
 /// An open poll.
 pub(in crate::control) struct Poll {

@@ -12,12 +12,13 @@ use crate::app::App;
 use crate::auth::Agent;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
-use crate::control::model::{AgentReply, AgentReport, NewLogLine, OutputStream};
+use crate::control::model::{AgentReply, NewLogLine, OutputStream};
 use crate::control::service;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::BoundedInt;
+use crate::presence::AgentReport;
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {

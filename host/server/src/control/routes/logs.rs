@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Scope;
 use crate::auth::{Caller, ServersRead};
+use crate::auth::{RevocationWatch, Scope};
 use crate::cluster::RequestLease;
 use crate::control::log_stream::{self, StartAt};
 use crate::control::model::LogLine;
@@ -97,7 +97,7 @@ async fn recent_logs(
 
 async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: StartAt) -> Result<Response, ApiError> {
     service::last_line(app, caller.network, &server).await?;
-    let watched = app.revocations.watch(caller.credential.clone(), Scope::ServersRead);
+    let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), Scope::ServersRead);
     let revoked = watched.revoked();
     let counted = open::<ApiError>(app, caller.network, NetworkLimit::Streams).await?;
     let lines = log_stream::follow(app, caller.network, server, from).await?;

@@ -8,14 +8,14 @@ use crate::app::App;
 use crate::audit::{self, Action as AuditAction, Change};
 use crate::auth::Origin;
 use crate::clock::{Millis, millis};
-use crate::cluster::RequestLease;
+use crate::cluster::{RequestLease, ShardRegistry};
 use crate::control::model::{Action, AgentCommand, AgentReply};
 use crate::control::replies::{self, Reply};
 use crate::control::service::deadline::Deadline;
 use crate::control::service::error::ControlError;
-use crate::control::store;
+use crate::control::{Control, store};
 use crate::limits::{self, Limit, QuotaExceeded};
-use crate::servers;
+use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// Time to wait for an agent's reply.
@@ -51,9 +51,9 @@ pub(in crate::control) async fn run_action(
     let now = app.clock.now();
     let change = change_of(server, &action);
     let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
-    let pending = app.control.agents.pending(network, server, now);
+    let pending = app.state::<Control>().agents.pending(network, server, now);
     limits::check(app, Limit::PendingCommands, pending as i64, 1)?;
-    let Some(mut handle) = app.control.agents.send(network, server, command, now, deadline.at) else {
+    let Some(mut handle) = app.state::<Control>().agents.send(network, server, command, now, deadline.at) else {
         return Err(no_node(app, network, server).await?);
     };
     if let Some(change) = change
@@ -93,7 +93,7 @@ pub async fn queue_action(
         .db
         .transaction(async |mut tx| {
             // A new owner has read the stored commands already.
-            if !app.shards.lock_lease(&mut tx, network).await? {
+            if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Err(ControlError::Moving);
             }
             store::insert_command(&mut tx, network, server, &command, expires_at, now).await?;
@@ -109,7 +109,7 @@ pub async fn queue_action(
     stored?;
     lease.release();
     // The action is queued: at worst, a dropped command that stays in the database returns after a restart.
-    if let Some(dropped) = app.control.agents.enqueue(network, server, command, now, expires_at)
+    if let Some(dropped) = app.state::<Control>().agents.enqueue(network, server, command, now, expires_at)
         && let Err(error) = store::delete_commands(&app.db, network, server, &[dropped.command.id]).await
     {
         tracing::warn!(%network, %error, "could not delete a command replaced by newer ones");
@@ -119,13 +119,13 @@ pub async fn queue_action(
 
 /// Refuses a server whose agent would exceed the network's limit.
 pub(super) fn check_agent(app: &App, network: NetworkId, server: &Identifier) -> Result<(), QuotaExceeded> {
-    let (count, is_there) = app.control.agents.count(network, server);
+    let (count, is_there) = app.state::<Control>().agents.count(network, server);
     if is_there { Ok(()) } else { limits::check(app, Limit::Agents, count as i64, 1) }
 }
 
 /// Explains a missing agent: a server that never registered may still have one.
 async fn no_node(app: &App, network: NetworkId, server: &Identifier) -> Result<ControlError, hub_db::Error> {
-    let known = servers::service::is_known_server(app, network, server).await?;
+    let known = presence::service::is_known_server(app, network, server).await?;
     let server = server.clone();
     Ok(if known { ControlError::NoNode(server) } else { ControlError::UnknownServer(server) })
 }

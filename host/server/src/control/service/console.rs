@@ -9,12 +9,13 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
+use crate::control::Control;
 use crate::control::model::CommandOutcome;
 use crate::control::replies::{self, Reply};
 use crate::control::service::deadline::Deadline;
 use crate::control::service::error::ControlError;
 use crate::events::{self, EventKind};
-use crate::servers;
+use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// Request to run a console command on a server.
@@ -42,8 +43,8 @@ pub(in crate::control) async fn execute_command(
     lease: &RequestLease,
     origin: &Origin,
 ) -> Result<CommandOutcome, ControlError> {
-    if servers::service::snapshot(app, network, server).is_none() {
-        let known = servers::service::is_known_server(app, network, server).await?;
+    if presence::service::snapshot(app, network, server).is_none() {
+        let known = presence::service::is_known_server(app, network, server).await?;
         let server = server.clone();
         return Err(if known { ControlError::Offline(server) } else { ControlError::UnknownServer(server) });
     }
@@ -54,7 +55,7 @@ pub(in crate::control) async fn execute_command(
     audit::record_alone(&app.db, network, origin, change).await?;
     let request_id = app.ids.uuid().to_string();
     let deadline = Deadline::new(app, timeout_ms);
-    let mut waiter = app.control.console_commands.register((network, request_id.clone()));
+    let mut waiter = app.state::<Control>().console_commands.register((network, request_id.clone()));
     let payload = ExecuteCommand { request_id: &request_id, command, timeout_ms };
     events::publish(app, network, EventKind::ExecuteCommand, Some(server.as_str()), payload).await?;
     // The outcome arrives here even if the network moves.

@@ -1,13 +1,14 @@
 //! Logs uploaded by agents.
 
 use crate::app::App;
+use crate::control::Control;
 use crate::control::model::{LogLine, NewLogLine};
 use crate::control::service::error::ControlError;
 use crate::control::store::logs as store;
 use crate::http::answer::json_size;
 use crate::http::page::{Limit, Page, PageNumber};
-use crate::limits::{Limit as NetworkLimit, check_rows};
-use crate::servers;
+use crate::limits::{Limit as NetworkLimit, Usage, check_rows};
+use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// Number of log lines per server that count; older ones may be deleted.
@@ -46,7 +47,7 @@ pub(in crate::control) async fn append(
             Ok::<_, hub_db::Error>(last)
         })
         .await?;
-    app.control.log_followers.publish(network, server, || {
+    app.state::<Control>().log_followers.publish(network, server, || {
         let numbered = lines.into_iter().zip(last - stored + 1..);
         numbered.map(|(line, seq)| LogLine { seq, at: line.at, stream: line.stream, text: line.text }).collect()
     });
@@ -67,7 +68,7 @@ async fn make_room(app: &App, network: NetworkId, server: &Identifier) -> Result
     match check_rows::<ControlError>(app, network, store::SERVER_LOGS, 1, is_there).await {
         Err(ControlError::Quota(_)) => {
             let deleted = app.db.transaction(async |mut tx| store::delete_oldest_log(&mut tx, network).await).await?;
-            app.usage.removed(network, NetworkLimit::ServerLogs, i64::from(deleted));
+            app.state::<Usage>().removed(network, NetworkLimit::ServerLogs, i64::from(deleted));
             Ok(())
         }
         checked => checked,
@@ -100,8 +101,8 @@ pub(in crate::control) async fn last_line(
     if let Some(last) = store::last_seq(&app.db, network, server).await? {
         return Ok(last);
     }
-    let has_agent = app.control.agents.report(network, server, app.clock.now()).is_some();
-    if has_agent || servers::service::is_known_server(app, network, server).await? {
+    let has_agent = app.state::<Control>().agents.report(network, server, app.clock.now()).is_some();
+    if has_agent || presence::service::is_known_server(app, network, server).await? {
         Ok(0)
     } else {
         Err(ControlError::UnknownServer(server.clone()))

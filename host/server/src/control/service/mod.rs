@@ -8,7 +8,8 @@ mod logs;
 mod poll;
 
 use crate::app::App;
-use crate::control::model::AgentReport;
+use crate::control::Control;
+use crate::presence::AgentReport;
 use crate::values::{Identifier, NetworkId};
 
 pub use commands::queue_action;
@@ -20,5 +21,5 @@ pub(super) use poll::poll;
 
 /// Last report of the server's node agent, if it is connected.
 pub(crate) fn report(app: &App, network: NetworkId, server: &Identifier) -> Option<AgentReport> {
-    app.control.agents.report(network, server, app.clock.now())
+    app.state::<Control>().agents.report(network, server, app.clock.now())
 }

@@ -4,12 +4,12 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::control::agents::{PendingCommand, Poll, PollOutcome};
-use crate::control::model::AgentReport;
 use crate::control::service::commands::check_agent;
 use crate::control::service::error::ControlError;
-use crate::control::store;
+use crate::control::{Control, store};
 use crate::http::answer::json_size;
 use crate::limits::{self, Limit};
+use crate::presence::AgentReport;
 use crate::values::{Identifier, NetworkId};
 
 /// Returns the server's commands to its agent and waits up to `wait_ms` for one.
@@ -25,7 +25,7 @@ pub(in crate::control) async fn poll(
     check_agent(app, network, server)?;
     let now = app.clock.now();
     let until = now.saturating_add(wait_ms);
-    let mut poll = app.control.agents.poll(network, server, report, now);
+    let mut poll = app.state::<Control>().agents.poll(network, server, report, now);
     let changed = poll.changed();
     let stopping = app.stopping();
     loop {

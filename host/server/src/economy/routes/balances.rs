@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::auth::EconomyWrite;
 use crate::economy::amount::{Amount, Difference};
 use crate::economy::model::{Balance, BalanceChange, LedgerNote};
-use crate::economy::service;
+use crate::economy::{Leaderboards, service};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
@@ -80,7 +80,7 @@ async fn currency_leaderboard(
         let entries = ranked.collect();
         WrittenJson::new(&CurrencyLeaderboard { owner_type, currency_name: query.currency, entries })
     };
-    app.leaderboards.read((caller.network, asked_for.to_string()), read).await
+    app.state::<Leaderboards>().0.read((caller.network, asked_for.to_string()), read).await
 }
 
 /// List an owner's balances

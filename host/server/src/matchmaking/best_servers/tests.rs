@@ -12,7 +12,7 @@ use crate::geo::Region;
 use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::matchmaking::model::{Destination, Mode};
 use crate::matchmaking::policy;
-use crate::servers::{Heartbeat, NetworkPresence, Registration, Reservation, Role, ServerInfo, Software};
+use crate::presence::{Heartbeat, NetworkPresence, Registration, Reservation, Role, ServerInfo, Software};
 use crate::values::{Identifier, PlayerId};
 
 const OFFLINE_AFTER: Millis = 30_000;

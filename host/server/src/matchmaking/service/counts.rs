@@ -4,9 +4,9 @@ use uuid::Uuid;
 
 use super::*;
 use crate::clock::Millis;
-use crate::counts::measured;
 use crate::ids::Ids;
-use crate::servers::{Heartbeat, Registration, ServerInfo, Software};
+use crate::instruction_counts::measured;
+use crate::presence::{Heartbeat, Registration, ServerInfo, Software};
 use crate::values::PlayerId;
 
 const SERVERS: u32 = 100;

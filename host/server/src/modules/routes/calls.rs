@@ -15,6 +15,7 @@ use crate::auth::ModulesRead;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
+use crate::modules::Modules;
 use crate::modules::records::{Record, RecordedStep};
 use crate::modules::routes::points::parse_point;
 use crate::modules::routes::report::{Failure, LoggedLine, Seed};
@@ -184,7 +185,7 @@ pub(super) async fn list(
     Path(point): Path<String>,
     Query(query): Query<CallsQuery>,
 ) -> Result<Json<Calls>, ApiError> {
-    let mut calls = app.modules.records.all(caller.network, parse_point(&point)?);
+    let mut calls = app.state::<Modules>().records.all(caller.network, parse_point(&point)?);
     calls.retain(|call| {
         let is_named = |step: &&RecordedStep| query.module.as_ref().is_none_or(|module| step.link.name == *module);
         let (is_called, has_failed) = (
@@ -212,7 +213,7 @@ pub(super) async fn find(
     Path((point, call_id)): Path<(String, String)>,
 ) -> Result<Json<RecordedCall>, ApiError> {
     let point = parse_point(&point)?;
-    let record = app.modules.records.find(caller.network, point, &call_id);
+    let record = app.state::<Modules>().records.find(caller.network, point, &call_id);
     let record = record.ok_or(ModulesError::UnknownCall(call_id, point))?;
     Ok(Json(RecordedCall {
         call_id: record.call.call_id.clone(),

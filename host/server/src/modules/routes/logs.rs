@@ -14,12 +14,13 @@ use tokio::sync::broadcast::error::RecvError;
 use utoipa::IntoParams;
 
 use crate::app::App;
-use crate::auth::ModulesRead;
 use crate::auth::Scope;
+use crate::auth::{ModulesRead, RevocationWatch};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::limits::{Limit as NetworkLimit, open};
+use crate::modules::Modules;
 use crate::modules::logs::{Line, MAX_LINES};
 use crate::modules::service::uploads;
 
@@ -55,8 +56,8 @@ pub(super) async fn logs(
     if accept.contains("text/event-stream") {
         let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
         let counted = open::<ApiError>(&app, caller.network, NetworkLimit::Streams).await?;
-        let (lines, following) = app.modules.logs.follow(caller.network, &name, limit);
-        let watched = app.revocations.watch(caller.credential.clone(), Scope::ModulesRead);
+        let (lines, following) = app.state::<Modules>().logs.follow(caller.network, &name, limit);
+        let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), Scope::ModulesRead);
         let revoked = watched.revoked();
         let events = stream::iter(lines).chain(new_lines(following)).map(move |line| {
             // Held for the lifetime of the stream.
@@ -66,7 +67,7 @@ pub(super) async fn logs(
         let events = events.take_until(revoked.cancelled_owned()).take_until(app.stopping().cancelled_owned());
         return Ok(Sse::new(events).keep_alive(KeepAlive::default()).into_response());
     }
-    let mut lines = app.modules.logs.newest(caller.network, &name, MAX_LINES);
+    let mut lines = app.state::<Modules>().logs.newest(caller.network, &name, MAX_LINES);
     lines.reverse();
     Ok(Json(Page::paginate(lines, query.page, query.limit)).into_response())
 }

@@ -6,6 +6,7 @@ use hub_sandbox::BreakerState;
 use hub_sandbox::contract::Point;
 
 use crate::app::App;
+use crate::modules::Modules;
 
 /// Number of modules in loaded chains, by point and by state of their breaker.
 pub(crate) fn breakers(app: &App) -> BTreeMap<(&'static str, &'static str), usize> {
@@ -13,7 +14,7 @@ pub(crate) fn breakers(app: &App) -> BTreeMap<(&'static str, &'static str), usiz
     let mut counts: BTreeMap<_, _> =
         Point::ALL.iter().flat_map(|point| states.map(|state| ((point.name(), state), 0))).collect();
     let now = u64::try_from(app.clock.now()).unwrap_or(0);
-    for chain in app.modules.all_chains() {
+    for chain in app.state::<Modules>().all_chains() {
         for link in chain.links().filter_map(|(_, link)| link) {
             let state = match link.breaker(now) {
                 BreakerState::Closed => "closed",

@@ -11,20 +11,23 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::limits;
+use crate::metric_recorder::MetricRecorder;
+use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::records::{Record, RecordedStep};
 use crate::modules::state::{ActiveChain, ChainLookup};
+use crate::usage_counters::UsageCounters;
 use crate::values::NetworkId;
 
 /// True if modules may decide. Cheap; also true before the network's first call, when its chains are not loaded yet.
 pub fn has_chain(app: &App, network: NetworkId, point: Point) -> bool {
-    app.modules.may_have_chain(network, point)
+    app.state::<Modules>().may_have_chain(network, point)
 }
 
 /// True if a call is to be recorded: all while they are few, else a sample. Calls without modules are recorded with
 /// [`record_built_in`], for calls whose input is made only for that.
 pub fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
-    app.modules.records.take_sample(network, point, app.clock.now())
+    app.state::<Modules>().records.take_sample(network, point, app.clock.now())
 }
 
 /// Records a call without modules, so that modules can be tried on it.
@@ -35,7 +38,7 @@ pub fn record_built_in<O: Operation>(app: &App, network: NetworkId, input: O::In
 /// Calls the network's modules at the operation's extension point.
 pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) -> O::Ruling {
     let input = Arc::new(input);
-    match app.modules.find_chain(app, network, O::POINT).await {
+    match app.state::<Modules>().find_chain(app, network, O::POINT).await {
         // The built-in behaviour decides, which is not a failure of the modules.
         ChainLookup::Active(_) if !limits::has_module_time(app, network).await => O::Ruling::default(),
         ChainLookup::Active(chain) => {
@@ -44,12 +47,12 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
                 chain.set_limits(limits);
             }
             let call = new_call(app, network);
-            let outcome = app.modules.sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
+            let outcome = app.state::<Modules>().sandbox.run_chain::<O>(&chain.chain, &call, Arc::clone(&input)).await;
             let reports = || outcome.steps.iter().filter_map(|step| step.report.as_ref());
             let micros = reports().map(|report| report.compute_micros).sum();
             reports().for_each(|report| record_call(app, O::POINT, "active", report));
             let (calls, fuel) = (reports().count() as u64, reports().map(|report| report.fuel).sum());
-            app.metering.network(network).add_module_calls(calls, micros, fuel);
+            app.state::<UsageCounters>().network(network).add_module_calls(calls, micros, fuel);
             limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
@@ -64,7 +67,7 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
 }
 
 fn record(app: &App, network: NetworkId, record: Record) {
-    app.modules.records.add(network, record, app.clock.now());
+    app.state::<Modules>().records.add(network, record, app.clock.now());
 }
 
 fn new_call(app: &App, network: NetworkId) -> Call {
@@ -88,7 +91,7 @@ fn finish<O: Operation>(
     let Outcome { ruling, steps, shadows } = outcome;
     for step in &steps {
         if let Some(report) = &step.report {
-            app.modules.logs.add(network, chain.point, step.link.config(), &call, report);
+            app.state::<Modules>().logs.add(network, chain.point, step.link.config(), &call, report);
         }
         if let Some(opening) = &step.opening {
             report_opening(app, network, chain.point, &step.link, &call, opening);
@@ -97,12 +100,12 @@ fn finish<O: Operation>(
     for shadow in shadows {
         let (task, call, point, link) = (app.clone(), call.clone(), chain.point, Arc::clone(shadow.link()));
         app.spawn(async move {
-            let Some(run) = task.modules.sandbox.run_shadow(shadow).await else { return };
+            let Some(run) = task.state::<Modules>().sandbox.run_shadow(shadow).await else { return };
             let report = &run.report;
             record_call(&task, point, "shadow", report);
-            task.metering.network(network).add_module_calls(1, report.compute_micros, report.fuel);
+            task.state::<UsageCounters>().network(network).add_module_calls(1, report.compute_micros, report.fuel);
             limits::charge_module_time(&task, network, Duration::from_micros(report.compute_micros)).await;
-            task.modules.logs.add(network, point, link.config(), &call, &run.report);
+            task.state::<Modules>().logs.add(network, point, link.config(), &call, &run.report);
             if let Some(opening) = &run.opening {
                 report_opening(&task, network, point, &link, &call, opening);
             }
@@ -124,14 +127,14 @@ fn finish<O: Operation>(
 /// Counts a call of a module for monitoring.
 fn record_call<T>(app: &App, point: Point, mode: &'static str, report: &CallReport<T>) {
     let outcome = report.result.as_ref().err().map_or("ok", CallFailure::code);
-    app.monitoring.record_module_call(point.name(), outcome, mode, Duration::from_micros(report.micros));
+    app.state::<MetricRecorder>().record_module_call(point.name(), outcome, mode, Duration::from_micros(report.micros));
 }
 
 /// Reports an opened breaker to the module's owner, in the module's log and in the network's audit log. Every opening
 /// passes here.
 fn report_opening(app: &App, network: NetworkId, point: Point, link: &Link, call: &Call, opening: &BreakerOpening) {
     let config = link.config();
-    app.modules.logs.add_opening(network, point, config, call, opening);
+    app.state::<Modules>().logs.add_opening(network, point, config, call, opening);
     let target = format!("{}/{}", config.name, config.version);
     let after = json!({"point": point.name(), "callId": call.call_id, "reason": opening.to_string()});
     let change = Change::new(Action::BreakerOpened, target).after(after);

@@ -11,8 +11,9 @@ use sha2::{Digest as _, Sha256};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
-use crate::cluster::RequestLease;
+use crate::cluster::{RequestLease, ShardRegistry};
 use crate::limits::Limit;
+use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
@@ -27,7 +28,7 @@ pub(in crate::modules) async fn get(
     network: NetworkId,
     point: Point,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
-    Ok(app.modules.load_chains(app, network).await?.get(point))
+    Ok(app.state::<Modules>().load_chains(app, network).await?.get(point))
 }
 
 /// A module that failed its trial: name, version and reason.
@@ -47,7 +48,7 @@ pub(in crate::modules) async fn put(
     origin: &Origin,
 ) -> Result<(Option<Arc<ActiveChain>>, Vec<FailedTrial>), ModulesError> {
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
-    let chains = app.modules.load_chains(app, network).await?;
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let links = make_links(app, network, &chains, point, &specs).await?;
     let failed = run_trials(app, &chains, point, &specs, &links).await?;
@@ -85,7 +86,7 @@ async fn run_trials(
             continue;
         }
         let _permit = chains.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
-        if let Err(why) = app.modules.sandbox.run_trial(link, point).await {
+        if let Err(why) = app.state::<Modules>().sandbox.run_trial(link, point).await {
             failed.push((at, why));
         }
     }
@@ -100,7 +101,7 @@ pub(in crate::modules) async fn roll_back(
     lease: &RequestLease,
     origin: &Origin,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
-    let chains = app.modules.load_chains(app, network).await?;
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
@@ -189,7 +190,7 @@ async fn replace(
     let stored = app
         .db
         .transaction(async |mut tx| {
-            if !app.shards.lock_lease(&mut tx, network).await? {
+            if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Err(ModulesError::Moving);
             }
             // Sorted by name, so that two changes never deadlock.

@@ -7,6 +7,7 @@ use hub_sandbox::{AnyInput, CallReport, ModuleHandle};
 use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::modules::Modules;
 use crate::modules::host::DryHost;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::service::error::ModulesError;
@@ -56,7 +57,7 @@ pub(in crate::modules) async fn run(
     input: &AnyInput,
 ) -> Result<DryRun, ModulesError> {
     let module = target.load(app, network).await?;
-    let chains = app.modules.load_chains(app, network).await?;
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _permit = chains.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
     let now_ms = options.now_ms.unwrap_or_else(|| u64::try_from(app.clock.now()).unwrap_or(0));
     let seed = options.seed.unwrap_or_else(|| app.ids.seed());
@@ -69,6 +70,6 @@ pub(in crate::modules) async fn run(
     };
     let host = Arc::new(DryHost::new(app, network, target.name));
     let limits = ModuleLimits::of(app, network).await?.at(target.point);
-    let report = app.modules.sandbox.call_json(&module, limits, host, context, input).await;
+    let report = app.state::<Modules>().sandbox.call_json(&module, limits, host, context, input).await;
     Ok(DryRun { report, now_ms, seed })
 }

@@ -8,6 +8,7 @@ use hub_sandbox::{BoxFuture, ComponentSource, Host, Link, LinkConfig, ModuleHand
 
 use crate::app::App;
 use crate::blobs::Blobs;
+use crate::modules::Modules;
 use crate::modules::host::{DryHost, ModuleHost};
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, Mode, ModuleState};
@@ -77,12 +78,12 @@ pub(in crate::modules) async fn load_module(
     }
     let source = Arc::new(StoredComponent {
         db: app.db.clone(),
-        blobs: app.blobs.clone(),
+        blobs: app.state::<Blobs>().clone(),
         network,
         name: name.to_owned(),
         version,
     });
-    Ok(app.modules.sandbox.load(id, source).await?)
+    Ok(app.state::<Modules>().sandbox.load(id, source).await?)
 }
 
 /// Reads a module's bytes when this node's compiled code is gone.

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::cluster::RequestLease;
+use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::records::Record;
 use crate::modules::service::dry_run::Target;
@@ -74,7 +75,7 @@ impl<'a> Replay<'a> {
         config: Option<Map<String, Value>>,
     ) -> Result<Self, ModulesError> {
         let module = target.load(app, network).await?;
-        let chain = app.modules.load_chains(app, network).await?.get(target.point);
+        let chain = app.state::<Modules>().load_chains(app, network).await?.get(target.point);
         let spec = chain.as_ref().and_then(|chain| chain.specs.iter().find(|spec| spec.name == target.name));
         let asked = spec.and_then(|spec| spec.limits);
         let default_limits = ModuleLimits::of(app, network).await?.of_link(target.point, asked.as_ref());
@@ -99,7 +100,7 @@ impl<'a> Replay<'a> {
         };
         let host = Arc::new(RecordedHost::replay(record.host_calls(self.target.name)));
         let limits = step.map_or(self.default_limits, |(step, _)| step.limits).with_compute(COMPUTE);
-        let sandbox = &self.app.modules.sandbox;
+        let sandbox = &self.app.state::<Modules>().sandbox;
         let report = sandbox.call_json(&self.module, limits, Arc::clone(&host) as _, context, &input).await;
         Replayed { record, config, input, recorded, report, unrecorded: host.unrecorded() }
     }
@@ -115,8 +116,8 @@ pub(in crate::modules) async fn many(
     lease: &RequestLease,
 ) -> Result<Summary, ModulesError> {
     let replay = Replay::new(app, network, target, config).await?;
-    let chains = app.modules.load_chains(app, replay.network).await?;
-    let records = app.modules.records.newest(network, target.point, last);
+    let chains = app.state::<Modules>().load_chains(app, replay.network).await?;
+    let records = app.state::<Modules>().records.newest(network, target.point, last);
     lease.release();
     let _permit = chains.replays.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
     let (ends, mut pause_at) = (Instant::now() + TIMEOUT, Instant::now() + TIME_SLICE);
@@ -145,10 +146,10 @@ pub(in crate::modules) async fn one(
     lease: &RequestLease,
 ) -> Result<Replayed, ModulesError> {
     let replay = Replay::new(app, network, target, config).await?;
-    let record = app.modules.records.find(network, target.point, call_id);
+    let record = app.state::<Modules>().records.find(network, target.point, call_id);
     let record = record.ok_or_else(|| ModulesError::UnknownCall(call_id.to_owned(), target.point))?;
     lease.release();
-    let chains = app.modules.load_chains(app, network).await?;
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _permit = chains.dry_runs.acquire().await.map_err(|error| ModulesError::Sandbox(error.to_string()))?;
     Ok(replay.run(record).await)
 }

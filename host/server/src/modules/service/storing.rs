@@ -49,7 +49,9 @@ pub(super) fn evaluate(
 /// Writes bytes that are too large for their row to the store.
 async fn write_large(app: &App, bytes: Option<&Bytes>) -> Result<Option<TemporaryBlob>, ModulesError> {
     match bytes {
-        Some(bytes) if bytes.len() > INLINE_LIMIT => Ok(Some(app.blobs.write(bytes, app.clock.now(), &app.ids).await?)),
+        Some(bytes) if bytes.len() > INLINE_LIMIT => {
+            Ok(Some(app.state::<Blobs>().write(bytes, app.clock.now(), &app.ids).await?))
+        }
         _ => Ok(None),
     }
 }
@@ -148,7 +150,7 @@ async fn insert_version(
     match inserted {
         Ok(row) => Ok(Inserted::New(row)),
         Err(NotInserted::Same(row)) => {
-            app.blobs.delete_unreferenced(&keys).await;
+            app.state::<Blobs>().delete_unreferenced(&keys).await;
             Ok(Inserted::Known(*row))
         }
         Err(NotInserted::Failed(error)) => Err(error.into()),
@@ -215,9 +217,9 @@ pub(super) async fn record_outcome(
         Ok::<_, hub_db::Error>((is_there, unreferenced))
     });
     let (is_there, unreferenced) = recorded.await?;
-    app.blobs.delete_unreferenced(&unreferenced).await;
+    app.state::<Blobs>().delete_unreferenced(&unreferenced).await;
     if !is_there && let Some(key) = large {
-        app.blobs.delete(&key).await?;
+        app.state::<Blobs>().delete(&key).await?;
     }
     Ok(())
 }

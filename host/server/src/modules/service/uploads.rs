@@ -11,9 +11,10 @@ use serde_json::json;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
-use crate::blobs::{self, Blob};
+use crate::blobs::{self, Blob, Blobs};
 use crate::clock::millis;
 use crate::limits::check_rows;
+use crate::modules::Modules;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::storing::{self, Inserted, evaluate, insert, record_outcome};
@@ -47,7 +48,7 @@ pub(in crate::modules) async fn permit(app: &App, network: NetworkId) -> Result<
     tokio::select! {
         // A free permit counts even if it is found late.
         biased;
-        permit = app.modules.sandbox.upload_permit(&network) => Ok(permit),
+        permit = app.state::<Modules>().sandbox.upload_permit(&network) => Ok(permit),
         () = app.clock.sleep(PERMIT_TIMEOUT) => Err(ModulesError::TooManyUploads),
     }
 }
@@ -92,12 +93,12 @@ pub(in crate::modules) async fn upload(
 }
 
 async fn hash(app: &App, bytes: Bytes) -> Result<String, ModulesError> {
-    let sum = app.modules.sandbox.sha256(bytes).await;
+    let sum = app.state::<Modules>().sandbox.sha256(bytes).await;
     sum.map(|sum| sum.to_string()).map_err(|error| ModulesError::Sandbox(error.to_string()))
 }
 
 fn prepare(app: &App, bytes: Bytes, permit: UploadPermit) -> Preparing {
-    let sandbox = app.modules.sandbox.clone();
+    let sandbox = app.state::<Modules>().sandbox.clone();
     Box::pin(async move { (sandbox.prepare_for(&permit, bytes).await, permit) })
 }
 
@@ -116,7 +117,7 @@ fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, Modu
 /// Prepares a COMPILING version in the background and records the outcome.
 fn spawn_compile(app: &App, network: NetworkId, row: &ModuleRow, preparing: Preparing) {
     let key = (network, row.name.clone(), row.version);
-    if !app.modules.compiling.lock().insert(key.clone()) {
+    if !app.state::<Modules>().compiling.lock().insert(key.clone()) {
         return;
     }
     let task = app.clone();
@@ -126,7 +127,7 @@ fn spawn_compile(app: &App, network: NetworkId, row: &ModuleRow, preparing: Prep
             // It stays COMPILING and is resumed at its next read.
             tracing::error!(module = key.1, version = key.2, %error, "could not prepare a module");
         }
-        task.modules.compiling.lock().remove(&key);
+        task.state::<Modules>().compiling.lock().remove(&key);
     });
 }
 
@@ -138,10 +139,12 @@ fn resume_compile(app: &App, network: NetworkId, row: &ModuleRow) {
     }
     let (task, name, version) = (app.clone(), row.name.clone(), row.version);
     let preparing: Preparing = Box::pin(async move {
-        let sandbox = &task.modules.sandbox;
+        let sandbox = &task.state::<Modules>().sandbox;
         let permit = sandbox.upload_permit(&network.to_string()).await;
         let outcome =
-            match storing::read_upload(&task.db, &task.blobs, VersionRef { network, name: &name, version }).await {
+            match storing::read_upload(&task.db, task.state::<Blobs>(), VersionRef { network, name: &name, version })
+                .await
+            {
                 Ok(Some(upload)) => sandbox.prepare_for(&permit, upload).await,
                 Ok(None) => Err(PrepareError::Internal("it has been deleted".to_owned())),
                 Err(error) => Err(PrepareError::Internal(error.to_string())),
@@ -175,7 +178,7 @@ pub(in crate::modules) async fn open(
     name: &str,
     version: i64,
 ) -> Result<Blob, ModulesError> {
-    let upload = storing::open_upload(&app.db, &app.blobs, VersionRef { network, name, version }).await?;
+    let upload = storing::open_upload(&app.db, app.state::<Blobs>(), VersionRef { network, name, version }).await?;
     upload.ok_or_else(|| unknown(name, version))
 }
 
@@ -234,6 +237,6 @@ pub(in crate::modules) async fn delete(
             Ok(keys)
         })
         .await?;
-    app.blobs.delete_unreferenced(&keys).await;
+    app.state::<Blobs>().delete_unreferenced(&keys).await;
     Ok(())
 }

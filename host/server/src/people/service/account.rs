@@ -6,13 +6,14 @@ use hub_db::Db;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{OPERATOR_NETWORK, Origin, SignedIn};
+use crate::auth::{KeyCache, OPERATOR_NETWORK, Origin, SignedIn};
 use crate::email::Email;
 use crate::http::error::ApiError;
+use crate::limits::Limits;
 use crate::people::model::{LinkKind, LinkRow, MAIL_PAUSE, MembershipRow, Password, PersonRow, RESET_TTL, hash};
 use crate::people::service::second_factor::with_password;
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
-use crate::people::{password, store};
+use crate::people::{People, password, store};
 use crate::secret_text::SecretText;
 
 /// Row of the signed-in person.
@@ -41,7 +42,7 @@ pub(crate) async fn me(app: &App, id: &str) -> Result<Me, PeopleError> {
 /// Ends this session.
 pub(crate) async fn sign_out(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
     store::end_session(&app.db, &who.session, app.clock.now()).await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(())
 }
 
@@ -54,7 +55,7 @@ pub(crate) async fn sign_out_everywhere(app: &App, who: &SignedIn) -> Result<(),
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(())
 }
 
@@ -75,14 +76,14 @@ pub(crate) async fn change_password(
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(())
 }
 
 /// Sends a mail with a code for a new password. It runs apart from the request, so that neither the answer nor its time
 /// reveals the existence of an account.
 pub(crate) fn lose_password(app: &App, remote: IpAddr, email: &Email) -> Result<(), PeopleError> {
-    app.limits.addresses.count_mail(remote, app.clock.now())?;
+    app.state::<Limits>().addresses.count_mail(remote, app.clock.now())?;
     let (task, folded) = (app.clone(), email.folded());
     app.spawn(async move {
         if let Err(error) = send_reset(&task, &folded).await {
@@ -118,14 +119,14 @@ async fn send_reset(app: &App, folded: &str) -> Result<(), hub_db::Error> {
             store::insert_link(&mut tx, &link).await
         })
         .await?;
-    app.people.wake.notify_one();
+    app.state::<People>().wake.notify_one();
     Ok(())
 }
 
 /// Sets a new password with the token of a mail, and ends all sessions.
 pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new: &Password) -> Result<(), PeopleError> {
     let now = app.clock.now();
-    app.limits.addresses.count_sign_in(sender.address, now)?;
+    app.state::<Limits>().addresses.count_sign_in(sender.address, now)?;
     let sha256 = hash(token.trim());
     let hashed = password::hash(app, new).await?;
     app.db
@@ -146,7 +147,7 @@ pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new:
             )
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(())
 }
 

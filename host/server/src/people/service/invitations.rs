@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{Bindings, Caller, OPERATOR_NETWORK, Origin, Role, SignedIn};
+use crate::auth::{Bindings, Caller, KeyCache, OPERATOR_NETWORK, Origin, Role, SignedIn};
 use crate::email::Email;
-use crate::limits::{self, Limit};
+use crate::limits::{self, Limit, Limits};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, Session, begin_session};
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
-use crate::people::{password, store};
+use crate::people::{People, password, store};
 use crate::values::NetworkId;
 
 /// An invitation's form in the audit log.
@@ -35,14 +35,14 @@ pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), 
 /// Invites a person to the caller's network.
 pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role) -> Result<LinkRow, PeopleError> {
     require_within(Some(caller), role)?;
-    app.limits.addresses.count_mail(caller.remote, app.clock.now())?;
+    app.state::<Limits>().addresses.count_mail(caller.remote, app.clock.now())?;
     let origin = caller.origin(app);
     let link = new_link(app, caller.network, email, Some(role));
     app.db
         .transaction(async |mut tx| {
             invite_in(app, &mut tx, &origin, &link).await?;
             // Checked last: requests refused for other reasons do not count.
-            Ok::<_, PeopleError>(app.limits.addresses.count_invitation(
+            Ok::<_, PeopleError>(app.state::<Limits>().addresses.count_invitation(
                 link.network_id,
                 &link.email_folded,
                 link.created_at,
@@ -109,7 +109,7 @@ async fn invite_in(app: &App, tx: &mut Tx, origin: &Origin, link: &LinkRow) -> R
     limits::check(app, Limit::People, store::count_people(tx, network).await?, 1)?;
     store::insert_link(tx, link).await?;
     let woken = app.clone();
-    tx.on_end(move || woken.people.wake.notify_one());
+    tx.on_end(move || woken.state::<People>().wake.notify_one());
     let action = if link.role.is_some() { Action::MemberInvited } else { Action::OperatorInvited };
     Ok(audit::record(tx, network, origin, Change::new(action, &link.link_id).after(shown(link))).await?)
 }
@@ -162,7 +162,7 @@ pub(crate) async fn accept(
     token: &str,
     new: NewPerson<'_>,
 ) -> Result<Session, PeopleError> {
-    app.limits.addresses.count_sign_in(sender.address, app.clock.now())?;
+    app.state::<Limits>().addresses.count_sign_in(sender.address, app.clock.now())?;
     let sha256 = hash(token.trim());
     let hashed = password::hash(app, new.password).await?;
     let person = app
@@ -193,7 +193,7 @@ pub(crate) async fn accept(
 
 /// Makes a signed-in person a member.
 pub(crate) async fn join(app: &App, who: &SignedIn, token: &str) -> Result<NetworkId, PeopleError> {
-    app.limits.addresses.count_sign_in(who.remote, app.clock.now())?;
+    app.state::<Limits>().addresses.count_sign_in(who.remote, app.clock.now())?;
     let sha256 = hash(token.trim());
     let network = app
         .db
@@ -208,7 +208,7 @@ pub(crate) async fn join(app: &App, who: &SignedIn, token: &str) -> Result<Netwo
             Ok(link.network_id)
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(network)
 }
 

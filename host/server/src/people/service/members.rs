@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{Caller, OPERATOR_NETWORK, Origin, Role};
+use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role};
 pub(crate) use crate::people::model::MemberRow as Member;
 use crate::people::model::PersonRow;
 use crate::people::service::PeopleError;
@@ -57,7 +57,7 @@ pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: 
             Ok::<_, PeopleError>(after)
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(changed)
 }
 
@@ -77,7 +77,7 @@ pub(crate) async fn remove(
             Ok::<_, PeopleError>(audit::record(&mut tx, network, origin, change).await?)
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(())
 }
 
@@ -103,7 +103,7 @@ pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> R
             Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(())
 }
 

@@ -20,10 +20,9 @@ pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use crate::app::App;
-use crate::auth::{Actor, ActorType, Origin, SignedIn};
+use crate::auth::{Actor, ActorType, AuditOrder, Origin, SignedIn};
 use crate::http::request_id::RequestId;
 use crate::ids::Ids;
 use crate::people::model::{ID_LENGTH, PersonRow};
@@ -53,7 +52,7 @@ fn origin_of_person(app: &App, sender: &Sender, person: &PersonRow) -> Origin {
 }
 
 fn origin(app: &App, remote: IpAddr, request_id: Option<&RequestId>, actor: Actor) -> Origin {
-    let order = Some(Arc::clone(&app.audit_order));
+    let order = Some(app.state::<AuditOrder>().handle());
     let request_id = request_id.map(|id| id.as_str().to_owned());
     Origin { actor, request_id, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone(), order }
 }

@@ -5,19 +5,20 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::OPERATOR_NETWORK;
+use crate::auth::{KeyCache, OPERATOR_NETWORK};
 use crate::email::fold;
 use crate::http::error::ApiError;
+use crate::limits::Limits;
 use crate::people::model::{PersonRow, hash};
 use crate::people::openid::{Flow, Identity, PENDING_TTL, Pending, Provider, ReturnPath};
 use crate::people::service::invitations::{enter, take_invitation};
 use crate::people::service::sign_in::{Failures, Session, begin_attempt, begin_session};
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of_person, second_factor};
-use crate::people::store;
+use crate::people::{People, store};
 use crate::secrets::signing_key;
 
 fn provider(app: &App) -> Result<&Provider, PeopleError> {
-    app.people.openid.as_ref().ok_or(PeopleError::OpenIdNotSetUp)
+    app.state::<People>().openid.as_ref().ok_or(PeopleError::OpenIdNotSetUp)
 }
 
 /// Begins a sign-in. Returns the URL of the provider's page and the browser's cookie.
@@ -56,7 +57,7 @@ pub(crate) async fn finish_openid(
 ) -> Result<SignedInByOpenId, PeopleError> {
     let (provider, now) = (provider(app)?, app.clock.now());
     let flow = flow.ok_or(PeopleError::SignInEnded)?;
-    app.limits.addresses.count_sign_in(sender.address, now)?;
+    app.state::<Limits>().addresses.count_sign_in(sender.address, now)?;
     if !callback.state.is_some_and(|state| flow.is_answered_by(&state)) {
         return Err(PeopleError::StateWrong);
     }
@@ -161,7 +162,7 @@ async fn admit(
             Ok(person)
         })
         .await?;
-    app.keys.clear();
+    app.state::<KeyCache>().clear();
     Ok(person)
 }
 

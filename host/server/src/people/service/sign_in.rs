@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::auth::{SessionToken, SignedIn, csrf_token};
 use crate::clock::Millis;
 use crate::email::Email;
-use crate::limits::{self, Limit, address_block};
+use crate::limits::{self, Limit, Limits, address_block};
 use crate::people::model::{Password, PersonRow, SESSION_TTL, hash};
 use crate::people::password;
 use crate::people::service::{PeopleError, second_factor};
@@ -74,13 +74,13 @@ fn pause(failures: i64) -> Millis {
 /// Counts an attempt as failed beforehand, so that concurrent attempts gain no more guesses than consecutive ones.
 /// Refused while the account has to wait. The existence of the account makes no difference.
 pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Result<Failures, PeopleError> {
-    app.limits.addresses.count_sign_in(remote, app.clock.now())?;
+    app.state::<Limits>().addresses.count_sign_in(remote, app.clock.now())?;
     begin(app, Failures::at_address(app, remote, folded).await?).await
 }
 
 /// Counts an attempt of a signed-in person.
 pub(super) async fn begin_attempt_in_session(app: &App, who: &SignedIn) -> Result<Failures, PeopleError> {
-    app.limits.addresses.count_sign_in(who.remote, app.clock.now())?;
+    app.state::<Limits>().addresses.count_sign_in(who.remote, app.clock.now())?;
     begin(app, Failures::of_session(who)).await
 }
 

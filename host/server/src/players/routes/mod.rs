@@ -2,26 +2,28 @@
 
 mod data;
 mod ips;
+mod language;
 mod list;
+mod profile;
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::endpoints::Endpoints;
-use crate::servers;
+use crate::presence;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// Routes of this component.
 pub(crate) fn router() -> Endpoints {
-    list::router().merge(data::router()).merge(ips::router())
+    list::router().merge(profile::router()).merge(data::router()).merge(ips::router()).merge(language::router())
 }
 
 /// Location of a player.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlayerConnection)]
-pub(crate) struct Connection {
+pub(super) struct Connection {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     #[schema(example = "bedwars")]
@@ -33,8 +35,8 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Server of a player who is online, from memory.
-    pub(crate) fn find(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
-        let at = servers::service::online_player(app, network, player)?;
+    fn find(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
+        let at = presence::service::online_player(app, network, player)?;
         Some(Self { server_id: at.server_id, server_type: at.server_type, world_id: at.world_id })
     }
 }

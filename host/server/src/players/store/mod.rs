@@ -1,6 +1,7 @@
 //! All SQL of the component.
 
 pub(super) mod data;
+pub(super) mod languages;
 pub(super) mod search;
 
 use hub_db::{Db, Error, Sql};

@@ -10,7 +10,7 @@ use crate::auth::Agent;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
-use crate::servers::provisioned::{self, Phase, WebAddress};
+use crate::presence::provisioned::{self, Phase, WebAddress};
 use crate::values::Identifier;
 
 pub(super) fn router() -> Endpoints {

@@ -15,7 +15,7 @@ use crate::geo::Region;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::servers::provisioned::{self, DesiredState, MachineSpec, Phase, ProvisionedServer};
+use crate::presence::provisioned::{self, DesiredState, MachineSpec, Phase, ProvisionedServer};
 use crate::values::{Identifier, Text, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::auth::Agent;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::servers::Count;
+use crate::presence::Count;
 use crate::values::{Identifier, Text, blank_as_absent};
 use crate::worlds::model::LeaseHolder;
 use crate::worlds::service::{self, SavedSnapshot};

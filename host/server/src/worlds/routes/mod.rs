@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::blobs::Blobs;
 use crate::clock::{Millis, millis};
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::ApiError;
@@ -37,7 +38,7 @@ pub(crate) fn public_router() -> Endpoints {
 
 /// Base URL of links to snapshots. A store with links of its own needs none of the hub's.
 fn snapshot_base(app: &App, hub: HubUrl) -> Result<String, ApiError> {
-    if app.blobs.is_folder() { hub.required() } else { Ok(hub.0.unwrap_or_else(|| app.settings.url(""))) }
+    if app.state::<Blobs>().is_folder() { hub.required() } else { Ok(hub.0.unwrap_or_else(|| app.settings.url(""))) }
 }
 
 /// Current state of a lease.

@@ -10,7 +10,7 @@ use crate::auth::Plugin;
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
 use crate::http::hub_url::HubUrl;
-use crate::servers::LiveServer;
+use crate::presence::LiveServer;
 use crate::values::{Identifier, Text, blank_as_absent};
 use crate::worlds::model::{OpenWorldRequest, Persistence, Seed, WorldName, WorldRef};
 use crate::worlds::service::{self, Opened};

@@ -10,8 +10,8 @@ use super::{expiry, publish};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::events::EventKind;
+use crate::presence::{Presence, Role, Server, free_slots};
 use crate::secrets::{SigningKey, signing_key};
-use crate::servers::{Role, Server, free_slots};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::link;
 use crate::worlds::model::{Lease, Seed, World};
@@ -39,7 +39,7 @@ pub(super) fn nodes(
     let has_room = |server: &Server| {
         server.info.role == Role::Game && free_slots(server.info.max_players, server.taken(now, &[])) > 0
     };
-    let ids: Vec<Identifier> = app.presence.with(network, |presence| {
+    let ids: Vec<Identifier> = app.state::<Presence>().with(network, |presence| {
         let online = preferred.into_iter().flatten().filter_map(|id| presence.server(id.as_str(), now));
         if let Some(server) = online.into_iter().find(|server| has_room(server)) {
             return vec![server.info.server_id.clone()];
@@ -54,7 +54,7 @@ pub(super) fn nodes(
 /// Reason for which no node can boot a world of this game.
 pub(super) fn why_no_node(app: &App, network: NetworkId, game_id: &Identifier, now: Millis) -> String {
     let (mut online, mut other_role, mut full) = (0, 0, 0);
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         for server in presence.of_type(game_id, now) {
             online += 1;
             if server.info.role != Role::Game {

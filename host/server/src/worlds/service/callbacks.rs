@@ -9,7 +9,7 @@ use super::{expiry, publish, publish_state};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::events::EventKind;
-use crate::servers::{self, LiveServer};
+use crate::presence::{self, LiveServer};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::{Lease, LeaseHolder, LeaseState};
 use crate::worlds::service::error::WorldsError;
@@ -37,7 +37,7 @@ pub(crate) struct WorldReady {
 /// Records that the world is up. A repeated report has no effect.
 pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &LeaseHolder) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
-    let server = servers::service::snapshot(app, network, &by.node);
+    let server = presence::service::snapshot(app, network, &by.node);
     let payload = WorldReady { world_instance_id: by.id.to_string(), server };
     let ready = app
         .db

@@ -7,8 +7,8 @@ use super::{expiry, publish_state};
 use crate::app::App;
 use crate::clock::Millis;
 use crate::limits::{self, Limit, check_rows};
+use crate::presence::{self, LiveServer, Presence, Reservation, free_slots};
 use crate::secrets::signing_key;
-use crate::servers::{self, LiveServer, Reservation, free_slots};
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::worlds::link;
 use crate::worlds::model::{Lease, LeaseState, OpenWorldRequest, WorldRef};
@@ -140,12 +140,12 @@ async fn found(
     {
         return Ok(None);
     }
-    let Some(server) = servers::service::snapshot(app, network, node) else {
+    let Some(server) = presence::service::snapshot(app, network, node) else {
         return Ok(Some(Opened::Refused(NODE_SILENT.to_owned())));
     };
     let transfer = player_owner(world).and_then(|owner| reserve_slot(app, network, node, lease.id, owner, now));
     if let Some(slot) = transfer {
-        servers::save_reserved(app, network, node, &[slot]).await?;
+        presence::save_reserved(app, network, node, &[slot]).await?;
     }
     Ok(Some(Opened::Up { id: lease.id, server: Box::new(server), transfer }))
 }
@@ -165,14 +165,14 @@ fn reserve_slot(
     now: Millis,
 ) -> Option<Uuid> {
     let transfer = app.ids.uuid();
-    app.presence.with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         let own = presence.reservation(node, owner, now).map(|_| owner);
         let server = presence.server(node.as_str(), now)?;
         if server.has(owner) || free_slots(server.info.max_players, server.taken(now, own.as_slice())) == 0 {
             return None;
         }
         let world = Identifier::try_from(world.to_string()).ok();
-        let expires_at = now.saturating_add(servers::RESERVATION_TTL);
+        let expires_at = now.saturating_add(presence::RESERVATION_TTL);
         let slot = Reservation { id: transfer, player: Some(owner), world, promised: true, expires_at };
         presence.reserve(node, slot);
         Some(transfer)

@@ -10,9 +10,9 @@ use hub_db::Tx;
 use super::callbacks::SavedSnapshot;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::blobs::{self, Blob, BlobKey, ReceivedBlob, TemporaryBlob};
+use crate::blobs::{self, Blob, BlobKey, Blobs, ReceivedBlob, TemporaryBlob};
 use crate::clock::{Millis, millis};
-use crate::limits::{self, Limit};
+use crate::limits::{self, Limit, Usage};
 use crate::networks;
 use crate::secrets::{SigningKey, signing_key};
 use crate::values::{Identifier, NetworkId};
@@ -65,7 +65,7 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
         return Err(known.map_or(WorldsError::Unknown(id), |_| WorldsError::Ended(id)));
     };
     let expires_at = now.saturating_add(millis(LINK_TTL));
-    let presigned = app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), LINK_TTL).await?;
+    let presigned = app.state::<Blobs>().presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), LINK_TTL).await?;
     let url = if let Some(url) = presigned {
         url
     } else {
@@ -93,7 +93,7 @@ pub(super) async fn get_url(
     if snapshot.file.is_some() {
         return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, key)));
     }
-    Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), LINK_TTL).await?)
+    Ok(app.state::<Blobs>().presign(Method::GET, &BlobKey::snapshot(network, blob_key), LINK_TTL).await?)
 }
 
 /// URL of a snapshot stored by the hub itself.
@@ -174,14 +174,14 @@ async fn record(
         .await;
     match recorded {
         Ok((superseded, now)) => {
-            app.blobs.delete_unreferenced(superseded.as_slice()).await;
+            app.state::<Blobs>().delete_unreferenced(superseded.as_slice()).await;
             delete_superfluous(app, network, now.world_no, now.fence).await;
             Ok(now)
         }
         Err(error) => {
             // After a failure of the database the row may have been written.
             if matches!(error, WorldsError::Ended(_) | WorldsError::Gone) {
-                app.blobs.delete_unreferenced(slice::from_ref(&key)).await;
+                app.state::<Blobs>().delete_unreferenced(slice::from_ref(&key)).await;
             }
             Err(error)
         }
@@ -194,7 +194,7 @@ pub(in crate::worlds) async fn read(app: &App, token: &str) -> Result<Blob, Worl
     let snapshot = store::snapshots::get(&app.db, link.network, &link.blob_key);
     let snapshot = hub_db::with_tenant(link.network.0, snapshot).await?;
     let file = snapshot.and_then(|snapshot| snapshot.file).ok_or(WorldsError::Gone)?;
-    app.blobs.get(&BlobKey::snapshot(link.network, &file)).await?.ok_or(WorldsError::Gone)
+    app.state::<Blobs>().get(&BlobKey::snapshot(link.network, &file)).await?.ok_or(WorldsError::Gone)
 }
 
 /// Records a node's snapshot of its lease: from the commit on it counts. An upload to the hub itself is already known,
@@ -221,11 +221,11 @@ pub(super) async fn accept(
     if snapshot.size_bytes.is_some() {
         return Ok(store::worlds::point_to(tx, network, &snapshot).await?);
     }
-    if app.blobs.is_folder() {
+    if app.state::<Blobs>().is_folder() {
         return Err(WorldsError::SnapshotMissing(key.clone()));
     }
     let size = saved.size_bytes.unwrap_or(0);
-    app.usage.added(network, Limit::FileBytes, size);
+    app.state::<Usage>().added(network, Limit::FileBytes, size);
     if let Some(snapshot) = store::snapshots::record(tx, network, lease.id, key, size, None).await? {
         store::worlds::point_to(tx, network, &snapshot).await?;
     }
@@ -241,7 +241,7 @@ pub(super) async fn delete_superfluous(app: &App, network: NetworkId, world_no: 
     for WorldSnapshot { blob_key, file, .. } in superfluous {
         // Also an upload that no node reported: it may be in the store.
         let key = BlobKey::snapshot(network, file.as_ref().unwrap_or(&blob_key));
-        if let Err(error) = app.blobs.delete(&key).await {
+        if let Err(error) = app.state::<Blobs>().delete(&key).await {
             tracing::warn!(%error, blob_key, "could not delete an old snapshot");
         } else if let Err(error) = store::snapshots::delete(&app.db, network, &blob_key).await {
             tracing::warn!(%error, blob_key, "could not delete the row of an old snapshot");

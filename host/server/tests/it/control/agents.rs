@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::{answer, begin, control, poll, until_waiting};
 use crate::servers::register;
 use crate::support::{NOW, on_both};
+use hub::control::Control;
 
 on_both! {
     async fn the_caller_gets_the_agents_reply(hub: Hub) {
@@ -279,7 +280,7 @@ on_both! {
         let commands = poll(&ours, "lobby-1", "").await;
         answer(&theirs, "lobby-1", &commands[0], json!({"status": "ERROR", "error": "not theirs"})).await;
         answer(&ours, "lobby-2", &commands[0], json!({"status": "ERROR", "error": "not its"})).await;
-        assert_eq!(hub.app.control.waiting(), 1);
+        assert_eq!(hub.app.state::<Control>().waiting(), 1);
         answer(&ours, "lobby-1", &commands[0], json!({"status": "OK"})).await;
         assert_eq!(call.await.unwrap().expect(200)["ok"], true);
         assert!(poll(&ours, "lobby-1", "").await.is_empty());

@@ -1,5 +1,6 @@
 //! Requests over a limit are refused, existing data can be changed, and deletions make room.
 
+use hub::control::Control;
 use hub::limits::Limit;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -309,7 +310,7 @@ async fn agents(backend: Backend) {
     poll("a", "nodeId=n").await.expect(200);
     let owner = client.clone();
     let waiting = tokio::spawn(async move { owner.post("/api/manage/servers/a/stop", Value::Null).await });
-    Hub::eventually("a command waits", async || hub.app.control.waiting() == 1).await;
+    Hub::eventually("a command waits", async || hub.app.state::<Control>().waiting() == 1).await;
     client.post("/api/manage/servers/a/start", Value::Null).await.expect_quota("pendingCommands", 1);
     hub.advance_ms(10_000);
     waiting.await.unwrap().expect_error(503, "no_answer");

@@ -1,0 +1,18 @@
+//! Removes a player from this node's memory.
+
+use crate::app::App;
+use crate::erasure::subject::Subject;
+use crate::modules::Modules;
+use crate::players::PlayerRegions;
+use crate::presence;
+use crate::values::NetworkId;
+
+/// Removes the player from presence, caches, logs and recorded calls of modules, and from events that streams may
+/// resume from.
+pub(super) async fn forget(app: &App, network: NetworkId, subject: &Subject) -> Result<(), hub_db::Error> {
+    let player = subject.player;
+    app.state::<PlayerRegions>().forget_player(network, player);
+    app.state::<Modules>().forget_texts(network, |text| subject.is_mentioned(text));
+    app.bus.redact(network.0.as_u128(), |frame| subject.is_mentioned(&String::from_utf8_lossy(frame)));
+    presence::service::forget_player(app, network, player).await
+}

@@ -1,0 +1,49 @@
+//! Joins presence to the components above it.
+
+use futures_util::future::{BoxFuture, FutureExt as _};
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::presence::{AgentReport, PresenceHooks};
+use crate::values::{Identifier, NetworkId, PlayerId};
+use crate::{control, players, transfers};
+
+/// Transfers, players and agents.
+pub(crate) struct ComponentHooks;
+
+impl PresenceHooks for ComponentHooks {
+    fn joined<'a>(
+        &self,
+        app: &'a App,
+        network: NetworkId,
+        player: PlayerId,
+        name: Option<&'a Identifier>,
+        server: &'a Identifier,
+    ) -> BoxFuture<'a, ()> {
+        async move {
+            if let Err(error) = transfers::service::record_arrival(app, network, player, server).await {
+                tracing::warn!(%network, %error, "could not end the transfer of a player who arrived");
+            }
+            players::service::record_join(app, network, player, name).await;
+        }
+        .boxed()
+    }
+
+    fn arrival_deadline<'a>(
+        &self,
+        app: &'a App,
+        network: NetworkId,
+        player: PlayerId,
+        server: &'a Identifier,
+    ) -> BoxFuture<'a, Result<Option<Millis>, hub_db::Error>> {
+        transfers::service::arrival_deadline(app, network, player, server).boxed()
+    }
+
+    fn left<'a>(&self, app: &'a App, network: NetworkId, player: PlayerId) -> BoxFuture<'a, ()> {
+        players::service::record_leave(app, network, player).boxed()
+    }
+
+    fn agent_report(&self, app: &App, network: NetworkId, server: &Identifier) -> Option<AgentReport> {
+        control::service::report(app, network, server)
+    }
+}

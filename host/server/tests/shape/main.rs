@@ -1,0 +1,224 @@
+//! Rules of the source that no compiler checks: components have no circular dependencies and keep their SQL in their
+//! stores, every query carries its network, files stay short, comments start with their subject.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
+
+mod floors;
+mod imports;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Statements about no network in particular, each with the reason in a comment beside it.
+const CROSS_NETWORK_FILES: [&str; 4] = ["auth/store.rs", "cluster/store.rs", "networks/store.rs", "people/store.rs"];
+const CRATES: [(&str, &str); 1] = [("hub", "server")];
+const MOST_LINES: usize = 600;
+
+/// The crates of the hub, which name each other so, with their sources.
+fn sources() -> Vec<(String, PathBuf)> {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    CRATES.iter().map(|(name, folder)| ((*name).to_owned(), host.join(folder).join("src"))).collect()
+}
+
+/// All files of these crates, under their paths below `src`.
+fn all_files() -> Vec<(String, PathBuf)> {
+    let mut all = vec![];
+    for (_, source) in sources() {
+        for file in rust_files(&source) {
+            all.push((file.strip_prefix(&source).unwrap().to_str().unwrap().to_owned(), file));
+        }
+    }
+    all
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = vec![];
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            if !path.ends_with("target") && !path.ends_with("node_modules") {
+                files.extend(rust_files(&path));
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn components() -> Vec<String> {
+    let sources = sources();
+    let folders = sources.iter().flat_map(|(_, source)| fs::read_dir(source).unwrap());
+    folders
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("mod.rs").exists() && !path.ends_with("http") && !path.ends_with("cli"))
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn components_call_services_and_never_anothers_store() {
+    let components = components();
+    assert!(components.len() >= 7);
+    for (name, file) in all_files() {
+        let text = fs::read_to_string(&file).unwrap();
+        for component in &components {
+            let reaches_in = text.contains(&format!("{component}::store"));
+            let is_own = name.starts_with(&format!("{component}/"));
+            assert!(!reaches_in || is_own, "{name} reaches into the store of {component}");
+        }
+    }
+}
+
+#[test]
+fn routes_leave_sql_to_the_store() {
+    for (name, file) in all_files() {
+        let text = fs::read_to_string(&file).unwrap();
+        let has_sql =
+            ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM"].iter().any(|verb| text.contains(&format!("\"{verb}")));
+        assert!(!has_sql || name.contains("store"), "{name} holds SQL");
+    }
+}
+
+/// Text up to the parenthesis that closes the one before it.
+fn until_closed(text: &str) -> &str {
+    let mut depth = 1;
+    let end = text.find(|character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// The text literals of a file that are SQL, with the comment lines above each.
+fn statements(text: &str) -> Vec<(String, String)> {
+    let mut found = vec![];
+    let mut rest = text;
+    let mut offset = 0;
+    while let Some(start) = rest.find('"') {
+        let literal = &rest[start + 1..];
+        let end = literal.find('"').unwrap_or(literal.len());
+        let body = literal[..end].trim_start();
+        if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].iter().any(|verb| body.starts_with(verb)) {
+            let before = &text[..offset + start];
+            // A statement of several literals is all of them.
+            let body = if before.trim_end().ends_with("concat!(") { until_closed(&rest[start..]) } else { body };
+            let context: String = before.lines().rev().take(8).collect::<Vec<_>>().join("\n");
+            found.push((body.to_owned(), context));
+        }
+        offset += start + 1 + end + 1;
+        rest = text.get(offset..).unwrap_or_default();
+    }
+    found
+}
+
+#[test]
+fn every_query_carries_its_network() {
+    let (mut seen, mut without) = (0, vec![]);
+    for (name, file) in all_files() {
+        if CROSS_NETWORK_FILES.contains(&name.as_str()) {
+            continue;
+        }
+        for (statement, context) in statements(&fs::read_to_string(&file).unwrap()) {
+            seen += 1;
+            if !statement.contains("network_id") && !context.contains("Crosses networks:") {
+                without.push(format!("{name}: {statement}"));
+            }
+        }
+    }
+    assert!(without.is_empty(), "without network_id or a comment `Crosses networks: …`: {without:#?}");
+    assert!(seen > 30, "found only {seen} statements");
+}
+
+#[test]
+fn files_stay_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for folder in ["host", "plugins-sdk", "plugins", "connectors/rust"] {
+        for file in rust_files(&root.join(folder)) {
+            let lines = fs::read_to_string(&file).unwrap().lines().count();
+            assert!(lines <= MOST_LINES, "{} has {lines} lines", file.display());
+        }
+    }
+}
+
+/// Readers look for the subject first; "What is kept" or "How long it lasts" hides it in a clause.
+#[test]
+fn comments_begin_with_a_noun_or_a_verb() {
+    const CLAUSES: [&str; 8] = ["What", "Who", "Whose", "Whom", "How", "Whether", "Where", "As"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut comments, mut found) = (0, vec![]);
+    for folder in ["host", "plugins-sdk/rust", "plugins", "connectors/rust"] {
+        for file in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&file).unwrap();
+            for (number, line) in (1..).zip(text.lines()) {
+                let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+                comments += 1;
+                let comment = comment.trim_start_matches(['/', '!', ' ']);
+                let word = comment.split(|character: char| !character.is_alphanumeric()).next();
+                if word.is_some_and(|word| CLAUSES.contains(&word)) {
+                    found.push(format!("{}:{number}: {comment}", file.display()));
+                }
+            }
+        }
+    }
+    let first = &found[..found.len().min(20)];
+    assert!(found.len() * 100 < comments, "{} of {comments} comment lines, such as {first:#?}", found.len());
+}
+
+#[test]
+fn the_host_crates_keep_their_walls() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (folder, forbidden) in [
+        ("db", ["hub-bus", "hub-sandbox", "axum"]),
+        ("bus", ["hub-db", "hub-sandbox", "axum"]),
+        ("sandbox", ["hub-db", "hub-bus", "axum"]),
+    ] {
+        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap();
+        for name in forbidden {
+            assert!(!manifest.contains(&format!("\n{name}")), "{folder} depends on {name}");
+        }
+    }
+}
+
+#[test]
+fn migrations_come_in_pairs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let names = |folder: &str| {
+        let mut names: Vec<_> = fs::read_dir(root.join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "sql"))
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("sqlite"), names("postgres"));
+    assert!(!names("sqlite").is_empty());
+}
+
+/// The served document identifies a type by its bare name: of two with one name a reader would see only the first.
+#[test]
+fn documented_types_have_names_of_their_own() {
+    let mut seen = std::collections::HashMap::new();
+    for (name, file) in all_files() {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = text.lines().map(str::trim).collect();
+        for (at, line) in lines.iter().enumerate() {
+            if !line.starts_with("#[derive(") || !line.contains("ToSchema") {
+                continue;
+            }
+            let item = lines[at..].iter().find(|line| line.contains("struct ") || line.contains("enum ")).unwrap();
+            let mut attributes = lines[at..].iter().take_while(|line| line.starts_with('#'));
+            let renamed = attributes.find_map(|line| line.split_once("(as = "));
+            let rest = match renamed {
+                Some((_, rest)) => rest,
+                None => item.split_once("struct ").or_else(|| item.split_once("enum ")).unwrap().1,
+            };
+            let kind: String = rest.chars().take_while(|character| character.is_alphanumeric()).collect();
+            if let Some(other) = seen.insert(kind.clone(), name.clone()) {
+                panic!("{kind} is in {other} and in {name}");
+            }
+        }
+    }
+    assert!(seen.len() > 40);
+}
