@@ -20,9 +20,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::Bounds;
 
-/// An option of older hubs.
-const REPLACED_BY_BLOBS: &str = "snapshots";
-
 /// Options that say where the truth is kept. Every option is also an environment variable (`HUB_DATA` …) and a line
 /// of the config file.
 #[derive(Args, Clone, Default, Serialize)]
@@ -465,7 +462,6 @@ impl Settings {
             "engines",
             "offline_after",
             "lease",
-            REPLACED_BY_BLOBS,
             "public_url",
             "trusted_proxies",
             "max_connections",
@@ -489,11 +485,6 @@ impl Settings {
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
-        anyhow::ensure!(
-            figment.find_value(REPLACED_BY_BLOBS).is_err(),
-            "`snapshots` (HUB_SNAPSHOTS) is no option any more: give its URL to --blobs (HUB_BLOBS, or `blobs = …` in the \
-             config file), where snapshots are now kept together with artifacts, bundles and modules"
-        );
         let settings: Self = figment.extract()?;
         anyhow::ensure!(
             settings.bus.is_none() || settings.blobs.is_some(),

@@ -57,8 +57,7 @@ WRITE_WITHIN = 5.0
 # Where a new version finds what the old one left.
 HANDOVER = "HUB_AGENT_HANDOVER"
 # What the server must not see of the agent's environment.
-# The names with API are those of earlier agents, whose units still set them.
-SECRET = ("HUB_KEY", "HUB_KEY_FILE", "HUB_API_KEY", "HUB_API_KEY_FILE", HANDOVER)
+SECRET = ("HUB_KEY", "HUB_KEY_FILE", HANDOVER)
 # The public key of the hub that handed out this file: it signs newer ones. The hub fills it in.
 SIGNED_BY = ""
 

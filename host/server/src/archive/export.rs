@@ -100,12 +100,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Collects the files that a row names. Large modules leave the row: they become files.
-    fn collect_files(&mut self, table: &Table, row: &mut Row) -> anyhow::Result<()> {
+    /// Collects the files that a row names.
+    fn collect_files(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
         match table.name {
             "modules" => self.modules.extend([ModuleHashes::of(table, row)?]),
             "module_code" => {
-                files::clear_large(row);
                 let version = files::version(table, row).context("a module has no name")?;
                 let hashes = self.modules.get(&version).context("bytes of an unknown module")?;
                 self.files.extend(hashes.files(self.network, &version, table, row)?);

@@ -177,6 +177,14 @@ impl Loader<'_> {
     async fn remove_rows(&self) -> Result<(), ImportError> {
         let network = self.manifest.network;
         for table in TABLES.iter().filter(|table| table.name != NETWORKS.name) {
+            if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
+                self.check_claim().await?;
+                let no_limit = usize::MAX >> 1;
+                let deleted =
+                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, no_limit).await);
+                deleted.await?;
+                continue;
+            }
             loop {
                 let deleted = self.db.transaction(async |mut tx| {
                     if !store::lock_claim(&mut tx, network, &self.token).await? {
@@ -187,13 +195,6 @@ impl Loader<'_> {
                 if deleted.await? < DELETE_LIMIT as u64 {
                     break;
                 }
-            }
-            if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
-                self.check_claim().await?;
-                let no_limit = usize::MAX >> 1;
-                let deleted =
-                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, no_limit).await);
-                deleted.await?;
             }
         }
         Ok(())

@@ -151,14 +151,12 @@ tables! {
     /// Tables of networks that do not move with them, but are deleted with them.
     UNEXPORTED_TABLES:
     agent_commands [server_id: Text, command_id: Text] [command: Text, expires_at: Integer];
-    blob_moves [kind: Text, name: Text] [blob_key: Text, moved_at: Integer];
     event_listeners [name: Text] [until: Integer];
     imports [import_id: Text] [
         kind: Text, dry_run: Bool, options: Text, sha256: Text, file_size: Integer, size_bytes: Integer, state: Text,
         done: Integer, total: Integer, counts: Text, notes: Text, more_notes: Integer, error: Text, error_line: Integer, key_id: Text,
         created_at: Integer, started_at: Integer, finished_at: Integer
     ];
-    module_pieces [name: Text, version: Integer, part: Text, piece: Integer] [created_at: Integer, bytes: Bytes];
     // People are the hub's, and do not move with one of their networks: they are invited again.
     network_members [person_id: Text] [role: Text, joined_at: Integer];
     network_usage [slot: Integer] [documents: Integer, storage_bytes: Integer, file_bytes: Integer];

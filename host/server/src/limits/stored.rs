@@ -1,6 +1,6 @@
 //! How many bytes the rows of networks have, and whether their limits allow more.
 //!
-//! The database counts (see the migration `0026_plans`), so that the count is as true as the rows. A write asks for the
+//! The database counts (see the triggers of its schema), so that the count is as true as the rows. A write asks for the
 //! count only where the last one, with all that was added here since, leaves no room: writes that replace what is there
 //! make that estimate too high, never too low. Other nodes' writes show after a while; what is written at the same moment
 //! may take a network over its limit by as much.

@@ -153,14 +153,16 @@ impl Deletion<'_> {
                 if !store::renew_claim(&mut tx, network, until).await? {
                     return Ok::<_, hub_db::Error>(None);
                 }
+                if is_elsewhere {
+                    return Ok(Some(0));
+                }
                 tx.delete_rows(table, network.0, batch).await.map(Some)
             });
             let Some(mut deleted) = deleted.await? else { return Ok(false) };
             if is_elsewhere {
-                // There the table is in a file of its own, too.
                 let elsewhere =
                     self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, batch).await);
-                deleted = deleted.max(elsewhere.await?);
+                deleted = elsewhere.await?;
             }
             if deleted < batch as u64 {
                 return Ok(true);

@@ -1,6 +1,5 @@
-//! The store of blobs: in an S3-compatible store, and what an older hub left.
+//! The store of blobs, in an S3-compatible store.
 
-mod moved;
 mod s3;
 
 use reqwest::Method;

@@ -4,10 +4,12 @@
 //!
 //! An entry's size is its key's bytes, its value's (a number counts as 20) and 64 of overhead.
 
+use hub_db::{Backend, Db};
 use hub_sandbox::contract::HostError;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::config::Settings;
 use crate::limits::{Limit, QuotaExceeded, check_storage};
 use crate::modules::store::key_value::{self as store, Owner, Stored};
 
@@ -17,6 +19,14 @@ const ENTRY_BYTES: i64 = 64;
 const NUMBER_BYTES: i64 = 20;
 /// Expired entries that a write deletes first, so that they never pile up.
 const PURGE_LIMIT: i64 = 16;
+
+/// Opens the database of the modules' key-value stores: on SQLite a file of its own.
+pub(crate) async fn open_store(settings: &Settings, db: &Db) -> Result<Db, hub_db::Error> {
+    if db.backend() == Backend::Postgres {
+        return Ok(db.clone());
+    }
+    Db::connect_relaxed(&settings.data.join("module-store.db")).await
+}
 
 /// Why a store call failed.
 #[derive(Debug, thiserror::Error)]
