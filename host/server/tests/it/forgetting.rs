@@ -43,7 +43,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().chain(UNEXPORTED_TABLES).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
+    TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
 }
 
 fn database<'h>(hub: &'h Hub, table: &Table) -> &'h Db {

@@ -1,6 +1,6 @@
 //! What is in a backup.
 
-use hub_db::{Column, ColumnType, WholeTable};
+use hub_db::WholeTable;
 
 use crate::archive::tables::{TABLES, UNEXPORTED_TABLES};
 
@@ -23,50 +23,24 @@ pub const SKIPPED: &[(&str, &str)] = &[
     ("unreferenced_blobs", "of blobs that are not backed up"),
 ];
 
-macro_rules! hub_tables {
-    ($($table:ident [$($key:ident: $key_type:ident),*] [$($column:ident: $type:ident),*];)+) => {
-        /// Tables of the hub itself.
-        fn hub_tables() -> Vec<WholeTable> {
-            vec![$(WholeTable {
-                name: stringify!($table),
-                key_columns: { let key: &[&str] = &[$(stringify!($key)),*]; key.len() },
-                columns: vec![
-                    $(Column { name: stringify!($key), column_type: ColumnType::$key_type },)*
-                    $(Column { name: stringify!($column), column_type: ColumnType::$type },)*
-                ],
-            }),+]
-        }
-    };
-}
-
-hub_tables! {
-    hub_secrets [purpose: Text] [secret: Text];
-    plans [name: Text] [limits: Text, module_limits: Text, created_at: Integer, updated_at: Integer];
-    persons [person_id: Text] [
-        email_folded: Text, email: Text, name: Text, password_hash: Text, is_operator: Bool, totp_secret: Bytes,
-        totp_confirmed: Bool, totp_last_step: Integer, created_at: Integer
-    ];
-    person_recovery_codes [person_id: Text, sha256: Bytes] [];
-    network_deletions [network_id: Uuid] [
-        name: Text, delete_at: Integer, deleted_at: Integer, due_at: Integer, claimed_until: Integer
-    ];
-    network_imports [network_id: Uuid] [token: Text];
-    person_openid_subjects [issuer: Text, subject: Text] [person_id: Text, linked_at: Integer];
-    usage_hours [network_id: Uuid, hour: Integer] [
-        requests: Integer, events: Integer, module_calls: Integer, module_micros: Integer, fuel: Integer, documents:
-        Integer, storage_bytes: Integer, module_store_bytes: Integer, file_bytes: Integer, peak_players: Integer,
-        peak_servers: Integer, peak_streams: Integer
-    ];
-    usage_progress [work: Text] [
-        hour: Integer, last_network: Uuid, claimed_by: Text, claimed_until: Integer, source: Text
-    ];
-}
+/// Tables of the hub itself.
+const HUB_TABLES: &[&str] = &[
+    "hub_secrets",
+    "plans",
+    "persons",
+    "person_recovery_codes",
+    "network_deletions",
+    "network_imports",
+    "person_openid_subjects",
+    "usage_hours",
+    "usage_progress",
+];
 
 /// The tables in the order of the file.
 pub(super) fn tables() -> Vec<WholeTable> {
     let is_skipped = |name: &str| SKIPPED.iter().any(|(skipped, _)| *skipped == name);
-    let of_networks = TABLES.iter().chain(UNEXPORTED_TABLES).filter(|table| !is_skipped(table.name));
-    hub_tables().into_iter().chain(of_networks.map(WholeTable::from)).collect()
+    let of_networks = TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| !is_skipped(table.name));
+    HUB_TABLES.iter().copied().map(WholeTable::of_schema).chain(of_networks.map(WholeTable::from)).collect()
 }
 
 /// The names of the tables that are in a backup.

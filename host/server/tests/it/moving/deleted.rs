@@ -16,7 +16,7 @@ use crate::support::{Backend, Client, Hub, NOW, on_each};
 /// How many rows a network has in each of its tables.
 async fn rows(hub: &Hub, owner: &Client) -> BTreeMap<&'static str, i64> {
     let mut rows = BTreeMap::new();
-    for table in TABLES.iter().chain(UNEXPORTED_TABLES) {
+    for table in TABLES.iter().chain(UNEXPORTED_TABLES.iter()) {
         let sql: &'static str =
             Box::leak(format!("SELECT COUNT(*) FROM {} WHERE network_id = $1", table.name).into_boxed_str());
         let count = async |db: &Db| db.query(sql).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0;
