@@ -8,11 +8,12 @@ use crate::audit::Action;
 use crate::audit::store::{self, NewEntry};
 use crate::auth::{ActorType, OPERATOR_NETWORK, Origin};
 use crate::http::answer::json_size;
-use crate::limits::Limit;
 use crate::values::NetworkId;
 
 /// The longest target that is kept, in characters.
 const MAX_TARGET: usize = 255;
+/// Bytes of JSON of a value that an entry shows; of a larger one it has their number.
+const MAX_VALUE_BYTES: usize = 4_096;
 
 /// A change, as the audit log tells it. What it shows must hold no secret.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl Change {
 /// A value as the log shows it: its size alone where it is large.
 fn shown(value: impl Serialize) -> Value {
     let bytes = json_size(&value);
-    if bytes as i64 > Limit::AuditValueBytes.bound() {
+    if bytes > MAX_VALUE_BYTES {
         return json!({"omittedBytes": bytes});
     }
     // No value of a request fails to become JSON.

@@ -11,11 +11,11 @@ use crate::servers;
 use crate::values::{Identifier, NetworkId};
 
 /// Lines of a server's log that count; older ones may be deleted.
-const MAX_LINES: i64 = NetworkLimit::LogLines.bound();
+const MAX_LINES: i64 = 5_000;
 /// Old lines are deleted whenever a log has grown by this much.
 const PRUNE_EVERY: i64 = 1_000;
-/// A longer line is cut, in bytes.
-const MAX_LINE_BYTES: usize = NetworkLimit::LogLineBytes.bound() as usize;
+/// A longer line is cut, in bytes; as JSON it has at most twice as many.
+const MAX_LINE_BYTES: usize = 8_192;
 
 /// Stores lines of a server's output and hands them to its followers. Answers how many there were.
 pub(in crate::control) async fn append(

@@ -10,11 +10,11 @@ use hub_sandbox::contract::HostError;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::config::Settings;
-use crate::limits::{Limit, QuotaExceeded, check_storage};
+use crate::limits::{QuotaExceeded, check_storage};
 use crate::modules::store::key_value::{self as store, Owner, Stored};
 
 /// What one module may store in one network, in bytes.
-pub(in crate::modules) const QUOTA: i64 = Limit::ModuleStoreBytes.bound();
+pub(in crate::modules) const QUOTA: i64 = 16 * 1024 * 1024;
 const ENTRY_BYTES: i64 = 64;
 const NUMBER_BYTES: i64 = 20;
 /// Expired entries that a write deletes first, so that they never pile up.
