@@ -92,6 +92,8 @@ limits! {
         // Permissions.
         /// Permission groups.
         Groups = "groups", 1_000;
+        /// Bytes of JSON of all groups together; each character of a name or a prefix counts as six.
+        GroupBytes = "groupBytes", 3 * 1_024 * 1_024;
         /// Nodes of one group.
         NodesPerGroup = "nodesPerGroup", 2_000;
         /// Nodes of one player.
@@ -102,6 +104,8 @@ limits! {
         Locales = "locales", 200;
         /// Messages of the catalog, counted in each locale.
         Messages = "messages", 50_000;
+        /// Bytes of JSON of one text of a message.
+        MessageBytes = "messageBytes", 6_000;
         /// Bytes of JSON of the catalog: keys, default texts and the owner's texts.
         CatalogBytes = "catalogBytes", 3_584 * 1_024;
         /// Config documents.
@@ -196,8 +200,6 @@ limits! {
         PunishmentsPerPlayer = "punishmentsPerPlayer", 2_000;
 
         // Permissions.
-        /// Bytes of JSON of all groups together; each character of a name or a prefix counts as six.
-        GroupBytes = "groupBytes", 3 * 1_024 * 1_024;
         /// Bytes of the nodes of one player, with 100 for each node.
         NodeBytesPerPlayer = "nodeBytesPerPlayer", 512 * 1_024;
         /// Nodes of all players.
@@ -206,8 +208,6 @@ limits! {
         PlayersWithNodes = "playersWithNodes", 20_000_000;
 
         // Localization and configuration.
-        /// Bytes of JSON of one text of a message.
-        MessageBytes = "messageBytes", 6_000;
 
         // Worlds and transfers.
         /// Snapshot uploads of one lease of a world that are not complete and whose link is still good.

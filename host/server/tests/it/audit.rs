@@ -5,6 +5,7 @@ mod walk;
 
 use std::time::Duration;
 
+use hub::limits::{Bounds, Limit};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -211,7 +212,7 @@ async fn entries_stay_as_long_as_the_plan_says(backend: Backend) {
 /// The oldest of too many go.
 /// An export counts until all of it is sent.
 async fn a_network_exports_so_much_at_once(backend: Backend) {
-    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"exports": 1}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::Exports, 1);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     // More than lies between the hub and somebody who does not read.
@@ -234,7 +235,7 @@ async fn a_network_exports_so_much_at_once(backend: Backend) {
 }
 
 async fn a_log_does_not_grow_without_bound(backend: Backend) {
-    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"auditEntries": 3}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::AuditEntries, 3);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let owner = hub.network().await;
     for at in 0..6 {

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::process::{Command, Output};
 
 use hub::archive::{TABLES, UNEXPORTED_TABLES};
+use hub::limits::{Bounds, Limit};
 use hub::values::NetworkId;
 use hub_db::{Cell, ColumnType, Db, Table};
 use reqwest::Method;
@@ -373,8 +374,7 @@ async fn the_command_line_forgets_too(backend: Backend) {
 
 /// Those who were forgotten are counted, and those who are being forgotten.
 async fn a_network_forgets_so_many_players(backend: Backend) {
-    let bounds: hub::limits::Bounds =
-        serde_json::from_str(r#"{"forgottenPlayers": 3, "playersForgottenAtOnce": 1}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::ForgottenPlayers, 3).with(Limit::PlayersForgottenAtOnce, 1);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     let forget = async |client: &Client, player: u64| client.delete(&path(uuid(player))).await;
