@@ -52,6 +52,7 @@ mod postgres;
 mod query;
 mod retry;
 mod rows;
+mod schema;
 mod snapshot;
 mod sql;
 mod sqlite;

@@ -24,6 +24,11 @@ pub fn schema_version() -> i64 {
     POSTGRES.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
 
+/// The texts of PostgreSQL's migrations, in their order.
+pub(crate) fn postgres_texts() -> impl Iterator<Item = &'static str> {
+    POSTGRES.iter().map(|migration| migration.sql.as_str())
+}
+
 /// Brings a SQLite file up to date in one transaction, for which a second process waits.
 pub(crate) async fn sqlite(options: &SqliteConnectOptions) -> Result<(), Error> {
     run(options, &SQLITE).await

@@ -20,9 +20,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
 
-/// Option replaced by `blobs`.
-const REPLACED_BY_BLOBS: &str = "snapshots";
-
 /// Storage options. Every option is also an environment variable (`HUB_DATA` …) and a line of the config file.
 #[derive(Args, Clone, Default, Serialize)]
 pub struct StorageArgs {
@@ -466,7 +463,6 @@ impl Settings {
             "engines",
             "offline_after",
             "lease",
-            REPLACED_BY_BLOBS,
             "public_url",
             "trusted_proxies",
             "max_connections",
@@ -490,11 +486,6 @@ impl Settings {
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
-        anyhow::ensure!(
-            figment.find_value(REPLACED_BY_BLOBS).is_err(),
-            "`snapshots` (HUB_SNAPSHOTS) was replaced by --blobs (HUB_BLOBS, or `blobs = …` in the config file), \
-             which stores snapshots, artifacts, bundles and modules"
-        );
         let settings: Self = figment.extract()?;
         anyhow::ensure!(
             settings.bus.is_none() || settings.blobs.is_some(),

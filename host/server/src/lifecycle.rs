@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_db::{Db, TimeLimits, without_time_limit};
+use hub_db::{Db, TimeLimits};
 
 use crate::app::{App, AppState, States};
 use crate::auth::{AuditOrder, KeyCache, RevocationWatch};
@@ -33,7 +33,7 @@ use crate::waitlist::Waitlist;
 use crate::webhooks::Webhooks;
 use crate::{
     archive, audit, auth, blobs, collections, control, data_folder, economy, erasure, events, health, idempotency,
-    imports, limits, metering, modules, monitoring, networks, people, plans, presence, waitlist, webhooks,
+    metering, modules, monitoring, networks, people, plans, servers, waitlist, webhooks,
 };
 use crate::{module_data, players, presence_hooks, punishments, statistics, transfers, worlds};
 
@@ -61,14 +61,12 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let clock = cluster::clock_of(&settings, clock, &db).await?;
     db.migrate().await?;
     archive::backup::refuse_incomplete(&db).await?;
-    // It may have to be moved from another file first.
-    let module_store = without_time_limit(Box::pin(modules::open_store(&settings, &db))).await?;
+    let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
     let states = states(&settings, &ids, &db, shards)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
     cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
-    limits::start(&app).await?;
     plans::start(&app).await?;
     audit::start(&app);
     networks::start(&app, NETWORK_STATES);

@@ -23,8 +23,8 @@ fn both_databases_have_the_same_history() {
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
-/// The last migration before a hub could be several nodes. Later ones run while nodes of the previous release still work.
-const LAST_SINGLE_NODE: &str = "0019_cluster.sql";
+/// The schema of the first release. Later migrations run while nodes of the previous release still work.
+const FIRST: &str = "0001_schema.sql";
 
 /// The text without the statements inside of functions and triggers.
 fn without_bodies(text: &str) -> String {
@@ -74,7 +74,7 @@ fn breaks_previous_release(migration: &str) -> Option<String> {
 #[test]
 fn migrations_only_add() {
     for backend in ["sqlite", "postgres"] {
-        for name in names(backend).into_iter().filter(|name| name.as_str() > LAST_SINGLE_NODE) {
+        for name in names(backend).into_iter().filter(|name| name.as_str() > FIRST) {
             let file = format!("{}/../../migrations/{backend}/{name}", env!("CARGO_MANIFEST_DIR"));
             // SQLite has one process, so an index there need not be concurrent.
             let text = fs::read_to_string(file).unwrap().replace("WITHOUT ROWID", "");

@@ -57,8 +57,7 @@ WRITE_WITHIN = 5.0
 # Environment variable by which a new version finds its predecessor's state.
 HANDOVER = "HUB_AGENT_HANDOVER"
 # Variables of the agent's environment that are hidden from the server. The names with API are those of earlier agents,
-# whose units still set them.
-SECRET = ("HUB_KEY", "HUB_KEY_FILE", "HUB_API_KEY", "HUB_API_KEY_FILE", HANDOVER)
+SECRET = ("HUB_KEY", "HUB_KEY_FILE", HANDOVER)
 # Public key of the hub that served this file: it signs newer ones. The hub fills it in.
 SIGNED_BY = ""
 

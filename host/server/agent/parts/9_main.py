@@ -87,9 +87,8 @@ def parse(arguments):
 
 
 def read_key(options):
-    earlier = os.environ.pop("HUB_API_KEY", None)
-    key = os.environ.pop("HUB_KEY", None) or earlier
-    file = os.environ.get("HUB_KEY_FILE") or os.environ.get("HUB_API_KEY_FILE")
+    key = os.environ.pop("HUB_KEY", None)
+    file = os.environ.get("HUB_KEY_FILE")
     if not key and file:
         key = read_text(file)
         try:

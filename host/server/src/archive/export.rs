@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::archive::files::{self, ModuleHashes, ModuleVersion, NamedFile};
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
-use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store, text};
+use crate::archive::tables::{Row, TABLES, is_of_module_store, networks, text};
 use crate::blobs::Blobs;
 use crate::config::Settings;
 use crate::values::{NetworkId, hex};
@@ -40,8 +40,8 @@ pub(crate) async fn export(
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut name = None;
-    hub.for_each_row(NETWORKS, network.0, |row| {
-        name = text(NETWORKS, &row, "name").map(str::to_owned);
+    hub.for_each_row(networks(), network.0, |row| {
+        name = text(networks(), &row, "name").map(str::to_owned);
         Ok::<_, hub_db::Error>(())
     })
     .await?;
@@ -55,7 +55,7 @@ pub(crate) async fn export(
         files: vec![],
     };
     append_json(&mut writer.tar, MANIFEST, &manifest)?;
-    for table in TABLES {
+    for table in TABLES.iter() {
         let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
         writer.table(from, table).await.with_context(|| format!("the table {}", table.name))?;
     }
@@ -100,12 +100,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Collects the files that a row references. Large modules are removed from the row: they become files.
-    fn collect_files(&mut self, table: &Table, row: &mut Row) -> anyhow::Result<()> {
+    /// Collects the files that a row names.
+    fn collect_files(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
         match table.name {
             "modules" => self.modules.extend([ModuleHashes::of(table, row)?]),
             "module_code" => {
-                files::clear_large(row);
                 let version = files::version(table, row).context("a module has no name")?;
                 let hashes = self.modules.get(&version).context("bytes of an unknown module")?;
                 self.files.extend(hashes.files(self.network, &version, table, row)?);

@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use anyhow::{Context as _, ensure};
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
-use hub_db::{Cell, Table};
+use hub_db::Table;
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::tables::{Row, bytes, integer, text};
-use crate::blobs::{Blob, BlobKey, BlobWriter, Blobs, INLINE_LIMIT};
+use crate::blobs::{Blob, BlobKey, BlobWriter, Blobs};
 use crate::clock::Clock;
 use crate::ids::Ids;
 use crate::values::{NetworkId, hex};
@@ -111,17 +111,6 @@ impl ModuleHashes {
             files.push(NamedFile::of_module(key, version, None, id));
         }
         Ok(files)
-    }
-}
-
-/// Empties the columns of a row of `module_code` whose bytes are large enough for a blob.
-pub(super) fn clear_large(row: &mut Row) {
-    for cell in row {
-        if let Cell::Bytes(bytes) = cell
-            && bytes.len() > INLINE_LIMIT
-        {
-            *bytes = vec![];
-        }
     }
 }
 

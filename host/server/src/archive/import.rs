@@ -15,7 +15,7 @@ use crate::archive::files::{self, NamedFile};
 use crate::archive::format::{Manifest, Report};
 use crate::archive::reader::{self, Discard, Sink};
 use crate::archive::store;
-use crate::archive::tables::{NETWORKS, Row, TABLES, is_of_module_store};
+use crate::archive::tables::{Row, TABLES, is_of_module_store, networks};
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
@@ -81,7 +81,7 @@ struct Loader<'a> {
 impl Sink for Loader<'_> {
     async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()> {
         self.refuse_nul(table, &rows)?;
-        if table.name == NETWORKS.name {
+        if table.name == networks().name {
             self.network_row = rows.into_iter().next();
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Loader<'_> {
                 }
                 store::release(&mut tx, network).await?;
                 mark_all_referenced(&mut tx, network).await?;
-                tx.insert_rows(NETWORKS, network.0, std::slice::from_ref(&row)).await?;
+                tx.insert_rows(networks(), network.0, std::slice::from_ref(&row)).await?;
                 // Only in the operator's log: the network's own log moves unchanged.
                 let origin = Origin::command_line(&Clock::System, self.ids);
                 let change = Change::new(Action::NetworkImported, network);
@@ -176,7 +176,15 @@ impl Loader<'_> {
     /// Deletes the rows of a failed or killed import.
     async fn remove_rows(&self) -> Result<(), ImportError> {
         let network = self.manifest.network;
-        for table in TABLES.iter().filter(|table| table.name != NETWORKS.name) {
+        for table in TABLES.iter().filter(|table| table.name != networks().name) {
+            if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
+                self.check_claim().await?;
+                let no_limit = usize::MAX >> 1;
+                let deleted =
+                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, no_limit).await);
+                deleted.await?;
+                continue;
+            }
             loop {
                 let deleted = self.db.transaction(async |mut tx| {
                     if !store::lock_claim(&mut tx, network, &self.token).await? {
@@ -187,13 +195,6 @@ impl Loader<'_> {
                 if deleted.await? < DELETE_LIMIT as u64 {
                     break;
                 }
-            }
-            if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
-                self.check_claim().await?;
-                let no_limit = usize::MAX >> 1;
-                let deleted =
-                    self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, no_limit).await);
-                deleted.await?;
             }
         }
         Ok(())

@@ -26,5 +26,5 @@ mod tables;
 pub(crate) use export::export;
 pub(crate) use format::Report;
 pub(crate) use import::import;
-pub(crate) use tables::{NETWORKS, is_of_module_store};
 pub use tables::{TABLES, UNEXPORTED_TABLES};
+pub(crate) use tables::{is_of_module_store, networks};

@@ -8,11 +8,12 @@ use crate::audit::Action;
 use crate::audit::store::{self, NewEntry};
 use crate::auth::{ActorType, OPERATOR_NETWORK, Origin};
 use crate::http::answer::json_size;
-use crate::limits::Limit;
 use crate::values::NetworkId;
 
 /// Maximum length of a stored target, in characters.
 const MAX_TARGET: usize = 255;
+/// Bytes of JSON of a value that an entry shows; of a larger one it has their number.
+const MAX_VALUE_BYTES: usize = 4_096;
 
 /// A change, as recorded in the audit log. Its values must contain no secret.
 #[derive(Clone, Debug)]
@@ -45,7 +46,7 @@ impl Change {
 /// Logged form of a value: only its size if it is large.
 fn shown(value: impl Serialize) -> Value {
     let bytes = json_size(&value);
-    if bytes as i64 > Limit::AuditValueBytes.bound() {
+    if bytes > MAX_VALUE_BYTES {
         return json!({"omittedBytes": bytes});
     }
     // All values of requests can be serialized.

@@ -21,7 +21,7 @@ const CHECKSUM_LENGTH: usize = 6;
 pub(crate) type KeyHash = Vec<u8>;
 
 /// Generates a key id. It begins with the network's routing id, so that a load balancer can send all requests of a
-/// network to the same node. Keys of older hubs begin with anything.
+/// send all requests of a network to the same one.
 pub(crate) fn generate_id(ids: &Ids, network: NetworkId) -> KeyId {
     let routing_id = format!("{:02x}", network.shard());
     KeyId(format!("{routing_id}{}", ids.token(ID_LENGTH - routing_id.len())))

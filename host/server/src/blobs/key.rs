@@ -4,7 +4,6 @@ use std::fmt;
 
 use object_store::path::Path;
 
-use crate::blobs::migration::{Kind, OldPlace};
 use crate::values::NetworkId;
 
 /// Location of a blob. The hash in it is of its bytes; the name after the hash is from its row.
@@ -12,40 +11,36 @@ use crate::values::NetworkId;
 pub(crate) struct BlobKey {
     pub(super) network: NetworkId,
     pub(super) path: Path,
-    /// Where an older hub has it.
-    pub(super) old: Option<OldPlace>,
 }
 
 impl BlobKey {
     pub(crate) fn artifact(network: NetworkId, sha256: &str, artifact_id: &str) -> Self {
-        Self::new(network, &["artifacts", sha256, artifact_id], Kind::Artifact.old_file(network, artifact_id))
+        Self::new(network, &["artifacts", sha256, artifact_id])
     }
 
     pub(crate) fn bundle(network: NetworkId, sha256: &str, file_id: &str) -> Self {
-        Self::new(network, &["bundles", sha256, file_id], Kind::Bundle.old_file(network, file_id))
+        Self::new(network, &["bundles", sha256, file_id])
     }
 
     /// File of an import.
     pub(crate) fn import(network: NetworkId, sha256: &str, import_id: &str) -> Self {
-        Self::new(network, &["imports", sha256, import_id], None)
+        Self::new(network, &["imports", sha256, import_id])
     }
 
     /// Module as uploaded.
     pub(crate) fn module_upload(network: NetworkId, sha256: &str, name: &str, version: i64) -> Self {
-        let old = OldPlace::Module { name: name.to_owned(), version, kind: Kind::Upload };
-        Self::new(network, &["modules", sha256, &format!("{name}-{version}")], Some(old))
+        Self::new(network, &["modules", sha256, &format!("{name}-{version}")])
     }
 
     /// Component built from a module.
     pub(crate) fn module_component(network: NetworkId, sha256: &str, name: &str, version: i64) -> Self {
-        let old = OldPlace::Module { name: name.to_owned(), version, kind: Kind::Component };
-        Self::new(network, &["modules", sha256, &format!("{name}-{version}")], Some(old))
+        Self::new(network, &["modules", sha256, &format!("{name}-{version}")])
     }
 
     /// Snapshot of a world. Its name begins with the network and contains lease and fence, because a node may upload
     /// it by itself before its hash is known.
     pub(crate) fn snapshot(network: NetworkId, name: &str) -> Self {
-        Self { network, path: Path::from(name), old: Kind::Snapshot.old_file(network, name) }
+        Self { network, path: Path::from(name) }
     }
 
     /// Network that owns the blob.
@@ -53,10 +48,10 @@ impl BlobKey {
         self.network
     }
 
-    fn new(network: NetworkId, names: &[&str], old: Option<OldPlace>) -> Self {
+    fn new(network: NetworkId, names: &[&str]) -> Self {
         let network_name = network.to_string();
         let path = [network_name.as_str()].iter().chain(names).copied().collect();
-        Self { network, path, old }
+        Self { network, path }
     }
 }
 

@@ -6,12 +6,11 @@
 //! one. Recorded blobs are deleted when due, so that neither a kill nor a failure leaves a blob without its row or a
 //! row without its blob. Acknowledged blobs survive a power cut. Networks never share blobs.
 //!
-//! Tables: `unreferenced_blobs`, `blob_moves`, `backup_holds`.
+//! Tables: `unreferenced_blobs`, `backup_holds`.
 
 mod hold;
 mod key;
 mod location;
-mod migration;
 mod receive;
 mod send;
 mod store;
@@ -144,8 +143,6 @@ pub(crate) struct Blobs {
     store: Arc<dyn ObjectStore>,
     backend: StoreBackend,
     db: Db,
-    /// Data folder, if it contains files of an older hub.
-    old_files: Option<LocalFileSystem>,
 }
 
 #[derive(Clone)]
@@ -170,7 +167,7 @@ impl Blobs {
                 (Arc::new(s3.clone()), StoreBackend::S3(s3, prefix))
             }
         };
-        Ok(Self { store, backend, db: db.clone(), old_files: migration::old_files(&settings.data)? })
+        Ok(Self { store, backend, db: db.clone() })
     }
 
     /// Path of a key in the store.
@@ -185,7 +182,7 @@ impl Blobs {
     pub(crate) async fn get(&self, key: &BlobKey) -> Result<Option<Blob>, BlobError> {
         match self.store.get(&self.path(&key.path)).await {
             Ok(found) => Ok(Some(Blob::new(found))),
-            Err(object_store::Error::NotFound { .. }) => migration::get_old(self, key).await,
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
@@ -195,7 +192,6 @@ impl Blobs {
         if self.is_held().await? {
             return Err(BlobError::Held);
         }
-        migration::delete_old(self, key.old.as_ref()).await?;
         self.delete_path(&key.path).await
     }
 
@@ -211,16 +207,10 @@ impl Blobs {
         Ok(!store::holds(&self.db).await?.is_empty())
     }
 
-    /// Deletes all blobs of a network, also those of an older hub.
+    /// Deletes all blobs of a network.
     pub(crate) async fn delete_network(&self, network: NetworkId) -> Result<(), BlobError> {
         let prefix = self.path(&Path::from(network.to_string()));
-        delete_under(&*self.store, &prefix).await?;
-        if let Some(files) = &self.old_files {
-            for folder in ["files/artifacts", "files/bundles", "worlds"] {
-                delete_under(files, &Path::from(format!("{folder}/{network}"))).await?;
-            }
-        }
-        Ok(())
+        delete_under(&*self.store, &prefix).await
     }
 
     /// Deletes blobs that are recorded as unreferenced. Failures are retried by the sweep.
@@ -317,7 +307,6 @@ pub(crate) fn start(app: &App) {
         let seen = Arc::clone(&seen);
         async move { if seen.check(&app.db).await? { Ok(()) } else { sweep::sweep(&app).await } }
     });
-    migration::start(app);
 }
 
 /// Syncs a file's folders: the names of a file and its folders are on disk only when their folders are.

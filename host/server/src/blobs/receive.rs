@@ -1,15 +1,12 @@
 //! Incoming blobs.
 
 use std::future::ready;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_LENGTH;
-use futures_util::TryStreamExt as _;
 use http_body_util::BodyExt as _;
-use object_store::ObjectStoreExt as _;
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
 use sha2::{Digest as _, Sha256};
@@ -19,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::app::App;
-use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, StoreBackend, blocking, store};
+use crate::blobs::{BlobError, BlobKey, Blobs, INCOMING, store};
 use crate::clock::{Millis, millis};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
@@ -112,19 +109,6 @@ fn temporary_path(now: Millis, ids: &Ids) -> Path {
 }
 
 impl Blobs {
-    /// Makes a file on the store's disk a temporary blob; none if that requires a copy.
-    pub(super) async fn link(&self, file: PathBuf, now: Millis, ids: &Ids) -> Result<Option<TemporaryBlob>, BlobError> {
-        let StoreBackend::Folder(_, root) = &self.backend else { return Ok(None) };
-        let path = temporary_path(now, ids);
-        let link = root.join(path.as_ref());
-        let incoming = root.join(INCOMING);
-        let linked = blocking(move || {
-            std::fs::create_dir_all(incoming)?;
-            Ok(std::fs::hard_link(file, link).is_ok())
-        });
-        Ok(linked.await?.then(|| TemporaryBlob { blobs: self.clone(), path, is_settled: false }))
-    }
-
     /// Begins a temporary blob.
     pub(crate) fn writer(&self, now: Millis, ids: &Ids) -> BlobWriter {
         let path = temporary_path(now, ids);
@@ -233,16 +217,6 @@ impl TemporaryBlob {
         self.blobs.rename(&self.path, &key.path).await?;
         self.is_settled = true;
         Ok(())
-    }
-
-    /// SHA-256 of the bytes in the store.
-    pub(super) async fn sha256(&self) -> Result<String, BlobError> {
-        let mut bytes = self.blobs.store.get(&self.blobs.path(&self.path)).await?.into_stream();
-        let mut hash = Sha256::new();
-        while let Some(chunk) = bytes.try_next().await? {
-            hash.update(&chunk);
-        }
-        Ok(hex(&hash.finalize()))
     }
 
     /// Deletes the blob.

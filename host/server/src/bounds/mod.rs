@@ -42,7 +42,8 @@ impl<'de> Deserialize<'de> for Bounds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut bounds = BTreeMap::new();
         for (name, bound) in BTreeMap::<String, i64>::deserialize(deserializer)? {
-            let limit: Limit = name.parse().map_err(|_| de::Error::custom(format_args!("unknown limit `{name}`")))?;
+            let limit = Limit::CONFIGURABLE.iter().copied().find(|limit| limit.name() == name);
+            let limit = limit.ok_or_else(|| de::Error::custom(format_args!("there is no limit `{name}`")))?;
             if !(0..=limit.bound()).contains(&bound) {
                 let most = limit.bound();
                 return Err(de::Error::custom(format_args!("the limit `{name}` can only be lowered: 0 to {most}")));
@@ -62,7 +63,8 @@ mod tests {
         let bounds: Bounds = serde_json::from_str(r#"{"servers": 5}"#).unwrap();
         assert_eq!((bounds.of(Limit::Servers), bounds.of(Limit::Keys)), (5, Limit::Keys.bound()));
         assert_eq!(serde_json::to_string(&bounds).unwrap(), r#"{"servers":5}"#);
-        for wrong in [r#"{"servers": 1001}"#, r#"{"servers": -1}"#, r#"{"nothing": 1}"#] {
+        for wrong in [r#"{"servers": 1001}"#, r#"{"servers": -1}"#, r#"{"nothing": 1}"#, r#"{"nodeBytesPerPlayer": 1}"#]
+        {
             assert!(serde_json::from_str::<Bounds>(wrong).is_err(), "{wrong}");
         }
     }

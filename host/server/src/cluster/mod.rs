@@ -18,7 +18,7 @@
 //!
 //! When a network moves, its state moves through the database: see [`NetworkState`]. A single node (without `--bus`)
 //! owns everything, and none of this runs.
-//! Tables: `hub_nodes`, `network_homes`.
+//! Tables: `hub_nodes`, `shard_leases`.
 
 mod arrivals;
 mod balance;

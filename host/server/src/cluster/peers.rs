@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, Request, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Request};
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -23,7 +23,7 @@ use crate::cluster::store::NodeRow;
 pub(super) static PROBE: HeaderName = HeaderName::from_static("x-hub-probe");
 /// Name of the node that answers a probe or forwards a request.
 pub(super) static NODE: HeaderName = HeaderName::from_static("x-hub-node");
-/// Nodes of every version answer it with 200.
+/// Nodes of every version answer it.
 const PROBE_PATH: &str = "/healthz";
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -48,8 +48,6 @@ pub(super) struct Peers {
 #[derive(Debug)]
 struct Peer {
     url: String,
-    /// True for a version that does not report its name.
-    is_nameless: bool,
     /// True if it recently sent a heartbeat.
     is_live: bool,
     reach: Reach,
@@ -68,14 +66,7 @@ enum Reach {
 
 impl Peer {
     fn new(row: &NodeRow) -> Self {
-        Self {
-            url: row.url.clone(),
-            is_nameless: row.reached.is_none(),
-            is_live: false,
-            reach: Reach::NotYet,
-            contrary: 0,
-            lost: CancellationToken::new(),
-        }
+        Self { url: row.url.clone(), is_live: false, reach: Reach::NotYet, contrary: 0, lost: CancellationToken::new() }
     }
 
     /// Handles a node that left: it is not probed, and refuses connections while it still answers earlier requests.
@@ -183,16 +174,16 @@ impl Peers {
     pub(super) async fn probe_all(&self, http: &HttpClient) -> bool {
         let targets: Vec<_> = {
             let peers = self.by_name.lock();
-            peers.iter().map(|(name, peer)| (name.clone(), peer.url.clone(), peer.is_nameless)).collect()
+            peers.iter().map(|(name, peer)| (name.clone(), peer.url.clone())).collect()
         };
-        let probes = targets.iter().map(async |(name, url, is_nameless)| {
-            let result = timeout(PROBE_TIMEOUT, probe(http, name, url, *is_nameless)).await;
+        let probes = targets.iter().map(async |(name, url)| {
+            let result = timeout(PROBE_TIMEOUT, probe(http, name, url)).await;
             result.unwrap_or_else(|_| Err("no answer in time".into()))
         });
         let results = join_all(probes).await;
         let mut has_changed = false;
         let mut peers = self.by_name.lock();
-        for ((name, url, _), result) in targets.iter().zip(results) {
+        for ((name, url), result) in targets.iter().zip(results) {
             let Some(peer) = peers.get_mut(name).filter(|peer| peer.url == *url) else { continue };
             if !peer.record(result.is_ok()) {
                 continue;
@@ -209,14 +200,13 @@ impl Peers {
 }
 
 /// Checks that this node, and no other, answers at the URL.
-async fn probe(http: &HttpClient, name: &str, url: &str, is_nameless: bool) -> Result<(), Arc<str>> {
+async fn probe(http: &HttpClient, name: &str, url: &str) -> Result<(), Arc<str>> {
     let request = Request::get(format!("{url}{PROBE_PATH}")).header(PROBE.clone(), "1").body(Body::empty());
     let request = request.map_err(|error| error.to_string())?;
     let response = http.request(request).await.map_err(|error| error.to_string())?;
     match response.headers().get(&NODE).map(HeaderValue::as_bytes) {
         Some(answers) if answers == name.as_bytes() => Ok(()),
         Some(_) => Err("another node answers there; see --node-url".into()),
-        None if is_nameless && response.status() == StatusCode::OK => Ok(()),
         None => Err("something else answers there; see --node-url".into()),
     }
 }
@@ -228,7 +218,7 @@ mod tests {
 
     fn row() -> NodeRow {
         let fitness = Fitness { reaches_bus: true, is_clock_right: true };
-        NodeRow { node: "n".into(), url: "u".into(), fitness, reached: None, silent: 0 }
+        NodeRow { node: "n".into(), url: "u".into(), fitness, reached: "[]".into(), silent: 0 }
     }
 
     fn peer() -> Peer {

@@ -39,8 +39,8 @@ pub(super) struct NodeRow {
     pub(super) url: String,
     #[sqlx(flatten)]
     pub(super) fitness: Fitness,
-    /// Names of the nodes that it reaches, as a JSON array; `None` for versions that do not report them.
-    pub(super) reached: Option<String>,
+    /// The names of the nodes that it reaches, as a JSON array.
+    pub(super) reached: String,
     /// Milliseconds since its heartbeat; negative if the database's clock was set back since.
     pub(super) silent: Millis,
 }
@@ -60,8 +60,7 @@ pub(super) async fn clock(db: &Db) -> Result<Millis, Error> {
     Ok(now)
 }
 
-/// Records a node's heartbeat, its reachable peers and its fitness. Nodes of the previous version only know one
-/// reason, `has_bus`.
+/// Records that a node is alive, which other nodes it reaches, and whether it should own shards.
 pub(super) async fn upsert_node(
     db: &Db,
     node: &str,
@@ -71,11 +70,11 @@ pub(super) async fn upsert_node(
 ) -> Result<(), Error> {
     db.time_critical()
         .write(
-            "INSERT INTO hub_nodes (node, url, seen_at, has_bus, reaches_bus, is_clock_right, reached)
-             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3 AND $4, $3, $4, $5)
+            "INSERT INTO hub_nodes (node, url, seen_at, reaches_bus, is_clock_right, reached)
+             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3, $4, $5)
              ON CONFLICT (node) DO UPDATE
-             SET url = excluded.url, seen_at = excluded.seen_at, has_bus = excluded.has_bus,
-                 reaches_bus = excluded.reaches_bus, is_clock_right = excluded.is_clock_right, reached = excluded.reached",
+             SET url = excluded.url, seen_at = excluded.seen_at, reaches_bus = excluded.reaches_bus,
+                 is_clock_right = excluded.is_clock_right, reached = excluded.reached",
         )
         .bind(node)
         .bind(url)
@@ -113,8 +112,7 @@ pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(
 pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
     db.time_critical()
         .query(
-            "SELECT node, url, COALESCE(reaches_bus, has_bus) AS reaches_bus,
-                    COALESCE(is_clock_right, TRUE) AS is_clock_right, reached,
+            "SELECT node, url, reaches_bus, is_clock_right, reached,
                     CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - seen_at AS silent
              FROM hub_nodes
              WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
@@ -130,7 +128,7 @@ pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
         .query(
             "SELECT h.shard, h.node, n.url, h.fence, h.expires_at,
                     h.expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\"
-             FROM network_homes h LEFT JOIN hub_nodes n ON n.node = h.node",
+             FROM shard_leases h LEFT JOIN hub_nodes n ON n.node = h.node",
         )
         .all()
         .await
@@ -140,7 +138,7 @@ pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
 pub(super) async fn insert_shards(db: &Db, shards: &[u16], node: &str) -> Result<(), Error> {
     db.time_critical()
         .write(
-            "INSERT INTO network_homes (shard, node, fence, expires_at)
+            "INSERT INTO shard_leases (shard, node, fence, expires_at)
              SELECT CAST(value AS INTEGER), $2, 0, 0
              FROM jsonb_array_elements_text(CAST($1 AS JSONB)) ORDER BY CAST(value AS INTEGER)
              ON CONFLICT (shard) DO NOTHING",
@@ -157,13 +155,13 @@ pub(super) async fn renew(db: &Db, node: &str, ttl: Millis, except: &[u16]) -> R
     db.time_critical()
         .write(
             "WITH own AS (
-                 SELECT shard FROM network_homes
+                 SELECT shard FROM shard_leases
                  WHERE node = $1 AND expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
                    AND shard NOT IN
                        (SELECT CAST(value AS INTEGER) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS value)
                  FOR NO KEY UPDATE SKIP LOCKED
              )
-             UPDATE network_homes h
+             UPDATE shard_leases h
              SET expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $2
              FROM own WHERE h.shard = own.shard
              RETURNING h.shard, h.fence",
@@ -181,13 +179,13 @@ pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> R
     db.time_critical()
         .write(
             "WITH free AS (
-                 SELECT shard FROM network_homes
+                 SELECT shard FROM shard_leases
                  WHERE shard IN (SELECT CAST(value AS INTEGER) FROM jsonb_array_elements_text(CAST($1 AS JSONB)) AS value)
                    AND (expires_at <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
                         OR expires_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + 2 * $3)
                  FOR UPDATE SKIP LOCKED
              )
-             UPDATE network_homes h
+             UPDATE shard_leases h
              SET node = $2, fence = h.fence + 1,
                  expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
              FROM free WHERE h.shard = free.shard
@@ -207,14 +205,14 @@ pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Resul
     db.time_critical()
         .write(
             "WITH ended AS (
-                 SELECT h.shard FROM network_homes h
+                 SELECT h.shard FROM shard_leases h
                  JOIN jsonb_array_elements_text(CAST($2 AS JSONB)) WITH ORDINALITY AS shards (value, place)
                    ON h.shard = CAST(shards.value AS INTEGER)
                  JOIN jsonb_array_elements_text(CAST($3 AS JSONB)) WITH ORDINALITY AS fences (value, place)
                    ON shards.place = fences.place AND h.fence = CAST(fences.value AS BIGINT)
                  WHERE h.node = $1 FOR UPDATE OF h SKIP LOCKED
              )
-             UPDATE network_homes h SET fence = h.fence + 1, expires_at = 0
+             UPDATE shard_leases h SET fence = h.fence + 1, expires_at = 0
              FROM ended WHERE h.shard = ended.shard
              RETURNING h.shard",
         )
@@ -230,7 +228,7 @@ pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Resul
 pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) -> Result<bool, Error> {
     let row: Option<(i64,)> = tx
         .query(
-            "SELECT fence, set_config('idle_in_transaction_session_timeout', '2s', true) FROM network_homes
+            "SELECT fence, set_config('idle_in_transaction_session_timeout', '2s', true) FROM shard_leases
              WHERE shard = $1 AND fence = $2 AND node = $3 FOR KEY SHARE",
         )
         .bind(i32::from(shard))
@@ -264,9 +262,9 @@ pub(super) async fn transfer(
     let transferred = db
         .write(
             "WITH own AS (
-                 SELECT shard FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3 FOR UPDATE SKIP LOCKED
+                 SELECT shard FROM shard_leases WHERE shard = $1 AND fence = $2 AND node = $3 FOR UPDATE SKIP LOCKED
              )
-             UPDATE network_homes h
+             UPDATE shard_leases h
              SET node = COALESCE(CAST($4 AS TEXT), h.node), fence = h.fence + 1,
                  expires_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN 0
                               ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END
@@ -283,7 +281,7 @@ pub(super) async fn transfer(
         return Ok(Transferred::Done);
     }
     let held: Option<(i32,)> = db
-        .query("SELECT shard FROM network_homes WHERE shard = $1 AND fence = $2 AND node = $3")
+        .query("SELECT shard FROM shard_leases WHERE shard = $1 AND fence = $2 AND node = $3")
         .bind(i32::from(shard))
         .bind(fence)
         .bind(node)
@@ -300,7 +298,7 @@ mod tests {
     fn a_node_that_reported_before_the_clock_was_set_back_is_not_live() {
         let is_live = |silent| {
             let fitness = Fitness { reaches_bus: true, is_clock_right: true };
-            let row = NodeRow { node: "n".into(), url: "u".into(), fitness, reached: None, silent };
+            let row = NodeRow { node: "n".into(), url: "u".into(), fitness, reached: "[]".into(), silent };
             row.is_live(3_000)
         };
         assert!(is_live(0) && is_live(2_999) && is_live(-1));

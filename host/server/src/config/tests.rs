@@ -1,15 +1,6 @@
 use super::*;
 
 #[test]
-fn an_old_option_is_refused_with_the_name_of_the_new_one() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(&file, "snapshots = \"s3://K:S@h/b\"").unwrap();
-    let storage = StorageArgs { config: Some(file.path().to_owned()), ..StorageArgs::default() };
-    let refused = Settings::of_storage(&storage).unwrap_err().to_string();
-    assert!(refused.contains("--blobs"), "{refused}");
-}
-
-#[test]
 fn links_begin_where_the_hub_is_reached() {
     let mut settings = Settings { listen: ([0, 0, 0, 0], 8080).into(), ..Settings::default() };
     assert_eq!(settings.url("/x"), "http://localhost:8080/x");

@@ -51,7 +51,7 @@ pub(super) fn database<'d>(table: &Table, db: &'d Db, module_store: &'d Db) -> &
 /// Tables that may contain a player's data, identifying tables last.
 pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
     let is_identity = |table: &&Table| IDENTITY.contains(&table.name);
-    let all = || TABLES.iter().chain(UNEXPORTED_TABLES).filter(|table| may_hold_players(table));
+    let all = || TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| may_hold_players(table));
     all().filter(move |table| !is_identity(table)).chain(all().filter(is_identity))
 }
 

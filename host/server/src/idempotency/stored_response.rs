@@ -127,9 +127,7 @@ impl StoredResponse {
 
     /// Response to a repetition.
     pub(super) fn replay(self) -> Response {
-        // Older hubs stored it with another status.
-        let status = if self.is_withheld() { 409 } else { self.status };
-        let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
+        let status = u16::try_from(self.status).ok().and_then(|status| StatusCode::from_u16(status).ok());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = if let Some(code) = self.error_code.clone() {
             let DetailedError { message, details } = self.detailed_error();

@@ -2,16 +2,14 @@
 
 use std::fmt::Write as _;
 
-use strum::VariantArray as _;
-
 use serde_json::{Value, json};
 
 use crate::limits::Limit;
 
-/// Markdown table of all bounds.
+/// A Markdown table of the configurable bounds.
 pub fn document() -> String {
     let mut table = String::from("| limit | bound | what is counted | over it |\n|---|---:|---|---|\n");
-    for limit in Limit::VARIANTS {
+    for limit in Limit::CONFIGURABLE {
         let (effect, description, bound) = (effect(*limit), description(*limit), grouped(limit.bound()));
         // Writing to a string cannot fail.
         let _ = writeln!(table, "| `{limit}` | {bound} | {description} | {effect} |");
@@ -19,9 +17,9 @@ pub fn document() -> String {
     table
 }
 
-/// All bounds, with their names.
+/// The configurable bounds, with their names.
 pub fn to_json() -> Value {
-    let bounds = Limit::VARIANTS.iter().map(|limit| {
+    let bounds = Limit::CONFIGURABLE.iter().map(|limit| {
         json!({
             "name": limit.to_string(), "bound": limit.bound(), "counted": description(*limit), "over": effect(*limit),
         })

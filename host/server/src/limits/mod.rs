@@ -33,35 +33,14 @@ pub use usage::Usage;
 pub(crate) use usage::{OpenGuard, Rows, body_of_open, check_rows, open};
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
 
 use crate::app::App;
-use crate::background::every;
 use crate::http::error::{ApiError, ErrorDetails};
 use crate::limits::plan::Plan;
 use crate::values::NetworkId;
-
-const COUNT_INTERVAL: Duration = Duration::from_mins(10);
-
-/// Starts the background work: counts rows from before the database counted them.
-pub(crate) async fn start(app: &App) -> Result<(), hub_db::Error> {
-    if app.db.backend() == hub_db::Backend::Sqlite {
-        // Its only writer would be busy while the hub is running.
-        count_earlier_rows(app.clone()).await?;
-    }
-    every(app, COUNT_INTERVAL, "count what networks store", count_earlier_rows);
-    Ok(())
-}
-
-async fn count_earlier_rows(app: App) -> Result<(), hub_db::Error> {
-    for network in plan_store::uncounted(&app.db).await? {
-        plan_store::count_earlier_rows(&app.db, network).await?;
-    }
-    Ok(())
-}
 
 /// Limits of one network: its plan's, and the general ones.
 #[derive(Clone, Debug)]

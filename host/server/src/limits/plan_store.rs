@@ -7,9 +7,6 @@ use hub_db::{Db, Error};
 use crate::limits::plan::{ModuleLimits, Plan, PlanLimits};
 use crate::values::NetworkId;
 
-/// Number of networks counted per run.
-const BATCH: i64 = 1_000;
-
 /// Plan of a network. A missing plan, such as right after an import, limits nothing.
 pub(super) async fn plan_of(db: &Db, network: NetworkId) -> Result<Plan, Error> {
     let row: Option<(String, String)> = db
@@ -115,51 +112,4 @@ pub(super) async fn storage_counts_of(db: &Db, module_store: &Db, network: Netwo
         .await?;
     let module_store_bytes = module_store_bytes(module_store, network).await?;
     Ok(StorageCounts { documents, row_bytes, module_store_bytes, file_bytes })
-}
-
-/// Networks with uncounted rows from before the triggers. Crosses networks: one run covers all.
-pub(super) async fn uncounted(db: &Db) -> Result<Vec<NetworkId>, Error> {
-    let rows: Vec<(NetworkId,)> = db
-        .query(
-            "SELECT n.network_id FROM networks n
-             LEFT JOIN network_usage u ON u.network_id = n.network_id AND u.slot = -1
-             WHERE u.network_id IS NULL LIMIT $1",
-        )
-        .bind(BATCH)
-        .all()
-        .await?;
-    Ok(rows.into_iter().map(|(network,)| network).collect())
-}
-
-/// Counts rows that the triggers did not: the difference between rows and counts is the same at every moment, so this
-/// statement may run concurrently with any others. Only the first one of a network has an effect.
-pub(super) async fn count_earlier_rows(db: &Db, network: NetworkId) -> Result<(), Error> {
-    db.write(
-        "INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
-         SELECT n.network_id, -1,
-             (SELECT COUNT(*) FROM collection_documents WHERE network_id = $1)
-                 - (SELECT CAST(COALESCE(SUM(documents), 0) AS BIGINT) FROM network_usage WHERE network_id = $1),
-             (SELECT CAST(COALESCE(SUM(64 + octet_length(game_mode) + octet_length(namespace) + octet_length(data)), 0)
-                  AS BIGINT) FROM player_data WHERE network_id = $1)
-                 + (SELECT CAST(COALESCE(SUM(64 + octet_length(collection) + octet_length(id) + octet_length(doc)), 0)
-                        AS BIGINT) FROM collection_documents WHERE network_id = $1)
-                 + (SELECT CAST(COALESCE(SUM(64 + octet_length(doc_group) + octet_length(namespace) + octet_length(doc)),
-                        0) AS BIGINT) FROM config_documents WHERE network_id = $1)
-                 + (SELECT CAST(COALESCE(SUM(64 + octet_length(namespace) + octet_length(locale_key)
-                        + octet_length(message_key) + COALESCE(octet_length(default_text), 0)
-                        + COALESCE(octet_length(override_text), 0)), 0) AS BIGINT)
-                    FROM localization_messages WHERE network_id = $1)
-                 - (SELECT CAST(COALESCE(SUM(storage_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1),
-             (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM artifacts WHERE network_id = $1)
-                 + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM provisioning_bundles WHERE network_id = $1)
-                 + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM world_blobs WHERE network_id = $1)
-                 + (SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM modules WHERE network_id = $1)
-                 - (SELECT CAST(COALESCE(SUM(file_bytes), 0) AS BIGINT) FROM network_usage WHERE network_id = $1)
-         FROM networks n WHERE n.network_id = $1
-         ON CONFLICT (network_id, slot) DO NOTHING",
-    )
-    .bind(network)
-    .execute()
-    .await?;
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Size of networks' rows, and checks against their limits.
 //!
-//! The database counts (see the migration `0026_plans`), so that the count is exact. A write reads the count only if
+//! The database counts (see the triggers of its schema), so that the count is as true as the rows. A write asks for the
 //! the last one, plus all that was added here since, leaves no room: replacing writes make that estimate too high,
 //! never too low. Other nodes' writes appear after a while; concurrent writes may exceed a network's limit by their
 //! size.

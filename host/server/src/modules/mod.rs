@@ -26,5 +26,5 @@ pub(crate) use host::ModuleData;
 pub(crate) use logs::{explain, level_name};
 pub(crate) use network_state::LoadedModules;
 pub(crate) use routes::router;
-pub(crate) use service::key_value_move::open_store;
+pub(crate) use service::key_value::open_store;
 pub use state::Modules;

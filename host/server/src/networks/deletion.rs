@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::archive::{NETWORKS, TABLES, UNEXPORTED_TABLES, is_of_module_store};
+use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store, networks};
 use crate::audit::{self, Action, Change};
 use crate::auth::{ActorType, KeyCache, OPERATOR_NETWORK, Origin};
 use crate::background::every;
@@ -110,7 +110,7 @@ impl Deletion<'_> {
         let is_again = store::is_deleted(self.db, network).await?;
         let is_last = |table: &Table| matches!(table.name, "networks" | "api_keys");
         // Counts of stored rows come after the rows they count.
-        for table in TABLES.iter().filter(|table| !is_last(table)).chain(UNEXPORTED_TABLES) {
+        for table in TABLES.iter().filter(|table| !is_last(table)).chain(UNEXPORTED_TABLES.iter()) {
             if !self.delete_rows(table, network).await? {
                 return Ok(());
             }
@@ -129,7 +129,7 @@ impl Deletion<'_> {
                 if self.db.backend() == Backend::Sqlite {
                     store::delete_search_number(&mut tx, network).await?;
                 }
-                tx.delete_rows(NETWORKS, network.0, 1).await?;
+                tx.delete_rows(networks(), network.0, 1).await?;
                 if !is_again {
                     let origin =
                         Origin::without_request(ActorType::System, "deletion", "deletion", self.clock, self.ids);
@@ -153,14 +153,16 @@ impl Deletion<'_> {
                 if !store::renew_claim(&mut tx, network, until).await? {
                     return Ok::<_, hub_db::Error>(None);
                 }
+                if is_elsewhere {
+                    return Ok(Some(0));
+                }
                 tx.delete_rows(table, network.0, batch).await.map(Some)
             });
             let Some(mut deleted) = deleted.await? else { return Ok(false) };
             if is_elsewhere {
-                // Then the table is in a separate file, too.
                 let elsewhere =
                     self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, batch).await);
-                deleted = deleted.max(elsewhere.await?);
+                deleted = elsewhere.await?;
             }
             if deleted < batch as u64 {
                 return Ok(true);

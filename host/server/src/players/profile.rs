@@ -3,7 +3,6 @@
 use crate::app::App;
 use crate::http::answer::{ANSWER_LIMIT, json_size};
 use crate::http::error::ApiError;
-use crate::limits::Limit;
 use crate::permissions;
 use crate::players::includes::{Included, Includes, StoredData, VersionedData};
 use crate::players::model::Profile;
@@ -53,7 +52,7 @@ async fn active_punishments(
     address: Option<IpAddress>,
 ) -> Result<Vec<PunishmentBody>, ApiError> {
     let identity = Identity { player: Some(player), name: None, address };
-    let limit = Limit::PunishmentsPerAnswer.bound();
+    let limit = punishments::service::MAX_ANSWERED as i64;
     let filter = PunishmentFilter { active_only: true, since: None, kind: None, limit, offset: 0, prefers_bans: true };
     let found = punishments::service::find(app, network, &identity, &filter).await?;
     let now = app.clock.now();

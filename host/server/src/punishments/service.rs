@@ -19,8 +19,8 @@ use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
-/// Maximum number of punishments in one answer.
-const MAX_PER_ANSWER: usize = Limit::PunishmentsPerAnswer.bound() as usize;
+/// The most punishments in one answer: the newest ones, bans before all others.
+pub(crate) const MAX_ANSWERED: usize = 400;
 
 /// Reason for the failure of a request about punishments.
 #[derive(Debug, Error)]
@@ -179,7 +179,7 @@ pub(crate) async fn unban_name(
             revoke_bans(app, tx, network, &identity, revocation).await
         })
         .await?;
-    revoked.truncate(MAX_PER_ANSWER);
+    revoked.truncate(MAX_ANSWERED);
     Ok(revoked)
 }
 
@@ -194,7 +194,7 @@ pub(crate) async fn unban_address(
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let identity = Identity { address: Some(address), ..Identity::default() };
     let mut revoked = app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await?;
-    revoked.truncate(MAX_PER_ANSWER);
+    revoked.truncate(MAX_ANSWERED);
     Ok(revoked)
 }
 

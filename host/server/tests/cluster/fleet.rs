@@ -364,7 +364,7 @@ impl Fleet {
     /// Number of unexpired leases on shards of the node with this URL.
     pub async fn shards_at(&self, url: &str) -> i64 {
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
-        let count = "SELECT COUNT(*) FROM network_homes h JOIN hub_nodes n ON n.node = h.node
+        let count = "SELECT COUNT(*) FROM shard_leases h JOIN hub_nodes n ON n.node = h.node
                      WHERE n.url = $1 AND h.expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
         sqlx::query_scalar(count).bind(url).fetch_one(&mut connection).await.unwrap()
     }
@@ -389,7 +389,7 @@ impl Fleet {
 
     /// The unexpired leases, by shard.
     pub async fn leases(&self) -> HashMap<i32, ShardLease> {
-        let query = "SELECT h.shard, n.url, h.fence FROM network_homes h JOIN hub_nodes n ON n.node = h.node
+        let query = "SELECT h.shard, n.url, h.fence FROM shard_leases h JOIN hub_nodes n ON n.node = h.node
                      WHERE h.expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
         let mut connection = PgConnection::connect(&self.database).await.unwrap();
         let rows: Vec<(i32, String, i64)> = sqlx::query_as(query).fetch_all(&mut connection).await.unwrap();

@@ -42,7 +42,7 @@ async fn a_node_that_stops_in_a_transaction_costs_only_its_own_shards() {
     let stopped = fleet.url(0);
     let lock = fleet.lock_rows(format!(
         "SELECT s.server_id FROM servers s
-         JOIN network_homes h ON h.shard = get_byte(uuid_send(s.network_id), 15)
+         JOIN shard_leases h ON h.shard = get_byte(uuid_send(s.network_id), 15)
          JOIN hub_nodes n ON n.node = h.node
          WHERE n.url = '{stopped}' FOR UPDATE OF s"
     ));
@@ -151,7 +151,7 @@ async fn a_lease_that_is_locked_by_hand_costs_one_shard_and_is_named() {
     let shards = fleet.numbers(shards).await;
     let locked = shards[0];
     let before = fleet.leases().await;
-    let lock = fleet.lock_rows(format!("SELECT shard FROM network_homes WHERE shard = {locked} FOR UPDATE")).await;
+    let lock = fleet.lock_rows(format!("SELECT shard FROM shard_leases WHERE shard = {locked} FOR UPDATE")).await;
     let mut since = [None, None, None];
     let began = Instant::now();
     while began.elapsed() < 3 * LEASE {
@@ -194,7 +194,7 @@ async fn a_database_clock_that_goes_back_keeps_no_shard_from_being_taken() {
     let dead = fleet.url(0);
     let healthy: HashMap<_, _> = fleet.leases().await.into_iter().filter(|(_, lease)| lease.url != dead).collect();
     fleet.kill(0);
-    fleet.sql("UPDATE network_homes SET expires_at = expires_at + 40000").await;
+    fleet.sql("UPDATE shard_leases SET expires_at = expires_at + 40000").await;
     let began = Instant::now();
     wait_until(async || {
         let leases = fleet.leases().await;

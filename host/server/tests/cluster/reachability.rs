@@ -21,7 +21,7 @@ use crate::stream::Events;
 const NETWORKS: usize = 12;
 const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
 const BALANCES: &str = "/api/plugin/economy/team/red/currencies";
-const OWNERS: &str = "SELECT COUNT(DISTINCT node) FROM network_homes
+const OWNERS: &str = "SELECT COUNT(DISTINCT node) FROM shard_leases
     WHERE expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000";
 /// Maximum time without service of a network.
 const OUTAGE: Duration = Duration::from_secs(10);
@@ -32,7 +32,7 @@ fn networks(fleet: &Fleet) -> Vec<Client> {
 
 /// Waits until all nodes own about as many shards.
 async fn wait_until_balanced(fleet: &Fleet) {
-    let counts = "SELECT COUNT(*) FROM network_homes h JOIN hub_nodes n ON n.node = h.node
+    let counts = "SELECT COUNT(*) FROM shard_leases h JOIN hub_nodes n ON n.node = h.node
                   WHERE h.expires_at > EXTRACT(EPOCH FROM clock_timestamp()) * 1000 GROUP BY h.node";
     wait_until(async || {
         let counts = fleet.numbers(counts).await;

@@ -5,6 +5,7 @@ mod walk;
 
 use std::time::Duration;
 
+use hub::limits::{Bounds, Limit};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -210,7 +211,7 @@ async fn entries_stay_for_the_plans_retention(backend: Backend) {
 
 /// The oldest of too many are deleted. An export counts until it is completely sent.
 async fn concurrent_exports_of_a_network_are_limited(backend: Backend) {
-    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"exports": 1}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::Exports, 1);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     // More than the buffers between the hub and a caller that does not read.
@@ -233,7 +234,7 @@ async fn concurrent_exports_of_a_network_are_limited(backend: Backend) {
 }
 
 async fn a_log_does_not_grow_without_bound(backend: Backend) {
-    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"auditEntries": 3}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::AuditEntries, 3);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let owner = hub.network().await;
     for at in 0..6 {

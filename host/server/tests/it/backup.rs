@@ -330,11 +330,13 @@ on_both! {
     }
 
     async fn every_table_is_backed_up_or_skipped(hub: Hub) {
-        let rows: Vec<(String,)> = hub.app.db.query(Sql {
+        let names = Sql {
             sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
             postgres: "SELECT table_name::text FROM information_schema.tables
                        WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
-        }).all().await.unwrap();
+        };
+        let mut rows: Vec<(String,)> = hub.app.db.query(names).all().await.unwrap();
+        rows.extend(hub.app.module_store.query(names).all::<(String,)>().await.unwrap());
         let found: BTreeSet<String> = rows.into_iter().map(|(name,)| name)
             .filter(|name| name != "_sqlx_migrations" && !name.contains("player_search")).collect();
         let listed = table_names().into_iter().chain(SKIPPED.iter().map(|(name, _)| *name)).map(str::to_owned);

@@ -1,6 +1,5 @@
-//! The store of blobs: in an S3-compatible store, and blobs of an older hub.
+//! The store of blobs, in an S3-compatible store.
 
-mod moved;
 mod s3;
 
 use reqwest::Method;

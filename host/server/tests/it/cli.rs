@@ -345,7 +345,7 @@ async fn the_data_folder_is_its_users_alone() {
     let installation = Installation::new(Backend::sqlite());
     let data = &installation.settings.data;
     std::fs::create_dir_all(data.join("blobs/old")).unwrap();
-    std::fs::write(data.join("blobs/old/file"), "of an older hub").unwrap();
+    std::fs::write(data.join("blobs/old/file"), "of another user").unwrap();
     let chmod = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     chmod(&data.join("blobs/old/file"), 0o644);
     chmod(&data.join("blobs/old"), 0o755);

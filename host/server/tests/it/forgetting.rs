@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::process::{Command, Output};
 
 use hub::archive::{TABLES, UNEXPORTED_TABLES};
+use hub::limits::{Bounds, Limit};
 use hub::values::NetworkId;
 use hub_db::{Cell, ColumnType, Db, Table};
 use reqwest::Method;
@@ -24,7 +25,6 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "modules",
     "module_names",
     "module_code",
-    "module_pieces",
     "module_store_usage",
     "punishment_counters",
     "permission_revisions",
@@ -37,7 +37,6 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "network_usage",
     "event_listeners",
     "collection_index_builds",
-    "blob_moves",
     "unreferenced_blobs",
     "outbox",
     "agent_commands",
@@ -45,7 +44,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().chain(UNEXPORTED_TABLES).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
+    TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
 }
 
 fn database<'h>(hub: &'h Hub, table: &Table) -> &'h Db {
@@ -375,8 +374,7 @@ async fn the_command_line_forgets_too(backend: Backend) {
 
 /// Forgotten players count, and those whose erasure is under way.
 async fn forgotten_players_of_a_network_are_limited(backend: Backend) {
-    let bounds: hub::limits::Bounds =
-        serde_json::from_str(r#"{"forgottenPlayers": 3, "playersForgottenAtOnce": 1}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::ForgottenPlayers, 3).with(Limit::PlayersForgottenAtOnce, 1);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let (owner, other) = (hub.network().await, hub.network().await);
     let forget = async |client: &Client, player: u64| client.delete(&path(uuid(player))).await;

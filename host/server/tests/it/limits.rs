@@ -34,23 +34,15 @@ fn each_limit_has_a_test() {
         include_str!("limits/unread.rs"),
     ];
     let elsewhere = [
-        // The modules' own tests.
-        Limit::ModuleStoreBytes,
-        Limit::ChainLinks,
         // The tests of plans.
         Limit::StorageBytes,
         // The tests of the audit log, of people, and of players who are forgotten.
         Limit::AuditEntries,
-        Limit::AuditValueBytes,
         Limit::Exports,
         Limit::People,
         Limit::SessionsPerPerson,
         Limit::ForgottenPlayers,
         Limit::PlayersForgottenAtOnce,
-        // A test of logs.
-        Limit::LogLines,
-        // A test of collections.
-        Limit::DocumentsPerRequest,
         // A test of imports.
         Limit::Imports,
         Limit::ImportBytes,

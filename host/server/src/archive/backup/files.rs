@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use anyhow::Context as _;
 use hub_db::{Cell, Table, WholeTable};
 
-use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, clear_large, version};
+use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, version};
 use crate::archive::tables::{Row, TABLES};
 use crate::values::NetworkId;
 
@@ -16,7 +16,7 @@ pub(super) struct FileFinder {
 }
 
 impl FileFinder {
-    /// Returns the files that a row references. Large modules are removed from the row: they are files.
+    /// The files that a row names.
     pub(super) fn find(&mut self, table: &WholeTable, row: &mut Row) -> anyhow::Result<Vec<NamedFile>> {
         if !matches!(table.name, "modules" | "module_code" | "artifacts" | "provisioning_bundles" | "world_blobs") {
             return Ok(vec![]);
@@ -25,8 +25,7 @@ impl FileFinder {
             TABLES.iter().find(|it| it.name == table.name).context("a table of files is not a network's")?;
         let Some(Cell::Uuid(network)) = row.first() else { anyhow::bail!("a row of {} has no network", table.name) };
         let network = NetworkId(*network);
-        let cells = row.split_off(1);
-        let mut cells: Row = cells;
+        let mut cells: Row = row.split_off(1);
         let files = match table.name {
             "modules" => {
                 let (version, hashes) = ModuleHashes::of(of_network, &cells)?;
@@ -34,7 +33,6 @@ impl FileFinder {
                 Ok(vec![])
             }
             "module_code" => {
-                clear_large(&mut cells);
                 let version = version(of_network, &cells).context("a module has no name")?;
                 let hashes = self.modules.get(&(network, version.clone())).context("bytes of an unknown module")?;
                 hashes.files(network, &version, of_network, &cells)

@@ -13,7 +13,9 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::document::Document;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path};
-use crate::limits::Limit;
+
+/// Documents that one request asks for.
+const MAX_IDS: usize = 200;
 
 pub(super) fn router() -> Endpoints {
     endpoints![get_document, put_document, delete_document, get_documents: read_only ends_with_caller large_answer]
@@ -98,9 +100,8 @@ async fn get_documents(
     Path(collection): Path<CollectionName>,
     Json(body): Json<GetDocuments>,
 ) -> Result<Json<CollectionDocuments>, ApiError> {
-    let most = Limit::DocumentsPerRequest.bound();
-    if body.ids.len() as i64 > most {
-        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {most}.")));
+    if body.ids.len() > MAX_IDS {
+        return Err(ApiError::invalid(format!("In the body, `ids`: must be at most {MAX_IDS}.")));
     }
     let (found, rest) = service::get_many(&app, caller.network, &collection, &body.ids).await?;
     Ok(Json(CollectionDocuments { items: found.into_iter().map(CollectionItem::from).collect(), rest }))

@@ -12,11 +12,11 @@ use crate::presence;
 use crate::values::{Identifier, NetworkId};
 
 /// Number of log lines per server that count; older ones may be deleted.
-const MAX_LINES: i64 = NetworkLimit::LogLines.bound();
+const MAX_LINES: i64 = 5_000;
 /// Old lines are deleted whenever a log has grown by this much.
 const PRUNE_EVERY: i64 = 1_000;
-/// Maximum length of a line in bytes; longer ones are truncated.
-const MAX_LINE_BYTES: usize = NetworkLimit::LogLineBytes.bound() as usize;
+/// A longer line is cut, in bytes; as JSON it has at most twice as many.
+const MAX_LINE_BYTES: usize = 8_192;
 
 /// Stores lines of a server's output and passes them to its followers. Returns the number of lines.
 pub(in crate::control) async fn append(

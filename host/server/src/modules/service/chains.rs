@@ -12,7 +12,6 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::cluster::{RequestLease, ShardRegistry};
-use crate::limits::Limit;
 use crate::modules::Modules;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
@@ -21,6 +20,9 @@ use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::state::{ActiveChain, NetworkChains};
 use crate::modules::store::{chains as store, versions};
 use crate::values::{NetworkId, hex};
+
+/// Modules in the chain of one extension point.
+const MAX_LINKS: usize = 16;
 
 /// Chain of a point; none if it never had one.
 pub(in crate::modules) async fn get(
@@ -113,9 +115,8 @@ pub(in crate::modules) async fn roll_back(
 /// Checks the parts that need no look-up.
 fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
-    let most = Limit::ChainLinks.bound();
-    if specs.len() as i64 > most {
-        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {most} modules")));
+    if specs.len() > MAX_LINKS {
+        return Err(ModulesError::InvalidChain(format!("modules`: a chain has at most {MAX_LINKS} modules")));
     }
     for (at, spec) in specs.iter().enumerate() {
         if !(1..=100).contains(&spec.percent) {

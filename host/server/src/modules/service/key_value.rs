@@ -4,19 +4,29 @@
 //!
 //! Size of an entry: the bytes of its key and value (a number counts as 20) and 64 of overhead.
 
+use hub_db::{Backend, Db};
 use hub_sandbox::contract::HostError;
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::limits::{Limit, QuotaExceeded, check_storage};
+use crate::config::Settings;
+use crate::limits::{QuotaExceeded, check_storage};
 use crate::modules::store::key_value::{self as store, Owner, Stored};
 
 /// Maximum size in bytes of one module's store in one network.
-pub(in crate::modules) const QUOTA: i64 = Limit::ModuleStoreBytes.bound();
+pub(in crate::modules) const QUOTA: i64 = 16 * 1024 * 1024;
 const ENTRY_BYTES: i64 = 64;
 const NUMBER_BYTES: i64 = 20;
 /// Expired entries that a write deletes first, so that they do not pile up.
 const PURGE_LIMIT: i64 = 16;
+
+/// Opens the database of the modules' key-value stores: on SQLite a file of its own.
+pub(crate) async fn open_store(settings: &Settings, db: &Db) -> Result<Db, hub_db::Error> {
+    if db.backend() == Backend::Postgres {
+        return Ok(db.clone());
+    }
+    Db::connect_relaxed(&settings.data.join("module-store.db")).await
+}
 
 /// Reason for the failure of a store call.
 #[derive(Debug, thiserror::Error)]

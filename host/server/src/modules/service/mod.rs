@@ -6,7 +6,6 @@ pub(super) mod chains;
 pub(super) mod dry_run;
 pub(super) mod error;
 pub(super) mod key_value;
-pub(super) mod key_value_move;
 pub(super) mod links;
 pub(super) mod replay;
 mod storing;

@@ -2,5 +2,4 @@
 
 pub(super) mod chains;
 pub(super) mod key_value;
-pub(super) mod key_value_move;
 pub(super) mod versions;

@@ -21,7 +21,7 @@ pub(in crate::presence) async fn save(
     let held: Option<(i64,)> = db
         .write(
             "WITH held AS (
-                 SELECT fence FROM network_homes WHERE shard = $5 AND fence = $6 AND node = $7 FOR KEY SHARE
+                 SELECT fence FROM shard_leases WHERE shard = $5 AND fence = $6 AND node = $7 FOR KEY SHARE
              ), freed AS (
                  DELETE FROM slot_reservations USING held WHERE network_id = $1
                    AND reservation_id IN (SELECT CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)))

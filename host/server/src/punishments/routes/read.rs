@@ -11,8 +11,8 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
-use crate::limits::Limit as NetworkLimit;
-use crate::punishments::{Identity, PunishmentBody, PunishmentFilter, service};
+use crate::punishments::service::{self, MAX_ANSWERED};
+use crate::punishments::{Identity, PunishmentBody, PunishmentFilter};
 use crate::values::{Identifier, PlayerId, not_blank};
 
 type Bodies = Json<Vec<PunishmentBody>>;
@@ -49,7 +49,7 @@ impl ListQuery {
 
 /// The answer's maximum: the list decides if a player may join, so no other punishment may crowd out a ban.
 fn all(active_only: bool) -> PunishmentFilter {
-    let limit = NetworkLimit::PunishmentsPerAnswer.bound();
+    let limit = MAX_ANSWERED as i64;
     PunishmentFilter { active_only, since: None, kind: None, limit, offset: 0, prefers_bans: true }
 }
 

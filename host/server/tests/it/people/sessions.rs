@@ -1,5 +1,6 @@
 //! Sessions: tokens and cookies, passwords, second factors, guessing.
 
+use hub::limits::{Bounds, Limit};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use totp_rs::Builder;
@@ -284,7 +285,7 @@ async fn guesses_from_elsewhere_do_not_lock_out_the_owner(backend: Backend) {
 }
 
 async fn a_person_has_so_many_sessions(backend: Backend) {
-    let bounds: hub::limits::Bounds = serde_json::from_str(r#"{"sessionsPerPerson": 2}"#).unwrap();
+    let bounds = Bounds::default().with(Limit::SessionsPerPerson, 2);
     let hub = Hub::start_with(backend, |settings| settings.limits = bounds).await;
     let owner = hub.network().await;
     let alex = member(&hub, &owner, "alex@example.org", "OWNER").await;

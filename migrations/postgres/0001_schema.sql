@@ -1,0 +1,1354 @@
+-- Schema on PostgreSQL. `../sqlite/0001_schema.sql` has the same tables for SQLite.
+--
+-- Times are milliseconds since the epoch.
+
+-- Both come with PostgreSQL and may be created by the database's owner. The documentation of players says what to do
+-- where they are missing.
+CREATE EXTENSION IF NOT EXISTS pg_trgm;
+CREATE EXTENSION IF NOT EXISTS btree_gin;
+
+
+-- Networks, their keys and plans ---------------------------------------------------------------------------------------
+
+-- Networks, each a tenant with an owner of its own.
+CREATE TABLE networks (
+    network_id              UUID    NOT NULL PRIMARY KEY,
+    name                    TEXT    NOT NULL UNIQUE,
+    -- Name in `plans`.
+    plan                    TEXT    NOT NULL,
+    suspended               BOOLEAN NOT NULL,
+    signing_secret          TEXT    NOT NULL,
+    -- The secret before `signing_secret`, valid until the time beside it.
+    previous_signing_secret TEXT,
+    previous_signing_until  BIGINT,
+    created_at              BIGINT  NOT NULL
+);
+
+-- API keys of networks. Only hashes are stored.
+CREATE TABLE api_keys (
+    network_id      UUID   NOT NULL,
+    key_id          TEXT   NOT NULL,
+    name            TEXT   NOT NULL,
+    scopes          TEXT   NOT NULL,
+    -- Servers and addresses that the key is bound to, as JSON arrays; null: not bound.
+    servers         TEXT,
+    addresses       TEXT,
+    sha256          BYTEA  NOT NULL,
+    -- Hash of the secret before the last roll, valid until the time beside it.
+    previous_sha256 BYTEA,
+    previous_until  BIGINT,
+    created_at      BIGINT NOT NULL,
+    expires_at      BIGINT,
+    revoked_at      BIGINT,
+    last_used_at    BIGINT,
+    PRIMARY KEY (network_id, key_id)
+);
+-- A request names its key alone, before its network is known.
+CREATE UNIQUE INDEX api_keys_by_id ON api_keys (key_id);
+
+-- Plans: rates, quotas and module limits of the networks that are on them. The hub adds `default` when it starts.
+CREATE TABLE plans (
+    name          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    -- JSON as on the wire; absent fields are unlimited.
+    limits        TEXT             NOT NULL,
+    -- JSON by extension point.
+    module_limits TEXT             NOT NULL,
+    created_at    BIGINT           NOT NULL,
+    updated_at    BIGINT           NOT NULL
+);
+
+-- Deletions of networks: pending ones, and what is left of networks that are gone.
+CREATE TABLE network_deletions (
+    network_id    UUID   NOT NULL PRIMARY KEY,
+    name          TEXT   NOT NULL,
+    delete_at     BIGINT NOT NULL,
+    -- Null until all of it is deleted.
+    deleted_at    BIGINT,
+    -- Time of the next pass: at first `delete_at`, then after the longest request has ended; null once no more is due.
+    due_at        BIGINT,
+    -- Until then one node is at it.
+    claimed_until BIGINT NOT NULL
+);
+CREATE INDEX network_deletions_due ON network_deletions (due_at) WHERE due_at IS NOT NULL;
+
+-- Networks that are being imported: their rows are there, the network itself is not yet.
+CREATE TABLE network_imports (
+    network_id UUID NOT NULL PRIMARY KEY,
+    -- Of the process that imports it.
+    token      TEXT NOT NULL
+);
+
+
+-- Servers, their players and their agents ------------------------------------------------------------------------------
+
+-- Servers as they registered, with the state of their last heartbeat.
+CREATE TABLE servers (
+    network_id       UUID             NOT NULL,
+    server_id        TEXT COLLATE "C" NOT NULL,
+    server_type      TEXT             NOT NULL,
+    game_type        TEXT,
+    role             TEXT             NOT NULL,
+    display_name     TEXT,
+    -- Id and display name in lower case, for searching.
+    search_text      TEXT             NOT NULL,
+    max_players      BIGINT           NOT NULL,
+    host             TEXT             NOT NULL,
+    port             BIGINT           NOT NULL,
+    region           TEXT             NOT NULL,
+    country          TEXT,
+    plugin_version   TEXT,
+    plugin_build     BIGINT,
+    plugin_commit    TEXT,
+    platform_name    TEXT,
+    platform_version TEXT,
+    plugins          TEXT             NOT NULL,
+    first_seen       BIGINT           NOT NULL,
+    -- The last heartbeat while present.
+    last_seen        BIGINT           NOT NULL,
+    started_at       BIGINT           NOT NULL,
+    -- Neither unregistered nor found silent.
+    present          BOOLEAN          NOT NULL,
+    game_state       TEXT,
+    players_to_start BIGINT           NOT NULL,
+    worlds           TEXT             NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+);
+CREATE INDEX servers_by_type ON servers (network_id, server_type, server_id);
+CREATE INDEX servers_present ON servers (network_id, last_seen) WHERE present;
+
+-- Players online, each on one server.
+CREATE TABLE server_players (
+    network_id        UUID   NOT NULL,
+    player_id         UUID   NOT NULL,
+    server_id         TEXT   NOT NULL,
+    player_name       TEXT,
+    world_id          TEXT,
+    previous_world_id TEXT,
+    joined_at         BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_id)
+);
+
+-- Slots reserved for players on their way, written with several nodes alone: they outlive the network's owner. Times are
+-- the database's.
+CREATE TABLE slot_reservations (
+    network_id     UUID    NOT NULL,
+    reservation_id UUID    NOT NULL,
+    server_id      TEXT    NOT NULL,
+    player_id      UUID,
+    world_id       TEXT,
+    -- The id was handed out, and no transfer has used it yet.
+    promised       BOOLEAN NOT NULL,
+    expires_at     BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, reservation_id)
+);
+
+-- Commands that wait for a server's node agent.
+CREATE TABLE agent_commands (
+    network_id UUID   NOT NULL,
+    server_id  TEXT   NOT NULL,
+    command_id TEXT   NOT NULL,
+    -- As the agent gets it.
+    command    TEXT   NOT NULL,
+    -- Dropped from then on.
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (network_id, server_id, command_id)
+);
+
+-- Node agents that were connected when their network moved to another node.
+CREATE TABLE server_agents (
+    network_id UUID   NOT NULL,
+    server_id  TEXT   NOT NULL,
+    -- Parameters of the last poll, as JSON.
+    report     TEXT   NOT NULL,
+    seen_at    BIGINT NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+);
+
+-- Last line number of each server's log.
+CREATE TABLE server_logs (
+    network_id UUID   NOT NULL,
+    server_id  TEXT   NOT NULL,
+    last_seq   BIGINT NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+);
+
+-- Console lines from node agents, the newest of each server.
+CREATE TABLE server_log_lines (
+    network_id UUID   NOT NULL,
+    server_id  TEXT   NOT NULL,
+    -- Counts from 1 per server, without gaps.
+    seq        BIGINT NOT NULL,
+    at         BIGINT NOT NULL,
+    -- stdout or stderr.
+    stream     TEXT   NOT NULL,
+    text       TEXT   NOT NULL,
+    PRIMARY KEY (network_id, server_id, seq)
+);
+
+-- Servers whose machine a provisioner makes or made.
+CREATE TABLE provisioned_servers (
+    network_id     UUID             NOT NULL,
+    server_id      TEXT COLLATE "C" NOT NULL,
+    server_type    TEXT,
+    display_name   TEXT,
+    -- Id and display name in lower case, for searching.
+    search_text    TEXT             NOT NULL,
+    provider       TEXT,
+    -- PROVISIONING or AWAITING_AUTH; `servers` tells that it registered.
+    phase          TEXT             NOT NULL,
+    desired_state  TEXT             NOT NULL,
+    region         TEXT,
+    server_vm_type TEXT,
+    ipv4           TEXT,
+    verify_url     TEXT,
+    user_code      TEXT,
+    created_at     BIGINT           NOT NULL,
+    updated_at     BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+);
+
+-- Bundles that provisioned machines of a server type fetch at boot.
+CREATE TABLE provisioning_bundles (
+    network_id  UUID             NOT NULL,
+    server_type TEXT COLLATE "C" NOT NULL,
+    -- Part of the blob's key.
+    file_id     TEXT             NOT NULL,
+    sha256      TEXT             NOT NULL,
+    size_bytes  BIGINT           NOT NULL,
+    updated_at  BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, server_type)
+);
+
+
+-- Transfers ------------------------------------------------------------------------------------------------------------
+
+-- Transfers of players, deleted after a day.
+CREATE TABLE transfers (
+    network_id    UUID   NOT NULL,
+    id            UUID   NOT NULL,
+    player_uuid   UUID   NOT NULL,
+    -- Null where the player was not online.
+    from_server   TEXT,
+    to_server     TEXT   NOT NULL,
+    to_world      TEXT,
+    -- Null while it is under way.
+    result        TEXT,
+    error_message TEXT,
+    created_at    BIGINT NOT NULL,
+    expires_at    BIGINT NOT NULL,
+    ended_at      BIGINT,
+    PRIMARY KEY (network_id, id)
+);
+CREATE INDEX transfers_of_player ON transfers (network_id, player_uuid, ended_at);
+-- Time-outs are recorded, and old rows deleted, for all networks together.
+CREATE INDEX transfers_due ON transfers (expires_at) WHERE ended_at IS NULL;
+CREATE INDEX transfers_by_age ON transfers (created_at);
+
+
+-- Worlds ---------------------------------------------------------------------------------------------------------------
+
+-- Worlds that were ever opened. `world_no` is the id of the first lease.
+CREATE TABLE worlds (
+    network_id  UUID   NOT NULL,
+    world_no    BIGINT NOT NULL,
+    game_id     TEXT   NOT NULL,
+    owner_scope TEXT   NOT NULL,
+    owner_id    TEXT   NOT NULL,
+    world_key   TEXT   NOT NULL,
+    -- Of the newest lease.
+    fence       BIGINT NOT NULL,
+    -- The newest snapshot, with the fence of its lease and its number within that.
+    blob_key    TEXT,
+    blob_fence  BIGINT NOT NULL,
+    blob_seq    BIGINT NOT NULL,
+    -- Node that keeps it in a store of its own; null: the hub handed its key out.
+    blob_node   TEXT,
+    PRIMARY KEY (network_id, world_no)
+);
+CREATE UNIQUE INDEX worlds_by_name ON worlds (network_id, game_id, owner_scope, owner_id, world_key);
+
+-- Last lease id of each network.
+CREATE TABLE world_counters (
+    network_id UUID   NOT NULL PRIMARY KEY,
+    last_id    BIGINT NOT NULL
+);
+
+-- Leases of worlds, each on one node.
+CREATE TABLE world_leases (
+    network_id     UUID   NOT NULL,
+    id             BIGINT NOT NULL,
+    world_no       BIGINT NOT NULL,
+    fence          BIGINT NOT NULL,
+    -- LOADING, READY, DRAINING, UNLOADED or LOST.
+    state          TEXT   NOT NULL,
+    -- Null while it waits for the lease before it to end.
+    node_server_id TEXT,
+    prefer_node    TEXT,
+    persistence    TEXT   NOT NULL,
+    world_gen      TEXT,
+    seed           TEXT,
+    -- URL at which the opener reaches the hub.
+    hub_url        TEXT   NOT NULL,
+    players        BIGINT NOT NULL,
+    -- Null while players are in it, or it is not up.
+    idle_since     BIGINT,
+    -- Snapshot uploads begun under it.
+    uploads        BIGINT NOT NULL,
+    -- The snapshot it was unloaded with.
+    blob_key       TEXT,
+    opened_at      BIGINT NOT NULL,
+    expires_at     BIGINT NOT NULL,
+    ended_at       BIGINT,
+    PRIMARY KEY (network_id, id)
+);
+-- A world is booting or up at most once.
+CREATE UNIQUE INDEX world_leases_live ON world_leases (network_id, world_no) WHERE state IN ('LOADING', 'READY');
+CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no, state);
+CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id, state);
+CREATE INDEX world_leases_per_node ON world_leases (network_id, node_server_id, expires_at)
+    WHERE state IN ('LOADING', 'READY', 'DRAINING');
+-- Due work of all networks is looked for together.
+CREATE INDEX world_leases_due ON world_leases (expires_at) WHERE state IN ('LOADING', 'READY', 'DRAINING');
+CREATE INDEX world_leases_idle ON world_leases (idle_since) WHERE state = 'READY';
+CREATE INDEX world_leases_waiting ON world_leases (opened_at) WHERE state = 'LOADING' AND node_server_id IS NULL;
+CREATE INDEX world_leases_ended ON world_leases (ended_at) WHERE ended_at IS NOT NULL;
+
+-- Snapshots, and uploads that may yet become one.
+CREATE TABLE world_blobs (
+    network_id UUID   NOT NULL,
+    blob_key   TEXT   NOT NULL,
+    world_no   BIGINT NOT NULL,
+    lease_id   BIGINT NOT NULL,
+    fence      BIGINT NOT NULL,
+    seq        BIGINT NOT NULL,
+    -- Null until the upload is confirmed.
+    size_bytes BIGINT,
+    -- Key in the hub's blob store; null in a node's own store.
+    file       TEXT,
+    minted_at  BIGINT NOT NULL,
+    PRIMARY KEY (network_id, blob_key)
+);
+CREATE INDEX world_blobs_of_world ON world_blobs (network_id, world_no, fence, seq);
+
+
+-- Players --------------------------------------------------------------------------------------------------------------
+
+-- Players who were ever seen.
+CREATE TABLE players (
+    network_id      UUID   NOT NULL,
+    player_uuid     UUID   NOT NULL,
+    -- Null until it is known.
+    username        TEXT,
+    -- In lower case: names compare without case.
+    username_folded TEXT,
+    game_type       TEXT,
+    region          TEXT   NOT NULL,
+    country         TEXT,
+    first_seen      BIGINT NOT NULL,
+    last_seen       BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+);
+CREATE INDEX players_by_last_seen ON players (network_id, last_seen DESC, player_uuid);
+CREATE INDEX players_by_region ON players (network_id, region, last_seen DESC, player_uuid);
+CREATE INDEX players_by_username ON players (network_id, username_folded);
+-- Finds names by any three characters in a row.
+CREATE INDEX player_search ON players USING gin (network_id, username_folded gin_trgm_ops);
+
+-- Players' data, one JSON text per game mode and namespace.
+CREATE TABLE player_data (
+    network_id  UUID   NOT NULL,
+    player_uuid UUID   NOT NULL,
+    game_mode   TEXT   NOT NULL,
+    namespace   TEXT   NOT NULL,
+    data        TEXT   NOT NULL,
+    version     BIGINT NOT NULL,
+    updated_at  BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, game_mode, namespace)
+);
+
+-- Names that players were seen with.
+CREATE TABLE player_names (
+    network_id  UUID   NOT NULL,
+    player_uuid UUID   NOT NULL,
+    name_folded TEXT   NOT NULL,
+    last_seen   BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, name_folded)
+);
+CREATE INDEX player_names_by_name ON player_names (network_id, name_folded, player_uuid, last_seen);
+
+-- Addresses that players were seen with.
+CREATE TABLE player_addresses (
+    network_id  UUID   NOT NULL,
+    player_uuid UUID   NOT NULL,
+    ip_address  TEXT   NOT NULL,
+    first_seen  BIGINT NOT NULL,
+    last_seen   BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, ip_address)
+);
+CREATE INDEX player_addresses_by_address ON player_addresses (network_id, ip_address, player_uuid, last_seen);
+
+-- Players whose data was, or is being, erased; erased again after a restore.
+CREATE TABLE forgotten_players (
+    network_id    UUID   NOT NULL,
+    player_uuid   UUID   NOT NULL,
+    -- Time of the last request.
+    forgotten_at  BIGINT NOT NULL,
+    -- Opaque id in rows that are kept, such as the ledger's; null once all is done.
+    replacement   UUID,
+    finished_at   BIGINT,
+    -- Until then one node is at it.
+    claimed_until BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+);
+CREATE INDEX forgotten_players_of_network ON forgotten_players (network_id, forgotten_at DESC, player_uuid);
+-- Unfinished work, and what other nodes drop from memory, is looked for in all networks together.
+CREATE INDEX forgotten_players_due ON forgotten_players (claimed_until) WHERE finished_at IS NULL;
+CREATE INDEX forgotten_players_by_time ON forgotten_players (forgotten_at, network_id, player_uuid);
+
+
+-- Economy --------------------------------------------------------------------------------------------------------------
+
+-- Currencies and their bounds. All amounts are ten-thousandths of the currency's unit.
+CREATE TABLE currencies (
+    network_id       UUID             NOT NULL,
+    name             TEXT COLLATE "C" NOT NULL,
+    -- Null: none.
+    minimum          BIGINT,
+    maximum          BIGINT,
+    starting_balance BIGINT,
+    -- Balance without transactions: the starting balance, or the nearest to 0 inside the bounds.
+    begins_at        BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
+CREATE INDEX currencies_given ON currencies (network_id, name, begins_at) WHERE begins_at <> 0;
+
+-- Balances, one row per owner and currency.
+CREATE TABLE balances (
+    network_id UUID             NOT NULL,
+    owner_type TEXT COLLATE "C" NOT NULL,
+    owner_key  TEXT COLLATE "C" NOT NULL,
+    currency   TEXT COLLATE "C" NOT NULL,
+    balance    BIGINT           NOT NULL,
+    -- Amount before the last change.
+    previous   BIGINT           NOT NULL,
+    -- Time at which it got its present amount: of equal balances the older one ranks higher.
+    reached    BIGINT           NOT NULL,
+    -- Its last entry in the ledger.
+    last_entry BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, owner_type, owner_key, currency)
+);
+CREATE INDEX balances_by_rank ON balances (network_id, currency, owner_type, balance DESC, reached, owner_key);
+
+-- Entries of the ledger, one for each change of a balance.
+CREATE TABLE currency_ledger (
+    network_id     UUID             NOT NULL,
+    owner_type     TEXT COLLATE "C" NOT NULL,
+    owner_key      TEXT COLLATE "C" NOT NULL,
+    currency       TEXT COLLATE "C" NOT NULL,
+    -- Rises with every entry of a balance.
+    id             BIGINT           NOT NULL,
+    -- Change that was requested; bounds may have cut it.
+    asked          BIGINT           NOT NULL,
+    balance_before BIGINT           NOT NULL,
+    balance        BIGINT           NOT NULL,
+    reason         TEXT,
+    key_id         TEXT             NOT NULL,
+    at             BIGINT           NOT NULL,
+    -- Of several changes that were made together; null: the change was made alone.
+    transaction_id UUID,
+    PRIMARY KEY (network_id, owner_type, owner_key, currency, id)
+);
+CREATE INDEX currency_ledger_by_owner ON currency_ledger (network_id, owner_type, owner_key, id DESC, currency);
+
+
+-- Statistics -----------------------------------------------------------------------------------------------------------
+
+-- Statistics of owners, by game mode, period and name.
+CREATE TABLE statistics (
+    network_id   UUID             NOT NULL,
+    owner_type   TEXT COLLATE "C" NOT NULL,
+    owner_key    TEXT COLLATE "C" NOT NULL,
+    game_mode    TEXT COLLATE "C" NOT NULL,
+    -- DAILY, WEEKLY, MONTHLY or LIFETIME.
+    period       TEXT COLLATE "C" NOT NULL,
+    -- First day, as YYYY-MM-DD.
+    period_start TEXT COLLATE "C" NOT NULL,
+    name         TEXT COLLATE "C" NOT NULL,
+    -- The check stops sums that would leave the range of numbers: no single amount is larger than this.
+    value        DOUBLE PRECISION NOT NULL CHECK (value BETWEEN -1e300 AND 1e300),
+    updated_at   BIGINT           NOT NULL,
+    -- Time at which it got its present value: of equal values the older one ranks higher.
+    reached      BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, owner_type, owner_key, game_mode, period, period_start, name)
+);
+CREATE INDEX statistics_by_rank
+    ON statistics (network_id, owner_type, game_mode, name, period, period_start, value DESC, reached, owner_key);
+
+
+-- Punishments ----------------------------------------------------------------------------------------------------------
+
+-- Punishments of players and addresses.
+CREATE TABLE punishments (
+    network_id    UUID    NOT NULL,
+    id            BIGINT  NOT NULL,
+    player_uuid   UUID,
+    player_name   TEXT,
+    -- In lower case: names compare without case.
+    name_folded   TEXT,
+    kind          TEXT    NOT NULL,
+    reason        TEXT,
+    duration_ms   BIGINT,
+    expires_at    BIGINT,
+    ip_based      BOOLEAN NOT NULL,
+    ip_address    TEXT,
+    issuer_uuid   UUID,
+    issuer_name   TEXT,
+    issued_at     BIGINT  NOT NULL,
+    -- OPEN, EXPIRED, REVOKED or DONE.
+    state         TEXT    NOT NULL,
+    revoked_at    BIGINT,
+    revoker_uuid  UUID,
+    revoker_name  TEXT,
+    revoke_reason TEXT,
+    PRIMARY KEY (network_id, id)
+);
+-- Index-only lookups by player, name and address.
+CREATE INDEX punishments_by_player ON punishments (network_id, player_uuid, ip_based, issued_at);
+CREATE INDEX punishments_by_name ON punishments (network_id, name_folded, player_uuid, ip_based, issued_at);
+CREATE INDEX punishments_by_address ON punishments (network_id, ip_address);
+-- Expiries of all networks are recorded together.
+CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
+
+-- Last punishment id of each network.
+CREATE TABLE punishment_counters (
+    network_id UUID   NOT NULL PRIMARY KEY,
+    last_id    BIGINT NOT NULL
+);
+
+
+-- Permissions ----------------------------------------------------------------------------------------------------------
+
+-- Groups of permissions, each read and replaced as a whole.
+CREATE TABLE permission_groups (
+    network_id        UUID             NOT NULL,
+    group_id          TEXT COLLATE "C" NOT NULL,
+    display_name      TEXT,
+    priority          BIGINT           NOT NULL,
+    chat_prefix       TEXT,
+    chat_prefix_color TEXT,
+    chat_name_color   TEXT,
+    -- JSON list.
+    nodes             TEXT             NOT NULL,
+    PRIMARY KEY (network_id, group_id)
+);
+
+-- Players' own permission nodes.
+CREATE TABLE permission_nodes (
+    network_id  UUID             NOT NULL,
+    player_uuid UUID             NOT NULL,
+    node        TEXT COLLATE "C" NOT NULL,
+    -- Server, then world; empty: everywhere.
+    context     TEXT COLLATE "C" NOT NULL,
+    world       TEXT COLLATE "C" NOT NULL,
+    value       BOOLEAN          NOT NULL,
+    expires_at  BIGINT,
+    PRIMARY KEY (network_id, player_uuid, node, context, world)
+);
+
+-- Number of permission changes of each network.
+CREATE TABLE permission_revisions (
+    network_id     UUID   NOT NULL,
+    last_revision  BIGINT NOT NULL,
+    -- Of the last change of a group.
+    group_revision BIGINT NOT NULL,
+    PRIMARY KEY (network_id)
+);
+
+-- Last change of each player's own nodes.
+CREATE TABLE player_permission_revisions (
+    network_id  UUID   NOT NULL,
+    player_uuid UUID   NOT NULL,
+    revision    BIGINT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+);
+
+
+-- Localization ---------------------------------------------------------------------------------------------------------
+
+-- Catalogs, one per network that has messages or locales. Their row serializes changes.
+CREATE TABLE localization_catalogs (
+    network_id  UUID   NOT NULL PRIMARY KEY,
+    version     BIGINT NOT NULL,
+    default_key TEXT   NOT NULL
+);
+
+-- Locales of networks.
+CREATE TABLE localization_locales (
+    network_id   UUID             NOT NULL,
+    -- Locale in lower case and with _, for comparing.
+    locale_key   TEXT COLLATE "C" NOT NULL,
+    locale       TEXT             NOT NULL,
+    display_name TEXT,
+    enabled      BOOLEAN          NOT NULL,
+    PRIMARY KEY (network_id, locale_key)
+);
+
+-- Messages: the plugin's default, and the owner's override, which counts. At least one is there.
+CREATE TABLE localization_messages (
+    network_id    UUID             NOT NULL,
+    namespace     TEXT COLLATE "C" NOT NULL,
+    locale_key    TEXT COLLATE "C" NOT NULL,
+    message_key   TEXT COLLATE "C" NOT NULL,
+    default_text  TEXT COLLATE "C",
+    override_text TEXT COLLATE "C",
+    PRIMARY KEY (network_id, namespace, locale_key, message_key)
+);
+
+-- Players' languages.
+CREATE TABLE player_languages (
+    network_id  UUID NOT NULL,
+    player_uuid UUID NOT NULL,
+    username    TEXT,
+    -- Null: unset.
+    locale      TEXT,
+    source      TEXT,
+    PRIMARY KEY (network_id, player_uuid)
+);
+
+
+-- Config documents and collections -------------------------------------------------------------------------------------
+
+-- Config documents by group and namespace.
+CREATE TABLE config_documents (
+    network_id UUID NOT NULL,
+    doc_group  TEXT NOT NULL,
+    namespace  TEXT NOT NULL,
+    -- JSON as it was sent but for whitespace.
+    doc        TEXT NOT NULL,
+    PRIMARY KEY (network_id, doc_group, namespace)
+);
+
+-- Collections of documents.
+CREATE TABLE collections (
+    network_id UUID             NOT NULL,
+    name       TEXT COLLATE "C" NOT NULL,
+    key_field  TEXT,
+    -- JSON list of fields and types, the newest last.
+    indexes    TEXT             NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
+
+-- Documents of collections.
+CREATE TABLE collection_documents (
+    network_id UUID             NOT NULL,
+    collection TEXT COLLATE "C" NOT NULL,
+    id         TEXT COLLATE "C" NOT NULL,
+    -- JSON as it was sent but for whitespace.
+    doc        TEXT             NOT NULL,
+    PRIMARY KEY (network_id, collection, id)
+);
+
+-- Entries of the collections' indexes.
+CREATE TABLE collection_entries (
+    network_id UUID             NOT NULL,
+    collection TEXT COLLATE "C" NOT NULL,
+    id         TEXT COLLATE "C" NOT NULL,
+    field      TEXT COLLATE "C" NOT NULL,
+    -- Bytes that compare as the field's values do.
+    value      BYTEA            NOT NULL,
+    PRIMARY KEY (network_id, collection, id, field)
+);
+CREATE INDEX collection_entries_by_value ON collection_entries (network_id, collection, field, value, id);
+
+-- Indexes of collections that are being built.
+CREATE TABLE collection_index_builds (
+    network_id UUID             NOT NULL,
+    collection TEXT COLLATE "C" NOT NULL,
+    -- JSON list.
+    fields     TEXT             NOT NULL,
+    -- Documents up to this one are in them.
+    after_id   TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (network_id, collection)
+);
+
+
+-- Modules --------------------------------------------------------------------------------------------------------------
+
+-- Versions of modules. Their bytes are in `module_code`, so that lists do not read them.
+CREATE TABLE modules (
+    network_id    UUID   NOT NULL,
+    name          TEXT   NOT NULL,
+    version       BIGINT NOT NULL,
+    sha256        TEXT   NOT NULL,
+    component_id  TEXT,
+    size_bytes    BIGINT NOT NULL,
+    points        TEXT   NOT NULL,
+    world_version TEXT,
+    state         TEXT   NOT NULL,
+    reason        TEXT,
+    created_at    BIGINT NOT NULL,
+    PRIMARY KEY (network_id, name, version)
+);
+-- The same bytes again are the same version.
+CREATE UNIQUE INDEX modules_by_sha256 ON modules (network_id, name, sha256);
+
+-- Last version number of each module. It outlives the versions, so that no number is used twice.
+CREATE TABLE module_names (
+    network_id   UUID   NOT NULL,
+    name         TEXT   NOT NULL,
+    last_version BIGINT NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
+
+-- Bytes of versions; empty where they are in the blob store.
+CREATE TABLE module_code (
+    network_id UUID   NOT NULL,
+    name       TEXT   NOT NULL,
+    version    BIGINT NOT NULL,
+    -- As uploaded.
+    upload     BYTEA  NOT NULL,
+    -- Component that a core module was wrapped into; null: the upload is a component.
+    component  BYTEA,
+    PRIMARY KEY (network_id, name, version)
+);
+
+-- Chains of modules at the extension points.
+CREATE TABLE extension_points (
+    network_id UUID   NOT NULL,
+    point      TEXT   NOT NULL,
+    revision   BIGINT NOT NULL,
+    -- JSON lists of links, now and before the last change.
+    chain      TEXT   NOT NULL,
+    previous   TEXT   NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (network_id, point)
+);
+
+-- Key-value stores of modules.
+CREATE TABLE module_store (
+    network_id UUID   NOT NULL,
+    module     TEXT   NOT NULL,
+    -- Keys and values are bytes, since a module may put U+0000 into either.
+    key        BYTEA  NOT NULL,
+    -- Null where `number` has the value.
+    value      BYTEA,
+    -- A whole number, which one statement can add to.
+    number     BIGINT,
+    expires_at BIGINT,
+    size       BIGINT NOT NULL,
+    PRIMARY KEY (network_id, module, key)
+);
+CREATE INDEX module_store_by_expiry ON module_store (network_id, module, expires_at);
+
+-- Size of each module's store.
+CREATE TABLE module_store_usage (
+    network_id UUID   NOT NULL,
+    module     TEXT   NOT NULL,
+    bytes      BIGINT NOT NULL,
+    PRIMARY KEY (network_id, module)
+);
+
+
+-- Events and webhooks --------------------------------------------------------------------------------------------------
+
+-- Events of committed changes that are not published yet.
+CREATE TABLE outbox (
+    network_id UUID   NOT NULL,
+    -- Rises with each event. Of two changes of one row, the later one's event has the higher number.
+    id         BIGINT GENERATED ALWAYS AS IDENTITY,
+    name       TEXT   NOT NULL,
+    -- The only server whose stream gets it; null: all of the network's.
+    target     TEXT,
+    data       TEXT   NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (network_id, id)
+);
+
+-- Events on request: names that some stream of the network asked for. Others are not published.
+CREATE TABLE event_listeners (
+    network_id UUID             NOT NULL,
+    name       TEXT COLLATE "C" NOT NULL,
+    -- A stream that ended before may still be resumed.
+    until      BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
+
+-- Subscriptions of webhooks to events.
+CREATE TABLE event_subscriptions (
+    network_id UUID             NOT NULL,
+    name       TEXT COLLATE "C" NOT NULL,
+    -- A webhook's id.
+    subscriber TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (network_id, name, subscriber)
+);
+
+-- True if a stream of the network asks for an event, or a subscriber does. Volatile, so that within a statement it sees
+-- what was committed since the statement began.
+CREATE FUNCTION is_wanted(of_network UUID, event_name TEXT, at_time BIGINT)
+RETURNS BOOLEAN LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN EXISTS (SELECT until FROM event_listeners
+                   WHERE network_id = of_network AND name = event_name AND until > at_time)
+        OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = of_network AND name = event_name);
+END
+$$;
+
+-- Webhooks of networks, with their queue's state.
+CREATE TABLE webhooks (
+    network_id      UUID             NOT NULL,
+    webhook_id      TEXT COLLATE "C" NOT NULL,
+    -- STANDARD or DISCORD.
+    kind            TEXT             NOT NULL,
+    name            TEXT,
+    url             TEXT             NOT NULL,
+    -- JSON: names of events, and message templates by event.
+    events          TEXT             NOT NULL,
+    templates       TEXT             NOT NULL,
+    secret          TEXT             NOT NULL,
+    previous_secret TEXT,
+    previous_until  BIGINT,
+    -- ENABLED or DISABLED.
+    state           TEXT             NOT NULL,
+    disabled_reason TEXT,
+    created_at      BIGINT           NOT NULL,
+    updated_at      BIGINT           NOT NULL,
+    -- Of the newest delivery.
+    last_seq        BIGINT           NOT NULL,
+    -- Deliveries in the queue, their bytes, and those dropped since it was full.
+    waiting         BIGINT           NOT NULL,
+    waiting_bytes   BIGINT           NOT NULL,
+    dropped         BIGINT           NOT NULL,
+    -- Failed attempts since the last success, and the time of the first.
+    failures        BIGINT           NOT NULL,
+    failing_since   BIGINT,
+    last_success_at BIGINT,
+    last_failure_at BIGINT,
+    -- Until then one node is at it, or it backs off.
+    next_attempt_at BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, webhook_id)
+);
+CREATE INDEX webhooks_due ON webhooks (network_id, next_attempt_at) WHERE state = 'ENABLED' AND waiting > 0;
+
+-- Deliveries to webhooks: those that wait, and the latest that have arrived or failed.
+CREATE TABLE webhook_deliveries (
+    network_id   UUID             NOT NULL,
+    webhook_id   TEXT COLLATE "C" NOT NULL,
+    -- Order in which they are sent.
+    seq          BIGINT           NOT NULL,
+    -- The same for each attempt, and for a resend.
+    message_id   TEXT             NOT NULL,
+    event        TEXT             NOT NULL,
+    data         TEXT             NOT NULL,
+    event_at     BIGINT           NOT NULL,
+    queued_at    BIGINT           NOT NULL,
+    -- WAITING, DELIVERED or FAILED.
+    state        TEXT             NOT NULL,
+    attempts     BIGINT           NOT NULL,
+    -- The last attempt and its result.
+    attempted_at BIGINT,
+    status       BIGINT,
+    error        TEXT,
+    duration_ms  BIGINT,
+    finished_at  BIGINT,
+    PRIMARY KEY (network_id, webhook_id, seq)
+);
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (network_id, webhook_id, seq) WHERE state = 'WAITING';
+CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
+
+-- People ---------------------------------------------------------------------------------------------------------------
+
+-- Accounts of people. They are the hub's: one may be a member of many networks.
+CREATE TABLE persons (
+    person_id      TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    -- In lower case: an address is one person's.
+    email_folded   TEXT COLLATE "C" NOT NULL UNIQUE,
+    email          TEXT             NOT NULL,
+    name           TEXT             NOT NULL,
+    -- PHC string of argon2id; null: no sign-in by password.
+    password_hash  TEXT,
+    is_operator    BOOLEAN          NOT NULL,
+    -- Second factor, in effect once its first code was checked.
+    totp_secret    BYTEA,
+    totp_confirmed BOOLEAN          NOT NULL,
+    -- Its last step that was used.
+    totp_last_step BIGINT           NOT NULL,
+    created_at     BIGINT           NOT NULL
+);
+
+-- Sessions of people.
+CREATE TABLE person_sessions (
+    session_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    person_id  TEXT COLLATE "C" NOT NULL,
+    -- Of the session's token, which is not stored.
+    sha256     BYTEA            NOT NULL,
+    created_at BIGINT           NOT NULL,
+    expires_at BIGINT           NOT NULL,
+    address    TEXT
+);
+CREATE INDEX person_sessions_by_person ON person_sessions (person_id, created_at);
+CREATE INDEX person_sessions_by_end ON person_sessions (expires_at);
+
+-- Recovery codes that stand in for the second factor, once each.
+CREATE TABLE person_recovery_codes (
+    person_id TEXT COLLATE "C" NOT NULL,
+    sha256    BYTEA            NOT NULL,
+    PRIMARY KEY (person_id, sha256)
+);
+
+-- Subjects of people at OpenID providers, from the first sign-in on. A person has one at each provider.
+CREATE TABLE person_openid_subjects (
+    issuer    TEXT COLLATE "C" NOT NULL,
+    subject   TEXT COLLATE "C" NOT NULL,
+    person_id TEXT COLLATE "C" NOT NULL,
+    linked_at BIGINT           NOT NULL,
+    PRIMARY KEY (issuer, subject)
+);
+CREATE UNIQUE INDEX person_openid_subjects_by_person ON person_openid_subjects (person_id, issuer);
+
+-- Failed sign-ins by the hash of the address that was given, whether or not it is a person's.
+CREATE TABLE sign_in_failures (
+    email_sha256 BYTEA  NOT NULL PRIMARY KEY,
+    failures     BIGINT NOT NULL,
+    last_at      BIGINT NOT NULL
+);
+CREATE INDEX sign_in_failures_by_age ON sign_in_failures (last_at);
+
+-- Members of networks and their roles.
+CREATE TABLE network_members (
+    network_id UUID             NOT NULL,
+    person_id  TEXT COLLATE "C" NOT NULL,
+    role       TEXT             NOT NULL,
+    joined_at  BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, person_id)
+);
+CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
+
+-- Mails with a link: invitations to a network, and password resets (of the operator's network).
+CREATE TABLE person_links (
+    network_id   UUID             NOT NULL,
+    link_id      TEXT COLLATE "C" NOT NULL,
+    kind         TEXT             NOT NULL,
+    email_folded TEXT COLLATE "C" NOT NULL,
+    email        TEXT             NOT NULL,
+    -- Of an invitation; null: to be an operator.
+    role         TEXT,
+    created_at   BIGINT           NOT NULL,
+    expires_at   BIGINT           NOT NULL,
+    -- Of the token; null until a mail with it is sent.
+    sha256       BYTEA,
+    -- Time of the next attempt to send it; null: sent.
+    due_at       BIGINT,
+    attempts     BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, link_id)
+);
+CREATE INDEX person_links_by_token ON person_links (sha256) WHERE sha256 IS NOT NULL;
+CREATE INDEX person_links_by_email ON person_links (network_id, email_folded, created_at);
+CREATE INDEX person_links_by_age ON person_links (network_id, created_at, link_id);
+CREATE INDEX person_links_due ON person_links (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX person_links_by_end ON person_links (expires_at);
+
+-- Addresses that wait for the launch. The list is the hub's own: its rows are of the operator's network.
+CREATE TABLE waitlist (
+    network_id   UUID             NOT NULL,
+    -- In lower case: an address is on the list once.
+    email_folded TEXT COLLATE "C" NOT NULL,
+    -- As it was first written; mail goes there.
+    email        TEXT             NOT NULL,
+    source       TEXT,
+    joined_at    BIGINT           NOT NULL,
+    confirmed_at BIGINT,
+    -- Time of the next attempt to send a mail; null: none is due.
+    due_at       BIGINT,
+    -- Of the mail that is due.
+    attempts     BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, email_folded)
+);
+CREATE INDEX waitlist_by_age ON waitlist (network_id, joined_at, email_folded);
+CREATE INDEX waitlist_due ON waitlist (network_id, due_at) WHERE due_at IS NOT NULL;
+
+-- Links in the waitlist's mails.
+CREATE TABLE waitlist_links (
+    network_id   UUID             NOT NULL,
+    -- Of the token, which is not stored.
+    sha256       BYTEA            NOT NULL,
+    email_folded TEXT COLLATE "C" NOT NULL,
+    made_at      BIGINT           NOT NULL,
+    -- Time at which the mail with it was handed over.
+    sent_at      BIGINT,
+    used_at      BIGINT,
+    PRIMARY KEY (network_id, sha256)
+);
+CREATE INDEX waitlist_links_by_email ON waitlist_links (network_id, email_folded, sent_at);
+CREATE INDEX waitlist_links_by_age ON waitlist_links (network_id, made_at);
+
+
+-- Files ----------------------------------------------------------------------------------------------------------------
+
+-- Archives that agents install. Their bytes are in the blob store.
+CREATE TABLE artifacts (
+    network_id  UUID             NOT NULL,
+    artifact_id TEXT             NOT NULL,
+    name        TEXT COLLATE "C" NOT NULL,
+    version     TEXT COLLATE "C" NOT NULL,
+    sha256      TEXT             NOT NULL,
+    size_bytes  BIGINT           NOT NULL,
+    created_at  BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, artifact_id)
+);
+-- A version never changes.
+CREATE UNIQUE INDEX artifacts_by_version ON artifacts (network_id, name, version);
+CREATE INDEX artifacts_by_age ON artifacts (network_id, created_at, artifact_id);
+
+-- Blobs that no row refers to: not recorded yet, or not needed any more.
+CREATE TABLE unreferenced_blobs (
+    network_id UUID   NOT NULL,
+    blob_key   TEXT   NOT NULL,
+    -- 0 from when its deletion begins.
+    delete_at  BIGINT NOT NULL,
+    PRIMARY KEY (network_id, blob_key)
+);
+CREATE INDEX unreferenced_blobs_due ON unreferenced_blobs (delete_at);
+
+
+-- Imports from other plugins -------------------------------------------------------------------------------------------
+
+-- Imports of other plugins' files.
+CREATE TABLE imports (
+    network_id  UUID    NOT NULL,
+    import_id   TEXT    NOT NULL,
+    -- LUCKPERMS, LITEBANS or BALANCES.
+    kind        TEXT    NOT NULL,
+    dry_run     BOOLEAN NOT NULL,
+    -- JSON: options for reading the file.
+    options     TEXT    NOT NULL,
+    sha256      TEXT    NOT NULL,
+    file_size   BIGINT  NOT NULL,
+    -- Of the file in the blob store; 0 once it is gone.
+    size_bytes  BIGINT  NOT NULL,
+    -- QUEUED, RUNNING, DONE, FAILED or CANCELLED.
+    state       TEXT    NOT NULL,
+    -- Records that are done, and all of them; null until that is known.
+    done        BIGINT  NOT NULL,
+    total       BIGINT,
+    -- JSON: results by category, and notes for the owner.
+    counts      TEXT    NOT NULL,
+    notes       TEXT    NOT NULL,
+    more_notes  BIGINT  NOT NULL,
+    error       TEXT,
+    error_line  BIGINT,
+    key_id      TEXT    NOT NULL,
+    created_at  BIGINT  NOT NULL,
+    started_at  BIGINT,
+    finished_at BIGINT,
+    PRIMARY KEY (network_id, import_id)
+);
+-- One at a time in each network.
+CREATE UNIQUE INDEX imports_running ON imports (network_id) WHERE state IN ('QUEUED', 'RUNNING');
+-- Unfinished imports of all networks are looked for together.
+CREATE INDEX imports_unfinished ON imports (created_at, import_id) WHERE state IN ('QUEUED', 'RUNNING');
+CREATE INDEX imports_by_time ON imports (network_id, created_at DESC, import_id DESC);
+
+-- Sources of imported punishments and balances, so that they are not imported twice.
+CREATE TABLE import_sources (
+    network_id UUID   NOT NULL,
+    -- The other plugin's table, or the currency.
+    source     TEXT   NOT NULL,
+    source_key TEXT   NOT NULL,
+    -- Id of the punishment, or the balance in ten-thousandths.
+    value      BIGINT NOT NULL,
+    PRIMARY KEY (network_id, source, source_key)
+);
+
+
+-- Usage ----------------------------------------------------------------------------------------------------------------
+
+-- Usage of networks by hour. It outlives its network, so that the last hours can be billed.
+CREATE TABLE usage_hours (
+    network_id         UUID   NOT NULL,
+    -- Begin of the hour.
+    hour               BIGINT NOT NULL,
+    requests           BIGINT NOT NULL DEFAULT 0,
+    events             BIGINT NOT NULL DEFAULT 0,
+    module_calls       BIGINT NOT NULL DEFAULT 0,
+    module_micros      BIGINT NOT NULL DEFAULT 0,
+    fuel               BIGINT NOT NULL DEFAULT 0,
+    documents          BIGINT NOT NULL DEFAULT 0,
+    storage_bytes      BIGINT NOT NULL DEFAULT 0,
+    module_store_bytes BIGINT NOT NULL DEFAULT 0,
+    file_bytes         BIGINT NOT NULL DEFAULT 0,
+    peak_players       BIGINT NOT NULL DEFAULT 0,
+    peak_servers       BIGINT NOT NULL DEFAULT 0,
+    peak_streams       BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (network_id, hour)
+    -- A row is updated each second, in place.
+) WITH (fillfactor = 50);
+CREATE INDEX usage_hours_by_hour ON usage_hours (hour, network_id);
+
+-- Processes that add to the hours.
+CREATE TABLE usage_nodes (
+    node     TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    -- Of the last batch that was added.
+    sequence BIGINT           NOT NULL,
+    seen_at  BIGINT           NOT NULL
+);
+
+-- Open streams of each process.
+CREATE TABLE usage_streams (
+    network_id UUID             NOT NULL,
+    node       TEXT COLLATE "C" NOT NULL,
+    streams    BIGINT           NOT NULL,
+    seen_at    BIGINT           NOT NULL,
+    PRIMARY KEY (network_id, node)
+);
+
+-- Progress of the work on the hours.
+CREATE TABLE usage_progress (
+    -- 'close': hours before `hour` do not change any more. 'report': those up to `hour` and `last_network` are reported.
+    work          TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    hour          BIGINT           NOT NULL,
+    last_network  UUID             NOT NULL,
+    -- The process that is at it.
+    claimed_by    TEXT             NOT NULL,
+    claimed_until BIGINT           NOT NULL,
+    -- Names this hub in its reports, from the first one on.
+    source        TEXT
+);
+INSERT INTO usage_progress (work, hour, last_network, claimed_by, claimed_until)
+VALUES ('close', 0, '00000000-0000-0000-0000-000000000000', '', 0),
+       ('report', 0, '00000000-0000-0000-0000-000000000000', '', 0);
+
+
+-- Audit log and repeated requests --------------------------------------------------------------------------------------
+
+-- Entries of the audit log: changes to a network, written with each change and never changed.
+CREATE TABLE audit_log (
+    network_id   UUID             NOT NULL,
+    -- Rises with time: microseconds since the epoch in fifteen hexadecimal digits, then six random characters.
+    id           TEXT COLLATE "C" NOT NULL,
+    at           BIGINT           NOT NULL,
+    actor_type   TEXT             NOT NULL,
+    actor_id     TEXT COLLATE "C" NOT NULL,
+    actor_name   TEXT             NOT NULL,
+    action       TEXT COLLATE "C" NOT NULL,
+    target       TEXT             NOT NULL,
+    -- JSON without secrets; null: there was, or is, nothing.
+    value_before TEXT,
+    value_after  TEXT,
+    request_id   TEXT,
+    address      TEXT,
+    PRIMARY KEY (network_id, id)
+);
+CREATE INDEX audit_log_by_actor ON audit_log (network_id, actor_id, id);
+CREATE INDEX audit_log_by_action ON audit_log (network_id, action, id);
+
+-- Responses to requests with an Idempotency-Key.
+CREATE TABLE idempotency_keys (
+    network_id      UUID   NOT NULL,
+    idempotency_key TEXT   NOT NULL,
+    -- SHA-256 of the request's path, query and body.
+    fingerprint     BYTEA  NOT NULL,
+    created_at      BIGINT NOT NULL,
+    status          BIGINT NOT NULL,
+    content_type    TEXT,
+    -- Of an error, whose message is the body.
+    error_code      TEXT,
+    body            BYTEA  NOT NULL,
+    PRIMARY KEY (network_id, idempotency_key)
+);
+-- Old rows of all networks are deleted together.
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+
+-- The hub itself -------------------------------------------------------------------------------------------------------
+
+-- Nodes of the hub. Times are the database's.
+CREATE TABLE hub_nodes (
+    node           TEXT    NOT NULL,
+    url            TEXT    NOT NULL,
+    seen_at        BIGINT  NOT NULL,
+    -- Nodes without the bus, or with a wrong clock, should own no shards.
+    reaches_bus    BOOLEAN NOT NULL,
+    is_clock_right BOOLEAN NOT NULL,
+    -- JSON list of the nodes that it reaches.
+    reached        TEXT    NOT NULL,
+    PRIMARY KEY (node)
+);
+
+-- Leases of nodes on shards. A network belongs to the node with the lease on its shard.
+CREATE TABLE shard_leases (
+    shard      INTEGER NOT NULL,
+    node       TEXT    NOT NULL,
+    fence      BIGINT  NOT NULL,
+    expires_at BIGINT  NOT NULL,
+    PRIMARY KEY (shard)
+);
+
+-- Secrets of the hub, the same for all nodes.
+CREATE TABLE hub_secrets (
+    purpose TEXT NOT NULL PRIMARY KEY,
+    secret  TEXT NOT NULL
+);
+
+-- Backups that are being made: while there is one, no blob is deleted. One whose beat stands still was killed.
+CREATE TABLE backup_holds (
+    hold_id TEXT   NOT NULL PRIMARY KEY,
+    beat    BIGINT NOT NULL
+);
+
+-- Backups that were, or are being, restored into this database. It is not served before they are complete.
+CREATE TABLE restores (
+    backup_id   TEXT   NOT NULL PRIMARY KEY,
+    -- Parts of the file that are here.
+    members     BIGINT NOT NULL,
+    -- Null until all was compared with what the file says.
+    finished_at BIGINT
+);
+
+
+-- Counts of what networks store ----------------------------------------------------------------------------------------
+
+-- Stored rows and bytes of each network: the sum over its slots. The triggers below count, each session in one of 64
+-- slots, so that writers of one network rarely wait for each other. Pages stay half empty, so that counts are updated in
+-- place.
+CREATE TABLE network_usage (
+    network_id    UUID   NOT NULL,
+    slot          BIGINT NOT NULL,
+    documents     BIGINT NOT NULL,
+    storage_bytes BIGINT NOT NULL,
+    file_bytes    BIGINT NOT NULL,
+    PRIMARY KEY (network_id, slot)
+) WITH (fillfactor = 40);
+
+CREATE FUNCTION add_network_usage(of_network UUID, more_documents BIGINT, more_storage BIGINT, more_files BIGINT)
+RETURNS VOID LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE network_usage SET documents = documents + more_documents, storage_bytes = storage_bytes + more_storage,
+        file_bytes = file_bytes + more_files
+    WHERE network_id = of_network AND slot = pg_backend_pid() % 64;
+    IF NOT FOUND THEN
+        INSERT INTO network_usage AS old (network_id, slot, documents, storage_bytes, file_bytes)
+        VALUES (of_network, pg_backend_pid() % 64, more_documents, more_storage, more_files)
+        ON CONFLICT (network_id, slot) DO UPDATE SET documents = old.documents + excluded.documents,
+            storage_bytes = old.storage_bytes + excluded.storage_bytes, file_bytes = old.file_bytes + excluded.file_bytes;
+    END IF;
+END $$;
+
+CREATE FUNCTION count_player_data() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM add_network_usage(NEW.network_id, 0,
+            64 + octet_length(NEW.game_mode) + octet_length(NEW.namespace) + octet_length(NEW.data), 0);
+    ELSIF TG_OP = 'UPDATE' THEN
+        PERFORM add_network_usage(NEW.network_id, 0, octet_length(NEW.data) - octet_length(OLD.data), 0);
+    ELSE
+        PERFORM add_network_usage(OLD.network_id, 0,
+            -(64 + octet_length(OLD.game_mode) + octet_length(OLD.namespace) + octet_length(OLD.data)), 0);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_player_data_moved AFTER INSERT OR DELETE ON player_data
+    FOR EACH ROW EXECUTE FUNCTION count_player_data();
+CREATE TRIGGER count_player_data_changed AFTER UPDATE OF data ON player_data FOR EACH ROW
+    WHEN (octet_length(NEW.data) <> octet_length(OLD.data)) EXECUTE FUNCTION count_player_data();
+
+CREATE FUNCTION count_documents() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM add_network_usage(NEW.network_id, 1,
+            64 + octet_length(NEW.collection) + octet_length(NEW.id) + octet_length(NEW.doc), 0);
+    ELSIF TG_OP = 'UPDATE' THEN
+        PERFORM add_network_usage(NEW.network_id, 0, octet_length(NEW.doc) - octet_length(OLD.doc), 0);
+    ELSE
+        PERFORM add_network_usage(OLD.network_id, -1,
+            -(64 + octet_length(OLD.collection) + octet_length(OLD.id) + octet_length(OLD.doc)), 0);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_documents_moved AFTER INSERT OR DELETE ON collection_documents
+    FOR EACH ROW EXECUTE FUNCTION count_documents();
+CREATE TRIGGER count_documents_changed AFTER UPDATE OF doc ON collection_documents FOR EACH ROW
+    WHEN (octet_length(NEW.doc) <> octet_length(OLD.doc)) EXECUTE FUNCTION count_documents();
+
+CREATE FUNCTION count_config() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM add_network_usage(NEW.network_id, 0,
+            64 + octet_length(NEW.doc_group) + octet_length(NEW.namespace) + octet_length(NEW.doc), 0);
+    ELSIF TG_OP = 'UPDATE' THEN
+        PERFORM add_network_usage(NEW.network_id, 0, octet_length(NEW.doc) - octet_length(OLD.doc), 0);
+    ELSE
+        PERFORM add_network_usage(OLD.network_id, 0,
+            -(64 + octet_length(OLD.doc_group) + octet_length(OLD.namespace) + octet_length(OLD.doc)), 0);
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_config_moved AFTER INSERT OR DELETE ON config_documents
+    FOR EACH ROW EXECUTE FUNCTION count_config();
+CREATE TRIGGER count_config_changed AFTER UPDATE OF doc ON config_documents FOR EACH ROW
+    WHEN (octet_length(NEW.doc) <> octet_length(OLD.doc)) EXECUTE FUNCTION count_config();
+
+-- Catalogs are written thousands of messages at a time: counted by statement.
+CREATE FUNCTION count_messages() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+DECLARE
+    row_group RECORD;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        FOR row_group IN
+            SELECT network_id, CAST(SUM(64 + octet_length(namespace) + octet_length(locale_key) + octet_length(message_key)
+                + COALESCE(octet_length(default_text), 0) + COALESCE(octet_length(override_text), 0)) AS BIGINT) AS bytes
+            FROM old_rows GROUP BY network_id
+        LOOP
+            PERFORM add_network_usage(row_group.network_id, 0, -row_group.bytes, 0);
+        END LOOP;
+    ELSIF TG_OP = 'INSERT' THEN
+        FOR row_group IN
+            SELECT network_id, CAST(SUM(64 + octet_length(namespace) + octet_length(locale_key) + octet_length(message_key)
+                + COALESCE(octet_length(default_text), 0) + COALESCE(octet_length(override_text), 0)) AS BIGINT) AS bytes
+            FROM new_rows GROUP BY network_id
+        LOOP
+            PERFORM add_network_usage(row_group.network_id, 0, row_group.bytes, 0);
+        END LOOP;
+    ELSE
+        FOR row_group IN
+            SELECT network_id, CAST(SUM(bytes) AS BIGINT) AS bytes FROM (
+                SELECT network_id, COALESCE(octet_length(default_text), 0) + COALESCE(octet_length(override_text), 0) AS bytes
+                FROM new_rows
+                UNION ALL
+                SELECT network_id, -COALESCE(octet_length(default_text), 0) - COALESCE(octet_length(override_text), 0)
+                FROM old_rows) AS changes
+            GROUP BY network_id
+        LOOP
+            PERFORM add_network_usage(row_group.network_id, 0, row_group.bytes, 0);
+        END LOOP;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_messages_added AFTER INSERT ON localization_messages
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_messages();
+CREATE TRIGGER count_messages_changed AFTER UPDATE ON localization_messages
+    REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_messages();
+CREATE TRIGGER count_messages_deleted AFTER DELETE ON localization_messages
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_messages();
+
+CREATE FUNCTION count_files() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM add_network_usage(NEW.network_id, 0, 0, COALESCE(NEW.size_bytes, 0));
+    ELSIF TG_OP = 'UPDATE' THEN
+        PERFORM add_network_usage(NEW.network_id, 0, 0, COALESCE(NEW.size_bytes, 0) - COALESCE(OLD.size_bytes, 0));
+    ELSE
+        PERFORM add_network_usage(OLD.network_id, 0, 0, -COALESCE(OLD.size_bytes, 0));
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER count_artifacts AFTER INSERT OR DELETE OR UPDATE OF size_bytes ON artifacts
+    FOR EACH ROW EXECUTE FUNCTION count_files();
+CREATE TRIGGER count_bundles AFTER INSERT OR DELETE OR UPDATE OF size_bytes ON provisioning_bundles
+    FOR EACH ROW EXECUTE FUNCTION count_files();
+CREATE TRIGGER count_snapshots AFTER INSERT OR DELETE OR UPDATE OF size_bytes ON world_blobs
+    FOR EACH ROW EXECUTE FUNCTION count_files();
+CREATE TRIGGER count_modules AFTER INSERT OR DELETE OR UPDATE OF size_bytes ON modules
+    FOR EACH ROW EXECUTE FUNCTION count_files();
+CREATE TRIGGER count_imports AFTER INSERT OR DELETE OR UPDATE OF size_bytes ON imports
+    FOR EACH ROW EXECUTE FUNCTION count_files();

@@ -1,8 +1,0 @@
-CREATE TABLE config_documents (
-    network_id UUID NOT NULL,
-    doc_group  TEXT NOT NULL,
-    namespace  TEXT NOT NULL,
-    -- JSON, as it was sent but for whitespace.
-    doc        TEXT NOT NULL,
-    PRIMARY KEY (network_id, doc_group, namespace)
-);

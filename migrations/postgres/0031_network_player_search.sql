@@ -1,1 +1,0 @@
--- SQLite's alone: the index `player_search` begins with the network here.

@@ -1,9 +1,0 @@
--- Whether some stream of a network asks for an event at a time, or a subscriber for all of them. Volatile, so that within a
--- statement it sees what was committed since the statement began.
-CREATE FUNCTION is_wanted(of_network UUID, event_name TEXT, at_time BIGINT) RETURNS BOOLEAN LANGUAGE plpgsql VOLATILE AS $$
-BEGIN
-    RETURN EXISTS (SELECT until FROM event_listeners
-                   WHERE network_id = of_network AND name = event_name AND until > at_time)
-        OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = of_network AND name = event_name);
-END
-$$;

@@ -1,9 +1,0 @@
--- Whom an OpenID provider knows a person as, from their first sign-in by it on. A person has one subject at each provider.
-CREATE TABLE person_openid_subjects (
-    issuer    TEXT COLLATE "C" NOT NULL,
-    subject   TEXT COLLATE "C" NOT NULL,
-    person_id TEXT COLLATE "C" NOT NULL,
-    linked_at BIGINT           NOT NULL,
-    PRIMARY KEY (issuer, subject)
-);
-CREATE UNIQUE INDEX person_openid_subjects_by_person ON person_openid_subjects (person_id, issuer);

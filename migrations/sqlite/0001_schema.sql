@@ -1,0 +1,1362 @@
+-- Schema on SQLite. `../postgres/0001_schema.sql` has the same tables, with two exceptions: modules' stores are in a
+-- file of their own (`../relaxed`), and the search of players needs an index of its own.
+--
+-- Times are milliseconds since the epoch.
+--
+-- Tables are WITHOUT ROWID but for those with large rows, and those (leases and snapshots of worlds, transfers) of which
+-- SQLite would rather read all rows of a network than look into an index.
+
+
+-- Networks, their keys and plans ---------------------------------------------------------------------------------------
+
+-- Networks, each a tenant with an owner of its own.
+CREATE TABLE networks (
+    network_id              BLOB    NOT NULL PRIMARY KEY,
+    name                    TEXT    NOT NULL UNIQUE,
+    -- Name in `plans`.
+    plan                    TEXT    NOT NULL,
+    suspended               BOOLEAN NOT NULL,
+    signing_secret          TEXT    NOT NULL,
+    -- The secret before `signing_secret`, valid until the time beside it.
+    previous_signing_secret TEXT,
+    previous_signing_until  INTEGER,
+    created_at              INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- API keys of networks. Only hashes are stored.
+CREATE TABLE api_keys (
+    network_id      BLOB    NOT NULL,
+    key_id          TEXT    NOT NULL,
+    name            TEXT    NOT NULL,
+    scopes          TEXT    NOT NULL,
+    -- Servers and addresses that the key is bound to, as JSON arrays; null: not bound.
+    servers         TEXT,
+    addresses       TEXT,
+    sha256          BLOB    NOT NULL,
+    -- Hash of the secret before the last roll, valid until the time beside it.
+    previous_sha256 BLOB,
+    previous_until  INTEGER,
+    created_at      INTEGER NOT NULL,
+    expires_at      INTEGER,
+    revoked_at      INTEGER,
+    last_used_at    INTEGER,
+    PRIMARY KEY (network_id, key_id)
+) WITHOUT ROWID;
+-- A request names its key alone, before its network is known.
+CREATE UNIQUE INDEX api_keys_by_id ON api_keys (key_id);
+
+-- Plans: rates, quotas and module limits of the networks that are on them. The hub adds `default` when it starts.
+CREATE TABLE plans (
+    name          TEXT    NOT NULL PRIMARY KEY,
+    -- JSON as on the wire; absent fields are unlimited.
+    limits        TEXT    NOT NULL,
+    -- JSON by extension point.
+    module_limits TEXT    NOT NULL,
+    created_at    INTEGER NOT NULL,
+    updated_at    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Deletions of networks: pending ones, and what is left of networks that are gone.
+CREATE TABLE network_deletions (
+    network_id    BLOB    NOT NULL PRIMARY KEY,
+    name          TEXT    NOT NULL,
+    delete_at     INTEGER NOT NULL,
+    -- Null until all of it is deleted.
+    deleted_at    INTEGER,
+    -- Time of the next pass: at first `delete_at`, then after the longest request has ended; null once no more is due.
+    due_at        INTEGER,
+    -- Until then one node is at it.
+    claimed_until INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX network_deletions_due ON network_deletions (due_at) WHERE due_at IS NOT NULL;
+
+-- Networks that are being imported: their rows are there, the network itself is not yet.
+CREATE TABLE network_imports (
+    network_id BLOB NOT NULL PRIMARY KEY,
+    -- Of the process that imports it.
+    token      TEXT NOT NULL
+) WITHOUT ROWID;
+
+
+-- Servers, their players and their agents ------------------------------------------------------------------------------
+
+-- Servers as they registered, with the state of their last heartbeat.
+CREATE TABLE servers (
+    network_id       BLOB    NOT NULL,
+    server_id        TEXT    NOT NULL,
+    server_type      TEXT    NOT NULL,
+    game_type        TEXT,
+    role             TEXT    NOT NULL,
+    display_name     TEXT,
+    -- Id and display name in lower case, for searching.
+    search_text      TEXT    NOT NULL,
+    max_players      INTEGER NOT NULL,
+    host             TEXT    NOT NULL,
+    port             INTEGER NOT NULL,
+    region           TEXT    NOT NULL,
+    country          TEXT,
+    plugin_version   TEXT,
+    plugin_build     INTEGER,
+    plugin_commit    TEXT,
+    platform_name    TEXT,
+    platform_version TEXT,
+    plugins          TEXT    NOT NULL,
+    first_seen       INTEGER NOT NULL,
+    -- The last heartbeat while present.
+    last_seen        INTEGER NOT NULL,
+    started_at       INTEGER NOT NULL,
+    -- Neither unregistered nor found silent.
+    present          BOOLEAN NOT NULL,
+    game_state       TEXT,
+    players_to_start INTEGER NOT NULL,
+    worlds           TEXT    NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+) WITHOUT ROWID;
+CREATE INDEX servers_by_type ON servers (network_id, server_type, server_id);
+CREATE INDEX servers_present ON servers (network_id, last_seen) WHERE present;
+
+-- Players online, each on one server.
+CREATE TABLE server_players (
+    network_id        BLOB    NOT NULL,
+    player_id         BLOB    NOT NULL,
+    server_id         TEXT    NOT NULL,
+    player_name       TEXT,
+    world_id          TEXT,
+    previous_world_id TEXT,
+    joined_at         INTEGER NOT NULL,
+    PRIMARY KEY (network_id, player_id)
+) WITHOUT ROWID;
+
+-- Slots reserved for players on their way, written with several nodes alone: they outlive the network's owner. Times are
+-- the database's.
+CREATE TABLE slot_reservations (
+    network_id     BLOB    NOT NULL,
+    reservation_id BLOB    NOT NULL,
+    server_id      TEXT    NOT NULL,
+    player_id      BLOB,
+    world_id       TEXT,
+    -- The id was handed out, and no transfer has used it yet.
+    promised       BOOLEAN NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    PRIMARY KEY (network_id, reservation_id)
+) WITHOUT ROWID;
+
+-- Commands that wait for a server's node agent.
+CREATE TABLE agent_commands (
+    network_id BLOB    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    command_id TEXT    NOT NULL,
+    -- As the agent gets it.
+    command    TEXT    NOT NULL,
+    -- Dropped from then on.
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_id, command_id)
+) WITHOUT ROWID;
+
+-- Node agents that were connected when their network moved to another node.
+CREATE TABLE server_agents (
+    network_id BLOB    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    -- Parameters of the last poll, as JSON.
+    report     TEXT    NOT NULL,
+    seen_at    INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+) WITHOUT ROWID;
+
+-- Last line number of each server's log.
+CREATE TABLE server_logs (
+    network_id BLOB    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    last_seq   INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+) WITHOUT ROWID;
+
+-- Console lines from node agents, the newest of each server.
+CREATE TABLE server_log_lines (
+    network_id BLOB    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    -- Counts from 1 per server, without gaps.
+    seq        INTEGER NOT NULL,
+    at         INTEGER NOT NULL,
+    -- stdout or stderr.
+    stream     TEXT    NOT NULL,
+    text       TEXT    NOT NULL,
+    PRIMARY KEY (network_id, server_id, seq)
+) WITHOUT ROWID;
+
+-- Servers whose machine a provisioner makes or made.
+CREATE TABLE provisioned_servers (
+    network_id     BLOB    NOT NULL,
+    server_id      TEXT    NOT NULL,
+    server_type    TEXT,
+    display_name   TEXT,
+    -- Id and display name in lower case, for searching.
+    search_text    TEXT    NOT NULL,
+    provider       TEXT,
+    -- PROVISIONING or AWAITING_AUTH; `servers` tells that it registered.
+    phase          TEXT    NOT NULL,
+    desired_state  TEXT    NOT NULL,
+    region         TEXT,
+    server_vm_type TEXT,
+    ipv4           TEXT,
+    verify_url     TEXT,
+    user_code      TEXT,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+) WITHOUT ROWID;
+
+-- Bundles that provisioned machines of a server type fetch at boot.
+CREATE TABLE provisioning_bundles (
+    network_id  BLOB    NOT NULL,
+    server_type TEXT    NOT NULL,
+    -- Part of the blob's key.
+    file_id     TEXT    NOT NULL,
+    sha256      TEXT    NOT NULL,
+    size_bytes  INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_type)
+) WITHOUT ROWID;
+
+
+-- Transfers ------------------------------------------------------------------------------------------------------------
+
+-- Transfers of players, deleted after a day.
+CREATE TABLE transfers (
+    network_id    BLOB    NOT NULL,
+    id            BLOB    NOT NULL,
+    player_uuid   BLOB    NOT NULL,
+    -- Null where the player was not online.
+    from_server   TEXT,
+    to_server     TEXT    NOT NULL,
+    to_world      TEXT,
+    -- Null while it is under way.
+    result        TEXT,
+    error_message TEXT,
+    created_at    INTEGER NOT NULL,
+    expires_at    INTEGER NOT NULL,
+    ended_at      INTEGER,
+    PRIMARY KEY (network_id, id)
+);
+CREATE INDEX transfers_of_player ON transfers (network_id, player_uuid, ended_at);
+-- Time-outs are recorded, and old rows deleted, for all networks together.
+CREATE INDEX transfers_due ON transfers (expires_at) WHERE ended_at IS NULL;
+CREATE INDEX transfers_by_age ON transfers (created_at);
+
+
+-- Worlds ---------------------------------------------------------------------------------------------------------------
+
+-- Worlds that were ever opened. `world_no` is the id of the first lease.
+CREATE TABLE worlds (
+    network_id  BLOB    NOT NULL,
+    world_no    INTEGER NOT NULL,
+    game_id     TEXT    NOT NULL,
+    owner_scope TEXT    NOT NULL,
+    owner_id    TEXT    NOT NULL,
+    world_key   TEXT    NOT NULL,
+    -- Of the newest lease.
+    fence       INTEGER NOT NULL,
+    -- The newest snapshot, with the fence of its lease and its number within that.
+    blob_key    TEXT,
+    blob_fence  INTEGER NOT NULL,
+    blob_seq    INTEGER NOT NULL,
+    -- Node that keeps it in a store of its own; null: the hub handed its key out.
+    blob_node   TEXT,
+    PRIMARY KEY (network_id, world_no)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX worlds_by_name ON worlds (network_id, game_id, owner_scope, owner_id, world_key);
+
+-- Last lease id of each network.
+CREATE TABLE world_counters (
+    network_id BLOB    NOT NULL PRIMARY KEY,
+    last_id    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Leases of worlds, each on one node.
+CREATE TABLE world_leases (
+    network_id     BLOB    NOT NULL,
+    id             INTEGER NOT NULL,
+    world_no       INTEGER NOT NULL,
+    fence          INTEGER NOT NULL,
+    -- LOADING, READY, DRAINING, UNLOADED or LOST.
+    state          TEXT    NOT NULL,
+    -- Null while it waits for the lease before it to end.
+    node_server_id TEXT,
+    prefer_node    TEXT,
+    persistence    TEXT    NOT NULL,
+    world_gen      TEXT,
+    seed           TEXT,
+    -- URL at which the opener reaches the hub.
+    hub_url        TEXT    NOT NULL,
+    players        INTEGER NOT NULL,
+    -- Null while players are in it, or it is not up.
+    idle_since     INTEGER,
+    -- Snapshot uploads begun under it.
+    uploads        INTEGER NOT NULL,
+    -- The snapshot it was unloaded with.
+    blob_key       TEXT,
+    opened_at      INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    ended_at       INTEGER,
+    PRIMARY KEY (network_id, id)
+);
+-- A world is booting or up at most once.
+CREATE UNIQUE INDEX world_leases_live ON world_leases (network_id, world_no) WHERE state IN ('LOADING', 'READY');
+CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no, state);
+CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id, state);
+CREATE INDEX world_leases_per_node ON world_leases (network_id, node_server_id, expires_at)
+    WHERE state IN ('LOADING', 'READY', 'DRAINING');
+-- Due work of all networks is looked for together.
+CREATE INDEX world_leases_due ON world_leases (expires_at) WHERE state IN ('LOADING', 'READY', 'DRAINING');
+CREATE INDEX world_leases_idle ON world_leases (idle_since) WHERE state = 'READY';
+CREATE INDEX world_leases_waiting ON world_leases (opened_at) WHERE state = 'LOADING' AND node_server_id IS NULL;
+CREATE INDEX world_leases_ended ON world_leases (ended_at) WHERE ended_at IS NOT NULL;
+
+-- Snapshots, and uploads that may yet become one.
+CREATE TABLE world_blobs (
+    network_id BLOB    NOT NULL,
+    blob_key   TEXT    NOT NULL,
+    world_no   INTEGER NOT NULL,
+    lease_id   INTEGER NOT NULL,
+    fence      INTEGER NOT NULL,
+    seq        INTEGER NOT NULL,
+    -- Null until the upload is confirmed.
+    size_bytes INTEGER,
+    -- Key in the hub's blob store; null in a node's own store.
+    file       TEXT,
+    minted_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, blob_key)
+);
+CREATE INDEX world_blobs_of_world ON world_blobs (network_id, world_no, fence, seq);
+
+
+-- Players --------------------------------------------------------------------------------------------------------------
+
+-- Players who were ever seen.
+CREATE TABLE players (
+    -- Names the row in the search index.
+    number          INTEGER PRIMARY KEY,
+    network_id      BLOB    NOT NULL,
+    player_uuid     BLOB    NOT NULL,
+    -- Null until it is known.
+    username        TEXT,
+    -- In lower case: names compare without case.
+    username_folded TEXT,
+    game_type       TEXT,
+    region          TEXT    NOT NULL,
+    country         TEXT,
+    first_seen      INTEGER NOT NULL,
+    last_seen       INTEGER NOT NULL,
+    UNIQUE (network_id, player_uuid)
+);
+CREATE INDEX players_by_last_seen ON players (network_id, last_seen DESC, player_uuid);
+CREATE INDEX players_by_region ON players (network_id, region, last_seen DESC, player_uuid);
+CREATE INDEX players_by_username ON players (network_id, username_folded);
+
+-- Networks' numbers in the search index, never used twice.
+CREATE TABLE player_search_networks (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    network_id BLOB    NOT NULL UNIQUE
+);
+
+-- Finds names by any three characters in a row. A row's number is that of the network times 2^32, plus that of the
+-- player, so that a search looks at the rows of its own network alone. It holds no text: triggers keep it.
+CREATE VIRTUAL TABLE network_player_search USING fts5 (
+    username_folded, content = '', tokenize = 'trigram case_sensitive 1'
+);
+CREATE TRIGGER players_search_inserted AFTER INSERT ON players WHEN new.username_folded IS NOT NULL BEGIN
+    INSERT INTO player_search_networks (network_id) SELECT new.network_id
+    WHERE NOT EXISTS (SELECT 1 FROM player_search_networks WHERE network_id = new.network_id);
+    INSERT INTO network_player_search (rowid, username_folded)
+    SELECT n.number * 4294967296 + new.number, new.username_folded
+    FROM player_search_networks n WHERE n.network_id = new.network_id;
+END;
+CREATE TRIGGER players_search_deleted AFTER DELETE ON players WHEN old.username_folded IS NOT NULL BEGIN
+    INSERT INTO network_player_search (network_player_search, rowid, username_folded)
+    SELECT 'delete', n.number * 4294967296 + old.number, old.username_folded
+    FROM player_search_networks n WHERE n.network_id = old.network_id;
+END;
+-- In one trigger, because the order of several is SQLite's own: the old name has to go before the new one comes.
+CREATE TRIGGER players_search_renamed AFTER UPDATE OF username_folded ON players
+WHEN old.username_folded IS NOT new.username_folded BEGIN
+    INSERT INTO player_search_networks (network_id) SELECT new.network_id
+    WHERE NOT EXISTS (SELECT 1 FROM player_search_networks WHERE network_id = new.network_id);
+    INSERT INTO network_player_search (network_player_search, rowid, username_folded)
+    SELECT 'delete', n.number * 4294967296 + old.number, old.username_folded
+    FROM player_search_networks n WHERE n.network_id = old.network_id AND old.username_folded IS NOT NULL;
+    INSERT INTO network_player_search (rowid, username_folded)
+    SELECT n.number * 4294967296 + new.number, new.username_folded
+    FROM player_search_networks n WHERE n.network_id = new.network_id AND new.username_folded IS NOT NULL;
+END;
+
+-- Players' data, one JSON text per game mode and namespace.
+CREATE TABLE player_data (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    game_mode   TEXT    NOT NULL,
+    namespace   TEXT    NOT NULL,
+    data        TEXT    NOT NULL,
+    version     INTEGER NOT NULL,
+    updated_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, game_mode, namespace)
+);
+
+-- Names that players were seen with.
+CREATE TABLE player_names (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    name_folded TEXT    NOT NULL,
+    last_seen   INTEGER NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, name_folded)
+) WITHOUT ROWID;
+CREATE INDEX player_names_by_name ON player_names (network_id, name_folded, player_uuid, last_seen);
+
+-- Addresses that players were seen with.
+CREATE TABLE player_addresses (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    ip_address  TEXT    NOT NULL,
+    first_seen  INTEGER NOT NULL,
+    last_seen   INTEGER NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, ip_address)
+) WITHOUT ROWID;
+CREATE INDEX player_addresses_by_address ON player_addresses (network_id, ip_address, player_uuid, last_seen);
+
+-- Players whose data was, or is being, erased; erased again after a restore.
+CREATE TABLE forgotten_players (
+    network_id    BLOB    NOT NULL,
+    player_uuid   BLOB    NOT NULL,
+    -- Time of the last request.
+    forgotten_at  INTEGER NOT NULL,
+    -- Opaque id in rows that are kept, such as the ledger's; null once all is done.
+    replacement   BLOB,
+    finished_at   INTEGER,
+    -- Until then one node is at it.
+    claimed_until INTEGER NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+) WITHOUT ROWID;
+CREATE INDEX forgotten_players_of_network ON forgotten_players (network_id, forgotten_at DESC, player_uuid);
+-- Unfinished work, and what other nodes drop from memory, is looked for in all networks together.
+CREATE INDEX forgotten_players_due ON forgotten_players (claimed_until) WHERE finished_at IS NULL;
+CREATE INDEX forgotten_players_by_time ON forgotten_players (forgotten_at, network_id, player_uuid);
+
+
+-- Economy --------------------------------------------------------------------------------------------------------------
+
+-- Currencies and their bounds. All amounts are ten-thousandths of the currency's unit.
+CREATE TABLE currencies (
+    network_id       BLOB    NOT NULL,
+    name             TEXT    NOT NULL,
+    -- Null: none.
+    minimum          INTEGER,
+    maximum          INTEGER,
+    starting_balance INTEGER,
+    -- Balance without transactions: the starting balance, or the nearest to 0 inside the bounds.
+    begins_at        INTEGER NOT NULL,
+    PRIMARY KEY (network_id, name)
+) WITHOUT ROWID;
+CREATE INDEX currencies_given ON currencies (network_id, name, begins_at) WHERE begins_at <> 0;
+
+-- Balances, one row per owner and currency.
+CREATE TABLE balances (
+    network_id BLOB    NOT NULL,
+    owner_type TEXT    NOT NULL,
+    owner_key  TEXT    NOT NULL,
+    currency   TEXT    NOT NULL,
+    balance    INTEGER NOT NULL,
+    -- Amount before the last change.
+    previous   INTEGER NOT NULL,
+    -- Time at which it got its present amount: of equal balances the older one ranks higher.
+    reached    INTEGER NOT NULL,
+    -- Its last entry in the ledger.
+    last_entry INTEGER NOT NULL,
+    PRIMARY KEY (network_id, owner_type, owner_key, currency)
+) WITHOUT ROWID;
+CREATE INDEX balances_by_rank ON balances (network_id, currency, owner_type, balance DESC, reached, owner_key);
+
+-- Entries of the ledger, one for each change of a balance.
+CREATE TABLE currency_ledger (
+    network_id     BLOB    NOT NULL,
+    owner_type     TEXT    NOT NULL,
+    owner_key      TEXT    NOT NULL,
+    currency       TEXT    NOT NULL,
+    -- Rises with every entry of a balance.
+    id             INTEGER NOT NULL,
+    -- Change that was requested; bounds may have cut it.
+    asked          INTEGER NOT NULL,
+    balance_before INTEGER NOT NULL,
+    balance        INTEGER NOT NULL,
+    reason         TEXT,
+    key_id         TEXT    NOT NULL,
+    at             INTEGER NOT NULL,
+    -- Of several changes that were made together; null: the change was made alone.
+    transaction_id BLOB,
+    PRIMARY KEY (network_id, owner_type, owner_key, currency, id)
+) WITHOUT ROWID;
+CREATE INDEX currency_ledger_by_owner ON currency_ledger (network_id, owner_type, owner_key, id DESC, currency);
+
+
+-- Statistics -----------------------------------------------------------------------------------------------------------
+
+-- Statistics of owners, by game mode, period and name.
+CREATE TABLE statistics (
+    network_id   BLOB    NOT NULL,
+    owner_type   TEXT    NOT NULL,
+    owner_key    TEXT    NOT NULL,
+    game_mode    TEXT    NOT NULL,
+    -- DAILY, WEEKLY, MONTHLY or LIFETIME.
+    period       TEXT    NOT NULL,
+    -- First day, as YYYY-MM-DD.
+    period_start TEXT    NOT NULL,
+    name         TEXT    NOT NULL,
+    -- The check stops sums that would leave the range of numbers: no single amount is larger than this.
+    value        REAL    NOT NULL CHECK (value BETWEEN -1e300 AND 1e300),
+    updated_at   INTEGER NOT NULL,
+    -- Time at which it got its present value: of equal values the older one ranks higher.
+    reached      INTEGER NOT NULL,
+    PRIMARY KEY (network_id, owner_type, owner_key, game_mode, period, period_start, name)
+) WITHOUT ROWID;
+CREATE INDEX statistics_by_rank
+    ON statistics (network_id, owner_type, game_mode, name, period, period_start, value DESC, reached, owner_key);
+
+
+-- Punishments ----------------------------------------------------------------------------------------------------------
+
+-- Punishments of players and addresses.
+CREATE TABLE punishments (
+    network_id    BLOB    NOT NULL,
+    id            INTEGER NOT NULL,
+    player_uuid   BLOB,
+    player_name   TEXT,
+    -- In lower case: names compare without case.
+    name_folded   TEXT,
+    kind          TEXT    NOT NULL,
+    reason        TEXT,
+    duration_ms   INTEGER,
+    expires_at    INTEGER,
+    ip_based      BOOLEAN NOT NULL,
+    ip_address    TEXT,
+    issuer_uuid   BLOB,
+    issuer_name   TEXT,
+    issued_at     INTEGER NOT NULL,
+    -- OPEN, EXPIRED, REVOKED or DONE.
+    state         TEXT    NOT NULL,
+    revoked_at    INTEGER,
+    revoker_uuid  BLOB,
+    revoker_name  TEXT,
+    revoke_reason TEXT,
+    PRIMARY KEY (network_id, id)
+) WITHOUT ROWID;
+-- Index-only lookups by player, name and address.
+CREATE INDEX punishments_by_player ON punishments (network_id, player_uuid, ip_based, issued_at);
+CREATE INDEX punishments_by_name ON punishments (network_id, name_folded, player_uuid, ip_based, issued_at);
+CREATE INDEX punishments_by_address ON punishments (network_id, ip_address);
+-- Expiries of all networks are recorded together.
+CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
+
+-- Last punishment id of each network.
+CREATE TABLE punishment_counters (
+    network_id BLOB    NOT NULL PRIMARY KEY,
+    last_id    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+
+-- Permissions ----------------------------------------------------------------------------------------------------------
+
+-- Groups of permissions, each read and replaced as a whole.
+CREATE TABLE permission_groups (
+    network_id        BLOB    NOT NULL,
+    group_id          TEXT    NOT NULL,
+    display_name      TEXT,
+    priority          INTEGER NOT NULL,
+    chat_prefix       TEXT,
+    chat_prefix_color TEXT,
+    chat_name_color   TEXT,
+    -- JSON list.
+    nodes             TEXT    NOT NULL,
+    PRIMARY KEY (network_id, group_id)
+);
+
+-- Players' own permission nodes.
+CREATE TABLE permission_nodes (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    node        TEXT    NOT NULL,
+    -- Server, then world; empty: everywhere.
+    context     TEXT    NOT NULL,
+    world       TEXT    NOT NULL,
+    value       BOOLEAN NOT NULL,
+    expires_at  INTEGER,
+    PRIMARY KEY (network_id, player_uuid, node, context, world)
+) WITHOUT ROWID;
+
+-- Number of permission changes of each network.
+CREATE TABLE permission_revisions (
+    network_id     BLOB    NOT NULL,
+    last_revision  INTEGER NOT NULL,
+    -- Of the last change of a group.
+    group_revision INTEGER NOT NULL,
+    PRIMARY KEY (network_id)
+) WITHOUT ROWID;
+
+-- Last change of each player's own nodes.
+CREATE TABLE player_permission_revisions (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    revision    INTEGER NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+) WITHOUT ROWID;
+
+
+-- Localization ---------------------------------------------------------------------------------------------------------
+
+-- Catalogs, one per network that has messages or locales. Their row serializes changes.
+CREATE TABLE localization_catalogs (
+    network_id  BLOB    NOT NULL PRIMARY KEY,
+    version     INTEGER NOT NULL,
+    default_key TEXT    NOT NULL
+) WITHOUT ROWID;
+
+-- Locales of networks.
+CREATE TABLE localization_locales (
+    network_id   BLOB    NOT NULL,
+    -- Locale in lower case and with _, for comparing.
+    locale_key   TEXT    NOT NULL,
+    locale       TEXT    NOT NULL,
+    display_name TEXT,
+    enabled      BOOLEAN NOT NULL,
+    PRIMARY KEY (network_id, locale_key)
+) WITHOUT ROWID;
+
+-- Messages: the plugin's default, and the owner's override, which counts. At least one is there.
+CREATE TABLE localization_messages (
+    network_id    BLOB NOT NULL,
+    namespace     TEXT NOT NULL,
+    locale_key    TEXT NOT NULL,
+    message_key   TEXT NOT NULL,
+    default_text  TEXT,
+    override_text TEXT,
+    PRIMARY KEY (network_id, namespace, locale_key, message_key)
+) WITHOUT ROWID;
+
+-- Players' languages.
+CREATE TABLE player_languages (
+    network_id  BLOB NOT NULL,
+    player_uuid BLOB NOT NULL,
+    username    TEXT,
+    -- Null: unset.
+    locale      TEXT,
+    source      TEXT,
+    PRIMARY KEY (network_id, player_uuid)
+) WITHOUT ROWID;
+
+
+-- Config documents and collections -------------------------------------------------------------------------------------
+
+-- Config documents by group and namespace.
+CREATE TABLE config_documents (
+    network_id BLOB NOT NULL,
+    doc_group  TEXT NOT NULL,
+    namespace  TEXT NOT NULL,
+    -- JSON as it was sent but for whitespace.
+    doc        TEXT NOT NULL,
+    PRIMARY KEY (network_id, doc_group, namespace)
+);
+
+-- Collections of documents.
+CREATE TABLE collections (
+    network_id BLOB NOT NULL,
+    name       TEXT NOT NULL,
+    key_field  TEXT,
+    -- JSON list of fields and types, the newest last.
+    indexes    TEXT NOT NULL,
+    PRIMARY KEY (network_id, name)
+) WITHOUT ROWID;
+
+-- Documents of collections.
+CREATE TABLE collection_documents (
+    network_id BLOB NOT NULL,
+    collection TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    -- JSON as it was sent but for whitespace.
+    doc        TEXT NOT NULL,
+    PRIMARY KEY (network_id, collection, id)
+);
+
+-- Entries of the collections' indexes.
+CREATE TABLE collection_entries (
+    network_id BLOB NOT NULL,
+    collection TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    field      TEXT NOT NULL,
+    -- Bytes that compare as the field's values do.
+    value      BLOB NOT NULL,
+    PRIMARY KEY (network_id, collection, id, field)
+) WITHOUT ROWID;
+CREATE INDEX collection_entries_by_value ON collection_entries (network_id, collection, field, value, id);
+
+-- Indexes of collections that are being built.
+CREATE TABLE collection_index_builds (
+    network_id BLOB NOT NULL,
+    collection TEXT NOT NULL,
+    -- JSON list.
+    fields     TEXT NOT NULL,
+    -- Documents up to this one are in them.
+    after_id   TEXT NOT NULL,
+    PRIMARY KEY (network_id, collection)
+) WITHOUT ROWID;
+
+
+-- Modules --------------------------------------------------------------------------------------------------------------
+
+-- Versions of modules. Their bytes are in `module_code`, so that lists do not read them.
+CREATE TABLE modules (
+    network_id    BLOB    NOT NULL,
+    name          TEXT    NOT NULL,
+    version       INTEGER NOT NULL,
+    sha256        TEXT    NOT NULL,
+    component_id  TEXT,
+    size_bytes    INTEGER NOT NULL,
+    points        TEXT    NOT NULL,
+    world_version TEXT,
+    state         TEXT    NOT NULL,
+    reason        TEXT,
+    created_at    INTEGER NOT NULL,
+    PRIMARY KEY (network_id, name, version)
+) WITHOUT ROWID;
+-- The same bytes again are the same version.
+CREATE UNIQUE INDEX modules_by_sha256 ON modules (network_id, name, sha256);
+
+-- Last version number of each module. It outlives the versions, so that no number is used twice.
+CREATE TABLE module_names (
+    network_id   BLOB    NOT NULL,
+    name         TEXT    NOT NULL,
+    last_version INTEGER NOT NULL,
+    PRIMARY KEY (network_id, name)
+) WITHOUT ROWID;
+
+-- Bytes of versions; empty where they are in the blob store.
+CREATE TABLE module_code (
+    network_id BLOB    NOT NULL,
+    name       TEXT    NOT NULL,
+    version    INTEGER NOT NULL,
+    -- As uploaded.
+    upload     BLOB    NOT NULL,
+    -- Component that a core module was wrapped into; null: the upload is a component.
+    component  BLOB,
+    PRIMARY KEY (network_id, name, version)
+);
+
+-- Chains of modules at the extension points.
+CREATE TABLE extension_points (
+    network_id BLOB    NOT NULL,
+    point      TEXT    NOT NULL,
+    revision   INTEGER NOT NULL,
+    -- JSON lists of links, now and before the last change.
+    chain      TEXT    NOT NULL,
+    previous   TEXT    NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (network_id, point)
+) WITHOUT ROWID;
+
+
+-- Events and webhooks --------------------------------------------------------------------------------------------------
+
+-- Events of committed changes that are not published yet.
+CREATE TABLE outbox (
+    -- Rises with each event and is never used again. Of two changes, the later one's event has the higher number.
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    network_id BLOB    NOT NULL,
+    name       TEXT    NOT NULL,
+    -- The only server whose stream gets it; null: all of the network's.
+    target     TEXT,
+    data       TEXT    NOT NULL,
+    created_at INTEGER NOT NULL
+);
+CREATE INDEX outbox_by_network ON outbox (network_id, id);
+
+-- Events on request: names that some stream of the network asked for. Others are not published.
+CREATE TABLE event_listeners (
+    network_id BLOB    NOT NULL,
+    name       TEXT    NOT NULL,
+    -- A stream that ended before may still be resumed.
+    until      INTEGER NOT NULL,
+    PRIMARY KEY (network_id, name)
+) WITHOUT ROWID;
+
+-- Subscriptions of webhooks to events.
+CREATE TABLE event_subscriptions (
+    network_id BLOB NOT NULL,
+    name       TEXT NOT NULL,
+    -- A webhook's id.
+    subscriber TEXT NOT NULL,
+    PRIMARY KEY (network_id, name, subscriber)
+) WITHOUT ROWID;
+
+-- Webhooks of networks, with their queue's state.
+CREATE TABLE webhooks (
+    network_id      BLOB    NOT NULL,
+    webhook_id      TEXT    NOT NULL,
+    -- STANDARD or DISCORD.
+    kind            TEXT    NOT NULL,
+    name            TEXT,
+    url             TEXT    NOT NULL,
+    -- JSON: names of events, and message templates by event.
+    events          TEXT    NOT NULL,
+    templates       TEXT    NOT NULL,
+    secret          TEXT    NOT NULL,
+    previous_secret TEXT,
+    previous_until  INTEGER,
+    -- ENABLED or DISABLED.
+    state           TEXT    NOT NULL,
+    disabled_reason TEXT,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL,
+    -- Of the newest delivery.
+    last_seq        INTEGER NOT NULL,
+    -- Deliveries in the queue, their bytes, and those dropped since it was full.
+    waiting         INTEGER NOT NULL,
+    waiting_bytes   INTEGER NOT NULL,
+    dropped         INTEGER NOT NULL,
+    -- Failed attempts since the last success, and the time of the first.
+    failures        INTEGER NOT NULL,
+    failing_since   INTEGER,
+    last_success_at INTEGER,
+    last_failure_at INTEGER,
+    -- Until then one node is at it, or it backs off.
+    next_attempt_at INTEGER NOT NULL,
+    PRIMARY KEY (network_id, webhook_id)
+);
+CREATE INDEX webhooks_due ON webhooks (network_id, next_attempt_at) WHERE state = 'ENABLED' AND waiting > 0;
+
+-- Deliveries to webhooks: those that wait, and the latest that have arrived or failed.
+CREATE TABLE webhook_deliveries (
+    network_id   BLOB    NOT NULL,
+    webhook_id   TEXT    NOT NULL,
+    -- Order in which they are sent.
+    seq          INTEGER NOT NULL,
+    -- The same for each attempt, and for a resend.
+    message_id   TEXT    NOT NULL,
+    event        TEXT    NOT NULL,
+    data         TEXT    NOT NULL,
+    event_at     INTEGER NOT NULL,
+    queued_at    INTEGER NOT NULL,
+    -- WAITING, DELIVERED or FAILED.
+    state        TEXT    NOT NULL,
+    attempts     INTEGER NOT NULL,
+    -- The last attempt and its result.
+    attempted_at INTEGER,
+    status       INTEGER,
+    error        TEXT,
+    duration_ms  INTEGER,
+    finished_at  INTEGER,
+    PRIMARY KEY (network_id, webhook_id, seq)
+);
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (network_id, webhook_id, seq) WHERE state = 'WAITING';
+CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
+
+
+-- People ---------------------------------------------------------------------------------------------------------------
+
+-- Accounts of people. They are the hub's: one may be a member of many networks.
+CREATE TABLE persons (
+    person_id      TEXT    NOT NULL PRIMARY KEY,
+    -- In lower case: an address is one person's.
+    email_folded   TEXT    NOT NULL UNIQUE,
+    email          TEXT    NOT NULL,
+    name           TEXT    NOT NULL,
+    -- PHC string of argon2id; null: no sign-in by password.
+    password_hash  TEXT,
+    is_operator    BOOLEAN NOT NULL,
+    -- Second factor, in effect once its first code was checked.
+    totp_secret    BLOB,
+    totp_confirmed BOOLEAN NOT NULL,
+    -- Its last step that was used.
+    totp_last_step INTEGER NOT NULL,
+    created_at     INTEGER NOT NULL
+);
+
+-- Sessions of people.
+CREATE TABLE person_sessions (
+    session_id TEXT    NOT NULL PRIMARY KEY,
+    person_id  TEXT    NOT NULL,
+    -- Of the session's token, which is not stored.
+    sha256     BLOB    NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    address    TEXT
+);
+CREATE INDEX person_sessions_by_person ON person_sessions (person_id, created_at);
+CREATE INDEX person_sessions_by_end ON person_sessions (expires_at);
+
+-- Recovery codes that stand in for the second factor, once each.
+CREATE TABLE person_recovery_codes (
+    person_id TEXT NOT NULL,
+    sha256    BLOB NOT NULL,
+    PRIMARY KEY (person_id, sha256)
+);
+
+-- Subjects of people at OpenID providers, from the first sign-in on. A person has one at each provider.
+CREATE TABLE person_openid_subjects (
+    issuer    TEXT    NOT NULL,
+    subject   TEXT    NOT NULL,
+    person_id TEXT    NOT NULL,
+    linked_at INTEGER NOT NULL,
+    PRIMARY KEY (issuer, subject)
+);
+CREATE UNIQUE INDEX person_openid_subjects_by_person ON person_openid_subjects (person_id, issuer);
+
+-- Failed sign-ins by the hash of the address that was given, whether or not it is a person's.
+CREATE TABLE sign_in_failures (
+    email_sha256 BLOB    NOT NULL PRIMARY KEY,
+    failures     INTEGER NOT NULL,
+    last_at      INTEGER NOT NULL
+);
+CREATE INDEX sign_in_failures_by_age ON sign_in_failures (last_at);
+
+-- Members of networks and their roles.
+CREATE TABLE network_members (
+    network_id BLOB    NOT NULL,
+    person_id  TEXT    NOT NULL,
+    role       TEXT    NOT NULL,
+    joined_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, person_id)
+);
+CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
+
+-- Mails with a link: invitations to a network, and password resets (of the operator's network).
+CREATE TABLE person_links (
+    network_id   BLOB    NOT NULL,
+    link_id      TEXT    NOT NULL,
+    kind         TEXT    NOT NULL,
+    email_folded TEXT    NOT NULL,
+    email        TEXT    NOT NULL,
+    -- Of an invitation; null: to be an operator.
+    role         TEXT,
+    created_at   INTEGER NOT NULL,
+    expires_at   INTEGER NOT NULL,
+    -- Of the token; null until a mail with it is sent.
+    sha256       BLOB,
+    -- Time of the next attempt to send it; null: sent.
+    due_at       INTEGER,
+    attempts     INTEGER NOT NULL,
+    PRIMARY KEY (network_id, link_id)
+);
+CREATE INDEX person_links_by_token ON person_links (sha256) WHERE sha256 IS NOT NULL;
+CREATE INDEX person_links_by_email ON person_links (network_id, email_folded, created_at);
+CREATE INDEX person_links_by_age ON person_links (network_id, created_at, link_id);
+CREATE INDEX person_links_due ON person_links (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX person_links_by_end ON person_links (expires_at);
+
+-- Addresses that wait for the launch. The list is the hub's own: its rows are of the operator's network.
+CREATE TABLE waitlist (
+    network_id   BLOB    NOT NULL,
+    -- In lower case: an address is on the list once.
+    email_folded TEXT    NOT NULL,
+    -- As it was first written; mail goes there.
+    email        TEXT    NOT NULL,
+    source       TEXT,
+    joined_at    INTEGER NOT NULL,
+    confirmed_at INTEGER,
+    -- Time of the next attempt to send a mail; null: none is due.
+    due_at       INTEGER,
+    -- Of the mail that is due.
+    attempts     INTEGER NOT NULL,
+    PRIMARY KEY (network_id, email_folded)
+) WITHOUT ROWID;
+CREATE INDEX waitlist_by_age ON waitlist (network_id, joined_at, email_folded);
+CREATE INDEX waitlist_due ON waitlist (network_id, due_at) WHERE due_at IS NOT NULL;
+
+-- Links in the waitlist's mails.
+CREATE TABLE waitlist_links (
+    network_id   BLOB    NOT NULL,
+    -- Of the token, which is not stored.
+    sha256       BLOB    NOT NULL,
+    email_folded TEXT    NOT NULL,
+    made_at      INTEGER NOT NULL,
+    -- Time at which the mail with it was handed over.
+    sent_at      INTEGER,
+    used_at      INTEGER,
+    PRIMARY KEY (network_id, sha256)
+) WITHOUT ROWID;
+CREATE INDEX waitlist_links_by_email ON waitlist_links (network_id, email_folded, sent_at);
+CREATE INDEX waitlist_links_by_age ON waitlist_links (network_id, made_at);
+
+
+-- Files ----------------------------------------------------------------------------------------------------------------
+
+-- Archives that agents install. Their bytes are in the blob store.
+CREATE TABLE artifacts (
+    network_id  BLOB    NOT NULL,
+    artifact_id TEXT    NOT NULL,
+    name        TEXT    NOT NULL,
+    version     TEXT    NOT NULL,
+    sha256      TEXT    NOT NULL,
+    size_bytes  INTEGER NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, artifact_id)
+) WITHOUT ROWID;
+-- A version never changes.
+CREATE UNIQUE INDEX artifacts_by_version ON artifacts (network_id, name, version);
+CREATE INDEX artifacts_by_age ON artifacts (network_id, created_at, artifact_id);
+
+-- Blobs that no row refers to: not recorded yet, or not needed any more.
+CREATE TABLE unreferenced_blobs (
+    network_id BLOB    NOT NULL,
+    blob_key   TEXT    NOT NULL,
+    -- 0 from when its deletion begins.
+    delete_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, blob_key)
+) WITHOUT ROWID;
+CREATE INDEX unreferenced_blobs_due ON unreferenced_blobs (delete_at);
+
+
+-- Imports from other plugins -------------------------------------------------------------------------------------------
+
+-- Imports of other plugins' files.
+CREATE TABLE imports (
+    network_id  BLOB    NOT NULL,
+    import_id   TEXT    NOT NULL,
+    -- LUCKPERMS, LITEBANS or BALANCES.
+    kind        TEXT    NOT NULL,
+    dry_run     BOOLEAN NOT NULL,
+    -- JSON: options for reading the file.
+    options     TEXT    NOT NULL,
+    sha256      TEXT    NOT NULL,
+    file_size   INTEGER NOT NULL,
+    -- Of the file in the blob store; 0 once it is gone.
+    size_bytes  INTEGER NOT NULL,
+    -- QUEUED, RUNNING, DONE, FAILED or CANCELLED.
+    state       TEXT    NOT NULL,
+    -- Records that are done, and all of them; null until that is known.
+    done        INTEGER NOT NULL,
+    total       INTEGER,
+    -- JSON: results by category, and notes for the owner.
+    counts      TEXT    NOT NULL,
+    notes       TEXT    NOT NULL,
+    more_notes  INTEGER NOT NULL,
+    error       TEXT,
+    error_line  INTEGER,
+    key_id      TEXT    NOT NULL,
+    created_at  INTEGER NOT NULL,
+    started_at  INTEGER,
+    finished_at INTEGER,
+    PRIMARY KEY (network_id, import_id)
+);
+-- One at a time in each network.
+CREATE UNIQUE INDEX imports_running ON imports (network_id) WHERE state IN ('QUEUED', 'RUNNING');
+-- Unfinished imports of all networks are looked for together.
+CREATE INDEX imports_unfinished ON imports (created_at, import_id) WHERE state IN ('QUEUED', 'RUNNING');
+CREATE INDEX imports_by_time ON imports (network_id, created_at DESC, import_id DESC);
+
+-- Sources of imported punishments and balances, so that they are not imported twice.
+CREATE TABLE import_sources (
+    network_id BLOB    NOT NULL,
+    -- The other plugin's table, or the currency.
+    source     TEXT    NOT NULL,
+    source_key TEXT    NOT NULL,
+    -- Id of the punishment, or the balance in ten-thousandths.
+    value      INTEGER NOT NULL,
+    PRIMARY KEY (network_id, source, source_key)
+) WITHOUT ROWID;
+
+
+-- Usage ----------------------------------------------------------------------------------------------------------------
+
+-- Usage of networks by hour. It outlives its network, so that the last hours can be billed.
+CREATE TABLE usage_hours (
+    network_id         BLOB    NOT NULL,
+    -- Begin of the hour.
+    hour               INTEGER NOT NULL,
+    requests           INTEGER NOT NULL DEFAULT 0,
+    events             INTEGER NOT NULL DEFAULT 0,
+    module_calls       INTEGER NOT NULL DEFAULT 0,
+    module_micros      INTEGER NOT NULL DEFAULT 0,
+    fuel               INTEGER NOT NULL DEFAULT 0,
+    documents          INTEGER NOT NULL DEFAULT 0,
+    storage_bytes      INTEGER NOT NULL DEFAULT 0,
+    module_store_bytes INTEGER NOT NULL DEFAULT 0,
+    file_bytes         INTEGER NOT NULL DEFAULT 0,
+    peak_players       INTEGER NOT NULL DEFAULT 0,
+    peak_servers       INTEGER NOT NULL DEFAULT 0,
+    peak_streams       INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (network_id, hour)
+) WITHOUT ROWID;
+CREATE INDEX usage_hours_by_hour ON usage_hours (hour, network_id);
+
+-- Processes that add to the hours.
+CREATE TABLE usage_nodes (
+    node     TEXT    NOT NULL PRIMARY KEY,
+    -- Of the last batch that was added.
+    sequence INTEGER NOT NULL,
+    seen_at  INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Open streams of each process.
+CREATE TABLE usage_streams (
+    network_id BLOB    NOT NULL,
+    node       TEXT    NOT NULL,
+    streams    INTEGER NOT NULL,
+    seen_at    INTEGER NOT NULL,
+    PRIMARY KEY (network_id, node)
+) WITHOUT ROWID;
+
+-- Progress of the work on the hours.
+CREATE TABLE usage_progress (
+    -- 'close': hours before `hour` do not change any more. 'report': those up to `hour` and `last_network` are reported.
+    work          TEXT    NOT NULL PRIMARY KEY,
+    hour          INTEGER NOT NULL,
+    last_network  BLOB    NOT NULL,
+    -- The process that is at it.
+    claimed_by    TEXT    NOT NULL,
+    claimed_until INTEGER NOT NULL,
+    -- Names this hub in its reports, from the first one on.
+    source        TEXT
+) WITHOUT ROWID;
+INSERT INTO usage_progress (work, hour, last_network, claimed_by, claimed_until)
+VALUES ('close', 0, zeroblob(16), '', 0),
+       ('report', 0, zeroblob(16), '', 0);
+
+
+-- Audit log and repeated requests --------------------------------------------------------------------------------------
+
+-- Entries of the audit log: changes to a network, written with each change and never changed.
+CREATE TABLE audit_log (
+    network_id   BLOB    NOT NULL,
+    -- Rises with time: microseconds since the epoch in fifteen hexadecimal digits, then six random characters.
+    id           TEXT    NOT NULL,
+    at           INTEGER NOT NULL,
+    actor_type   TEXT    NOT NULL,
+    actor_id     TEXT    NOT NULL,
+    actor_name   TEXT    NOT NULL,
+    action       TEXT    NOT NULL,
+    target       TEXT    NOT NULL,
+    -- JSON without secrets; null: there was, or is, nothing.
+    value_before TEXT,
+    value_after  TEXT,
+    request_id   TEXT,
+    address      TEXT,
+    PRIMARY KEY (network_id, id)
+);
+CREATE INDEX audit_log_by_actor ON audit_log (network_id, actor_id, id);
+CREATE INDEX audit_log_by_action ON audit_log (network_id, action, id);
+
+-- Responses to requests with an Idempotency-Key.
+CREATE TABLE idempotency_keys (
+    network_id      BLOB    NOT NULL,
+    idempotency_key TEXT    NOT NULL,
+    -- SHA-256 of the request's path, query and body.
+    fingerprint     BLOB    NOT NULL,
+    created_at      INTEGER NOT NULL,
+    status          INTEGER NOT NULL,
+    content_type    TEXT,
+    -- Of an error, whose message is the body.
+    error_code      TEXT,
+    body            BLOB    NOT NULL,
+    PRIMARY KEY (network_id, idempotency_key)
+) WITHOUT ROWID;
+-- Old rows of all networks are deleted together.
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+
+-- The hub itself -------------------------------------------------------------------------------------------------------
+
+-- Nodes of the hub. Times are the database's.
+CREATE TABLE hub_nodes (
+    node           TEXT    NOT NULL,
+    url            TEXT    NOT NULL,
+    seen_at        INTEGER NOT NULL,
+    -- Nodes without the bus, or with a wrong clock, should own no shards.
+    reaches_bus    BOOLEAN NOT NULL,
+    is_clock_right BOOLEAN NOT NULL,
+    -- JSON list of the nodes that it reaches.
+    reached        TEXT    NOT NULL,
+    PRIMARY KEY (node)
+) WITHOUT ROWID;
+
+-- Leases of nodes on shards. A network belongs to the node with the lease on its shard.
+CREATE TABLE shard_leases (
+    shard      INTEGER NOT NULL,
+    node       TEXT    NOT NULL,
+    fence      INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (shard)
+) WITHOUT ROWID;
+
+-- Secrets of the hub, the same for all nodes.
+CREATE TABLE hub_secrets (
+    purpose TEXT NOT NULL PRIMARY KEY,
+    secret  TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Backups that are being made: while there is one, no blob is deleted. One whose beat stands still was killed.
+CREATE TABLE backup_holds (
+    hold_id TEXT    NOT NULL PRIMARY KEY,
+    beat    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Backups that were, or are being, restored into this database. It is not served before they are complete.
+CREATE TABLE restores (
+    backup_id   TEXT    NOT NULL PRIMARY KEY,
+    -- Parts of the file that are here.
+    members     INTEGER NOT NULL,
+    -- Null until all was compared with what the file says.
+    finished_at INTEGER
+) WITHOUT ROWID;
+
+
+-- Counts of what networks store ----------------------------------------------------------------------------------------
+
+-- Stored rows and bytes of each network: the sum over its slots. The triggers below count; here, all in slot 0.
+CREATE TABLE network_usage (
+    network_id    BLOB    NOT NULL,
+    slot          INTEGER NOT NULL,
+    documents     INTEGER NOT NULL,
+    storage_bytes INTEGER NOT NULL,
+    file_bytes    INTEGER NOT NULL,
+    PRIMARY KEY (network_id, slot)
+) WITHOUT ROWID;
+
+CREATE TRIGGER count_player_data_added AFTER INSERT ON player_data BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 64 + octet_length(NEW.game_mode) + octet_length(NEW.namespace) + octet_length(NEW.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_player_data_changed AFTER UPDATE OF data ON player_data
+WHEN octet_length(NEW.data) <> octet_length(OLD.data) BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, octet_length(NEW.data) - octet_length(OLD.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_player_data_deleted AFTER DELETE ON player_data BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.game_mode) - octet_length(OLD.namespace) - octet_length(OLD.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+
+CREATE TRIGGER count_documents_added AFTER INSERT ON collection_documents BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 1, 64 + octet_length(NEW.collection) + octet_length(NEW.id) + octet_length(NEW.doc), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET
+        documents = documents + 1, storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_documents_changed AFTER UPDATE OF doc ON collection_documents
+WHEN octet_length(NEW.doc) <> octet_length(OLD.doc) BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, octet_length(NEW.doc) - octet_length(OLD.doc), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_documents_deleted AFTER DELETE ON collection_documents BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, -1, -64 - octet_length(OLD.collection) - octet_length(OLD.id) - octet_length(OLD.doc), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET
+        documents = documents - 1, storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+
+CREATE TRIGGER count_config_added AFTER INSERT ON config_documents BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 64 + octet_length(NEW.doc_group) + octet_length(NEW.namespace) + octet_length(NEW.doc), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_config_changed AFTER UPDATE OF doc ON config_documents
+WHEN octet_length(NEW.doc) <> octet_length(OLD.doc) BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, octet_length(NEW.doc) - octet_length(OLD.doc), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_config_deleted AFTER DELETE ON config_documents BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.doc_group) - octet_length(OLD.namespace) - octet_length(OLD.doc), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+
+CREATE TRIGGER count_messages_added AFTER INSERT ON localization_messages BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 64 + octet_length(NEW.namespace) + octet_length(NEW.locale_key)
+        + octet_length(NEW.message_key) + COALESCE(octet_length(NEW.default_text), 0)
+        + COALESCE(octet_length(NEW.override_text), 0), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_messages_changed AFTER UPDATE OF default_text, override_text ON localization_messages BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, COALESCE(octet_length(NEW.default_text), 0) + COALESCE(octet_length(NEW.override_text), 0)
+        - COALESCE(octet_length(OLD.default_text), 0) - COALESCE(octet_length(OLD.override_text), 0), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_messages_deleted AFTER DELETE ON localization_messages BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.namespace) - octet_length(OLD.locale_key)
+        - octet_length(OLD.message_key) - COALESCE(octet_length(OLD.default_text), 0)
+        - COALESCE(octet_length(OLD.override_text), 0), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+
+CREATE TRIGGER count_artifacts_added AFTER INSERT ON artifacts BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_artifacts_deleted AFTER DELETE ON artifacts BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, 0, -OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+
+CREATE TRIGGER count_bundles_added AFTER INSERT ON provisioning_bundles BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_bundles_changed AFTER UPDATE OF size_bytes ON provisioning_bundles BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes - OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_bundles_deleted AFTER DELETE ON provisioning_bundles BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, 0, -OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+
+CREATE TRIGGER count_snapshots_added AFTER INSERT ON world_blobs WHEN NEW.size_bytes IS NOT NULL BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_snapshots_changed AFTER UPDATE OF size_bytes ON world_blobs BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, COALESCE(NEW.size_bytes, 0) - COALESCE(OLD.size_bytes, 0))
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_snapshots_deleted AFTER DELETE ON world_blobs WHEN OLD.size_bytes IS NOT NULL BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, 0, -OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+
+CREATE TRIGGER count_modules_added AFTER INSERT ON modules BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_modules_deleted AFTER DELETE ON modules BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, 0, -OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+
+CREATE TRIGGER count_imports_added AFTER INSERT ON imports BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_imports_changed AFTER UPDATE OF size_bytes ON imports BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 0, NEW.size_bytes - OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;
+CREATE TRIGGER count_imports_deleted AFTER DELETE ON imports WHEN OLD.size_bytes <> 0 BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, 0, -OLD.size_bytes)
+    ON CONFLICT (network_id, slot) DO UPDATE SET file_bytes = file_bytes + excluded.file_bytes;
+END;

@@ -1,1 +1,0 @@
--- PostgreSQL alone needs it: SQLite runs one writing statement at a time.
