@@ -7,6 +7,7 @@
   connectors' are run against the hub at HUB_URL with HUB_KEY.
 - A `json` block has the shape of what the block before it printed last, or, after none, of its event's example in the hub's
   document. A field named `…` stands for any others.
+- Readers build in release mode. Here the same commands use the debug build, which the tests have.
 - The lines of a `text` block are among those that the block before it printed. `…` stands for anything, a number for any other.
 - A table of events has all of the document's, with all of their fields.
 
@@ -78,6 +79,7 @@ def check_sources(page):
 def run(commands, folder):
     """Runs blocks in one shell. What each of them printed, or the problem."""
     script = PRELUDE + f"printf '\\n{MARK}\\n'\n".join(commands)
+    script = script.replace(" --release", "").replace("target}/release/", "target}/debug/")
     # Ends the shell in a way that lets it end what it has started.
     done = subprocess.run(["timeout", "300", "bash", "-c", script], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:

@@ -13,7 +13,7 @@ import pytest
 from support import FakeGame, eventually, soon
 
 from networkhub import AsyncHubClient, EventStream, HubClient, HubConnector, HubError, RetryPolicy
-from networkhub.models import ServerInfo
+from networkhub.models import ServerRegistration
 
 
 class OddHub:
@@ -239,7 +239,10 @@ async def test_a_join_keeps_its_key_while_it_is_unknown_whether_it_was_carried_o
             reply(request, 403, "{}")
 
     odd.answer = answer
-    async with AsyncHubClient(odd.url, "key") as client, HubConnector(client, ServerInfo("a", "a", 1), FakeGame()) as connector:
+    async with (
+        AsyncHubClient(odd.url, "key") as client,
+        HubConnector(client, ServerRegistration(server_id="a", server_type="a", port=1), FakeGame()) as connector,
+    ):
         connector.player_joined(UUID(int=1), "Ann")
         await eventually("the join was told", lambda: connector.status.pending_changes == 0)
     # A refusal is kept with its key, so the join after it has another one.

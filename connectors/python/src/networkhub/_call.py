@@ -12,7 +12,6 @@ from urllib.parse import quote, urlencode
 
 from . import _json
 from .errors import INVALID_ANSWER, HubError
-from .models import Page
 
 if TYPE_CHECKING:
     from ._transport import AsyncTransport, SyncTransport
@@ -132,20 +131,6 @@ def document(answer: Answer) -> Any:
 def listed(kind: type[T]) -> Callable[[Answer], list[T]]:
     """Reads a list of models."""
     return lambda answer: answer.read_list(kind)
-
-
-def page_of(kind: type[T]) -> Callable[[Answer], Page[T]]:
-    """Reads a page of models."""
-
-    def read(answer: Answer) -> Page[T]:
-        def read_page() -> Page[T]:
-            page = _json.parse(answer.text)
-            items = [_json.read(kind, item) for item in page["items"]]
-            return Page(items, page["page"], page["limit"], page["total"])
-
-        return answer.attempt(read_page)
-
-    return read
 
 
 def existed(answer: Answer) -> bool:

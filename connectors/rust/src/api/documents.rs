@@ -1,11 +1,12 @@
 //! Collections: documents under ids of your own, found by indexed fields. A document is JSON of at most 256 KiB.
 
 use reqwest::Method;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::model::{CollectionDefinition, DocumentBatch, DocumentPage, Order, RegisteredCollection};
+use crate::model::{
+    CollectionDefinition, CollectionDocuments, CollectionItems, RegisteredCollection, RegisteredCollections,
+};
 use crate::{HubClient, HubError};
 
 /// Which documents of a collection, by an indexed field.
@@ -28,18 +29,32 @@ pub enum DocumentQuery {
     All(Order),
 }
 
+/// The order of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The least first.
+    Ascending,
+    /// The greatest first.
+    Descending,
+}
+
+impl Order {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ascending => "asc",
+            Self::Descending => "desc",
+        }
+    }
+}
+
 impl HubClient {
     /// Makes collections, or adds indexes to them; do it at every start. An index may be `BUILDING` for a while.
     pub async fn register_collections(
         &self,
         collections: &[CollectionDefinition],
     ) -> Result<Vec<RegisteredCollection>, HubError> {
-        #[derive(Deserialize)]
-        struct Answer {
-            collections: Vec<RegisteredCollection>,
-        }
         let request = self.plugin(Method::POST, &["collections", "register"]);
-        let answer: Answer = request.json(&json!({"collections": collections})).safe().send().await?;
+        let answer: RegisteredCollections = request.json(&json!({"collections": collections})).safe().send().await?;
         Ok(answer.collections)
     }
 
@@ -65,7 +80,7 @@ impl HubClient {
     }
 
     /// At most 200 documents by their ids.
-    pub async fn get_documents(&self, collection: &str, ids: &[&str]) -> Result<DocumentBatch, HubError> {
+    pub async fn get_documents(&self, collection: &str, ids: &[&str]) -> Result<CollectionDocuments, HubError> {
         self.plugin(Method::POST, &["collections", collection, "mget"]).json(&json!({"ids": ids})).safe().send().await
     }
 
@@ -77,7 +92,7 @@ impl HubClient {
         query: &DocumentQuery,
         limit: u32,
         cursor: Option<&str>,
-    ) -> Result<DocumentPage, HubError> {
+    ) -> Result<CollectionItems, HubError> {
         let list = |route| self.plugin(Method::GET, &["collections", collection, route, field]);
         let request = match query {
             DocumentQuery::By(Value::String(text)) => list("by").query("value", text),

@@ -4,7 +4,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::model::{DataEntry, IncrementedStatistic, PlayerProfile, PlayerStatistics};
+use crate::model::{DataEntry, IncrementedStatistic, LivePlayerProfile, LoadedPlayer, PlayerStatistics};
 use crate::{HubClient, HubError};
 
 /// How a player is loaded.
@@ -24,13 +24,17 @@ pub struct LoadOptions {
 
 impl HubClient {
     /// A player, with where they are; none for one who was never seen. Without a game mode: the data of `global`.
-    pub async fn get_player(&self, player: Uuid, game_mode: Option<&str>) -> Result<Option<PlayerProfile>, HubError> {
+    pub async fn get_player(
+        &self,
+        player: Uuid,
+        game_mode: Option<&str>,
+    ) -> Result<Option<LivePlayerProfile>, HubError> {
         let request = self.plugin(Method::GET, &["players", &player.to_string()]);
         request.query_if("gameMode", game_mode).find().await
     }
 
     /// Loads a player who joins, and makes them known.
-    pub async fn load_player(&self, player: Uuid, options: &LoadOptions) -> Result<PlayerProfile, HubError> {
+    pub async fn load_player(&self, player: Uuid, options: &LoadOptions) -> Result<LoadedPlayer, HubError> {
         let include = (!options.include.is_empty()).then(|| options.include.join(","));
         self.plugin(Method::POST, &["players", &player.to_string(), "load"])
             .query_if("username", options.username.as_ref())
@@ -63,7 +67,7 @@ impl HubClient {
         game_mode: &str,
         namespace: &str,
         data: &str,
-        version: Option<u64>,
+        version: Option<i64>,
     ) -> Result<DataEntry, HubError> {
         let request = self.plugin(Method::PUT, &["players", &player.to_string(), "data", game_mode, namespace]);
         let request = request.json(&json!({"data": data, "version": version}));

@@ -4,13 +4,13 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::model::{OpenWorldRequest, OpenedWorld, SnapshotUpload, WorldLease};
+use crate::model::{OpenedWorld, SnapshotUpload, WorldLease, WorldRequest};
 use crate::{HubClient, HubError};
 
 impl HubClient {
     /// Opens a world, wherever it is or will be up. `LOADING`: wait for `WORLD_READY` with its `worldInstanceId`, as
     /// [`HubConnector::open_world`](crate::HubConnector::open_world) does.
-    pub async fn open_world(&self, request: &OpenWorldRequest) -> Result<OpenedWorld, HubError> {
+    pub async fn open_world(&self, request: &WorldRequest) -> Result<OpenedWorld, HubError> {
         self.plugin(Method::POST, &["worlds", "open"]).json(request).safe().send().await
     }
 

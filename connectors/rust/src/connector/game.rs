@@ -9,7 +9,7 @@ use tracing::warn;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::model::{ChatMessage, ConsoleCommand, Punishment, TransferCommand};
+use crate::model::{ChatMessage, ConsoleCommandOrder, Punishment, SignedTransferCommand};
 
 /// Lines of chat that wait for the game.
 const CHAT_CAPACITY: usize = 1_000;
@@ -24,7 +24,7 @@ pub trait GameServer: Send + Sync + 'static {
     fn transfer_player(
         &self,
         player: Uuid,
-        command: TransferCommand,
+        command: SignedTransferCommand,
     ) -> impl Future<Output = Result<(), String>> + Send;
 
     /// Removes a player of this server, who was banned or kicked.
@@ -42,9 +42,9 @@ pub trait GameServer: Send + Sync + 'static {
 pub(super) enum GameTask {
     Chat(ChatMessage),
     Kick(Uuid, Punishment),
-    Transfer(TransferCommand),
+    Transfer(SignedTransferCommand),
     /// To be answered before this time.
-    Command(ConsoleCommand, Instant),
+    Command(ConsoleCommandOrder, Instant),
 }
 
 /// Hands tasks to the game, each in a task of its own, so that one that takes long holds up no other.
@@ -84,7 +84,7 @@ async fn show_lines<G: GameServer>(game: Arc<G>, mut lines: mpsc::Receiver<ChatM
     }
 }
 
-async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: TransferCommand) {
+async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: SignedTransferCommand) {
     let order = command.clone();
     let sent = tokio::spawn(async move { game.transfer_player(order.player_uuid, order).await });
     if let Err(message) = joined(sent).await {
@@ -92,7 +92,12 @@ async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: Tra
     }
 }
 
-async fn run_command<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: ConsoleCommand, deadline: Instant) {
+async fn run_command<G: GameServer>(
+    game: Arc<G>,
+    shared: Arc<Shared>,
+    command: ConsoleCommandOrder,
+    deadline: Instant,
+) {
     let line = command.command.clone();
     let run = async move { timeout_at(deadline, game.run_command(line)).await };
     let outcome = joined(tokio::spawn(async move {

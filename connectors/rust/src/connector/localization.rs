@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use uuid::Uuid;
 
-use crate::model::{Catalog, LanguageSource, PlayerLanguage};
+use crate::model::{LanguageSource, LocalizationCatalog, PlayerLanguage};
 use crate::{HubClient, HubError};
 
 /// Messages by key.
@@ -22,7 +22,7 @@ pub struct LocalizationCache {
     pub(super) defaults: HashMap<String, Messages>,
     default_locale: String,
     languages: RwLock<HashMap<Uuid, PlayerLanguage>>,
-    catalog: RwLock<Option<Arc<Catalog>>>,
+    catalog: RwLock<Option<Arc<LocalizationCatalog>>>,
 }
 
 impl LocalizationCache {
@@ -66,7 +66,7 @@ impl LocalizationCache {
     }
 
     /// The catalog as it was read last; none before the first time.
-    pub fn catalog(&self) -> Option<Arc<Catalog>> {
+    pub fn catalog(&self) -> Option<Arc<LocalizationCatalog>> {
         self.catalog.read().clone()
     }
 

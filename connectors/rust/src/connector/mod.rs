@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::model::{ChatMessage, OpenWorldRequest, OpenedWorld, Punishment, ServerInfo, ServerState, TransferOutcome};
+use crate::model::{ChatMessageInput, OpenedWorld, Punishment, ServerRegistration, TransferOutcome, WorldRequest};
 use crate::{HubClient, HubError, HubEvent};
 
 use self::clock::HubClock;
@@ -40,7 +40,7 @@ pub use self::game::GameServer;
 use self::game::GameTask;
 pub use self::join::JoinDecision;
 pub use self::localization::LocalizationCache;
-pub use self::options::ConnectorOptions;
+pub use self::options::{ConnectorOptions, ServerState};
 use self::outbox::ChangeKind;
 pub use self::permissions::PermissionCache;
 use self::persist::persist;
@@ -98,7 +98,7 @@ impl ConnectorStatus {
 /// What the tasks of a connector share.
 struct Shared {
     client: HubClient,
-    info: ServerInfo,
+    info: ServerRegistration,
     options: JoinOptions,
     clock: Arc<HubClock>,
     verifier: TransferVerifier,
@@ -307,7 +307,7 @@ impl HubConnector {
     ///
     /// # Errors
     /// See [`HubError`].
-    pub async fn open_world(&self, request: &OpenWorldRequest) -> Result<OpenedWorld, HubError> {
+    pub async fn open_world(&self, request: &WorldRequest) -> Result<OpenedWorld, HubError> {
         self.shared.open_world(request).await
     }
 
@@ -320,14 +320,14 @@ impl HubConnector {
         if self.shared.punishments.is_muted(player) {
             return Err(HubError::Connector { code: "muted", message: "The player is muted.".to_owned() });
         }
-        let ServerInfo { server_id, server_type, .. } = &self.shared.info;
-        let line = ChatMessage {
+        let ServerRegistration { server_id, server_type, .. } = &self.shared.info;
+        let line = ChatMessageInput {
             player_uuid: player,
             player_name: name.to_owned(),
             message: message.to_owned(),
             server_id: server_id.clone(),
             server_type: Some(server_type.clone()),
-            ..ChatMessage::default()
+            ..ChatMessageInput::default()
         };
         self.shared.client.send_chat_message(&line).await
     }
@@ -386,7 +386,7 @@ impl Shared {
 
         let shared = Arc::clone(self);
         self.runtime.spawn(async move {
-            let registered = |answer: crate::model::Registered| {
+            let registered = |answer: crate::model::ServerSession| {
                 shared.verifier.set_secret(&answer.signing_secret, shared.clock.now());
                 info!("registered with the hub as {}", answer.server_id);
             };

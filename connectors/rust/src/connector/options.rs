@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::localization::Messages;
 use super::{GameServer, HubConnector};
 use crate::HubClient;
-use crate::model::{ServerInfo, ServerState};
+use crate::model::{ServerRegistration, WorldReport};
 
 /// The events that the connector itself needs, and those that nodes of worlds do.
 const EVENTS: [&str; 12] = [
@@ -24,12 +24,23 @@ const EVENTS: [&str; 12] = [
     "PERMISSIONS_UPDATED",
 ];
 
+/// A server's changing state. None leaves the hub's knowledge unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerState {
+    /// State of its game, such as `WAITING` or `PLAYING`.
+    pub game_state: Option<String>,
+    /// Players that its game needs; 0 if it is no minigame.
+    pub players_to_start: Option<u32>,
+    /// All its worlds.
+    pub worlds: Option<Vec<WorldReport>>,
+}
+
 /// The settings of a connector. All have defaults that fit most servers.
 #[derive(Debug)]
 #[must_use = "the connector is not started yet"]
 pub struct ConnectorOptions {
     pub(super) client: HubClient,
-    pub(super) info: ServerInfo,
+    pub(super) info: ServerRegistration,
     pub(super) state: ServerState,
     pub(super) events: Vec<String>,
     pub(super) namespaces: Vec<String>,
@@ -46,7 +57,7 @@ pub struct ConnectorOptions {
 
 impl ConnectorOptions {
     /// The usual settings for a server.
-    pub fn new(client: HubClient, info: ServerInfo) -> Self {
+    pub fn new(client: HubClient, info: ServerRegistration) -> Self {
         Self {
             client,
             info,

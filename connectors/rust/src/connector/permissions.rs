@@ -73,7 +73,8 @@ impl PermissionCache {
 
     /// An answer to a question that was asked at this time.
     pub(super) fn put(&self, player: Uuid, answer: EffectivePermissions, etag: Option<String>, asked_at: Instant) {
-        let nodes = answer.permissions.iter().map(|(node, value)| (node.to_lowercase(), *value)).collect();
+        let nodes = &answer.permissions;
+        let nodes = nodes.iter().filter_map(|(node, value)| Some((node.to_lowercase(), (*value)?))).collect();
         let entry = Entry { nodes: Arc::new(nodes), answer: Arc::new(answer), etag, asked_at };
         self.insert(player, entry);
     }

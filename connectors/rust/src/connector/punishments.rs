@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::clock::HubClock;
-use crate::model::{Punishment, PunishmentType};
+use crate::model::{Punishment, PunishmentKind};
 
 const CAPACITY: usize = 50_000;
 /// More events than come while an answer is on its way.
@@ -52,12 +52,12 @@ impl PunishmentCache {
 
     /// The ban that keeps a checked player out, if there is one.
     pub fn ban(&self, player: Uuid) -> Option<Punishment> {
-        self.find(player, PunishmentType::Ban)
+        self.find(player, PunishmentKind::Ban)
     }
 
     /// The mute of a player, if one is known.
     pub fn mute(&self, player: Uuid) -> Option<Punishment> {
-        self.find(player, PunishmentType::Mute)
+        self.find(player, PunishmentKind::Mute)
     }
 
     /// Whether a player may not chat: muted, or never checked, so that a mute would not be known.
@@ -72,10 +72,10 @@ impl PunishmentCache {
     }
 
     pub(super) fn find_ban(&self, player: Uuid, identity: &Identity) -> Option<Punishment> {
-        self.state.lock().find(player, identity, PunishmentType::Ban, self.clock.now())
+        self.state.lock().find(player, identity, PunishmentKind::Ban, self.clock.now())
     }
 
-    fn find(&self, player: Uuid, kind: PunishmentType) -> Option<Punishment> {
+    fn find(&self, player: Uuid, kind: PunishmentKind) -> Option<Punishment> {
         let identity = self.identity(player);
         self.state.lock().find(player, &identity, kind, self.clock.now())
     }
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    fn find(&self, player: Uuid, identity: &Identity, kind: PunishmentType, now: i64) -> Option<Punishment> {
+    fn find(&self, player: Uuid, identity: &Identity, kind: PunishmentKind, now: i64) -> Option<Punishment> {
         let of_kind = self.active.values().filter(|punishment| punishment.kind == kind);
         let mut in_force = of_kind.filter(|punishment| punishment.expires_at.is_none_or(|end| end > now));
         in_force.find(|punishment| concerns(punishment, player, identity)).cloned()

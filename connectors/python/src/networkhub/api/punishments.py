@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .. import _json
 from .._call import Api, Call, TransportT, keyed, listed, model, nothing, operation, optional, path, query
-from ..models import Punishment, PunishmentType
+from ..models import Punishment, PunishmentKind
 
 
 class PunishmentsApi(Api[TransportT]):
@@ -18,7 +18,7 @@ class PunishmentsApi(Api[TransportT]):
     def punish(
         self,
         player: UUID,
-        type: PunishmentType,
+        type: PunishmentKind,
         reason: str | None = None,
         *,
         player_name: str | None = None,
@@ -36,7 +36,7 @@ class PunishmentsApi(Api[TransportT]):
     def punish_name(
         self,
         player_name: str,
-        type: PunishmentType,
+        type: PunishmentKind,
         reason: str | None = None,
         *,
         duration: timedelta | None = None,
@@ -53,7 +53,7 @@ class PunishmentsApi(Api[TransportT]):
     def punish_ip(
         self,
         ip_address: str,
-        type: PunishmentType,
+        type: PunishmentKind,
         reason: str | None = None,
         *,
         duration: timedelta | None = None,
@@ -147,7 +147,7 @@ class PunishmentsApi(Api[TransportT]):
 
 
 def _body(
-    type: PunishmentType,
+    type: PunishmentKind,
     reason: str | None,
     duration: timedelta | None,
     issuer_uuid: UUID | None,

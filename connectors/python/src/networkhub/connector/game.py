@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from uuid import UUID
 
-from ..models import ChatMessage, Punishment, TransferCommand
+from ..models import ChatMessage, Punishment, SignedTransferCommand
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ class GameServer(ABC):
         task()
 
     @abstractmethod
-    def transfer_player(self, player: UUID, command: TransferCommand) -> Awaitable[None] | None:
+    def transfer_player(self, player: UUID, command: SignedTransferCommand) -> Awaitable[None] | None:
         """Sends a player of this server to another one.
 
         The command is verified: it is signed, not expired, not used before, and the player is here. On a proxy connect them to

@@ -12,21 +12,22 @@ from typing import Any
 from uuid import UUID
 
 from .. import _json
+from ..api.servers import ServerState
 from ..client import AsyncHubClient
 from ..errors import HubError
 from ..events import HubEvent
 from ..models import (
     ChatMessage,
-    ConsoleCommand,
+    ChatMessageInput,
+    ConsoleCommandOrder,
+    LoadedPlayer,
     OpenedWorld,
-    OpenWorldRequest,
-    PlayerProfile,
     Punishment,
-    Registered,
-    ServerInfo,
-    ServerState,
-    TransferCommand,
+    ServerRegistration,
+    ServerSession,
+    SignedTransferCommand,
     TransferOutcome,
+    WorldRequest,
 )
 from .clock import HubClock
 from .commands import CommandRunner
@@ -73,7 +74,7 @@ class HubConnector:
     def __init__(
         self,
         client: AsyncHubClient,
-        info: ServerInfo,
+        info: ServerRegistration,
         game: GameServer,
         options: ConnectorOptions | None = None,
     ) -> None:
@@ -211,7 +212,7 @@ class HubConnector:
         ban = self.punishments.ban(player)
         return JoinDecision(True, profile=profile) if ban is None else JoinDecision(False, "BANNED", ban)
 
-    async def _take_permissions(self, player: UUID, profile: PlayerProfile, asked_at: float) -> None:
+    async def _take_permissions(self, player: UUID, profile: LoadedPlayer, asked_at: float) -> None:
         """Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for."""
         if profile.permissions is not None and self.options.permission_context is None:
             self.permissions.put(player, profile.permissions, None, asked_at)
@@ -267,7 +268,7 @@ class HubConnector:
         """
         return await self._transfers.ask(player, target_server_id, world_id, 30.0)
 
-    async def open_world(self, request: OpenWorldRequest) -> OpenedWorld:
+    async def open_world(self, request: WorldRequest) -> OpenedWorld:
         """Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`."""
         return await self._worlds.open(request, 60.0)
 
@@ -279,7 +280,14 @@ class HubConnector:
         """
         if self.punishments.is_muted(player):
             raise HubError("muted", "The player is muted.")
-        await self.client.chat.send(ChatMessage(player, name, message, self.info.server_id, self.info.server_type))
+        line = ChatMessageInput(
+            player_uuid=player,
+            player_name=name,
+            message=message,
+            server_id=self.info.server_id,
+            server_type=self.info.server_type,
+        )
+        await self.client.chat.send(line)
 
     def hub_time(self) -> int:
         """The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell."""
@@ -357,11 +365,11 @@ class HubConnector:
         elif event.type == "PUNISHMENT":
             self._punished(event)
         elif event.type == "TRANSFER":
-            self._spawn(self._transfers.carry_out(event.read(TransferCommand)), "A transfer cannot be carried out")
+            self._spawn(self._transfers.carry_out(event.read(SignedTransferCommand)), "A transfer cannot be carried out")
         elif event.type == "SIGNING_SECRET_ROTATED":
             self.transfer_verifier.rotate(event.data["signingSecret"], event.data["validUntil"])
         elif event.type == "EXECUTE_COMMAND":
-            self._spawn(self._commands.run(event.read(ConsoleCommand)), "A console command cannot be run")
+            self._spawn(self._commands.run(event.read(ConsoleCommandOrder), event.at), "A console command cannot be run")
         elif event.type == "LOCALIZATION_UPDATED":
             self._read_catalog()
         elif event.type == "CONFIG_UPDATED":
@@ -394,7 +402,7 @@ class HubConnector:
         if player in self._online:
             self._ask_game(lambda: self._game.kick_player(player, reason), "A player cannot be kicked")
 
-    def _registered(self, answer: Registered) -> None:
+    def _registered(self, answer: ServerSession) -> None:
         self.transfer_verifier.set_secret(answer.signing_secret, self._clock.now())
         LOG.info("Registered with the hub as %s", answer.server_id)
 

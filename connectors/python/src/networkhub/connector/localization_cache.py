@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from ..client import AsyncHubClient
-from ..models import Catalog, ConfigDocument, LanguageSource, PlayerLanguage
+from ..models import ConfigDocument, LanguageSource, LocalizationCatalog, PlayerLanguage
 
 LOG = logging.getLogger("networkhub")
 
@@ -32,10 +32,10 @@ class LocalizationCache:
         self._defaults = defaults
         self._default_locale = default_locale
         self._languages: dict[UUID, PlayerLanguage] = {}
-        self._catalog: Catalog | None = None
+        self._catalog: LocalizationCatalog | None = None
 
     @property
-    def catalog(self) -> Catalog | None:
+    def catalog(self) -> LocalizationCatalog | None:
         """The catalog as it was read last."""
         return self._catalog
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..models import PlayerProfile, Punishment, ServerState
+from ..api.servers import ServerState
+from ..models import LoadedPlayer, Punishment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +59,7 @@ class JoinDecision:
     reason: Literal["BANNED", "NOT_VERIFIED"] | None = None
     """Why not: a ban, or the hub is away and nothing current is known of the player."""
     ban: Punishment | None = None
-    profile: PlayerProfile | None = None
+    profile: LoadedPlayer | None = None
     """The player as the hub has loaded them; None where the hub was away or they may not join."""
 
 

@@ -64,7 +64,7 @@ class PermissionCache:
 
     def put(self, player: UUID, answer: EffectivePermissions, etag: str | None, asked_at: float) -> None:
         """An answer to a question that was asked at this time."""
-        nodes = {node.lower(): value for node, value in answer.permissions.items()}
+        nodes = {node.lower(): value for node, value in answer.permissions.items() if value is not None}
         self._entries[player] = _Entry(nodes, answer, etag, asked_at)
 
     async def refresh(self, player: UUID) -> None:
@@ -91,7 +91,7 @@ class PermissionCache:
     def is_before(self, player: UUID, revision: Any) -> bool:
         """Whether what is known may be older than this change."""
         entry = self._entries.get(player)
-        if entry is None or entry.answer.revision is None or not isinstance(revision, int):
+        if entry is None or not isinstance(revision, int):
             return True
         return entry.answer.revision < revision
 
@@ -100,8 +100,6 @@ class PermissionCache:
         entry = self._entries.get(player)
         if entry is None:
             return True
-        if entry.answer.revision is None:
-            return time.monotonic() - entry.asked_at > _UNVERSIONED
         return entry.answer.valid_until is not None and entry.answer.valid_until <= hub_now
 
     def prune(self, online: Container[UUID]) -> None:

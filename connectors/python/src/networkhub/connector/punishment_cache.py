@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from ..models import Punishment, PunishmentType
+from ..models import Punishment, PunishmentKind
 from .clock import HubClock
 
 K = TypeVar("K")
@@ -81,11 +81,11 @@ class PunishmentCache:
         with self._lock:
             return list(self._active.values())
 
-    def _find(self, player: UUID, kind: PunishmentType) -> Punishment | None:
+    def _find(self, player: UUID, kind: PunishmentKind) -> Punishment | None:
         check = self.last_check(player)
         return self.find(player, check.name if check else None, check.ip if check else None, kind)
 
-    def find(self, player: UUID, name: str | None, ip: str | None, kind: PunishmentType) -> Punishment | None:
+    def find(self, player: UUID, name: str | None, ip: str | None, kind: PunishmentKind) -> Punishment | None:
         """A punishment of this kind that is in force for a player, a name or an address."""
         now = self._clock.now()
         with self._lock:

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from .._transport import NO_RETRIES, RetryPolicy
+from ..api.servers import ServerState
 from ..client import AsyncHubClient
 from ..errors import HubError
-from ..models import PlayerName, Registered, ServerInfo, ServerState
+from ..models import HeartbeatPlayer, ServerRegistration, ServerSession
 from .outbox import ChangeKind, PlayerChange, PlayerOutbox
 from .persist import persist
 
@@ -33,9 +34,9 @@ class Session:
     def __init__(
         self,
         client: AsyncHubClient,
-        info: ServerInfo,
+        info: ServerRegistration,
         state: ServerState,
-        on_registered: Callable[[Registered], None],
+        on_registered: Callable[[ServerSession], None],
         spawn: Callable[[Awaitable[object], str], None],
     ) -> None:
         # Repeats are made here, where their order is known.
@@ -166,7 +167,7 @@ class Session:
         self._on_registered(registered)
 
     async def _beat(self) -> None:
-        players = [PlayerName(player, name) for player, name in self._reported.items()]
+        players = [HeartbeatPlayer(uuid=player, name=name) for player, name in self._reported.items()]
         self._next_beat = time.monotonic() + self._interval
         try:
             await self._client.servers.heartbeat(self._info.server_id, self._state, players)

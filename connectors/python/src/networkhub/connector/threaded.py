@@ -10,10 +10,11 @@ from types import TracebackType
 from typing import Any, TypeVar
 from uuid import UUID
 
+from ..api.servers import ServerState
 from ..client import AsyncHubClient, HubClient
 from ..errors import HubError
 from ..events import HubEvent
-from ..models import LanguageSource, OpenedWorld, OpenWorldRequest, PlayerLanguage, ServerInfo, ServerState, TransferOutcome
+from ..models import LanguageSource, OpenedWorld, PlayerLanguage, ServerRegistration, TransferOutcome, WorldRequest
 from .game import GameServer
 from .hub_connector import HubConnector
 from .localization_cache import CachedConfig, LocalizationCache
@@ -35,7 +36,9 @@ class ThreadedHubConnector:
     thread, which `GameServer.run_on_main_thread` has to be overridden for.
     """
 
-    def __init__(self, client: HubClient, info: ServerInfo, game: GameServer, options: ConnectorOptions | None = None) -> None:
+    def __init__(
+        self, client: HubClient, info: ServerRegistration, game: GameServer, options: ConnectorOptions | None = None
+    ) -> None:
         self.client = client
         """The client, for calls that the connector does not make itself; they wait for their answers."""
         self._loop = asyncio.new_event_loop()
@@ -90,7 +93,7 @@ class ThreadedHubConnector:
         self.stop()
 
     @property
-    def info(self) -> ServerInfo:
+    def info(self) -> ServerRegistration:
         """What the server registers with."""
         return self._connector.info
 
@@ -134,7 +137,7 @@ class ThreadedHubConnector:
         """Sends a player to another server, wherever they are. See `HubConnector.transfer`."""
         return self._future(self._connector.transfer(player, target_server_id, world_id))
 
-    def open_world(self, request: OpenWorldRequest) -> concurrent.futures.Future[OpenedWorld]:
+    def open_world(self, request: WorldRequest) -> concurrent.futures.Future[OpenedWorld]:
         """Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`."""
         return self._future(self._connector.open_world(request))
 

@@ -1,10 +1,11 @@
 package networkhub;
 
-import com.google.gson.JsonObject;
 import java.util.concurrent.CompletableFuture;
+import networkhub.model.NodeReleaseCount;
 import networkhub.model.OpenedWorld;
-import networkhub.model.UploadUrl;
+import networkhub.model.SnapshotUpload;
 import networkhub.model.WorldLease;
+import networkhub.model.WorldRequest;
 
 /**
  * Worlds on demand. {@link #open}, {@link #release} and {@link #snapshot} are for any server; the others are callbacks of the
@@ -21,7 +22,7 @@ public final class WorldsApi {
      * Opens a world, wherever it is or will be up. LOADING: wait for WORLD_READY with this {@code worldInstanceId};
      * {@code HubConnector.openWorld} does.
      */
-    public CompletableFuture<OpenedWorld> open(OpenWorldRequest request) {
+    public CompletableFuture<OpenedWorld> open(WorldRequest request) {
         return transport.send(Call.post("worlds", "open").body(request), OpenedWorld.class);
     }
 
@@ -37,9 +38,9 @@ public final class WorldsApi {
     }
 
     /** At a node's start: all leases it held before are lost. Answers how many there were. */
-    public CompletableFuture<Integer> releaseAll(String nodeServerId) {
-        return transport.send(Call.post("worlds", "release-all").fields("nodeServerId", nodeServerId), JsonObject.class)
-                .thenApply(answer -> answer.get("released").getAsInt());
+    public CompletableFuture<Long> releaseAll(String nodeServerId) {
+        return transport.send(Call.post("worlds", "release-all").fields("nodeServerId", nodeServerId), NodeReleaseCount.class)
+                .thenApply(NodeReleaseCount::released);
     }
 
     /** The world is up. */
@@ -62,8 +63,8 @@ public final class WorldsApi {
     }
 
     /** Where to upload a snapshot. */
-    public CompletableFuture<UploadUrl> uploadUrl(long worldId) {
-        return transport.send(Call.post("worlds", worldId, "upload-url"), UploadUrl.class);
+    public CompletableFuture<SnapshotUpload> uploadUrl(long worldId) {
+        return transport.send(Call.post("worlds", worldId, "upload-url"), SnapshotUpload.class);
     }
 
     /** The world is saved and unloaded; without a snapshot the last two are null. */

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import networkhub.HubClient;
-import networkhub.ServerInfo;
+import networkhub.model.ServerRegistration;
 import networkhub.ServerState;
 
 /** The settings of a connector. All have defaults that fit most servers. */
@@ -21,7 +21,7 @@ public final class ConnectorOptions {
             "SIGNING_SECRET_ROTATED");
 
     final HubClient client;
-    final ServerInfo info;
+    final ServerRegistration info;
     final GameServer game;
     final Set<String> events = new LinkedHashSet<>(EVENTS_OF_OLDER_HUBS);
     final List<String> namespaces = new ArrayList<>();
@@ -36,7 +36,7 @@ public final class ConnectorOptions {
     Duration trustClean = Duration.ofMinutes(10);
     Duration joinTimeout = Duration.ofSeconds(4);
 
-    ConnectorOptions(HubClient client, ServerInfo info, GameServer game) {
+    ConnectorOptions(HubClient client, ServerRegistration info, GameServer game) {
         this.client = Objects.requireNonNull(client);
         this.info = Objects.requireNonNull(info);
         this.game = Objects.requireNonNull(game);

@@ -4,7 +4,7 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 
 /**
  * What a game server or proxy does for the hub; all that a plugin has to implement.
@@ -24,7 +24,7 @@ public interface GameServer extends Executor {
      *
      * @throws RuntimeException if that is not possible; the hub learns the message
      */
-    void transferPlayer(UUID player, TransferCommand command);
+    void transferPlayer(UUID player, SignedTransferCommand command);
 
     /** Removes a player of this server, who was banned or kicked. */
     void kickPlayer(UUID player, Punishment reason);

@@ -22,18 +22,20 @@ import networkhub.EventStream;
 import networkhub.HubClient;
 import networkhub.HubEvent;
 import networkhub.HubException;
-import networkhub.OpenWorldRequest;
-import networkhub.ServerInfo;
 import networkhub.ServerState;
 import networkhub.model.ChatMessage;
-import networkhub.model.ConsoleCommand;
+import networkhub.model.ChatMessageInput;
+import networkhub.model.ConsoleCommandOrder;
+import networkhub.model.LoadedPlayer;
 import networkhub.model.OpenedWorld;
-import networkhub.model.PlayerProfile;
+import networkhub.model.PlayerAddress;
 import networkhub.model.Punishment;
-import networkhub.model.PunishmentType;
-import networkhub.model.Registered;
-import networkhub.model.TransferCommand;
+import networkhub.model.PunishmentKind;
+import networkhub.model.ServerRegistration;
+import networkhub.model.ServerSession;
+import networkhub.model.SignedTransferCommand;
 import networkhub.model.TransferOutcome;
+import networkhub.model.WorldRequest;
 
 /**
  * Connects a game server or proxy with its hub: registers it, keeps it online, tells who is on it, listens to the event stream, and
@@ -57,7 +59,7 @@ public final class HubConnector {
     private final ConnectorOptions options;
     private final HubClient client;
     private final GameServer game;
-    private final ServerInfo info;
+    private final ServerRegistration info;
     private final ScheduledThreadPoolExecutor thread;
     private final HubClock clock = new HubClock();
     private final TransferVerifier verifier = new TransferVerifier();
@@ -107,7 +109,7 @@ public final class HubConnector {
     }
 
     /** A connector to be configured, for a server that does what the hub asks for. */
-    public static ConnectorOptions builder(HubClient client, ServerInfo info, GameServer game) {
+    public static ConnectorOptions builder(HubClient client, ServerRegistration info, GameServer game) {
         return new ConnectorOptions(client, info, game);
     }
 
@@ -160,7 +162,8 @@ public final class HubConnector {
      */
     public CompletableFuture<JoinDecision> checkJoin(UUID player, String name, String ip) {
         if (ip != null) {
-            Persist.call(thread, Duration.ofMinutes(1), () -> client.punishments().noteIp(player, name, ip));
+            PlayerAddress address = PlayerAddress.builder().playerUuid(player).playerName(name).ipAddress(ip).build();
+            Persist.call(thread, Duration.ofMinutes(1), () -> client.punishments().recordIp(address));
         }
         long askedAt = System.nanoTime();
         CompletableFuture<JoinDecision> checked = client.players()
@@ -172,7 +175,7 @@ public final class HubConnector {
         });
     }
 
-    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, PlayerProfile profile,
+    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, LoadedPlayer profile,
             long askedAt) {
         // An older hub includes nothing.
         CompletableFuture<List<Punishment>> active = profile.permissions() != null
@@ -186,7 +189,7 @@ public final class HubConnector {
     }
 
     /** Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for. */
-    private CompletableFuture<Void> readPermissions(UUID player, PlayerProfile profile, long askedAt) {
+    private CompletableFuture<Void> readPermissions(UUID player, LoadedPlayer profile, long askedAt) {
         if (profile.permissions() == null || options.permissionContext != null) {
             return permissions.refresh(player).exceptionally(failure -> warn("Permissions cannot be read", failure));
         }
@@ -195,7 +198,7 @@ public final class HubConnector {
     }
 
     private JoinDecision decideFromCache(UUID player, String name, String ip) {
-        Optional<Punishment> ban = punishments.find(player, name, ip, PunishmentType.BAN);
+        Optional<Punishment> ban = punishments.find(player, name, ip, PunishmentKind.BAN);
         if (ban.isPresent()) return JoinDecision.banned(ban.get());
         boolean isRecent = streamOpen || System.nanoTime() - streamLostAt < options.trustClean.toNanos();
         boolean isKnown = isRecent && punishments.isCurrent(player, ip);
@@ -246,7 +249,7 @@ public final class HubConnector {
     }
 
     /** Opens a world and waits until it is up, for up to a minute; fails with {@code world_timeout}. */
-    public CompletableFuture<OpenedWorld> openWorld(OpenWorldRequest request) {
+    public CompletableFuture<OpenedWorld> openWorld(WorldRequest request) {
         CompletableFuture<OpenedWorld> result = new CompletableFuture<>();
         run(() -> worlds.open(request, Duration.ofMinutes(1), result));
         return result;
@@ -260,8 +263,13 @@ public final class HubConnector {
         if (punishments.isMuted(player)) {
             return CompletableFuture.failedFuture(new HubException("muted", "The player is muted."));
         }
-        return client.chat().send(new ChatMessage(player, name, message, info.serverId(), info.serverType(), null, null,
-                null, null, null));
+        return client.chat().send(ChatMessageInput.builder()
+                .playerUuid(player)
+                .playerName(name)
+                .message(message)
+                .serverId(info.serverId())
+                .serverType(info.serverType())
+                .build());
     }
 
     /** The punishments that are known. */
@@ -319,9 +327,9 @@ public final class HubConnector {
         }
     }
 
-    private void registered(Registered answer) {
+    private void registered(ServerSession answer) {
         verifier.setSecret(answer.signingSecret(), clock.now());
-        LOG.log(INFO, "Registered with the hub as {0}", answer.serverId());
+        LOG.log(INFO, "ServerSession with the hub as {0}", answer.serverId());
     }
 
     private CompletableFuture<Void> readPunishments(UUID player) {
@@ -387,10 +395,10 @@ public final class HubConnector {
                 game.runOnMainThread(() -> game.showChat(message));
             }
             case "PUNISHMENT" -> punished(event);
-            case "TRANSFER" -> transfers.carryOut(event.as(TransferCommand.class));
+            case "TRANSFER" -> transfers.carryOut(event.as(SignedTransferCommand.class));
             case "SIGNING_SECRET_ROTATED" ->
                     verifier.rotate(event.text("signingSecret"), event.data().get("validUntil").getAsLong());
-            case "EXECUTE_COMMAND" -> commands.run(event.as(ConsoleCommand.class));
+            case "EXECUTE_COMMAND" -> commands.run(event.as(ConsoleCommandOrder.class), event.at());
             case "LOCALIZATION_UPDATED" -> readCatalog();
             case "CONFIG_UPDATED" -> configs.stream()
                     .filter(config -> config.is(event.text("group"), event.text("namespace")))
@@ -413,7 +421,7 @@ public final class HubConnector {
         Punishment punishment = HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class);
         boolean isCreated = "CREATED".equals(event.text("action"));
         punishments.update(punishment, isCreated && punishment.active());
-        boolean removes = punishment.type() == PunishmentType.BAN || punishment.type() == PunishmentType.KICK;
+        boolean removes = punishment.type() == PunishmentKind.BAN || punishment.type() == PunishmentKind.KICK;
         for (UUID player : online) {
             if (!punishments.concerns(punishment, player)) continue;
             if (isCreated && removes) kick(player, punishment);

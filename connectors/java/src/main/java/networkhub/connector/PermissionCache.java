@@ -18,8 +18,6 @@ import networkhub.model.EffectivePermissions;
  * Read when a player is checked, and again when the hub tells of a change.
  */
 public final class PermissionCache {
-    /** How long an answer is kept that does not say when it ends. */
-    private static final long UNVERSIONED_NANOS = TimeUnit.MINUTES.toNanos(1);
     /** How long the permissions of somebody are kept who was checked and did not join, or has left. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5);
 
@@ -98,15 +96,13 @@ public final class PermissionCache {
     /** Whether what is known may be older than this change. */
     boolean isBefore(UUID player, JsonElement revision) {
         Entry entry = entries.get(player);
-        return entry == null || entry.answer.revision() == null || revision == null
-                || entry.answer.revision() < revision.getAsLong();
+        return entry == null || revision == null || entry.answer.revision() < revision.getAsLong();
     }
 
     /** Whether a player's permissions have changed by themselves, or may have. */
     boolean hasExpired(UUID player, long hubNow) {
         Entry entry = entries.get(player);
         if (entry == null) return true;
-        if (entry.answer.revision() == null) return System.nanoTime() - entry.askedAtNanos > UNVERSIONED_NANOS;
         return entry.answer.validUntil() != null && entry.answer.validUntil() <= hubNow;
     }
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import networkhub.model.Punishment;
-import networkhub.model.PunishmentType;
+import networkhub.model.PunishmentKind;
 
 /**
  * The punishments that the connector knows of, kept current by events. Answers at once, from memory, on any thread, also while the hub
@@ -49,25 +49,25 @@ public final class PunishmentCache {
 
     /** The ban that keeps a checked player out, if there is one. */
     public Optional<Punishment> ban(UUID player) {
-        return find(player, PunishmentType.BAN);
+        return find(player, PunishmentKind.BAN);
     }
 
     /** The mute of a player, if one is known. */
     public Optional<Punishment> mute(UUID player) {
-        return find(player, PunishmentType.MUTE);
+        return find(player, PunishmentKind.MUTE);
     }
 
     /** Whether a player may not chat: muted, or never checked, so that a mute would not be known. */
     public synchronized boolean isMuted(UUID player) {
-        return !checks.containsKey(player) || find(player, PunishmentType.MUTE).isPresent();
+        return !checks.containsKey(player) || find(player, PunishmentKind.MUTE).isPresent();
     }
 
-    private synchronized Optional<Punishment> find(UUID player, PunishmentType type) {
+    private synchronized Optional<Punishment> find(UUID player, PunishmentKind type) {
         Check check = checks.get(player);
         return find(player, check == null ? null : check.name, check == null ? null : check.ip, type);
     }
 
-    synchronized Optional<Punishment> find(UUID player, String name, String ip, PunishmentType type) {
+    synchronized Optional<Punishment> find(UUID player, String name, String ip, PunishmentKind type) {
         long now = clock.now();
         return active.values().stream()
                 .filter(punishment -> punishment.type() == type)

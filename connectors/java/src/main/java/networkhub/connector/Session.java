@@ -16,11 +16,11 @@ import java.util.function.Consumer;
 import networkhub.HubClient;
 import networkhub.HubException;
 import networkhub.RetryPolicy;
-import networkhub.ServerInfo;
 import networkhub.ServerState;
-import networkhub.model.PlayerName;
-import networkhub.model.PlayerProfile;
-import networkhub.model.Registered;
+import networkhub.model.HeartbeatPlayer;
+import networkhub.model.LivePlayerProfile;
+import networkhub.model.ServerRegistration;
+import networkhub.model.ServerSession;
 
 /**
  * The server's presence at the hub: registration, heartbeats and the changes of players. One request at a time, so that the hub
@@ -39,8 +39,8 @@ final class Session {
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
-    private final ServerInfo info;
-    private final Consumer<Registered> onRegistered;
+    private final ServerRegistration info;
+    private final Consumer<ServerSession> onRegistered;
 
     private final PlayerOutbox outbox = new PlayerOutbox(OUTBOX_CAPACITY);
     /** The players that the hub has been told of. */
@@ -60,8 +60,8 @@ final class Session {
     private CompletableFuture<Void> stopping;
     private long stopDeadline;
 
-    Session(HubClient client, ScheduledExecutorService thread, ServerInfo info, ServerState state,
-            Consumer<Registered> onRegistered) {
+    Session(HubClient client, ScheduledExecutorService thread, ServerRegistration info, ServerState state,
+            Consumer<ServerSession> onRegistered) {
         // Repeats are made here, where their order is known.
         this.client = client.withRetries(RetryPolicy.NONE).withTimeout(TIMEOUT);
         this.thread = thread;
@@ -163,8 +163,8 @@ final class Session {
     }
 
     private void beat() {
-        List<PlayerName> players =
-                reported.entrySet().stream().map(player -> new PlayerName(player.getKey(), player.getValue())).toList();
+        List<HeartbeatPlayer> players =
+                reported.entrySet().stream().map(player -> new HeartbeatPlayer(player.getValue(), player.getKey())).toList();
         nextBeat = System.nanoTime() + intervalNanos;
         request(client.servers().heartbeat(info.serverId(), state, players), nothing -> { }, error -> {
             nextBeat = System.nanoTime();
@@ -218,7 +218,7 @@ final class Session {
      */
     private void reportPastVisit(PlayerChange join, PlayerChange leave) {
         request(client.players().get(join.player, null), profile -> {
-            boolean elsewhere = profile.map(PlayerProfile::connection)
+            boolean elsewhere = profile.map(LivePlayerProfile::connection)
                     .filter(connection -> !connection.serverId().equals(info.serverId()))
                     .isPresent();
             if (elsewhere) {

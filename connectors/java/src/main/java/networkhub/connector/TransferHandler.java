@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import networkhub.HubClient;
 import networkhub.HubException;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 import networkhub.model.TransferOutcome;
 
 /** Carries out transfer commands, and asks for transfers. */
@@ -41,7 +41,7 @@ final class TransferHandler {
     }
 
     /** Carries out a command. On the connector's thread. */
-    void carryOut(TransferCommand command) {
+    void carryOut(SignedTransferCommand command) {
         String refusal = verifier.refusal(command, clock.now());
         if (refusal != null) {
             LOG.log(WARNING, "Transfer {0} is refused: {1}", command.transferId(), refusal);
@@ -58,7 +58,7 @@ final class TransferHandler {
         }
     }
 
-    private void fail(TransferCommand command, String message) {
+    private void fail(SignedTransferCommand command, String message) {
         Persist.call(thread, COMMAND_TTL, () ->
                 client.transfers().report(command.transferId(), command.playerUuid(), "FAILED", message));
     }

@@ -1,14 +1,13 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * The build of a hub.
+ * What this hub was built from.
  *
- * @param component {@code hub}
- * @param version the release
- * @param build the number of commits behind it
- * @param commit the short hash of its commit
- * @param buildTime when it was built, as the hub writes it
- * @param dev whether it is no release
+ * @param build How many commits lie behind this build.
+ * @param buildTime When the commit was made, ISO 8601.
+ * @param commit The commit's short hash.
+ * @param dev Whether the tree had changes that no commit holds.
  */
 public record BuildStamp(
-        String component, String version, long build, String commit, String buildTime, boolean dev) {}
+        long build, String buildTime, String commit, String component, boolean dev, String version) {}

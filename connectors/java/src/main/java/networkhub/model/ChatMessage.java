@@ -1,21 +1,16 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.UUID;
 
 /**
- * A line of the network's chat.
+ * A line of chat, as it is sent to the hub and as the {@code CHAT} event carries it.
  *
- * @param playerUuid who says it
- * @param playerName who says it
- * @param message 1 to 1,024 characters
- * @param serverId where it is said
- * @param serverType the server's type, or null
- * @param world the world, or null
- * @param rank the rank in front of the name, or null
- * @param rankColor its color, or null
- * @param rankBold whether it is bold, or null
- * @param colorNameAlso whether the name has the color, too, or null
+ * @param colorNameAlso Whether the name has the rank's color, too.
+ * @param rank What is shown before the name.
+ * @param serverId The server it was said on.
+ * @param world The world it was said in.
  */
 public record ChatMessage(
-        UUID playerUuid, String playerName, String message, String serverId, String serverType, String world,
-        String rank, String rankColor, Boolean rankBold, Boolean colorNameAlso) {}
+        Boolean colorNameAlso, String message, String playerName, UUID playerUuid, String rank, Boolean rankBold,
+        String rankColor, String serverId, String serverType, String world) {}

@@ -1,13 +1,8 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.List;
 
-/**
- * The owners who have most of a currency.
- *
- * @param ownerType the kind of owner
- * @param currencyName the currency
- * @param entries highest first
- */
+/** Who has most of a currency. */
 public record CurrencyLeaderboard(
-        String ownerType, String currencyName, List<CurrencyRank> entries) {}
+        String currencyName, List<CurrencyRank> entries, String ownerType) {}

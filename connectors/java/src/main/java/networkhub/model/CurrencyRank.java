@@ -1,13 +1,12 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.math.BigDecimal;
 
 /**
- * A place in a currency's leaderboard.
+ * A place on a currency's leaderboard.
  *
- * @param rank 1, 2, 3 …
- * @param ownerKey the owner
- * @param value the balance
+ * @param rank 1, 2, 3 …: nobody shares one.
  */
 public record CurrencyRank(
-        int rank, String ownerKey, BigDecimal value) {}
+        String ownerKey, long rank, BigDecimal value) {}

@@ -1,12 +1,11 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * A player's data, with where it belongs.
+ * A namespace's data.
  *
- * @param gameMode the game mode
- * @param namespace the namespace
- * @param data JSON as text, byte for byte as it was written
- * @param version counts the writes; send it back to write only over what was read
+ * @param data The JSON text as it was written.
+ * @param version Counts the writes, from 1. Name it in a write that must not undo another's.
  */
 public record DataEntry(
-        String gameMode, String namespace, String data, long version) {}
+        String data, String gameMode, String namespace, long version) {}

@@ -1,3 +1,4 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.List;
@@ -5,15 +6,17 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * What a player may do, all groups considered.
+ * What a player may do.
  *
- * @param playerUuid the player
- * @param groups those the player is in, the deciding one first
- * @param permissions by node, wildcards as such, in lower case
- * @param revision rises with every change; a {@code PERMISSIONS_UPDATED} of this one or an earlier one is in here already. Null
- *     where the hub gives none
- * @param validUntil when the answer changes by itself because a node expires, in milliseconds since the epoch; null is never
+ * @param explanation With {@code explain=true}: why, in the order asked.
+ * @param groups The groups that count, in the order they do.
+ * @param permissions What is decided of each node asked for, as it was asked for; null where nothing is. Without
+ *     {@code node} all that something is said of, in lower case, wildcards as such.
+ * @param revision Rises with every change of the network's groups and of the player's own nodes. A {@code
+ *     PERMISSIONS_UPDATED} of this revision or an earlier one is in here already.
+ * @param validUntil When this answer changes without a {@code PERMISSIONS_UPDATED}, because a node expires; null:
+ *     never.
  */
 public record EffectivePermissions(
-        UUID playerUuid, List<String> groups, Map<String, Boolean> permissions, Long revision,
-        Long validUntil) {}
+        List<PermissionExplanation> explanation, List<String> groups, Map<String, Boolean> permissions, UUID playerUuid,
+        long revision, Long validUntil) {}

@@ -1,13 +1,12 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.Map;
 
 /**
- * What an increment brought a statistic to.
+ * What a statistic came to.
  *
- * @param statisticName the statistic
- * @param gameMode the game mode
- * @param newValues by period
+ * @param newValues By period.
  */
 public record IncrementedStatistic(
-        String statisticName, String gameMode, Map<Period, Double> newValues) {}
+        String gameMode, Map<StatisticPeriod, Double> newValues, String statisticName) {}

@@ -1,11 +1,16 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
-/** What an index holds. The names are as on the wire. */
+import com.google.gson.annotations.SerializedName;
+
+/** What an index holds: the documents whose field is of this type. */
 public enum IndexType {
-    /** Texts. */
-    string,
-    /** Numbers. */
-    number,
-    /** Truth values. */
-    bool
+    @SerializedName("string")
+    STRING,
+    @SerializedName("number")
+    NUMBER,
+    @SerializedName("bool")
+    BOOL,
+    /** A value that is newer than this library. */
+    UNKNOWN
 }

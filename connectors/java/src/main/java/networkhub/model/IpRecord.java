@@ -1,14 +1,12 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
  * An address a player was seen with.
  *
- * @param ipAddress the address
- * @param firstSeen milliseconds since the epoch
- * @param lastSeen milliseconds since the epoch
- * @param region its region, or null
- * @param country its country, or null
- * @param geoResolvedAt when it was located, in milliseconds since the epoch, or null
+ * @param country Two upper-case letters.
+ * @param geoResolvedAt When it was located: addresses are looked up as they are read. Null where it could not be.
+ * @param region Null where it could not be located.
  */
 public record IpRecord(
-        String ipAddress, long firstSeen, long lastSeen, String region, String country, Long geoResolvedAt) {}
+        String country, long firstSeen, Long geoResolvedAt, String ipAddress, long lastSeen, String region) {}

@@ -1,9 +1,10 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
-/** Who chose a language. */
+/** How a player's language is known. */
 public enum LanguageSource {
-    /** The player; do not ask again. */
     PLAYER,
-    /** Detected; it may be detected again. */
-    AUTO
+    AUTO,
+    /** A value that is newer than this library. */
+    UNKNOWN
 }

@@ -1,3 +1,4 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.List;
@@ -5,29 +6,29 @@ import java.util.List;
 /**
  * A server that is online.
  *
- * @param serverId the server
- * @param serverType what matchmaking finds it by
- * @param gameType its engine, or null
- * @param displayName what players call it, or null
- * @param currentPlayers players on it
- * @param maxPlayers how many fit; 0 is no limit
- * @param host where players reach it
- * @param port where players reach it
- * @param startedAt milliseconds since the epoch
- * @param lastHeartbeat milliseconds since the epoch
- * @param gameState such as {@code WAITING} or {@code PLAYING}, or null
- * @param playersToStart what its game needs; 0 where it is no minigame
- * @param region its region
- * @param worlds its worlds
- * @param full whether the limit is reached
- * @param playerCountDisplay such as {@code 12/100}
- * @param joinable online, not full and in a state that lets players in
- * @param minigameServer whether its game needs players to start
- * @param playersNeededToStart how many are missing
- * @param totalPlayers the larger of its players and those of its worlds
+ * @param currentPlayers Players on it.
+ * @param displayName What players call it.
+ * @param full There is a limit and it is reached.
+ * @param gameState What is going on on it.
+ * @param gameType The engine it runs on.
+ * @param host Where players reach it.
+ * @param joinable Not full and, if it is a minigame, IDLE, WAITING or STARTING.
+ * @param lastHeartbeat When it last said that it is there.
+ * @param maxPlayers How many fit; 0: no limit.
+ * @param minigameServer Its game needs players to start.
+ * @param playerCountDisplay For people.
+ * @param playersNeededToStart How many of those are missing.
+ * @param playersToStart Players its game needs to start; 0: it is no minigame.
+ * @param port See {@code host}.
+ * @param region Where it is; UNKNOWN where that is not known.
+ * @param serverId Its id.
+ * @param serverType What kind of server it is; players are matched by it.
+ * @param startedAt When it came online.
+ * @param totalPlayers The larger of {@code currentPlayers} and the sum over its worlds.
+ * @param worlds Its worlds.
  */
 public record LiveServer(
-        String serverId, String serverType, String gameType, String displayName, int currentPlayers,
-        int maxPlayers, String host, int port, long startedAt, long lastHeartbeat, String gameState,
-        int playersToStart, String region, List<World> worlds, boolean full, String playerCountDisplay,
-        boolean joinable, boolean minigameServer, int playersNeededToStart, int totalPlayers) {}
+        int currentPlayers, String displayName, boolean full, String gameState, String gameType, String host,
+        boolean joinable, long lastHeartbeat, int maxPlayers, boolean minigameServer, String playerCountDisplay,
+        int playersNeededToStart, int playersToStart, int port, String region, String serverId, String serverType,
+        long startedAt, long totalPlayers, List<LiveWorld> worlds) {}

@@ -1,12 +1,13 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * A language of a network.
+ * A language the catalog speaks.
  *
- * @param locale its code
- * @param displayName what players read
- * @param isDefault whether it is the default
- * @param enabled whether players may choose it
+ * @param displayName A name for people; the locale itself until one is given.
+ * @param enabled Whether players are to be offered it.
+ * @param isDefault Exactly one is.
+ * @param locale As it was first sent.
  */
 public record Locale(
-        String locale, String displayName, boolean isDefault, boolean enabled) {}
+        String displayName, boolean enabled, boolean isDefault, String locale) {}

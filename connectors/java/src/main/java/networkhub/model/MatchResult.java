@@ -1,16 +1,22 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
-/**
- * What matchmaking found. Not finding one is an answer, too, and no error.
- *
- * @param success whether there is a match
- * @param result {@code SUCCESS}, or the reason there is none, such as {@code ALL_SERVERS_FULL}
- * @param errorMessage the reason as a sentence, or null
- * @param matchedServer where to send the player; null without a match
- * @param matchedWorld the world on it, if one was asked for
- * @param transferId the reservation, good for 15 seconds; null without a match
- * @param warm whether the owner's world was already up there
- */
-public record MatchResult(
-        boolean success, String result, String errorMessage, LiveServer matchedServer, World matchedWorld,
-        String transferId, boolean warm) {}
+/** How a match went. */
+public enum MatchResult {
+    SUCCESS,
+    NO_SERVERS_AVAILABLE,
+    ALL_SERVERS_FULL,
+    NO_WORLDS_AVAILABLE,
+    ALL_WORLDS_FULL,
+    SERVER_NOT_FOUND,
+    SERVER_OFFLINE,
+    SERVER_FULL,
+    SERVER_NOT_JOINABLE,
+    WORLD_NOT_FOUND,
+    WORLD_FULL,
+    WORLD_NOT_JOINABLE,
+    ALREADY_ON_SERVER,
+    POLICY_REJECTED,
+    /** A value that is newer than this library. */
+    UNKNOWN
+}

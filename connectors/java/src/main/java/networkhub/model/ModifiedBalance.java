@@ -1,3 +1,4 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.math.BigDecimal;
@@ -5,11 +6,10 @@ import java.math.BigDecimal;
 /**
  * A balance after a change.
  *
- * @param currencyName the currency
- * @param balance what the owner has now
- * @param asked the change that was asked for
- * @param applied the change that was made; less where it was cut at the currency's bounds
- * @param ledgerId the change's row in the ledger
+ * @param applied What was added: less, where it was cut to the currency's bounds.
+ * @param asked What was to be added.
+ * @param balance After the change.
+ * @param ledgerId The id of the change's ledger entry.
  */
 public record ModifiedBalance(
-        String currencyName, BigDecimal balance, BigDecimal asked, BigDecimal applied, Long ledgerId) {}
+        BigDecimal applied, BigDecimal asked, BigDecimal balance, String currencyName, long ledgerId) {}

@@ -1,11 +1,10 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * A player's data in one namespace of a game mode.
+ * A namespace's data in a profile.
  *
- * @param namespace the namespace
- * @param data JSON as text, byte for byte as it was written
- * @param version counts the writes; send it back to write only over what was read
+ * @param data The JSON text as it was written.
  */
 public record NamespaceData(
-        String namespace, String data, long version) {}
+        String data, String namespace, long version) {}

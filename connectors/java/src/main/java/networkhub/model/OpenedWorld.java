@@ -1,15 +1,14 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * The answer to opening a world.
- *
- * @param success whether it is or will be up
- * @param status {@code READY} or {@code LOADING}; null without success
- * @param worldInstanceId the lease, as text; null without success
- * @param errorMessage why not, or null
- * @param matchedServer where it is up; null while it is loading
- * @param transferId the reservation for its owner, or null
+ * @param errorMessage The reason, for a person; null for a success.
+ * @param matchedServer Where it is up.
+ * @param status Null where it cannot be had now.
+ * @param transferId Names the slot that is kept for the owner for 15 seconds; null where none is needed or free.
+ * @param worldInstanceId The lease's number, as {@code WORLD_READY} repeats it; as a {@code worldId}, the world's
+ *     name on its server.
  */
 public record OpenedWorld(
-        boolean success, String status, String worldInstanceId, String errorMessage, LiveServer matchedServer,
-        String transferId) {}
+        String errorMessage, LiveServer matchedServer, WorldOpenStatus status, boolean success, String transferId,
+        String worldInstanceId) {}

@@ -1,14 +1,12 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.List;
 
 /**
- * An owner's statistics in a game mode.
+ * An owner's statistics.
  *
- * @param ownerType the kind of owner, such as {@code player} or {@code farm}
- * @param ownerKey which one
- * @param gameMode the game mode
- * @param statistics one for each name and period
+ * @param statistics One per name and period.
  */
 public record OwnerStatistics(
-        String ownerType, String ownerKey, String gameMode, List<StatisticValue> statistics) {}
+        String gameMode, String ownerKey, String ownerType, List<StatisticValue> statistics) {}

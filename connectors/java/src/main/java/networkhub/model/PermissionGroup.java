@@ -1,18 +1,14 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.List;
 
 /**
- * A group of permissions.
+ * A group with its nodes.
  *
- * @param groupId names it
- * @param displayName what players read, or null
- * @param priority the higher one decides
- * @param chatPrefix in front of names in chat, or null
- * @param chatPrefixColor its color, or null
- * @param chatNameColor the color of names, or null
- * @param permissions its nodes
+ * @param permissions Without those that have expired; by node, context and world.
+ * @param priority Of several groups the one with the higher priority comes first.
  */
 public record PermissionGroup(
-        String groupId, String displayName, Integer priority, String chatPrefix, String chatPrefixColor,
-        String chatNameColor, List<PermissionNode> permissions) {}
+        String chatNameColor, String chatPrefix, String chatPrefixColor, String displayName, String groupId,
+        List<PermissionNode> permissions, long priority) {}

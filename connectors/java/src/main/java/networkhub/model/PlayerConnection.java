@@ -1,11 +1,10 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
  * Where a player is.
  *
- * @param serverId the server
- * @param serverType its type
- * @param worldId the world on it, or null
+ * @param worldId Null until a world was said.
  */
 public record PlayerConnection(
         String serverId, String serverType, String worldId) {}

@@ -1,10 +1,6 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
-/**
- * The language of a player.
- *
- * @param locale its code; null when never set
- * @param source who chose it; null when never set
- */
+/** A player's language; both fields are null while it was never set, or was unset. */
 public record PlayerLanguage(
         String locale, LanguageSource source) {}

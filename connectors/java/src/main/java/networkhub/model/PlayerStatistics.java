@@ -1,14 +1,13 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.List;
 import java.util.UUID;
 
 /**
- * A player's statistics in a game mode.
+ * A player's statistics.
  *
- * @param playerUuid the player
- * @param gameMode the game mode
- * @param statistics one for each name and period
+ * @param statistics One per name and period.
  */
 public record PlayerStatistics(
-        UUID playerUuid, String gameMode, List<StatisticValue> statistics) {}
+        String gameMode, UUID playerUuid, List<StatisticValue> statistics) {}

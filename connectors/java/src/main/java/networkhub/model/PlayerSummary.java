@@ -1,3 +1,4 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.UUID;
@@ -5,16 +6,13 @@ import java.util.UUID;
 /**
  * A player in a list.
  *
- * @param uuid the player
- * @param username the name last seen, or null
- * @param gameType the engine of the first sight, or null
- * @param firstSeen milliseconds since the epoch
- * @param lastSeen milliseconds since the epoch
- * @param online whether the player is on a server
- * @param connection where, if online
- * @param region the region last located, or {@code UNKNOWN}
- * @param country the country last located, or null
+ * @param connection Null for one who is offline.
+ * @param country Two upper-case letters.
+ * @param gameType The engine first said; null until one was.
+ * @param lastSeen When the player was last loaded, joined a server or left one.
+ * @param region Where the player is routed from; {@code UNKNOWN} until an address could be located.
+ * @param username The name last said; null until one was.
  */
 public record PlayerSummary(
-        UUID uuid, String username, String gameType, long firstSeen, long lastSeen, boolean online,
-        PlayerConnection connection, String region, String country) {}
+        PlayerConnection connection, String country, long firstSeen, String gameType, long lastSeen, boolean online,
+        String region, String username, UUID uuid) {}

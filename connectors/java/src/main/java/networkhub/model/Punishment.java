@@ -1,25 +1,20 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.UUID;
 
 /**
- * A punishment, active or not.
+ * A punishment.
  *
- * @param id its number
- * @param playerUuid whom it concerns; null for one of a name or an address
- * @param playerName the name, or null
- * @param type its kind
- * @param reason why, or null
- * @param durationMs how long, in milliseconds; null is permanent
- * @param expiresAt milliseconds since the epoch; null is never
- * @param ipBased whether it also covers the player's address
- * @param active whether it was in force when the hub answered
- * @param ipAddress the address it covers, or null
- * @param issuerUuid who punished, or null
- * @param issuerName who punished, or null
- * @param issuedAt milliseconds since the epoch
+ * @param active In force now. A kick never is.
+ * @param durationMs Milliseconds; null is permanent.
+ * @param expiresAt When its time runs out; null is never.
+ * @param id Counted from 1 in the network.
+ * @param ipAddress The address it was made for, or the player's when it was made.
+ * @param ipBased Whether it covers addresses: the one below, and those the player is seen with later.
+ * @param playerName The name when it was made.
+ * @param playerUuid Null for one by name alone, or of an address alone.
  */
 public record Punishment(
-        long id, UUID playerUuid, String playerName, PunishmentType type, String reason, Long durationMs,
-        Long expiresAt, boolean ipBased, boolean active, String ipAddress, UUID issuerUuid, String issuerName,
-        long issuedAt) {}
+        boolean active, Long durationMs, Long expiresAt, long id, String ipAddress, boolean ipBased, long issuedAt,
+        String issuerName, UUID issuerUuid, String playerName, UUID playerUuid, String reason, PunishmentKind type) {}

@@ -1,11 +1,10 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * A place in a statistic's leaderboard.
+ * A place on a statistic's leaderboard.
  *
- * @param rank 1, 2, 3 …
- * @param ownerKey the owner
- * @param value the value
+ * @param rank 1, 2, 3 …: nobody shares one.
  */
 public record StatisticRank(
-        int rank, String ownerKey, double value) {}
+        String ownerKey, long rank, double value) {}

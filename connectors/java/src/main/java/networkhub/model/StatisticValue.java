@@ -1,15 +1,11 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * A statistic in one period.
+ * The value of a statistic in a period.
  *
- * @param statisticName the statistic
- * @param gameMode the game mode
- * @param periodType the kind of period
- * @param periodStart its first day in UTC, as {@code 2027-03-11}; {@code 1970-01-01} for LIFETIME
- * @param value the value
- * @param updatedAt milliseconds since the epoch
+ * @param periodStart The first day of the period, in UTC; {@code 1970-01-01} for the lifetime.
  */
 public record StatisticValue(
-        String statisticName, String gameMode, Period periodType, String periodStart, double value,
-        long updatedAt) {}
+        String gameMode, String periodStart, StatisticPeriod periodType, String statisticName, long updatedAt,
+        double value) {}

@@ -1,15 +1,14 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 import java.util.UUID;
 
 /**
- * How asking for a transfer went. SUCCESS means that the command is on its way.
- *
- * @param transferId the transfer
- * @param playerUuid the player
- * @param result {@code SUCCESS}, or why not, such as {@code PLAYER_OFFLINE} or {@code NOT_CONNECTED}
- * @param errorMessage the reason as a sentence, or null
- * @param success whether it is SUCCESS
+ * @param errorMessage The reason, for a person; null for a success.
+ * @param result {@code SUCCESS}: the command was handed to the server the player is on. Else one of {@code
+ *     PLAYER_OFFLINE}, {@code SERVER_NOT_FOUND}, {@code SERVER_OFFLINE}, {@code SERVER_FULL}, {@code WORLD_NOT_FOUND},
+ *     {@code ALREADY_ON_SERVER}, {@code NOT_CONNECTED} and {@code FAILED}.
+ * @param transferId Under this it is reported and read.
  */
 public record TransferOutcome(
-        String transferId, UUID playerUuid, String result, String errorMessage, boolean success) {}
+        String errorMessage, UUID playerUuid, String result, boolean success, UUID transferId) {}

@@ -1,16 +1,16 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * The right to run a world, as it stands.
+ * A lease as it stands.
  *
- * @param worldInstanceId the lease, as text
- * @param state {@code LOADING}, {@code READY}, {@code DRAINING}, {@code UNLOADED} or {@code LOST}
- * @param fence to be sent with each callback
- * @param nodeServerId the node that holds it; null while it waits
- * @param playerCount players in it
- * @param leaseMs how long it lasts from each heartbeat, in milliseconds
- * @param expiresAt milliseconds since the epoch
+ * @param expiresAt When it runs out; meaningless for one that has ended.
+ * @param fence Sent along by the node with each callback.
+ * @param leaseMs How long it lasts from each heartbeat.
+ * @param nodeServerId The node that holds it; null while it waits for the lease before it to end.
+ * @param playerCount Players in it, as its node last said.
+ * @param worldInstanceId The lease's number, as text.
  */
 public record WorldLease(
-        String worldInstanceId, String state, long fence, String nodeServerId, int playerCount, long leaseMs,
-        long expiresAt) {}
+        long expiresAt, long fence, long leaseMs, String nodeServerId, long playerCount, WorldLeaseState state,
+        String worldInstanceId) {}

@@ -1,10 +1,6 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
-/**
- * Whose world it is.
- *
- * @param scope the kind of owner, such as {@code player}
- * @param id which one
- */
+/** Whose world it is. */
 public record WorldOwner(
-        String scope, String id) {}
+        String id, String scope) {}

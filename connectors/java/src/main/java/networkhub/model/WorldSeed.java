@@ -1,13 +1,12 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
 package networkhub.model;
 
 /**
- * What a world is made from, as the node understands it.
+ * What a new world is made from; handed to the node as it was sent.
  *
- * @param ref a reference, such as a template's name
- * @param format the reference's format
- * @param x a position, or null
- * @param y a position, or null
- * @param z a position, or null
+ * @param format What {@code ref} is written in.
+ * @param ref What to begin with, such as a template's name or a URL.
+ * @param x Where in the world it goes.
  */
 public record WorldSeed(
-        String ref, String format, Double x, Double y, Double z) {}
+        String format, String ref, Double x, Double y, Double z) {}
