@@ -30,7 +30,7 @@ LANGUAGES = {"java": ("java", ".java"), "typescript": ("typescript", ".ts"), "py
 GENERATED = {"build", "target", "node_modules", "dist", ".venv"}
 # Between the output of one block and that of the next.
 MARK = "=== the next block ==="
-# What a page leaves running would hold its output open.
+# Programs that a page leaves running would hold its output open.
 PRELUDE = """set -euo pipefail
 set -m
 trap 'for job in $(jobs -p); do kill -- -$job 2>/dev/null || true; done' EXIT
@@ -54,7 +54,7 @@ def lines(text):
 
 
 def contains(source, block):
-    """Whether the block's lines follow each other in the source, indented by the same amount."""
+    """Returns true if the block's lines follow each other in the source, indented by the same amount."""
     size = len(block)
     for start in range(len(source) - size + 1):
         part = source[start : start + size]
@@ -88,7 +88,7 @@ def run(commands, folder):
 
 
 def differences(shown, real, where=""):
-    """What is wrong with a JSON value that a page shows. Null may stand for any value."""
+    """Returns the differences of a JSON value that a page shows. Null may stand for any value."""
     if shown is None or real is None:
         return []
     kinds = [float if isinstance(value, int) and not isinstance(value, bool) else type(value) for value in (shown, real)]

@@ -29,7 +29,7 @@ class ConsoleServer(GameServer):
         self.hub = ThreadedHubConnector(client, info, self, ConnectorOptions(namespace="console", messages=MESSAGES))
         self.tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.players: dict[str, UUID] = {}
-        """Who is on the server. Belongs to the main thread."""
+        """Players on the server. Belongs to the main thread."""
 
     def run(self) -> None:
         threading.Thread(target=self.read_console, daemon=True).start()
@@ -63,7 +63,7 @@ class ConsoleServer(GameServer):
             case _:
                 write("unknown: " + " ".join(words))
 
-    # What the game tells the hub.
+    # Reports of the game to the hub.
 
     def join(self, player: UUID, name: str) -> None:
         def decided(decision: JoinDecision) -> None:
@@ -116,7 +116,7 @@ class ConsoleServer(GameServer):
 
         beside(pay)
 
-    # What the hub asks of the game.
+    # Requests of the hub to the game.
 
     def run_on_main_thread(self, task: Callable[[], None]) -> None:
         self.tasks.put(task)
@@ -163,7 +163,7 @@ class ConsoleServer(GameServer):
 
 
 def beside(work: Callable[[], None]) -> None:
-    """What waits for the hub runs beside the main thread."""
+    """Calls that wait for the hub run beside the main thread."""
     threading.Thread(target=work, daemon=True).start()
 
 

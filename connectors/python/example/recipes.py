@@ -1,4 +1,4 @@
-"""What games often need, as the guide shows it."""
+"""Recipes of the guide."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from networkhub.models import DataEntry, Match, TransactionReceipt, TransferOutc
 
 
 async def buy(hub: HubConnector, player: UUID, price: Decimal) -> bool:
-    """Sells something, or answers False where the player cannot pay."""
+    """Sells something; False if the player cannot pay."""
     try:
         await hub.client.economy.spend(player, "coins", price, "sword")
     except HubError as error:

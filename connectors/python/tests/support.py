@@ -1,4 +1,4 @@
-"""What the tests run connectors against."""
+"""Support for tests of connectors."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _end(connection: socket.socket) -> None:
 
 
 class FakeGame(GameServer):
-    """A game server that notes what it was told to do."""
+    """A game server that records its orders."""
 
     def __init__(self) -> None:
         self.transfers: list[SignedTransferCommand] = []
@@ -183,7 +183,7 @@ async def eventually(what: str, condition: Callable[[], bool | Awaitable[bool]],
 
 
 def soon(what: str, condition: Callable[[], bool], patience: float = 60.0) -> None:
-    """The same for threads."""
+    """Variant for threads."""
     deadline = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < deadline, f"it did not happen: {what}"

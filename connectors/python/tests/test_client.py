@@ -383,7 +383,7 @@ def _sample(kind: object) -> object:
 
 
 def _fits(template: str, call: Call[object]) -> bool:
-    """Whether a path of the document is the call's, whose made-up identifiers are short or UUIDs."""
+    """True if a path of the document matches the call's, whose generated identifiers are short or UUIDs."""
     return re.fullmatch(re.sub(r"\\\{\w+\\\}", "(x|1|player|[0-9a-f-]{36})", re.escape(template)), call.path) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a connector does while its hub is away."""
+"""The connector while its hub is away."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_nothing_is_lost_when_the_hub_is_killed(scene: Scene) -> None:
     await eventually("the transfer is carried out", lambda: len(scene.game.transfers) == 1)
     assert scene.game.transfers[0].player_uuid == scene.stays
     await eventually("the stream is open again", lambda: connector.status.is_connected)
-    # Who was let in unseen is checked now.
+    # Players that were admitted unchecked are checked now.
     await eventually("the player is known not to be muted", lambda: not connector.punishments.is_muted(scene.joins))
     await owner.punishments.punish(scene.joins, "BAN", "late", player_name="Joins")
     await eventually("events come again", lambda: scene.joins in scene.game.kicked)

@@ -335,7 +335,7 @@ def test_a_punishment_ends_by_itself_and_before_a_gap_nothing_is_current() -> No
     assert not cache.is_current(ANN, "10.0.0.2")
     cache.gap()
     assert not cache.is_current(ANN, "10.0.0.1")
-    # What is known stays in force.
+    # Known punishments stay in force.
     cache.update(punishment(2, "BAN", ANN), True)
     cache.gap()
     assert cache.ban(ANN) is not None

@@ -1,4 +1,4 @@
-"""What the guide shows does what it says."""
+"""The guide's recipes at work."""
 
 from __future__ import annotations
 

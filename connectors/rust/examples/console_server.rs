@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// What the hub asks of the game, for its main loop.
+/// Requests of the hub to the game, for its main loop.
 enum Order {
     Transfer(Uuid, SignedTransferCommand, oneshot::Sender<Result<(), String>>),
     Kick(Uuid, Punishment),
@@ -87,7 +87,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 struct ConsoleServer {
     hub: HubConnector,
     orders: mpsc::UnboundedSender<Order>,
-    /// Who is on the server, by name.
+    /// Players on the server, by name.
     players: BTreeMap<String, Uuid>,
 }
 

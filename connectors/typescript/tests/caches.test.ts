@@ -1,4 +1,4 @@
-// What the connector keeps in memory, without a hub.
+// The connector's caches, without a hub.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { change, PlayerOutbox } from "../src/connector/outbox.js";

@@ -49,7 +49,7 @@ def read(kind: Callable[..., T], value: Any) -> T:
 
 @functools.cache
 def _reader(kind: Any) -> Reader:
-    """What reads values of a type."""
+    """Returns the reader of a type."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return plain

@@ -9,12 +9,12 @@ use crate::model::{
 };
 use crate::{HubClient, HubError};
 
-/// Which documents of a collection, by an indexed field.
+/// A query of documents by an indexed field.
 #[derive(Clone, Debug)]
 pub enum DocumentQuery {
-    /// Those with this value, by id.
+    /// Documents with this value, by id.
     By(Value),
-    /// Those from one number to another, both included.
+    /// Documents from one number to another, both included.
     Range {
         /// None: no lower bound.
         min: Option<f64>,
@@ -23,7 +23,7 @@ pub enum DocumentQuery {
         /// By the field.
         order: Order,
     },
-    /// Those with the greatest values.
+    /// Documents with the greatest values.
     Top,
     /// All that have the field.
     All(Order),
@@ -48,7 +48,7 @@ impl Order {
 }
 
 impl HubClient {
-    /// Makes collections, or adds indexes to them; do it at every start. An index may be `BUILDING` for a while.
+    /// Creates collections, or adds indexes to them; do it at every start. An index may be `BUILDING` for a while.
     pub async fn register_collections(
         &self,
         collections: &[CollectionDefinition],
@@ -73,7 +73,7 @@ impl HubClient {
         self.plugin(Method::PUT, &["collections", collection, id]).json(document).run().await
     }
 
-    /// Deletes a document; answers whether there was one.
+    /// Deletes a document; returns whether it existed.
     pub async fn delete_document(&self, collection: &str, id: &str) -> Result<bool, HubError> {
         let answer: Value = self.plugin(Method::DELETE, &["collections", collection, id]).send().await?;
         Ok(answer["deleted"] == true)

@@ -1,4 +1,4 @@
-//! Money, and leaderboards. Never read a balance to decide whether to take from it: two servers would both sell.
+//! Money, and leaderboards. Do not read a balance to decide whether to take from it: two servers would both sell.
 //! [`HubClient::spend`] and [`HubClient::make_transaction`] decide and take in one step.
 
 use reqwest::Method;
@@ -17,7 +17,7 @@ impl HubClient {
         self.plugin(Method::GET, &["economy", owner_type, owner_key, "currencies"]).send().await
     }
 
-    /// Adds to a balance, or takes from it, as far as the currency's bounds allow: `applied` tells what was done. For what must
+    /// Adds to a balance, or takes from it, as far as the currency's bounds allow: `applied` has the actual change. For what must
     /// not be cut, see [`HubClient::modify_balance_exactly`]. The reason is for the ledger.
     pub async fn modify_balance(
         &self,
@@ -73,7 +73,7 @@ impl HubClient {
         request.json(&body).send().await
     }
 
-    /// Makes 1 to 16 changes, all of them or none. Fails with `insufficient_funds` or `over_maximum`; the error's `details` have
+    /// Applies 1 to 16 changes, all or none. Fails with `insufficient_funds` or `over_maximum`; the error's `details` have
     /// `operation`, the index of the first change that was not possible.
     pub async fn make_transaction(
         &self,

@@ -43,7 +43,7 @@ impl HubClient {
         request.json(&json!({"locale": locale, "source": source})).send().await
     }
 
-    /// Stores a default where nothing is stored, and answers the document that counts. Do it at every start.
+    /// Stores a default where nothing is stored, and returns the effective document. Do it at every start.
     pub async fn register_config_document(
         &self,
         group: &str,

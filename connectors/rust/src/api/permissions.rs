@@ -8,7 +8,7 @@ use crate::model::{EffectivePermissions, PermissionGroup, PermissionGroupUpdate,
 use crate::{HubClient, HubError};
 
 impl HubClient {
-    /// What a player may do, all groups considered. `context` is where they are, as `server=lobby,gamemode=skyblock`.
+    /// Returns a player's effective permissions, groups included. `context` is where they are, as `server=lobby,gamemode=skyblock`.
     pub async fn get_effective_permissions(
         &self,
         player: Uuid,
@@ -47,7 +47,7 @@ impl HubClient {
         self.plugin(Method::PUT, &["permissions", "groups", group_id]).json(group).run().await
     }
 
-    /// Deletes a group; answers whether there was one.
+    /// Deletes a group; returns whether it existed.
     pub async fn delete_permission_group(&self, group_id: &str) -> Result<bool, HubError> {
         was_found(self.plugin(Method::DELETE, &["permissions", "groups", group_id]).run().await)
     }

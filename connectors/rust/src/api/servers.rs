@@ -86,7 +86,7 @@ impl HubClient {
         }
     }
 
-    /// Answers a console command that the hub asked for; what comes too late is accepted and discarded.
+    /// Reports the outcome of a console command; what comes too late is accepted and discarded.
     pub async fn report_executed_command(&self, request_id: &str, outcome: Result<&str, &str>) -> Result<(), HubError> {
         let body = json!({
             "requestId": request_id, "success": outcome.is_ok(), "output": outcome.ok(), "error": outcome.err(),
@@ -99,7 +99,7 @@ impl HubClient {
         self.plugin(Method::POST, &["matchmaking", "find"]).json(request).send().await
     }
 
-    /// Where servers of a type are, or all.
+    /// Returns servers and players by region, of one type or all.
     pub async fn list_regions(&self, server_type: Option<&str>) -> Result<Vec<RegionPopulation>, HubError> {
         self.plugin(Method::GET, &["matchmaking", "regions"]).query_if("serverType", server_type).send().await
     }
@@ -143,7 +143,7 @@ impl HubClient {
         self.plugin(Method::POST, &["transfers", "result"]).json(&body).safe().run().await
     }
 
-    /// Says a line to every server, this one included: show it when it comes back as `CHAT`, because a filter may have rewritten it.
+    /// Sends a line to every server, this one included: show it when it comes back as `CHAT`, because a filter may have rewritten it.
     /// Fails with `chat_rejected` where a filter refuses it.
     pub async fn send_chat_message(&self, message: &ChatMessageInput) -> Result<(), HubError> {
         self.plugin(Method::POST, &["chat"]).json(message).run().await

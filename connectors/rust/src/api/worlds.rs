@@ -14,7 +14,7 @@ impl HubClient {
         self.plugin(Method::POST, &["worlds", "open"]).json(request).safe().send().await
     }
 
-    /// Says that nobody needs a world any more.
+    /// Releases a world that is no longer needed.
     pub async fn release_world(&self, lease: &str) -> Result<WorldLease, HubError> {
         self.plugin(Method::POST, &["worlds", lease, "release"]).safe().send().await
     }
@@ -52,7 +52,7 @@ impl HubClient {
         self.callback(lease, "heartbeat", body).await
     }
 
-    /// Where to upload a snapshot.
+    /// Creates an address to upload a snapshot to.
     pub async fn create_world_upload_url(&self, lease: i64) -> Result<SnapshotUpload, HubError> {
         self.plugin(Method::POST, &["worlds", &lease.to_string(), "upload-url"]).safe().send().await
     }

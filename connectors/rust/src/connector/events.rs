@@ -1,4 +1,4 @@
-//! The event stream: what each event makes the connector do.
+//! The event stream: the connector's reaction to each event.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::model::{ConsoleCommandOrder, Punishment, PunishmentKind, SignedTransf
 use crate::stream::{HubEvent, StreamUpdate};
 use crate::{EventStream, HubError};
 
-/// How long transfer commands are good, and so how long reports of them matter.
+/// Lifetime of transfer commands, and of reports of them.
 const COMMAND_TTL: Duration = Duration::from_secs(30);
 
 impl Shared {
@@ -27,7 +27,7 @@ impl Shared {
             match stream.next().await {
                 StreamUpdate::Opened => {
                     self.stream.lock().opened();
-                    // What was read before the first stream may have changed before it began.
+                    // State that was read before the first stream may have changed before it began.
                     if !was_open {
                         self.read_all();
                     }
@@ -41,7 +41,7 @@ impl Shared {
                     if let Err(error) = self.handle(&event) {
                         warn!("an event cannot be handled: {}", error.message());
                     }
-                    // Without receivers there is nobody to tell.
+                    // Without receivers the event is dropped.
                     let _ = self.events.send(event);
                 }
             }
@@ -123,7 +123,7 @@ impl Shared {
         }
     }
 
-    /// Runs a console command, unless its caller no longer waits.
+    /// Runs a console command, unless its caller has timed out.
     fn run_command(&self, command: ConsoleCommandOrder, sent_at: i64) {
         let left = sent_at + command.timeout_ms - self.clock.now();
         match u64::try_from(left) {
@@ -145,7 +145,7 @@ impl Shared {
         }
     }
 
-    /// Reads anew everything that is kept.
+    /// Reads all cached state again.
     fn read_all(self: &Arc<Self>) {
         self.punishments.gap();
         for player in self.online() {

@@ -1,4 +1,4 @@
-//! What the connector asks of the game.
+//! Requests of the connector to the game.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::model::{ChatMessage, ConsoleCommandOrder, Punishment, SignedTransferC
 /// Lines of chat that wait for the game.
 const CHAT_CAPACITY: usize = 1_000;
 
-/// What a game server or proxy does for the hub; all that a plugin has to implement. The methods are called on the runtime of the
+/// A game server or proxy, as the hub needs it; the only interface that a plugin implements. The methods are called on the runtime of the
 /// connector, side by side; lines of chat one after the other. What they do in the game is best sent to its main loop. A method that panics
 /// stops nothing else.
 pub trait GameServer: Send + Sync + 'static {

@@ -1,4 +1,4 @@
-//! Whether players may join.
+//! Decisions whether players may join.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::punishments::Identity;
 use crate::model::{LoadedPlayer, PlayerAddress, Punishment};
 use crate::{HubError, LoadOptions};
 
-/// Whether a player may join.
+/// Decision whether a player may join.
 #[derive(Clone, Debug)]
 pub enum JoinDecision {
     /// They may. The player as the hub has loaded them; none where the hub was away.
@@ -25,7 +25,7 @@ pub enum JoinDecision {
 }
 
 impl JoinDecision {
-    /// Whether they may join.
+    /// True if they may join.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed(_))
     }
@@ -119,7 +119,7 @@ impl Shared {
         }
     }
 
-    /// Reads a player's punishments anew, and acts on them.
+    /// Reads a player's punishments again, and acts on them.
     pub(super) async fn refresh_punishments(&self, player: Uuid) -> Result<(), HubError> {
         let asked_at = Instant::now();
         let identity = self.punishments.identity(player);

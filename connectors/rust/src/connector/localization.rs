@@ -12,7 +12,7 @@ use crate::{HubClient, HubError};
 /// Messages by key.
 pub(super) type Messages = BTreeMap<String, String>;
 
-/// Messages in the players' languages. Answers at once, from memory. While the hub is away it answers what was known last, and before the
+/// Messages in the players' languages. Answers immediately, from memory. While the hub is away it answers what was known last, and before the
 /// first answer the defaults of the plugin.
 #[derive(Debug)]
 pub struct LocalizationCache {
@@ -60,7 +60,7 @@ impl LocalizationCache {
         chosen.or_else(of_network).unwrap_or_else(|| self.default_locale.clone())
     }
 
-    /// What is known of a player's language: who chose it tells whether to ask them.
+    /// Returns the known language of a player, with its source: a chosen one need not be asked for again.
     pub fn language(&self, player: Uuid) -> Option<PlayerLanguage> {
         self.languages.read().get(&player).cloned()
     }

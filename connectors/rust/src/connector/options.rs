@@ -109,13 +109,13 @@ impl ConnectorOptions {
         self
     }
 
-    /// Where this server is for permissions, such as `server=lobby`; unset, only permissions that count everywhere do.
+    /// Context of this server's permissions, such as `server=lobby`; by default only permissions without a context apply.
     pub fn permission_context(mut self, context: &str) -> Self {
         self.permission_context = Some(context.to_owned());
         self
     }
 
-    /// Whose data a join loads; unset, `global`.
+    /// Game mode whose data a join loads; `global` by default.
     pub fn game_mode(mut self, game_mode: &str) -> Self {
         self.game_mode = Some(game_mode.to_owned());
         self
@@ -127,7 +127,7 @@ impl ConnectorOptions {
         self
     }
 
-    /// What a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`.
+    /// More that a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`.
     pub fn load(mut self, include: &[&str]) -> Self {
         self.include.extend(include.iter().map(|&name| name.to_owned()));
         self
@@ -145,7 +145,7 @@ impl ConnectorOptions {
         self
     }
 
-    /// How long a join may wait for the hub; 4 s unless set.
+    /// Maximum wait of a join for the hub; 4 s by default.
     pub fn join_timeout(mut self, timeout: Duration) -> Self {
         self.join_timeout = timeout;
         self

@@ -38,7 +38,7 @@ pub(super) struct Session {
 struct State {
     server: ServerState,
     outbox: PlayerOutbox,
-    /// The players that the hub has been told of.
+    /// Players that were reported to the hub.
     reported: BTreeMap<Uuid, String>,
     is_registered: bool,
     failures: u32,
@@ -59,7 +59,7 @@ enum Step {
     Stop,
 }
 
-/// How the session is doing.
+/// State of the session.
 pub(super) struct SessionStatus {
     pub(super) is_registered: bool,
     pub(super) pending_changes: usize,
@@ -105,7 +105,7 @@ impl Session {
         self.wake.notify_one();
     }
 
-    /// Registers again, to learn what may have changed meanwhile.
+    /// Registers again, to learn of changes since.
     pub(super) fn register_again(&self) {
         self.state.lock().is_registered = false;
         self.wake.notify_one();
@@ -124,7 +124,7 @@ impl Session {
         }
     }
 
-    /// Makes `run` report what is waiting, for as long as there is patience, and end.
+    /// Lets `run` report pending changes within the patience, and end.
     pub(super) fn stop(&self, patience: Duration) {
         self.state.lock().stop_at.get_or_insert(Instant::now() + patience);
         self.stopping.cancel();
@@ -211,7 +211,7 @@ impl Session {
     }
 
     /// A player came and went while the hub was away. If they are on another server by now, telling of the join would move them back;
-    /// then only that they were seen is told.
+    /// then only the sighting is reported.
     async fn check_visit(&self, join: &PlayerChange, leave: u64) {
         let answer = self.client.get_player(join.player, None).await;
         let Some(profile) = self.note(answer, |state, error| state.refuse(join, error)) else { return };
@@ -330,7 +330,7 @@ impl State {
     }
 }
 
-/// What may be over soon, or when somebody has put the key right.
+/// True if the error may pass, by itself or once the key is right.
 fn is_passing(error: &HubError) -> bool {
     let is_key = match error.status() {
         Some(StatusCode::UNAUTHORIZED) => true,

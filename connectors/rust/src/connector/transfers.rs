@@ -1,4 +1,4 @@
-//! What the connector asks of the hub for as long as it is away: transfers and worlds.
+//! Requests to the hub that outlast an outage: transfers and worlds.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Whether transfer commands are the hub's.
+//! Verification of transfer commands.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::model::SignedTransferCommand;
 
-/// How long commands are good; one that was signed just before a change of the secret may still come.
+/// Lifetime of commands; one that was signed just before a change of the secret may still arrive.
 const COMMAND_TTL_MS: i64 = 30_000;
 
 /// Verifies transfer commands: at the server a player is on (the connector does it), and at one that is handed a command. Keep one for as
@@ -29,7 +29,7 @@ struct State {
     used: HashMap<Uuid, i64>,
 }
 
-/// Why a command must not be obeyed.
+/// Reason to refuse a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandRefusal {
     /// It is not the hub's.
@@ -64,7 +64,7 @@ impl TransferVerifier {
     /// Checks a command; one that may be obeyed counts as used from then on. `now_ms` is the time by the hub's clock.
     ///
     /// # Errors
-    /// Why it must not be obeyed.
+    /// The reason to refuse it.
     pub fn verify(&self, command: &SignedTransferCommand, now_ms: i64) -> Result<(), CommandRefusal> {
         let mut state = self.state.lock();
         state.secrets.retain(|_, until| *until > now_ms);

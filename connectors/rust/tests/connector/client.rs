@@ -69,7 +69,7 @@ async fn errors_say_what_is_wrong() {
     assert!(error.is("unreachable") && error.is_transient());
     assert_eq!(error.to_string(), "the hub at http://127.0.0.1:9 does not answer");
     assert!(error.message().contains("refused"), "{}", error.message());
-    // What would be another route is never sent.
+    // A path of another route is never sent.
     assert!(nobody.get_config_document("..", "x").await.unwrap_err().is("invalid_request"));
     let html = FakeHub::start(vec![(answer("200 OK", "", "<html>"), false)]).await;
     assert!(quick(&html).get_catalog(&[]).await.unwrap_err().is("invalid_answer"));

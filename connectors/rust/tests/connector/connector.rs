@@ -1,4 +1,4 @@
-//! What a connector does while its hub is there.
+//! The connector while its hub is there.
 
 use std::time::Duration;
 
@@ -186,7 +186,7 @@ async fn chat_is_shown_and_muted_players_are_held_back() {
     let (hub, game) = (HubProcess::start_new(), FakeGame::default());
     let owner = hub.client();
     let connector = start(hub.server("chat", "lobby"), &game).await;
-    // Of somebody who was never checked a mute would not be known.
+    // A mute of an unchecked player would be unknown.
     assert!(connector.send_chat(BEN, "Ben", "hello").await.unwrap_err().is("muted"));
     join(&hub, &connector, ANN, "Ann").await;
     for line in ["hello", "break the game", "there"] {
@@ -257,7 +257,7 @@ async fn permissions_answer_from_memory_and_are_read_anew() {
     eventually!("the player may fly", connector.permissions().has(ANN, "fly"));
     owner.delete_permission_group("builder").await.unwrap();
     eventually!("the group is gone", !connector.permissions().has(ANN, "build.house"));
-    // No event tells that a node has expired.
+    // No event announces that a node has expired.
     let expiring = PermissionNodeInput { expires_at: Some(connector.hub_time() + 6_000), ..allow("brief") };
     owner.add_player_permission(ANN, &expiring).await.unwrap();
     eventually!("the player may for a while", connector.permissions().has(ANN, "brief"));

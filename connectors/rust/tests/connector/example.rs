@@ -60,7 +60,7 @@ impl Drop for Server {
     }
 }
 
-/// As the example makes it of a name.
+/// Derives an id from a name, as the example does.
 fn id_of(name: &str) -> Uuid {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());

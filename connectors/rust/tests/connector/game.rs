@@ -1,4 +1,4 @@
-//! A game server that notes what it was told to do.
+//! A game server that records its orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

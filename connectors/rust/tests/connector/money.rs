@@ -49,7 +49,7 @@ async fn a_transaction_is_made_whole_or_not_at_all() {
     let balances = owner.list_balances("player", &ann.to_string()).await.unwrap();
     assert_eq!(balances[0].balance, amount("899999999999999.9998"));
 
-    // What is cut off is told, and an exact change is not cut off.
+    // A cut is reported, and an exact change is not cut.
     let cut = owner.modify_balance("player", &ben.to_string(), "coins", (-1).into(), None).await.unwrap();
     assert_eq!((cut.balance, cut.asked, cut.applied), (Amount::ZERO, (-1).into(), -amount("0.0001")));
     assert!(owner.spend(ben, "coins", amount("0.0001"), None).await.unwrap_err().is("insufficient_funds"));

@@ -1,4 +1,4 @@
-//! What a connector does while its hub is away.
+//! The connector while its hub is away.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ async fn nothing_is_lost_when_the_hub_is_killed() {
     eventually!("the transfer is carried out", game.transfers().len() == 1);
     assert_eq!(game.transfers()[0].player_uuid, STAYS);
     eventually!("the stream is open again", connector.status().is_connected());
-    // Who was let in unseen is checked now.
+    // Players that were admitted unchecked are checked now.
     eventually!("the player is known not to be muted", !is_muted(JOINS));
     owner.create_punishment(&ban(JOINS, "Joins")).await.unwrap();
     eventually!("events come again", game.has_kicked(JOINS));

@@ -1,4 +1,4 @@
-//! What games often need.
+//! Recipes of the guide.
 
 use network_hub_client::connector::CachedConfig;
 use network_hub_client::model::{
@@ -12,7 +12,7 @@ use crate::eventually;
 use crate::game::FakeGame;
 use crate::hub::HubProcess;
 
-/// Sells something, or answers false where the player cannot pay.
+/// Sells something; false if the player cannot pay.
 async fn buy(client: &HubClient, player: Uuid, price: Amount) -> Result<bool, HubError> {
     match client.spend(player, "coins", price, Some("sword")).await {
         Ok(_) => Ok(true),
@@ -40,7 +40,7 @@ async fn change(client: &HubClient, player: Uuid, change: impl Fn(&mut Value)) -
     }
 }
 
-/// Finds a place for a party and sends everybody there; answers whether there was one.
+/// Finds a place for a party and sends everybody there; returns whether it existed.
 async fn play_together(hub: &HubConnector, leader: Uuid, name: &str, party: Vec<Uuid>) -> Result<bool, HubError> {
     let request = MatchRequest {
         server_type: Some("bedwars".to_owned()),

@@ -38,7 +38,7 @@ fn a_command_is_good_once() {
     let mut moved = command(5, 100, &["old"]);
     moved.host = "evil.example".to_owned();
     assert_eq!(verifier.verify(&moved, 50), Err(CommandRefusal::WrongSignature));
-    // What was refused is not used.
+    // A refused command is not used.
     assert_eq!(verifier.verify(&command(5, 100, &["old"]), 50), Ok(()));
 }
 

@@ -32,7 +32,7 @@ import networkhub.model.SignedTransferCommand;
 public final class ConsoleServer implements GameServer {
     private final ExecutorService mainThread = Executors.newSingleThreadExecutor();
     private final HubConnector hub;
-    /** Who is on the server, by name. Belongs to the main thread. */
+    /** Players on the server, by name. Belongs to the main thread. */
     private final Map<String, UUID> players = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
     private ConsoleServer(HubClient client, ServerRegistration info) {
@@ -94,7 +94,7 @@ public final class ConsoleServer implements GameServer {
         System.out.println(line);
     }
 
-    // What the game tells the hub.
+    // Reports of the game to the hub.
 
     private void join(UUID player, String name) {
         hub.checkJoin(player, name, null).thenAcceptAsync(decision -> {
@@ -155,7 +155,7 @@ public final class ConsoleServer implements GameServer {
                 });
     }
 
-    // What the hub asks of the game.
+    // Requests of the hub to the game.
 
     @Override
     public void runOnMainThread(Runnable task) {

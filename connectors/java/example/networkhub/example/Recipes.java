@@ -19,7 +19,7 @@ import networkhub.model.Match;
 import networkhub.model.TransactionReceipt;
 import networkhub.model.TransferOutcome;
 
-/** What games often need, as the guide shows it. */
+/** Recipes of the guide. */
 public final class Recipes {
     private final HubConnector hub;
     private final HubClient client;
@@ -29,7 +29,7 @@ public final class Recipes {
         this.client = hub.client();
     }
 
-    /** Sells something, or answers false where the player cannot pay. */
+    /** Sells something; false if the player cannot pay. */
     public CompletableFuture<Boolean> buy(UUID player, BigDecimal price) {
         return client.economy().spend(player, "coins", price, "sword").thenApply(spent -> true).exceptionally(failure -> {
             HubException error = HubException.of(failure);

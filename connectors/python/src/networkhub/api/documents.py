@@ -26,7 +26,7 @@ class ConfigApi(Api[TransportT]):
 
     @operation
     def register(self, group: str, namespace: str, default_doc: Any) -> Call[ConfigDocument]:
-        """Stores a default where nothing is stored; answers the document that counts. Do it at every start."""
+        """Stores a default where nothing is stored; returns the effective document. Do it at every start."""
         body = {"group": group, "namespace": namespace, "defaultDoc": default_doc}
         return Call("POST", path("config", "register"), model(ConfigDocument), body=body)
 
@@ -47,7 +47,7 @@ class CollectionsApi(Api[TransportT]):
 
     @operation
     def register(self, collections: Sequence[CollectionDefinition]) -> Call[list[RegisteredCollection]]:
-        """Makes collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while."""
+        """Creates collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while."""
 
         def read(answer: Answer) -> list[RegisteredCollection]:
             return answer.read(RegisteredCollections).collections
@@ -66,7 +66,7 @@ class CollectionsApi(Api[TransportT]):
 
     @operation
     def delete(self, collection: str, id: str) -> Call[bool]:
-        """Deletes a document; answers whether there was one."""
+        """Deletes a document; returns whether it existed."""
 
         def read(answer: Answer) -> bool:
             return answer.read(DocumentDeletion).deleted
@@ -82,7 +82,7 @@ class CollectionsApi(Api[TransportT]):
     def find_by(
         self, collection: str, field: str, value: str | float | bool, *, limit: int = 50, cursor: str | None = None
     ) -> Call[CollectionItems]:
-        """Those whose field has this value, by id."""
+        """Returns documents whose field has this value, by id."""
         parameters = query(value=value, limit=limit, cursor=cursor)
         return Call("GET", path("collections", collection, "by", field), model(CollectionItems), parameters)
 
@@ -98,7 +98,7 @@ class CollectionsApi(Api[TransportT]):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Call[CollectionItems]:
-        """Those whose field is between two numbers, both included."""
+        """Returns documents whose field is between two numbers, both included."""
         parameters = query(min=minimum, max=maximum, order=order, limit=limit, cursor=cursor)
         return Call("GET", path("collections", collection, "range", field), model(CollectionItems), parameters)
 

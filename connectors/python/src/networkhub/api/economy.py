@@ -24,8 +24,8 @@ from ..models import (
 class EconomyApi(Api[TransportT]):
     """Money, and the statistics of owners that are no players.
 
-    Never read a balance to decide whether to take from it: two servers would both sell. `spend` and `transact` decide and take in
-    one step. Amounts are `Decimal` or `int`; a float is refused with `TypeError`.
+    Do not read a balance to decide whether to take from it: two servers would both sell. `spend` and `transact` decide and take
+    in one step. Amounts are `Decimal` or `int`; a float is refused with `TypeError`.
     """
 
     @operation
@@ -44,7 +44,7 @@ class EconomyApi(Api[TransportT]):
         *,
         exact: bool = False,
     ) -> Call[ModifiedBalance]:
-        """Adds to a balance, or takes from it. What is beyond the currency's bounds is cut off: `applied` tells what was done.
+        """Adds to a balance, or takes from it. What is beyond the currency's bounds is cut off: `applied` has the actual change.
 
         With `exact` all or nothing: fails with `insufficient_funds` or `over_maximum`, and then nothing has changed.
         """
@@ -57,7 +57,7 @@ class EconomyApi(Api[TransportT]):
 
     @operation
     def transact(self, operations: Sequence[BalanceOperation], reason: str | None = None) -> Call[TransactionReceipt]:
-        """Makes 1 to 16 changes, all of them or none.
+        """Applies 1 to 16 changes, all or none.
 
         Fails with `insufficient_funds` or `over_maximum`; the error's `details["operation"]` is the index of the first change
         that was not possible.

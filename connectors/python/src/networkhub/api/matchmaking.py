@@ -55,7 +55,7 @@ class MatchmakingApi(Api[TransportT]):
 
     @operation
     def regions(self, server_type: str | None = None) -> Call[list[RegionPopulation]]:
-        """Where servers of a type are; None for all."""
+        """Returns servers and players by region; None for all types."""
         return Call("GET", path("matchmaking", "regions"), listed(RegionPopulation), query(server_type=server_type))
 
 

@@ -52,7 +52,7 @@ class PermissionsApi(Api[TransportT]):
     def effective(
         self, player: UUID, *, context: str | None = None, world: str | None = None, etag: str | None = None
     ) -> Call[VersionedPermissions]:
-        """What a player may do, all groups considered.
+        """Returns a player's effective permissions, groups included.
 
         `context` is where they are, as `server=lobby,gamemode=skyblock`; `etag` that of an answer that is still kept.
         """
@@ -84,7 +84,7 @@ class PermissionsApi(Api[TransportT]):
 
     @operation
     def delete_group(self, group_id: str) -> Call[bool]:
-        """Deletes a group; answers whether there was one."""
+        """Deletes a group; returns whether it existed."""
         return Call("DELETE", path("permissions", "groups", group_id), existed, is_optional=True)
 
     @operation
@@ -114,7 +114,7 @@ class LocalizationApi(Api[TransportT]):
 
     @operation
     def register_defaults(self, namespace: str, locale: str, entries: Mapping[str, str]) -> Call[int]:
-        """Adds the messages that are missing; never overwrites one, so do it at every start. Answers how many were new."""
+        """Adds the messages that are missing; never overwrites one, so do it at every start. Returns the number of new ones."""
 
         def read(answer: Answer) -> int:
             return answer.read(InsertedMessages).inserted
@@ -136,7 +136,7 @@ class LocalizationApi(Api[TransportT]):
     def set_language(
         self, player: UUID, locale: str | None, source: LanguageSource = "PLAYER", *, username: str | None = None
     ) -> Call[PlayerLanguage]:
-        """Sets a player's language; None unsets it. `username` makes a player known who was never seen."""
+        """Sets a player's language; None unsets it. `username` records a player who was never seen."""
         body = _json.present(locale=locale, source=source)
         target = path("localization", "players", player, "locale")
         return Call("PUT", target, model(PlayerLanguage), query(username=username), body=body)

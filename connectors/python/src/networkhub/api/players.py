@@ -51,7 +51,7 @@ class PlayersApi(Api[TransportT]):
         ip: str | None = None,
         include: Iterable[str] = (),
     ) -> Call[LoadedPlayer]:
-        """Loads a player who joins, and makes them known.
+        """Loads a joining player, and records an unknown one.
 
         `game_mode` is whose data is read (None: `global`), `game_type` the engine, recorded on first sight; `ip` is located and
         forgotten. `include` says what else to answer: `permissions`, `punishments`, `language`, `balances`, `statistics`,
@@ -81,7 +81,7 @@ class PlayersApi(Api[TransportT]):
 
     @operation
     def delete_data(self, player: UUID, game_mode: str, namespace: str) -> Call[bool]:
-        """Deletes a player's data; answers whether there was any."""
+        """Deletes a player's data; returns whether there was any."""
         return Call("DELETE", path("players", player, "data", game_mode, namespace), existed, is_optional=True)
 
     @operation

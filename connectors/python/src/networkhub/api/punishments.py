@@ -44,7 +44,7 @@ class PunishmentsApi(Api[TransportT]):
         issuer_uuid: UUID | None = None,
         issuer_name: str | None = None,
     ) -> Call[Punishment]:
-        """Punishes whoever has or will have this name."""
+        """Punishes the player who has or will have this name."""
         body = _body(type, reason, duration, issuer_uuid, issuer_name)
         body |= _json.present(player_name=player_name, ip_based=ip_based)
         return Call("POST", path("punishments", "create-by-name"), model(Punishment), body=body, **keyed())
@@ -72,7 +72,7 @@ class PunishmentsApi(Api[TransportT]):
 
     @operation
     def query(self, player: UUID | None = None, ip: str | None = None, *, active_only: bool = True) -> Call[list[Punishment]]:
-        """What matches a player, an address, or either one."""
+        """Returns the punishments of a player, an address, or either."""
         parameters = query(player_uuid=player, ip=ip, active_only=active_only)
         return Call("GET", path("punishments", "query"), listed(Punishment), parameters)
 
@@ -122,7 +122,7 @@ class PunishmentsApi(Api[TransportT]):
         actor_name: str | None = None,
         reason: str | None = None,
     ) -> Call[list[Punishment]]:
-        """Revokes all active bans of a name, and of its last address if asked to; answers the revoked ones."""
+        """Revokes all active bans of a name, and of its last address if asked to; returns the revoked ones."""
         body = _json.present(
             player_name=player_name,
             also_unban_last_ip=also_unban_last_ip,
@@ -141,7 +141,7 @@ class PunishmentsApi(Api[TransportT]):
         actor_name: str | None = None,
         reason: str | None = None,
     ) -> Call[list[Punishment]]:
-        """Revokes all active bans of an address; answers the revoked ones."""
+        """Revokes all active bans of an address; returns the revoked ones."""
         body = _json.present(ip_address=ip_address, actor_uuid=actor_uuid, actor_name=actor_name, reason=reason)
         return Call("POST", path("punishments", "unban-ip"), listed(Punishment), body=body, **keyed())
 

@@ -102,7 +102,7 @@ class ServersApi(Api[TransportT]):
         def read_from(cursor: str | None, before: list[PresenceRecord]) -> Call[list[PresenceRecord]]:
             def read(answer: Answer) -> list[PresenceRecord] | Call[list[PresenceRecord]]:
                 players = [*before, *answer.read_list(PresenceRecord)]
-                # Where there are more than fit in an answer, a header says how to go on.
+                # A header has the cursor of the next part, if there is one.
                 following = answer.headers.get("next-cursor")
                 return read_from(following, players) if following else players
 
@@ -112,7 +112,7 @@ class ServersApi(Api[TransportT]):
 
     @operation
     def report_command(self, request_id: str, success: bool, output: str | None = None, error: str | None = None) -> Call[None]:
-        """Answers a console command that the hub asked for. An answer that comes too late is accepted and discarded."""
+        """Reports the outcome of a console command. An answer that comes too late is accepted and discarded."""
         body = _json.present(request_id=request_id, success=success, output=output, error=error)
         return Call("POST", path("servers", "command-result"), nothing, body=body)
 

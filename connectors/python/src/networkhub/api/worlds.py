@@ -24,7 +24,7 @@ class WorldsApi(Api[TransportT]):
 
     @operation
     def release(self, world_instance_id: str) -> Call[WorldLease]:
-        """Says that nobody needs a world any more."""
+        """Releases a world that is no longer needed."""
         return Call("POST", path("worlds", world_instance_id, "release"), model(WorldLease))
 
     @operation
@@ -35,7 +35,7 @@ class WorldsApi(Api[TransportT]):
 
     @operation
     def release_all(self, node_server_id: str) -> Call[int]:
-        """At a node's start: all leases it held before are lost. Answers how many there were."""
+        """At a node's start: all leases it held before are lost. Returns their number."""
 
         def read(answer: Answer) -> int:
             return answer.read(NodeReleaseCount).released
@@ -74,7 +74,7 @@ class WorldsApi(Api[TransportT]):
 
     @operation
     def upload_url(self, world_id: int) -> Call[SnapshotUpload]:
-        """Where to upload a snapshot."""
+        """Creates an address to upload a snapshot to."""
         return Call("POST", path("worlds", world_id, "upload-url"), model(SnapshotUpload))
 
     @operation
@@ -97,7 +97,7 @@ class ChatApi(Api[TransportT]):
 
     @operation
     def send(self, message: ChatMessageInput) -> Call[None]:
-        """Says a line to every server, this one included.
+        """Sends a line to every server, this one included.
 
         Show it when it comes back as CHAT, because a filter may have rewritten it. Fails with `chat_rejected` where a filter
         refuses it.

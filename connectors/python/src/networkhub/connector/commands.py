@@ -19,7 +19,7 @@ _TOO_BUSY = "The server's main thread did not get to it in time; it was not run.
 
 
 class CommandRunner:
-    """Runs console commands and answers them. Never runs one whose caller no longer waits."""
+    """Runs console commands and answers them. Never runs one whose caller has timed out."""
 
     def __init__(self, client: AsyncHubClient, game: GameServer, clock: HubClock) -> None:
         self._client = client
@@ -32,7 +32,7 @@ class CommandRunner:
         if left <= 0:
             LOG.info("A console command came too late and was not run")
             return
-        # Whoever gets it answers: the main thread, or the clock.
+        # Its first taker reports: the main thread, or the clock.
         claim = threading.Lock()
 
         def begin() -> Awaitable[str] | str:

@@ -46,7 +46,7 @@ LOG = logging.getLogger("networkhub")
 
 _TICK = 5.0
 _PATIENCE = 3.0
-"""How long `stop` waits until everything is told."""
+"""Seconds that `stop` waits for pending changes."""
 _EVENTS = (
     *("CHAT", "PUNISHMENT", "TRANSFER", "EXECUTE_COMMAND", "LOCALIZATION_UPDATED", "CONFIG_UPDATED", "WORLD_READY"),
     *("WORLD_OPEN", "WORLD_SNAPSHOT", "WORLD_UNLOAD", "SIGNING_SECRET_ROTATED", "PERMISSIONS_UPDATED"),
@@ -56,7 +56,7 @@ _EVENTS = (
 class HubConnector:
     """Connects a game server or proxy with its hub.
 
-    Registers it, keeps it online, tells who is on it, listens to the event stream, and keeps in memory what the game asks
+    Registers it, keeps it online, reports its players, listens to the event stream, and keeps in memory what the game asks
     for all the time. One for each server, for as long as it runs:
 
         async with HubConnector(client, info, game) as hub: …
@@ -67,7 +67,7 @@ class HubConnector:
 
     While the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of worlds wait in
     memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is not possible
-    everything that is kept is read anew. Bans and mutes stay in force (`PunishmentCache`); permissions, messages and config stay
+    everything that is kept is read again. Bans and mutes stay in force (`PunishmentCache`); permissions, messages and config stay
     as they were.
     """
 
@@ -81,14 +81,14 @@ class HubConnector:
         self.client = client
         """The client, for calls that the connector does not make itself."""
         self.info = info
-        """What the server registers with."""
+        """Registration of the server."""
         self.options = options = options or ConnectorOptions()
         """The settings."""
         self._clock = HubClock()
         self.punishments = PunishmentCache(self._clock)
         """The punishments that are known."""
         self.permissions = PermissionCache(client, options.permission_context)
-        """What players may do."""
+        """Permissions of players."""
         self.localization = LocalizationCache(client, options.all_namespaces, options.messages, options.default_locale)
         """Messages and languages."""
         self.transfer_verifier = TransferVerifier()
@@ -156,7 +156,7 @@ class HubConnector:
 
     @property
     def status(self) -> ConnectorStatus:
-        """How the connector is doing."""
+        """Returns the connector's state."""
         error = self._session.last_error or (None if self._stream_open else self._stream_error)
         return ConnectorStatus(
             registered=self._session.is_registered and not self._session.is_away,
@@ -170,13 +170,13 @@ class HubConnector:
         while not self.status.is_connected:
             await asyncio.sleep(0.05)
 
-    # What the game tells the hub.
+    # Reports of the game to the hub.
 
     async def check_join(self, player: UUID, name: str, ip: str | None = None) -> JoinDecision:
         """Asks whether a player may join, and loads them; call it before they do. Never fails.
 
         Answers within the time of `ConnectorOptions.join_timeout`, also while the hub is away: then from what is known, and
-        somebody of whom nothing current is known is refused, unless `ConnectorOptions.allow_unverified` was set. `ip` is the
+        a player of whom nothing current is known is refused, unless `ConnectorOptions.allow_unverified` was set. `ip` is the
         player's address, so that bans of addresses match.
         """
         if ip is not None:
@@ -213,7 +213,7 @@ class HubConnector:
         return JoinDecision(True, profile=profile) if ban is None else JoinDecision(False, "BANNED", ban)
 
     async def _take_permissions(self, player: UUID, profile: LoadedPlayer, asked_at: float) -> None:
-        """Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for."""
+        """Part of the join, so that they are known at its end. A load has no context, so they are read separately for one."""
         if profile.permissions is not None and self.options.permission_context is None:
             self.permissions.put(player, profile.permissions, None, asked_at)
             return
@@ -273,9 +273,9 @@ class HubConnector:
         return await self._worlds.open(request, 60.0)
 
     async def send_chat(self, player: UUID, name: str, message: str) -> None:
-        """Says a line to the whole network; it comes back to `GameServer.show_chat`.
+        """Sends a line to the whole network; it comes back to `GameServer.show_chat`.
 
-        Fails with `muted` for somebody who may not chat, and with `chat_rejected` where a filter refuses it. Chat is not kept for
+        Fails with `muted` for a player who may not chat, and with `chat_rejected` where a filter refuses it. Chat is not kept for
         later.
         """
         if self.punishments.is_muted(player):
@@ -290,7 +290,7 @@ class HubConnector:
         await self.client.chat.send(line)
 
     def hub_time(self) -> int:
-        """The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell."""
+        """The time by the hub's clock, in milliseconds since the epoch, as its pings show."""
         return self._clock.now()
 
     def config(self, group: str, namespace: str, default_doc: Any) -> CachedConfig:
@@ -312,7 +312,7 @@ class HubConnector:
         """
         self._listeners.setdefault(type, []).append(listener)
 
-    # What the hub tells.
+    # Events.
 
     async def _listen(self) -> None:
         while True:
@@ -340,7 +340,7 @@ class HubConnector:
     def _opened(self) -> None:
         self._stream_open = True
         self._stream_error = None
-        # What was read before the first stream may have changed before it began.
+        # State that was read before the first stream may have changed before it began.
         if not self._was_open:
             self._read_all()
         self._was_open = True
@@ -406,10 +406,10 @@ class HubConnector:
         self.transfer_verifier.set_secret(answer.signing_secret, self._clock.now())
         LOG.info("Registered with the hub as %s", answer.server_id)
 
-    # What is kept.
+    # Caches.
 
     async def _tick(self) -> None:
-        """Catches what no event tells: permissions that ended by themselves."""
+        """Refreshes expired permissions, which no event announces."""
         while True:
             await asyncio.sleep(_TICK)
             now = self._clock.now()
@@ -418,7 +418,7 @@ class HubConnector:
             self.localization.prune(self._online)
 
     def _read_all(self) -> None:
-        """Reads anew everything that is kept."""
+        """Reads all cached state again."""
         self.punishments.gap()
         for queue in (self._punishment_refresh, self._permission_refresh, self._language_refresh):
             queue.add_all(self._online)

@@ -94,12 +94,12 @@ class ThreadedHubConnector:
 
     @property
     def info(self) -> ServerRegistration:
-        """What the server registers with."""
+        """Registration of the server."""
         return self._connector.info
 
     @property
     def status(self) -> ConnectorStatus:
-        """How the connector is doing."""
+        """Returns the connector's state."""
         return self._connector.status
 
     def wait_until_connected(self, timeout: float | None = None) -> None:
@@ -142,7 +142,7 @@ class ThreadedHubConnector:
         return self._future(self._connector.open_world(request))
 
     def send_chat(self, player: UUID, name: str, message: str) -> concurrent.futures.Future[None]:
-        """Says a line to the whole network; it comes back to `GameServer.show_chat`. See `HubConnector.send_chat`."""
+        """Sends a line to the whole network; it comes back to `GameServer.show_chat`. See `HubConnector.send_chat`."""
         return self._future(self._connector.send_chat(player, name, message))
 
     def set_language(
@@ -158,7 +158,7 @@ class ThreadedHubConnector:
 
     @property
     def permissions(self) -> PermissionCache:
-        """What players may do."""
+        """Permissions of players."""
         return self._connector.permissions
 
     @property
@@ -172,7 +172,7 @@ class ThreadedHubConnector:
         return self._connector.transfer_verifier
 
     def hub_time(self) -> int:
-        """The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell."""
+        """The time by the hub's clock, in milliseconds since the epoch, as its pings show."""
         return self._connector.hub_time()
 
     def config(self, group: str, namespace: str, default_doc: Any) -> CachedConfig:

@@ -23,7 +23,7 @@ from .persist import persist
 LOG = logging.getLogger("networkhub")
 
 _COMMAND_TTL_MS = 30_000
-"""How long commands are good; one that was signed just before a change of the secret may still come."""
+"""Lifetime of commands; one that was signed just before a change of the secret may still arrive."""
 
 
 def sign(secret: str, text: str) -> str:
@@ -33,7 +33,7 @@ def sign(secret: str, text: str) -> str:
 
 
 def signed_text(command: SignedTransferCommand) -> str:
-    """What of a command is signed."""
+    """Returns the signed text of a command."""
     world = command.target_world_id or ""
     parts = [command.transfer_id, command.player_uuid, command.target_server_id, world, command.host, command.port]
     return ".".join(str(part) for part in [*parts, command.expires_at])
@@ -64,7 +64,7 @@ class TransferVerifier:
             self._secrets[signing_secret] = math.inf
 
     def refusal(self, command: SignedTransferCommand, now_ms: int) -> str | None:
-        """Why a command must not be obeyed; None if it may be, and then it counts as used.
+        """Returns the reason to refuse a command; None if it may be obeyed, and then it counts as used.
 
         `now_ms` is the time by the hub's clock, in milliseconds since the epoch.
         """

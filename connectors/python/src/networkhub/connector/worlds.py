@@ -25,7 +25,7 @@ class WorldOpener:
         self._waiting: dict[str, asyncio.Future[LiveServer | None]] = {}
         """By lease; None says to ask again."""
         self._ready: OrderedDict[str, LiveServer] = OrderedDict()
-        """Where worlds came up lately: the event may be quicker than the answer."""
+        """Servers of recently opened worlds: the event may precede the answer."""
 
     async def open(self, request: WorldRequest, patience: float) -> OpenedWorld:
         """Opens a world; fails with `world_timeout` when so many seconds are over."""

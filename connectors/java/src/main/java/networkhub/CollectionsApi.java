@@ -29,7 +29,7 @@ public final class CollectionsApi {
         DESC
     }
 
-    /** Makes collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while. */
+    /** Creates collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while. */
     public CompletableFuture<List<RegisteredCollection>> register(List<CollectionDefinition> collections) {
         return transport.send(Call.post("collections", "register").fields("collections", collections),
                 RegisteredCollections.class).thenApply(RegisteredCollections::collections);
@@ -45,7 +45,7 @@ public final class CollectionsApi {
         return transport.run(Call.put("collections", collection, id).body(document));
     }
 
-    /** Deletes a document; answers whether there was one. */
+    /** Deletes a document; returns whether it existed. */
     public CompletableFuture<Boolean> delete(String collection, String id) {
         return transport.send(Call.delete("collections", collection, id), DocumentDeletion.class)
                 .thenApply(DocumentDeletion::deleted);
@@ -56,14 +56,14 @@ public final class CollectionsApi {
         return transport.send(Call.post("collections", collection, "mget").fields("ids", ids), CollectionDocuments.class);
     }
 
-    /** Those whose field has this value, by id. The cursor is null for the first page. */
+    /** Returns documents whose field has this value, by id. The cursor is null for the first page. */
     public CompletableFuture<CollectionItems> findBy(String collection, String field, Object value, int limit,
             String cursor) {
         return transport.send(list(collection, "by", field, limit, cursor, null).query("value", value),
                 CollectionItems.class);
     }
 
-    /** Those whose field is between two numbers, both included; either may be null. */
+    /** Returns documents whose field is between two numbers, both included; either may be null. */
     public CompletableFuture<CollectionItems> findRange(String collection, String field, Double min, Double max,
             Order order, int limit, String cursor) {
         return transport.send(list(collection, "range", field, limit, cursor, order).query("min", min).query("max", max),

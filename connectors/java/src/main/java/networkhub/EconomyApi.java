@@ -65,7 +65,7 @@ public final class EconomyApi {
     }
 
     /**
-     * Makes 1 to 16 changes, all of them or none. Fails with {@code insufficient_funds} or {@code over_maximum}; the error's
+     * Applies 1 to 16 changes, all or none. Fails with {@code insufficient_funds} or {@code over_maximum}; the error's
      * {@code details()} have {@code operation}, the index of the first change that was not possible.
      *
      * @param reason for the ledger, or null

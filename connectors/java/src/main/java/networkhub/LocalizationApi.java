@@ -25,7 +25,7 @@ public final class LocalizationApi {
         return transport.send(Call.get("localization", "catalog").query("namespace", named), LocalizationCatalog.class);
     }
 
-    /** Adds the messages that are missing; never overwrites one, so do it at every start. Answers how many were new. */
+    /** Adds the messages that are missing; never overwrites one, so do it at every start. Returns the number of new ones. */
     public CompletableFuture<Long> registerDefaults(String namespace, String locale, Map<String, String> entries) {
         return transport.send(Call.post("localization", "defaults")
                 .fields("namespace", namespace, "locale", locale, "entries", entries), InsertedMessages.class)
@@ -46,7 +46,7 @@ public final class LocalizationApi {
      * Sets a player's language.
      *
      * @param locale null unsets it
-     * @param username makes a player known who was never seen; or null
+     * @param username records a player who was never seen; or null
      */
     public CompletableFuture<PlayerLanguage> setLanguage(UUID player, String locale, LanguageSource source,
             String username) {

@@ -21,7 +21,7 @@ public final class MatchmakingApi {
         return transport.send(Call.post("matchmaking", "find").body(request).keyed(), Match.class);
     }
 
-    /** Where servers of a type are; null for all. */
+    /** Returns servers and players by region; null for all types. */
     public CompletableFuture<List<RegionPopulation>> regions(String serverType) {
         return transport.list(Call.get("matchmaking", "regions").query("serverType", serverType), RegionPopulation.class);
     }

@@ -20,7 +20,7 @@ public final class PermissionsApi {
     }
 
     /**
-     * What the hub answered.
+     * Answer of the hub.
      *
      * @param permissions null where they are still those of the tag that was sent
      * @param etag names this answer; null where the hub gives none
@@ -28,7 +28,7 @@ public final class PermissionsApi {
     public record Versioned(EffectivePermissions permissions, String etag) {}
 
     /**
-     * What a player may do, all groups considered.
+     * Returns a player's effective permissions, groups included.
      *
      * @param context where they are, as {@code server=lobby,gamemode=skyblock}; or null
      * @param world the world they are in, or null
@@ -61,7 +61,7 @@ public final class PermissionsApi {
         return transport.run(Call.put("permissions", "groups", groupId).body(group));
     }
 
-    /** Deletes a group; answers whether there was one. */
+    /** Deletes a group; returns whether it existed. */
     public CompletableFuture<Boolean> deleteGroup(String groupId) {
         Call call = Call.delete("permissions", "groups", groupId);
         return PlayersApi.optional(transport.run(call).thenApply(nothing -> true)).thenApply(Optional::isPresent);

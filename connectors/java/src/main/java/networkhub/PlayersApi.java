@@ -38,7 +38,7 @@ public final class PlayersApi {
     }
 
     /**
-     * Loads a player who joins, and makes them known.
+     * Loads a joining player, and records an unknown one.
      *
      * @param username the name now, or null
      * @param gameMode whose data is read; null is {@code global}
@@ -75,7 +75,7 @@ public final class PlayersApi {
         return transport.send(version == null ? call : call.once(), DataEntry.class);
     }
 
-    /** Deletes a player's data; answers whether there was any. */
+    /** Deletes a player's data; returns whether there was any. */
     public CompletableFuture<Boolean> deleteData(UUID player, String gameMode, String namespace) {
         Call call = Call.delete("players", player, "data", gameMode, namespace);
         return optional(transport.run(call).thenApply(nothing -> true)).thenApply(Optional::isPresent);

@@ -5,7 +5,7 @@ import java.util.List;
 import networkhub.model.WorldReport;
 
 /**
- * What changes while a server runs: its game's state and its worlds. Heartbeats carry it.
+ * A server's changing state: its game's state and its worlds. Heartbeats carry it.
  *
  * @param gameState such as {@code WAITING} or {@code PLAYING}; null leaves it as it was
  * @param playersToStart players that its game needs; null leaves it as it was, 0 is no minigame

@@ -84,7 +84,7 @@ public final class ServersApi {
         return onlinePlayers(serverType, null, List.of());
     }
 
-    /** Where there are more than fit in an answer, a header says how to go on. */
+    /** A header has the cursor of the next part, if there is one. */
     private CompletableFuture<List<PresenceRecord>> onlinePlayers(String serverType, String cursor, List<PresenceRecord> before) {
         Call call = Call.get("servers", "players").query("serverType", serverType).query("cursor", cursor);
         return transport.exchange(call).thenCompose(response -> {
@@ -96,7 +96,7 @@ public final class ServersApi {
         });
     }
 
-    /** Answers a console command that the hub asked for. An answer that comes too late is accepted and discarded. */
+    /** Reports the outcome of a console command. An answer that comes too late is accepted and discarded. */
     public CompletableFuture<Void> reportCommand(String requestId, boolean success, String output, String error) {
         return transport.run(Call.post("servers", "command-result")
                 .fields("requestId", requestId, "success", success, "output", output, "error", error));

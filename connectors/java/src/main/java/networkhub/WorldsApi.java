@@ -26,7 +26,7 @@ public final class WorldsApi {
         return transport.send(Call.post("worlds", "open").body(request), OpenedWorld.class);
     }
 
-    /** Says that nobody needs a world any more. */
+    /** Releases a world that is no longer needed. */
     public CompletableFuture<WorldLease> release(String worldInstanceId) {
         return transport.send(Call.post("worlds", worldInstanceId, "release"), WorldLease.class);
     }
@@ -37,7 +37,7 @@ public final class WorldsApi {
                 WorldLease.class);
     }
 
-    /** At a node's start: all leases it held before are lost. Answers how many there were. */
+    /** At a node's start: all leases it held before are lost. Returns their number. */
     public CompletableFuture<Long> releaseAll(String nodeServerId) {
         return transport.send(Call.post("worlds", "release-all").fields("nodeServerId", nodeServerId), NodeReleaseCount.class)
                 .thenApply(NodeReleaseCount::released);
@@ -62,7 +62,7 @@ public final class WorldsApi {
                         "sizeBytes", sizeBytes), WorldLease.class);
     }
 
-    /** Where to upload a snapshot. */
+    /** Creates an address to upload a snapshot to. */
     public CompletableFuture<SnapshotUpload> uploadUrl(long worldId) {
         return transport.send(Call.post("worlds", worldId, "upload-url"), SnapshotUpload.class);
     }

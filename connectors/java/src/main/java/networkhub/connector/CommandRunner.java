@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import networkhub.HubClient;
 import networkhub.model.ConsoleCommandOrder;
 
-/** Runs the console commands that the hub asks for, and answers them. Never runs one whose caller no longer waits. */
+/** Runs the console commands that the hub asks for, and answers them. Never runs one whose caller has timed out. */
 final class CommandRunner {
     private static final System.Logger LOG = System.getLogger("networkhub");
 
@@ -30,7 +30,7 @@ final class CommandRunner {
             LOG.log(System.Logger.Level.INFO, "A console command came too late and was not run");
             return;
         }
-        // Whoever sets it answers: the main thread, or the clock.
+        // Its first taker reports: the main thread, or the clock.
         AtomicBoolean taken = new AtomicBoolean();
         thread.schedule(() -> {
             if (taken.compareAndSet(false, true)) {

@@ -7,7 +7,7 @@ import networkhub.model.Punishment;
 import networkhub.model.SignedTransferCommand;
 
 /**
- * What a game server or proxy does for the hub; all that a plugin has to implement.
+ * A game server or proxy, as the hub needs it; the only interface that a plugin implements.
  *
  * <p><b>Threads.</b> {@link #runOnMainThread} is called on the connector's thread and must return at once. All other methods are
  * called through it, so on the server's main thread, where a plugin may touch the game. Whatever they throw is reported to

@@ -38,7 +38,7 @@ import networkhub.model.TransferOutcome;
 import networkhub.model.WorldRequest;
 
 /**
- * Connects a game server or proxy with its hub: registers it, keeps it online, tells who is on it, listens to the event stream, and
+ * Connects a game server or proxy with its hub: registers it, keeps it online, reports its players, listens to the event stream, and
  * keeps in memory what the main thread asks for. One for each server, for as long as it runs.
  *
  * <p><b>Threads.</b> Every method may be called from any thread and returns at once; none waits for the network. The connector
@@ -47,7 +47,7 @@ import networkhub.model.WorldRequest;
  *
  * <p><b>Outages.</b> While the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of
  * worlds wait in memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is
- * not possible everything that is kept is read anew. Bans and mutes stay in force ({@link PunishmentCache}); permissions, messages
+ * not possible everything that is kept is read again. Bans and mutes stay in force ({@link PunishmentCache}); permissions, messages
  * and config stay as they were.
  *
  * <p><b>Errors.</b> Futures fail with {@link HubException}. Times are milliseconds since the Unix epoch.
@@ -140,7 +140,7 @@ public final class HubConnector {
         return stopped;
     }
 
-    /** How the connector is doing. */
+    /** Returns the connector's state. */
     public ConnectorStatus status() {
         HubException error = session.lastError() != null ? session.lastError() : streamOpen ? null : streamError;
         return new ConnectorStatus(session.isRegistered() && !session.isAway(), streamOpen, session.pendingChanges(),
@@ -154,7 +154,7 @@ public final class HubConnector {
 
     /**
      * Asks whether a player may join, and loads them; call it before they do. Answers within the time of
-     * {@link ConnectorOptions#joinTimeout}, also while the hub is away: then from what is known, and somebody of whom nothing current
+     * {@link ConnectorOptions#joinTimeout}, also while the hub is away: then from what is known, and a player of whom nothing current
      * is known is refused, unless {@link ConnectorOptions#allowUnverified} was set.
      *
      * @param ip the player's address, so that bans of addresses match; or null
@@ -188,7 +188,7 @@ public final class HubConnector {
         });
     }
 
-    /** Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for. */
+    /** Part of the join, so that they are known at its end. A load has no context, so they are read separately for one. */
     private CompletableFuture<Void> readPermissions(UUID player, LoadedPlayer profile, long askedAt) {
         if (profile.permissions() == null || options.permissionContext != null) {
             return permissions.refresh(player).exceptionally(failure -> warn("Permissions cannot be read", failure));
@@ -256,7 +256,7 @@ public final class HubConnector {
     }
 
     /**
-     * Says a line to the whole network; it comes back to {@link GameServer#showChat}. Fails with {@code muted} for somebody who may
+     * Sends a line to the whole network; it comes back to {@link GameServer#showChat}. Fails with {@code muted} for a player who may
      * not chat, and with {@code chat_rejected} where a filter refuses it. Chat is not kept for later.
      */
     public CompletableFuture<Void> sendChat(UUID player, String name, String message) {
@@ -277,7 +277,7 @@ public final class HubConnector {
         return punishments;
     }
 
-    /** What players may do. */
+    /** Permissions of players. */
     public PermissionCache permissions() {
         return permissions;
     }
@@ -292,7 +292,7 @@ public final class HubConnector {
         return verifier;
     }
 
-    /** The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell. */
+    /** The time by the hub's clock, in milliseconds since the epoch, as its pings show. */
     public CompletableFuture<Long> hubTime() {
         return CompletableFuture.supplyAsync(clock::now, thread);
     }
@@ -363,7 +363,7 @@ public final class HubConnector {
         return null;
     }
 
-    /** Catches what no event tells: permissions that ended by themselves. */
+    /** Refreshes expired permissions, which no event announces. */
     private void tick() {
         long now = clock.now();
         online.stream().filter(player -> permissions.hasExpired(player, now)).forEach(permissionRefresh::add);
@@ -371,7 +371,7 @@ public final class HubConnector {
         localization.prune(online);
     }
 
-    /** Reads anew everything that is kept. */
+    /** Reads all cached state again. */
     private void readAll() {
         punishments.gap();
         punishmentRefresh.addAll(online);
@@ -435,7 +435,7 @@ public final class HubConnector {
         public void onOpen() {
             streamOpen = true;
             streamError = null;
-            // What was read before the first stream may have changed before it began.
+            // State that was read before the first stream may have changed before it began.
             if (!wasOpen) readAll();
             wasOpen = true;
         }

@@ -4,7 +4,7 @@ import networkhub.model.LoadedPlayer;
 import networkhub.model.Punishment;
 
 /**
- * Whether a player may join.
+ * Decision whether a player may join.
  *
  * @param allowed whether they may
  * @param reason why not; null where they may
@@ -12,7 +12,7 @@ import networkhub.model.Punishment;
  * @param profile the player as the hub has loaded them; null where the hub was away or they may not join
  */
 public record JoinDecision(boolean allowed, Reason reason, Punishment ban, LoadedPlayer profile) {
-    /** Why a player may not join. */
+    /** Reason to refuse a join. */
     public enum Reason {
         /** A ban, of which the hub or the cache knows. */
         BANNED,

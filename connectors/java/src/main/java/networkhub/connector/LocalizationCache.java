@@ -13,7 +13,7 @@ import networkhub.model.LanguageSource;
 import networkhub.model.PlayerLanguage;
 
 /**
- * Messages in the players' languages. Answers at once, from memory, on any thread. While the hub is away it answers what was
+ * Messages in the players' languages. Answers immediately, from memory, on any thread. While the hub is away it answers what was
  * known last, and before the first answer the defaults of the plugin.
  */
 public final class LocalizationCache {
@@ -59,7 +59,7 @@ public final class LocalizationCache {
         return current == null ? defaultLocale : current.defaultLocale();
     }
 
-    /** What is known of a player's language: who chose it tells whether to ask them. Null where nothing is known. */
+    /** Returns the known language of a player, with its source: a chosen one need not be asked for again. Null where nothing is known. */
     public PlayerLanguage language(UUID player) {
         return languages.get(player);
     }

@@ -43,7 +43,7 @@ final class Session {
     private final Consumer<ServerSession> onRegistered;
 
     private final PlayerOutbox outbox = new PlayerOutbox(OUTBOX_CAPACITY);
-    /** The players that the hub has been told of. */
+    /** Players that were reported to the hub. */
     private final Map<UUID, String> reported = new LinkedHashMap<>();
     private ServerState state;
     private boolean isBusy;
@@ -89,7 +89,7 @@ final class Session {
         pump();
     }
 
-    /** Registers again, to learn what may have changed meanwhile. */
+    /** Registers again, to learn of changes since. */
     void registerAgain() {
         isRegistered = false;
         pump();
@@ -99,12 +99,12 @@ final class Session {
         return isRegistered;
     }
 
-    /** Whether the latest requests failed. */
+    /** True if the latest requests failed. */
     boolean isAway() {
         return failures > 0;
     }
 
-    /** What went wrong last; null while all is well. */
+    /** Last error; null while there is none. */
     HubException lastError() {
         return lastError;
     }
@@ -128,7 +128,7 @@ final class Session {
         return stopping;
     }
 
-    /** Makes the next request, if it is time for one. */
+    /** Sends the next request if it is due. */
     private void pump() {
         pendingChanges = outbox.size();
         if (isBusy || isStopped) return;
@@ -214,7 +214,7 @@ final class Session {
 
     /**
      * A player came and went while the hub was away. If they are on another server by now, telling of the join would move them back;
-     * then only that they were seen is told.
+     * then only the sighting is reported.
      */
     private void reportPastVisit(PlayerChange join, PlayerChange leave) {
         request(client.players().get(join.player, null), profile -> {
@@ -255,7 +255,7 @@ final class Session {
         }, thread);
     }
 
-    /** What may be over soon, or when somebody has put the key right. */
+    /** True if the error may pass, by itself or once the key is right. */
     private static boolean isPassing(HubException error) {
         boolean isKey = error.status() == 401 || error.status() == 403 && !error.is("quota_exceeded");
         return error.isTransient() || error.status() >= 500 || isKey || error.is("client_error");

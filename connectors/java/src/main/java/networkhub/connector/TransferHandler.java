@@ -17,7 +17,7 @@ import networkhub.model.TransferOutcome;
 /** Carries out transfer commands, and asks for transfers. */
 final class TransferHandler {
     private static final System.Logger LOG = System.getLogger("networkhub");
-    /** How long commands are good, and so how long reports of them matter. */
+    /** Lifetime of commands, and of reports of them. */
     private static final Duration COMMAND_TTL = Duration.ofSeconds(30);
     private static final long RETRY_MS = 1_000;
 
@@ -65,7 +65,7 @@ final class TransferHandler {
 
     /**
      * Asks for a transfer, for as long as there is patience while the hub is away, the player's server is reconnecting, or the hub is
-     * only being told that the player is here. On the connector's thread.
+     * only learning that the player is here. On the connector's thread.
      */
     void ask(UUID player, String server, String world, Duration patience, CompletableFuture<TransferOutcome> result) {
         ask(player, server, world, System.nanoTime() + patience.toNanos(), result);

@@ -16,7 +16,7 @@ import networkhub.model.SignedTransferCommand;
  * for as long as the server runs: it remembers which commands were used. Thread-safe.
  */
 public final class TransferVerifier {
-    /** How long commands are good; one that was signed just before a change of the secret may still come. */
+    /** Lifetime of commands; one that was signed just before a change of the secret may still arrive. */
     private static final long COMMAND_TTL_MS = 30_000;
 
     /** The secrets that are good, each until a time. */
@@ -36,7 +36,7 @@ public final class TransferVerifier {
     }
 
     /**
-     * Why a command must not be obeyed; null if it may be, and then it counts as used.
+     * Returns the reason to refuse a command; null if it may be obeyed, and then it counts as used.
      *
      * @param nowMs the time by the hub's clock, in milliseconds since the epoch
      */

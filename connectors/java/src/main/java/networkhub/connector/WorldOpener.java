@@ -26,7 +26,7 @@ final class WorldOpener {
     private final ScheduledExecutorService thread;
     /** By lease. */
     private final Map<String, List<Waiting>> waiting = new HashMap<>();
-    /** Where worlds came up lately: the event may be quicker than the answer. */
+    /** Servers of recently opened worlds: the event may precede the answer. */
     private final Map<String, LiveServer> ready = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 

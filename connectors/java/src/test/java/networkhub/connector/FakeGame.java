@@ -9,7 +9,7 @@ import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
 import networkhub.model.SignedTransferCommand;
 
-/** A game server that notes what it was told to do. */
+/** A game server that records its orders. */
 final class FakeGame implements GameServer, AutoCloseable {
     final List<SignedTransferCommand> transfers = new CopyOnWriteArrayList<>();
     final List<UUID> kicked = new CopyOnWriteArrayList<>();

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a connector does while its hub is away. */
+/** The connector while its hub is away. */
 class OutageTest {
     private HubProcess hub;
     private HubClient owner;
@@ -123,7 +123,7 @@ class OutageTest {
         eventually("the transfer is carried out", () -> game.transfers.size() == 1);
         assertEquals(stays, game.transfers.get(0).playerUuid());
         eventually("the stream is open again", () -> connector.status().isConnected());
-        // Who was let in unseen is checked now.
+        // Players that were admitted unchecked are checked now.
         eventually("the player is known not to be muted", () -> !connector.punishments().isMuted(joins));
         owner.punishments().punish(Requests.punishment(PunishmentKind.BAN, joins, "Joins", "late")).join();
         eventually("events come again", () -> game.kicked.contains(joins));

@@ -71,7 +71,7 @@ class PunishmentCacheTest {
         assertFalse(cache.isCurrent(ann, "10.0.0.2"));
         cache.gap();
         assertFalse(cache.isCurrent(ann, "10.0.0.1"));
-        // What is known stays in force.
+        // Known punishments stay in force.
         cache.update(punishment(2, ann, "Ann", PunishmentKind.BAN, null, null), true);
         cache.gap();
         assertTrue(cache.ban(ann).isPresent());

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the guide shows does what it says. */
+/** The guide's recipes at work. */
 class RecipesTest {
     private HubProcess hub;
     private HubClient owner;
