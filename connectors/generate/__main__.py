@@ -13,6 +13,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import document
 import java
@@ -20,10 +21,11 @@ import python
 import rust
 
 CONNECTORS = pathlib.Path(__file__).resolve().parent.parent
+# Each with the files that it generates.
 LANGUAGES = {
-    "java": (java, "java/src/main/java/networkhub/model"),
-    "python": (python, "python/src/networkhub"),
-    "rust": (rust, "rust/src"),
+    "java": (java, "java/src/main/java/networkhub/model/*.java"),
+    "python": (python, "python/src/networkhub/models.py"),
+    "rust": (rust, "rust/src/model/*.rs"),
 }
 # Built by Cargo, without a hub at hand.
 CHECKED_IN = ("rust",)
@@ -31,11 +33,11 @@ CHECKED_IN = ("rust",)
 
 def files(language: str, models: document.Document) -> dict[pathlib.Path, str]:
     """The text of each file by its path."""
-    module, folder = LANGUAGES[language]
+    module, pattern = LANGUAGES[language]
     generated = module.generate(models)
     if language == "rust":
         generated = {name: formatted(text) for name, text in generated.items()}
-    return {CONNECTORS / folder / name: text for name, text in generated.items()}
+    return {(CONNECTORS / pattern).parent / name: text for name, text in generated.items()}
 
 
 def formatted(text: str) -> str:
@@ -51,12 +53,21 @@ def main() -> None:
     openapi = subprocess.run([os.environ["HUB_BINARY"], "openapi"], stdout=subprocess.PIPE, check=True).stdout
     models = document.read(json.loads(openapi))
     for language in arguments.languages or (CHECKED_IN if arguments.check else LANGUAGES):
-        for path, text in files(language, models).items():
-            if not arguments.check:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text)
-            elif not path.exists() or path.read_text() != text:
-                sys.exit(f"{path.relative_to(CONNECTORS.parent)} differs from the document: run scripts/connectors --generate")
+        generated = files(language, models)
+        present = {path: path.read_text() for path in CONNECTORS.glob(LANGUAGES[language][1])}
+        if not arguments.check:
+            write(generated, obsolete=present.keys() - generated.keys())
+        elif present != generated:
+            different = sorted(path.name for path, _ in present.items() ^ generated.items())
+            sys.exit(f"{language}: {', '.join(different)} differ from the document: run scripts/connectors --generate")
+
+
+def write(files: dict[pathlib.Path, str], obsolete: Iterable[pathlib.Path]) -> None:
+    for path in obsolete:
+        path.unlink()
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 main()

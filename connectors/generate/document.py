@@ -47,6 +47,8 @@ class Model:
     name: str
     description: str
     fields: list[Field]
+    area: str
+    """Tag of the first operation that has it, in the document's order of tags."""
     is_sent: bool = False
     """True if a request contains it."""
     is_received: bool = False
@@ -68,6 +70,7 @@ class Enum:
     name: str
     description: str
     values: list[str]
+    area: str
     is_sent: bool = False
     is_received: bool = False
 
@@ -82,24 +85,32 @@ class Document:
 
 def read(openapi: dict[str, Any]) -> Document:
     """Reads the schemas that the routes of game servers refer to."""
-    return Reader(openapi["components"]["schemas"]).read(openapi["paths"])
+    order = [tag["name"] for tag in openapi["tags"]]
+    operations = [
+        operation
+        for path, item in openapi["paths"].items()
+        if path.startswith("/api/plugin/") or path == "/api/version"
+        for operation in item.values()
+    ]
+    operations.sort(key=lambda operation: order.index(operation["tags"][0]))
+    return Reader(openapi["components"]["schemas"]).read(operations)
 
 
 class Reader:
     def __init__(self, schemas: dict[str, Any]) -> None:
         self.schemas = schemas
         self.document = Document()
+        self.area = ""
 
-    def read(self, paths: dict[str, Any]) -> Document:
-        for path, operations in paths.items():
-            if not path.startswith("/api/plugin/") and path != "/api/version":
-                continue
-            for operation in operations.values():
-                for content in contents(operation.get("requestBody", {})):
-                    self.mark(self.type_of(content), "is_sent")
-                for status, response in operation["responses"].items():
-                    for content in contents(response) if status.startswith("2") else ():
-                        self.mark(self.type_of(content), "is_received")
+    def read(self, operations: list[dict[str, Any]]) -> Document:
+        for operation in operations:
+            self.area = operation["tags"][0]
+            for content in contents(operation.get("requestBody", {})):
+                self.mark(self.type_of(content), "is_sent")
+            for status, response in operation["responses"].items():
+                for content in contents(response) if status.startswith("2") else ():
+                    self.mark(self.type_of(content), "is_received")
+        self.area = "Events"
         for event in self.schemas[EVENTS]["oneOf"]:
             for payload in self.schemas[reference(event)].get("allOf", ()):
                 if "$ref" in payload:
@@ -155,12 +166,12 @@ class Reader:
         """The type of a named schema, which is read when it is met first."""
         schema = self.schemas[name]
         if schema.get("type") == "string" and "enum" in schema:
-            self.document.enums.setdefault(name, Enum(name, text(schema), schema["enum"]))
+            self.document.enums.setdefault(name, Enum(name, text(schema), schema["enum"], self.area))
             return Type("enum", name)
         if is_nullable(schema) or not {"properties", "allOf", "oneOf"} & schema.keys():
             return self.type_of(schema)
         if name not in self.document.models:
-            model = self.document.models[name] = Model(name, text(schema), [])
+            model = self.document.models[name] = Model(name, text(schema), [], self.area)
             model.fields = self.fields_of(schema)
         return Type("model", name)
 

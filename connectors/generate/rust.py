@@ -1,4 +1,4 @@
-"""Models for Rust: one module of structs and enums with serde."""
+"""Models for Rust: structs and enums with serde, in a module for each tag of the document."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ WIDTH = 116
 SIMPLE = {"text": "String", "uuid": "Uuid", "number": "f64", "amount": "Amount", "boolean": "bool", "any": "Value"}
 NAMES = {"type": "kind", "ref": "reference", "for": "r#for"}
 STYLES = {"SCREAMING_SNAKE_CASE": str.upper, "lowercase": str.lower}
-HEAD = """//! Requests and answers of the hub. Times are milliseconds since the Unix epoch; `None` is a null or missing field.
-//!
-//! Generated from the hub's OpenAPI document by connectors/generate.
+# In the order of the sources: the standard library, other crates, this one.
+IMPORTS = [
+    {"HashMap": "std::collections::HashMap"},
+    {"Deserialize": "serde::Deserialize", "Serialize": "serde::Serialize", "Value": "serde_json::Value", "Uuid": "uuid::Uuid"},
+    {"Amount": "crate::Amount"},
+]
+HEAD = "// Generated from the hub's OpenAPI document by connectors/generate.\n"
+ROOT = """//! Requests and answers of the hub. Times are milliseconds since the Unix epoch; `None` is a null or missing field.
 
 #![allow(missing_docs, clippy::doc_markdown, clippy::struct_excessive_bools, reason = "as the document has it")]
 
-use std::collections::HashMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use uuid::Uuid;
-
-use crate::Amount;
-
+use serde::Serialize as _;
+"""
+DISPLAY = """
 /// Writes enums as the document has them.
 macro_rules! display_as_serialized {
     ($($name:ident),* $(,)?) => {
@@ -40,11 +41,26 @@ macro_rules! display_as_serialized {
 
 
 def generate(document: Document) -> dict[str, str]:
-    """The text of each file by its name."""
-    parts = [f"display_as_serialized!({', '.join(document.enums)});\n"]
-    parts += [enumeration(enum) for enum in document.enums.values()]
-    parts += [structure(model, Defaults(document)) for model in document.models.values()]
-    return {"model.rs": "\n".join([HEAD, *parts])}
+    """The text of each file by its name: a module for each tag of the document."""
+    areas = sorted({each.area for each in [*document.models.values(), *document.enums.values()]})
+    modules = [area.lower().replace(" ", "_") for area in areas]
+    root = [ROOT, *(f"mod {name};" for name in modules), "", *(f"pub use self::{name}::*;" for name in modules)]
+    root += [DISPLAY, f"display_as_serialized!({', '.join(document.enums)});", ""]
+    files = {f"{name}.rs": module(document, area) for name, area in zip(modules, areas, strict=True)}
+    return {name: HEAD + text for name, text in (files | {"mod.rs": "\n".join(root)}).items()}
+
+
+def module(document: Document, area: str) -> str:
+    parts = [enumeration(enum) for enum in document.enums.values() if enum.area == area]
+    parts += [structure(model, Defaults(document)) for model in document.models.values() if model.area == area]
+    code = "\n".join(parts)
+    words = set(re.findall(r"\w+", "\n".join(line for line in code.split("\n") if not line.strip().startswith("///"))))
+    foreign = [each.name for each in [*document.enums.values(), *document.models.values()] if each.area != area]
+    groups = [[f"use {path};" for name, path in group.items() if name in words] for group in IMPORTS]
+    groups[-1] += [f"use super::{{{', '.join(sorted(words & set(foreign)))}}};"] if words & set(foreign) else []
+    imports = "\n\n".join("\n".join(group) for group in groups if group)
+    imports = imports.replace("use serde::Deserialize;\nuse serde::Serialize;", "use serde::{Deserialize, Serialize};")
+    return f"\n{imports}\n\n{code}"
 
 
 class Defaults:

@@ -188,7 +188,7 @@ impl Session {
         let ServerState { game_state, players_to_start, worlds } = server;
         let (server_id, players) = (self.info.server_id.clone(), Some(players));
         let rest = ServerHeartbeat::default();
-        let heartbeat = ServerHeartbeat { server_id, game_state, players_to_start, worlds, players, ..rest };
+        let heartbeat = ServerHeartbeat { game_state, players, players_to_start, server_id, worlds, ..rest };
         let answer = self.client.send_heartbeat(&heartbeat).await;
         self.note(answer, |state, error| {
             state.next_beat = Instant::now();
