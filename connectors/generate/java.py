@@ -178,12 +178,15 @@ def javadoc(text: str, indent: str, parameters: Sequence[tuple[str, str]] = ()) 
 def markup(text: str) -> str:
     """Markdown as Javadoc."""
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;").replace("*/", "*&#47;")
+    # A backslash begins an escape, even in a comment.
+    text = text.replace("\\", "&#92;")
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     return re.sub(r"`([^`]*)`", lambda code: "{@code " + unescaped(code[1]) + "}", text)
 
 
 def unescaped(code: str) -> str:
-    return code.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    code = code.replace("&lt;", "<").replace("&gt;", ">").replace("&#64;", "@").replace("&amp;", "&")
+    return re.sub(r"&#92;(?!u)", r"\\", code)
 
 
 def call(start: str, parts: list[str], end: str) -> list[str]:

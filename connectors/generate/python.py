@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 
 from document import Document, Enum, Field, Model, Type
 from prose import camel_case, snake_case, wrapped
@@ -78,7 +79,8 @@ def item_name(kind: Type, model: Model) -> str:
 
 
 def docstring(text: str, indent: str) -> list[str]:
-    lines = wrapped(text.replace("\\", "\\\\").replace('"""', "'''"), WIDTH - len(indent) - 3)
+    text = re.sub(r'"$', r'\\"', text.replace("\\", "\\\\").replace('"""', "'''"))
+    lines = wrapped(text, WIDTH - len(indent) - 3)
     if len(lines) > 1 and lines[1]:
         # The first line is a summary.
         first, _, rest = " ".join(lines).partition(". ")

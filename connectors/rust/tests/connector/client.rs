@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use network_hub_client::model::{CollectionDefinition, CollectionIndex, IndexType, LanguageSource, StatisticPeriod};
+use network_hub_client::model::{
+    CollectionDefinition, CollectionIndex, IncrementedStatistic, IndexType, LanguageSource, PunishmentAction,
+    PunishmentChange, PunishmentKind, StatisticPeriod,
+};
 use network_hub_client::{DocumentQuery, HubClient, LoadOptions, Method, Order, RetryPolicy, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,6 +20,25 @@ fn quick(hub: &FakeHub) -> HubClient {
 
 fn busy(headers: &str) -> (String, bool) {
     (answer("503 Service Unavailable", headers, "{\"error\":\"Stopping.\",\"code\":\"stopping\"}"), false)
+}
+
+#[test]
+fn values_and_fields_of_newer_hubs_are_tolerated() {
+    let change: PunishmentChange = serde_json::from_value(json!({
+        "action": "OF_A_NEWER_HUB", "newField": [1, {}],
+        "punishment": {
+            "id": 1, "type": "OF_A_NEWER_HUB", "active": true, "ipBased": false, "issuedAt": 0, "durationMs": null,
+        },
+    }))
+    .unwrap();
+    assert_eq!((change.action, change.punishment.kind), (PunishmentAction::Unknown, PunishmentKind::Unknown));
+    assert_eq!(change.punishment.duration_ms, None);
+    let values: IncrementedStatistic = serde_json::from_value(json!({
+        "statisticName": "kills", "gameMode": "global", "newValues": {"DAILY": 1, "HOURLY": 2.5},
+    }))
+    .unwrap();
+    assert_eq!(values.new_values[&StatisticPeriod::Daily], 1.0);
+    assert_eq!(StatisticPeriod::Daily.to_string(), "DAILY");
 }
 
 #[tokio::test]

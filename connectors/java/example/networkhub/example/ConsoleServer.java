@@ -128,7 +128,8 @@ public final class ConsoleServer implements GameServer {
     }
 
     private void play(UUID player, String name, String serverType) {
-        hub.client().matchmaking().find(MatchRequest.builder().serverType(serverType).playerUuid(player).playerName(name).build())
+        MatchRequest request = MatchRequest.builder().serverType(serverType).playerUuid(player).playerName(name).build();
+        hub.client().matchmaking().find(request)
                 .thenAccept(match -> send(player, name, match))
                 .exceptionally(failure -> {
                     print("no match: " + HubException.of(failure).getMessage());

@@ -59,12 +59,17 @@ public final class Recipes {
 
     /** Finds a place for a party and sends everybody there. */
     public CompletableFuture<Match> playTogether(UUID leader, String name, List<UUID> party) {
-        return client.matchmaking().find(MatchRequest.builder().serverType("bedwars").playerUuid(leader).playerName(name).party(party).build())
-                .thenApply(match -> {
-                    if (!match.success()) return match;
-                    for (UUID player : party) hub.transfer(player, match.matchedServer().serverId(), null);
-                    return match;
-                });
+        MatchRequest request = MatchRequest.builder()
+                .serverType("bedwars")
+                .playerUuid(leader)
+                .playerName(name)
+                .party(party)
+                .build();
+        return client.matchmaking().find(request).thenApply(match -> {
+            if (!match.success()) return match;
+            for (UUID player : party) hub.transfer(player, match.matchedServer().serverId(), null);
+            return match;
+        });
     }
 
     /** Opens a player's island, wherever it runs, and sends them there. */
