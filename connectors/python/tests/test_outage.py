@@ -107,7 +107,7 @@ async def test_nothing_is_lost_when_the_hub_is_killed(scene: Scene) -> None:
     await eventually("events come again", lambda: scene.joins in scene.game.kicked)
 
 
-async def test_what_was_decided_while_the_stream_was_down_is_caught_up_with(scene: Scene) -> None:
+async def test_changes_during_a_broken_stream_are_applied_later(scene: Scene) -> None:
     connector = await scene.start(scene.hub.url, "a", scene.game)
     await scene.join(connector, scene.stays, "Stays")
     scene.hub.kill()

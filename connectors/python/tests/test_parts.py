@@ -286,7 +286,7 @@ def punishment(
     )
 
 
-def test_who_was_never_checked_is_taken_for_muted() -> None:
+def test_unchecked_player_counts_as_muted() -> None:
     cache = PunishmentCache(HubClock())
     assert cache.is_muted(ANN)
     cache.checked(ANN, "Ann", None, [], time.monotonic())
@@ -311,7 +311,7 @@ def test_punishments_match_players_names_and_addresses() -> None:
     assert cache.ban(BEN) is not None
 
 
-def test_what_an_event_told_of_is_not_undone_by_an_older_answer() -> None:
+def test_older_answer_does_not_undo_an_event() -> None:
     cache = PunishmentCache(HubClock())
     asked_at = time.monotonic()
     mute, ban = punishment(1, "MUTE", ANN), punishment(2, "BAN", ANN)

@@ -101,7 +101,7 @@ test("nothing is lost when the hub is killed", async () => {
   await eventually("events come again", () => game.kicked.includes(joins));
 });
 
-test("what was decided while the stream was down is caught up with", async () => {
+test("changes during a broken stream are applied later", async () => {
   const connector = await start(hub.url, "a", game);
   const clean = randomUUID();
   assert.equal(await reason(connector, clean), undefined);

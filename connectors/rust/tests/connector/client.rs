@@ -42,7 +42,7 @@ fn values_and_fields_of_newer_hubs_are_tolerated() {
 }
 
 #[tokio::test]
-async fn what_may_be_repeated_is_under_one_key() {
+async fn repeatable_calls_use_one_key() {
     let hub = FakeHub::start(vec![busy(""), (String::new(), false), (answer("200 OK", "", "{\"ok\":1}"), false)]).await;
     let answered: Value = quick(&hub).request(Method::POST, "/api/x").json(&json!({})).send().await.unwrap();
     assert_eq!(answered["ok"], 1);
@@ -53,7 +53,7 @@ async fn what_may_be_repeated_is_under_one_key() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_repeated_fails_at_once() {
+async fn unrepeatable_calls_fail_immediately() {
     let hub = FakeHub::start(vec![busy("")]).await;
     let error = quick(&hub).request(Method::POST, "/api/x").once().run().await.unwrap_err();
     assert!(error.is("stopping") && error.is_transient());

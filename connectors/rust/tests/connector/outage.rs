@@ -97,7 +97,7 @@ async fn nothing_is_lost_when_the_hub_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_decided_while_the_stream_was_down_is_caught_up_with() {
+async fn changes_during_a_broken_stream_are_applied_later() {
     let (mut hub, game) = (HubProcess::start_new(), FakeGame::default());
     let connector = start(&hub, &hub.url(), "a", &game).await;
     join(&hub, &connector, STAYS, "Stays").await;
@@ -198,7 +198,7 @@ async fn nothing_is_lost_in_a_partition() {
 
 /// Visits that are over are given up before memory is; who is here is not.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_is_bounded() {
+async fn pending_changes_are_bounded() {
     let client = HubClient::new("http://127.0.0.1:9", "key").unwrap();
     let connector = ConnectorOptions::new(client, server("alone", "games")).start(FakeGame::default());
     connector.player_joined(STAYS, "Stays");

@@ -100,7 +100,7 @@ async fn changes_of_data_are_never_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_buys_what_they_cannot_pay() {
+async fn purchase_beyond_the_balance_is_refused() {
     let hub = HubProcess::start_new();
     let owner = hub.client();
     owner.modify_balance("player", &ANN.to_string(), "coins", 10.into(), None).await.unwrap();

@@ -107,7 +107,7 @@ class ExampleTest {
     }
 
     @Test
-    void nobodyBuysWhatTheyCannotPay() throws Exception {
+    void purchaseBeyondTheBalanceIsRefused() throws Exception {
         try (Server lobby = new Server("shop-1", "lobby")) {
             hub.client().economy().modify("player", idOf("Ben").toString(), "coins", BigDecimal.TEN, null).join();
             lobby.type("buy Ben 7");

@@ -130,7 +130,7 @@ class OutageTest {
     }
 
     @Test
-    void whatWasDecidedWhileTheStreamWasDownIsCaughtUpWith() throws Exception {
+    void changesDuringABrokenStreamAreAppliedLater() throws Exception {
         HubConnector connector = start(hub.url(), "a", game);
         join(connector, stays, "Stays");
         hub.kill();

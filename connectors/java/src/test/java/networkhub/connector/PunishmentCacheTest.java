@@ -22,7 +22,7 @@ class PunishmentCacheTest {
     }
 
     @Test
-    void whoWasNeverCheckedIsTakenForMuted() {
+    void uncheckedPlayerCountsAsMuted() {
         assertTrue(cache.isMuted(ann));
         cache.checked(ann, "Ann", null, List.of(), System.nanoTime());
         assertFalse(cache.isMuted(ann));
@@ -46,7 +46,7 @@ class PunishmentCacheTest {
     }
 
     @Test
-    void whatAnEventToldOfIsNotUndoneByAnOlderAnswer() {
+    void olderAnswerDoesNotUndoAnEvent() {
         long askedAt = System.nanoTime();
         Punishment mute = punishment(1, ann, "Ann", PunishmentKind.MUTE, null, null);
         Punishment ban = punishment(2, ann, "Ann", PunishmentKind.BAN, null, null);
