@@ -7,6 +7,7 @@ from typing import Any
 
 PREFIX = "#/components/schemas/"
 EVENTS = "ServerEvent"
+"""Schema of any event, of which the stream's client reads the payloads."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class Reader:
             key = self.type_of(schema.get("propertyNames", {"type": "string"}))
             return Type("map", item=self.type_of(schema["additionalProperties"]), key=key)
         if "enum" in schema:
-            return self.named(self.name_of_enum(schema["enum"]))
+            return self.inline_enum(schema["enum"])
         if kind == "string":
             return Type("uuid" if schema.get("format") == "uuid" else "text")
         if kind == "integer":
@@ -175,9 +176,11 @@ class Reader:
             model.fields = self.fields_of(schema)
         return Type("model", name)
 
-    def name_of_enum(self, values: list[str]) -> str:
-        """The name of the schema of these texts, where they stand without it."""
-        return next(name for name, schema in self.schemas.items() if schema.get("enum") == values)
+    def inline_enum(self, values: list[str]) -> Type:
+        """The type of a copy of a named enum; without a name they are texts."""
+        names = (name for name, schema in self.schemas.items() if schema.get("enum") == values)
+        name = next(names, None)
+        return self.named(name) if name else Type("text")
 
     def fields_of(self, schema: dict[str, Any]) -> list[Field]:
         if name := reference(schema):
@@ -194,11 +197,11 @@ class Reader:
 
 def common_fields(alternatives: list[list[Field]]) -> list[Field]:
     """The fields of a schema that is one of several: required where all of them require it."""
-    fields: dict[str, Field] = {}
-    for each in (each for alternative in alternatives for each in alternative):
-        is_always_there = all(each.name in {other.name for other in fields} for fields in alternatives)
-        fields.setdefault(each.name, replace(each, is_required=each.is_required and is_always_there))
-    return list(fields.values())
+    required = [{each.name for each in fields if each.is_required} for fields in alternatives]
+    merged: dict[str, Field] = {}
+    for each in (each for fields in alternatives for each in fields):
+        merged.setdefault(each.name, replace(each, is_required=all(each.name in names for names in required)))
+    return list(merged.values())
 
 
 def contents(part: dict[str, Any]) -> list[dict[str, Any]]:

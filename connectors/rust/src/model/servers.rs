@@ -124,7 +124,7 @@ pub struct ListedServer {
     pub provisioned: Option<bool>,
     pub role: Option<ServerRole>,
     pub server_id: String,
-    pub server_type: String,
+    pub server_type: Option<String>,
     pub status: ServerStatus,
     pub provisioning: Option<ProvisioningInfo>,
 }
