@@ -1,6 +1,6 @@
 """Generates the models of connectors from the OpenAPI document of the hub that HUB_BINARY names.
 
-    python3 connectors/generate [--check] [java | python | rust …]
+    python3 connectors/generate [--check] [java | python | rust | typescript …]
 
 With --check it writes nothing and fails where a checked-in file differs.
 """
@@ -14,11 +14,13 @@ import pathlib
 import subprocess
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 import document
 import java
 import python
 import rust
+import typescript
 
 CONNECTORS = pathlib.Path(__file__).resolve().parent.parent
 # Each with the files that it generates.
@@ -26,15 +28,17 @@ LANGUAGES = {
     "java": (java, "java/src/main/java/networkhub/model/*.java"),
     "python": (python, "python/src/networkhub/models.py"),
     "rust": (rust, "rust/src/model/*.rs"),
+    "typescript": (typescript, "typescript/src/generated/*.ts"),
 }
 # Built by Cargo, without a hub at hand.
 CHECKED_IN = ("rust",)
 
 
-def files(language: str, models: document.Document) -> dict[pathlib.Path, str]:
+def files(language: str, openapi: dict[str, Any]) -> dict[pathlib.Path, str]:
     """The text of each file by its path."""
     module, pattern = LANGUAGES[language]
-    generated = module.generate(models)
+    # The other connectors have errors of their own, whose codes are texts.
+    generated = module.generate(document.read(openapi, with_errors=language == "typescript"))
     if language == "rust":
         generated = {name: formatted(text) for name, text in generated.items()}
     return {(CONNECTORS / pattern).parent / name: text for name, text in generated.items()}
@@ -50,10 +54,10 @@ def main() -> None:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("languages", nargs="*", choices=[*LANGUAGES, []])
     arguments = parser.parse_args()
-    openapi = subprocess.run([os.environ["HUB_BINARY"], "openapi"], stdout=subprocess.PIPE, check=True).stdout
-    models = document.read(json.loads(openapi))
+    printed = subprocess.run([os.environ["HUB_BINARY"], "openapi"], stdout=subprocess.PIPE, check=True).stdout
+    openapi = json.loads(printed)
     for language in arguments.languages or (CHECKED_IN if arguments.check else LANGUAGES):
-        generated = files(language, models)
+        generated = files(language, openapi)
         present = {path: path.read_text() for path in CONNECTORS.glob(LANGUAGES[language][1])}
         if not arguments.check:
             write(generated, obsolete=present.keys() - generated.keys())

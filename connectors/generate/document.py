@@ -8,6 +8,7 @@ from typing import Any
 PREFIX = "#/components/schemas/"
 EVENTS = "ServerEvent"
 """Schema of any event, of which the stream's client reads the payloads."""
+ERRORS = ("ErrorBody", "ErrorDetails")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Field:
     type: Type
     is_required: bool
     """True if it is always there and never null."""
+    is_sent_always: bool
+    """True if it is always there, though it may be null."""
     description: str
 
 
@@ -76,15 +79,27 @@ class Enum:
     is_received: bool = False
 
 
+@dataclass(frozen=True)
+class Event:
+    """An event of the stream: its payload with the fields that every event has."""
+
+    name: str
+    schema: str
+    description: str
+    payload: str | None
+    """Name of the model; None if it has none."""
+
+
 @dataclass
 class Document:
     """All models and enums of the routes of game servers, by name."""
 
     models: dict[str, Model] = field(default_factory=dict)
     enums: dict[str, Enum] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
 
 
-def read(openapi: dict[str, Any]) -> Document:
+def read(openapi: dict[str, Any], with_errors: bool = False) -> Document:
     """Reads the schemas that the routes of game servers refer to."""
     order = [tag["name"] for tag in openapi["tags"]]
     operations = [
@@ -94,7 +109,7 @@ def read(openapi: dict[str, Any]) -> Document:
         for operation in item.values()
     ]
     operations.sort(key=lambda operation: order.index(operation["tags"][0]))
-    return Reader(openapi["components"]["schemas"]).read(operations)
+    return Reader(openapi["components"]["schemas"]).read(operations, with_errors)
 
 
 class Reader:
@@ -103,7 +118,7 @@ class Reader:
         self.document = Document()
         self.area = ""
 
-    def read(self, operations: list[dict[str, Any]]) -> Document:
+    def read(self, operations: list[dict[str, Any]], with_errors: bool) -> Document:
         for operation in operations:
             self.area = operation["tags"][0]
             for content in contents(operation.get("requestBody", {})):
@@ -111,14 +126,21 @@ class Reader:
             for status, response in operation["responses"].items():
                 for content in contents(response) if status.startswith("2") else ():
                     self.mark(self.type_of(content), "is_received")
+        for name in ERRORS if with_errors else ():
+            self.mark(self.named(name), "is_received")
         self.area = "Events"
-        for event in self.schemas[EVENTS]["oneOf"]:
-            for payload in self.schemas[reference(event)].get("allOf", ()):
-                if "$ref" in payload:
-                    self.mark(self.type_of(payload), "is_received")
+        for event, schema in self.schemas[EVENTS]["discriminator"]["mapping"].items():
+            self.read_event(event, schema.removeprefix(PREFIX))
         self.document.models = dict(sorted(self.document.models.items()))
         self.document.enums = dict(sorted(self.document.enums.items()))
         return self.document
+
+    def read_event(self, event: str, name: str) -> None:
+        schema = self.schemas[name]
+        payload = next((self.type_of(part) for part in schema.get("allOf", ()) if "$ref" in part), None)
+        if payload:
+            self.mark(payload, "is_received")
+        self.document.events.append(Event(event, name, text(schema), payload.name if payload else None))
 
     def mark(self, kind: Type, direction: str) -> None:
         """Marks all models that a type contains."""
@@ -191,16 +213,20 @@ class Reader:
         required = schema.get("required", ())
         for name, part in schema.get("properties", {}).items():
             kind = self.type_of(part)
-            fields.append(Field(name, kind, name in required and not kind.is_nullable, text(part)))
+            is_sent_always = name in required
+            fields.append(Field(name, kind, is_sent_always and not kind.is_nullable, is_sent_always, text(part)))
         return fields
 
 
 def common_fields(alternatives: list[list[Field]]) -> list[Field]:
     """The fields of a schema that is one of several: required where all of them require it."""
-    required = [{each.name for each in fields if each.is_required} for fields in alternatives]
     merged: dict[str, Field] = {}
     for each in (each for fields in alternatives for each in fields):
-        merged.setdefault(each.name, replace(each, is_required=all(each.name in names for names in required)))
+        same = [next((other for other in fields if other.name == each.name), None) for fields in alternatives]
+        is_required = all(other and other.is_required for other in same)
+        is_sent_always = all(other and other.is_sent_always for other in same)
+        kind = replace(each.type, is_nullable=any(other and other.type.is_nullable for other in same))
+        merged.setdefault(each.name, replace(each, type=kind, is_required=is_required, is_sent_always=is_sent_always))
     return list(merged.values())
 
 
