@@ -255,9 +255,7 @@ async def test_a_banned_player_is_removed_and_kept_out(start: Start, owner: Asyn
     assert not (await connector.check_join(other, "Gil", "203.0.113.8")).allowed
 
 
-async def test_player_banned_between_check_and_join_is_removed(
-    start: Start, owner: AsyncHubClient, game: FakeGame
-) -> None:
+async def test_player_banned_between_check_and_join_is_removed(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     connector = await start("late-ban", game)
     player = uuid4()
     assert (await connector.check_join(player, "Ned")).allowed
