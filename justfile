@@ -27,6 +27,10 @@ modules:
 sdk:
     scripts/sdk
 
+# Generate the models of the connectors from the hub's document
+models:
+    scripts/connectors --generate
+
 # Compare the instructions of the functions that are called most with those that were recorded
 counts *arguments:
     scripts/counts {{arguments}}

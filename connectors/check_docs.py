@@ -7,6 +7,7 @@
   connectors' are run against the hub at HUB_URL with HUB_KEY.
 - A `json` block has the shape of what the block before it printed last, or, after none, of its event's example in the hub's
   document. A field named `…` stands for any others.
+- Readers build in release mode. Here the same commands use the debug build, which the tests have.
 - The lines of a `text` block are among those that the block before it printed. `…` stands for anything, a number for any other.
 - A table of events has all of the document's, with all of their fields.
 
@@ -29,7 +30,7 @@ LANGUAGES = {"java": ("java", ".java"), "typescript": ("typescript", ".ts"), "py
 GENERATED = {"build", "target", "node_modules", "dist", ".venv"}
 # Between the output of one block and that of the next.
 MARK = "=== the next block ==="
-# What a page leaves running would hold its output open.
+# Programs that a page leaves running would hold its output open.
 PRELUDE = """set -euo pipefail
 set -m
 trap 'for job in $(jobs -p); do kill -- -$job 2>/dev/null || true; done' EXIT
@@ -53,7 +54,7 @@ def lines(text):
 
 
 def contains(source, block):
-    """Whether the block's lines follow each other in the source, indented by the same amount."""
+    """Returns true if the block's lines follow each other in the source, indented by the same amount."""
     size = len(block)
     for start in range(len(source) - size + 1):
         part = source[start : start + size]
@@ -78,6 +79,7 @@ def check_sources(page):
 def run(commands, folder):
     """Runs blocks in one shell. What each of them printed, or the problem."""
     script = PRELUDE + f"printf '\\n{MARK}\\n'\n".join(commands)
+    script = script.replace(" --release", "").replace("target}/release/", "target}/debug/")
     # Ends the shell in a way that lets it end what it has started.
     done = subprocess.run(["timeout", "300", "bash", "-c", script], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
@@ -86,7 +88,7 @@ def run(commands, folder):
 
 
 def differences(shown, real, where=""):
-    """What is wrong with a JSON value that a page shows. Null may stand for any value."""
+    """Returns the differences of a JSON value that a page shows. Null may stand for any value."""
     if shown is None or real is None:
         return []
     kinds = [float if isinstance(value, int) and not isinstance(value, bool) else type(value) for value in (shown, real)]

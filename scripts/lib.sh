@@ -204,6 +204,27 @@ need_browser() {
   command -v chromium >/dev/null || install_packages chromium
 }
 
+# Exports the path of a hub: HUB_BINARY if set, else the one on the PATH, else the release build, else the debug build.
+need_hub() {
+  local target=${CARGO_TARGET_DIR:-target} found
+  for found in "${HUB_BINARY:-$(command -v hub)}" "$target/release/hub" "$target/debug/hub"; do
+    if [ -x "$found" ]; then
+      HUB_BINARY=$(realpath "$found")
+      export HUB_BINARY
+      return
+    fi
+    [ -z "${HUB_BINARY:-}" ] || break
+  done
+  echo "no hub${HUB_BINARY:+ at $HUB_BINARY}: run \`cargo build --release\`, or set HUB_BINARY" >&2
+  return 1
+}
+
+# Generates the models of a connector from the hub's document.
+generate_models() {
+  need_hub
+  python3 connectors/generate "$1"
+}
+
 # Starts the built hub's demo on a free port, in the folder $1. Exports HUB_URL, HUB_PID and HUB_KEY, its owner's key.
 start_demo() {
   local data="$1/demo" binary="${HUB_BINARY:-${CARGO_TARGET_DIR:-target}/debug/hub}"

@@ -17,7 +17,7 @@ from typing import TypeVar
 from uuid import NAMESPACE_DNS, UUID, uuid5
 
 from networkhub import ConnectorOptions, GameServer, HubClient, HubError, JoinDecision, ThreadedHubConnector
-from networkhub.models import ChatMessage, Punishment, ServerInfo, TransferCommand, TransferOutcome
+from networkhub.models import ChatMessage, Punishment, ServerRegistration, SignedTransferCommand, TransferOutcome
 
 T = TypeVar("T")
 
@@ -25,11 +25,11 @@ MESSAGES = {"en": {"welcome": "Welcome"}, "de": {"welcome": "Willkommen"}}
 
 
 class ConsoleServer(GameServer):
-    def __init__(self, client: HubClient, info: ServerInfo) -> None:
+    def __init__(self, client: HubClient, info: ServerRegistration) -> None:
         self.hub = ThreadedHubConnector(client, info, self, ConnectorOptions(namespace="console", messages=MESSAGES))
         self.tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self.players: dict[str, UUID] = {}
-        """Who is on the server. Belongs to the main thread."""
+        """Players on the server. Belongs to the main thread."""
 
     def run(self) -> None:
         threading.Thread(target=self.read_console, daemon=True).start()
@@ -63,7 +63,7 @@ class ConsoleServer(GameServer):
             case _:
                 write("unknown: " + " ".join(words))
 
-    # What the game tells the hub.
+    # Reports of the game to the hub.
 
     def join(self, player: UUID, name: str) -> None:
         def decided(decision: JoinDecision) -> None:
@@ -116,12 +116,12 @@ class ConsoleServer(GameServer):
 
         beside(pay)
 
-    # What the hub asks of the game.
+    # Requests of the hub to the game.
 
     def run_on_main_thread(self, task: Callable[[], None]) -> None:
         self.tasks.put(task)
 
-    def transfer_player(self, player: UUID, command: TransferCommand) -> None:
+    def transfer_player(self, player: UUID, command: SignedTransferCommand) -> None:
         # A real server sends the player's client there, who then leaves.
         if not self.remove(player):
             raise RuntimeError("the player has just left")
@@ -163,7 +163,7 @@ class ConsoleServer(GameServer):
 
 
 def beside(work: Callable[[], None]) -> None:
-    """What waits for the hub runs beside the main thread."""
+    """Calls that wait for the hub run beside the main thread."""
     threading.Thread(target=work, daemon=True).start()
 
 
@@ -182,7 +182,13 @@ def write(line: str) -> None:
 
 if __name__ == "__main__":
     server_id, server_type, port = sys.argv[1:]
-    server = ServerInfo(
-        server_id, server_type, int(port), host="127.0.0.1", max_players=20, platform_name="console", platform_version="1"
+    server = ServerRegistration(
+        server_id=server_id,
+        server_type=server_type,
+        port=int(port),
+        host="127.0.0.1",
+        max_players=20,
+        platform_name="console",
+        platform_version="1",
     )
     ConsoleServer(HubClient(os.environ["HUB_URL"], os.environ["HUB_KEY"]), server).run()

@@ -1,4 +1,4 @@
-"""What games often need, as the guide shows it."""
+"""Recipes of the guide."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from networkhub import CachedConfig, HubConnector, HubError
-from networkhub.models import DataEntry, MatchResult, MoneyTransaction, OpenWorldRequest, TransferOutcome
+from networkhub.models import DataEntry, Match, TransactionReceipt, TransferOutcome, WorldRequest
 
 
 async def buy(hub: HubConnector, player: UUID, price: Decimal) -> bool:
-    """Sells something, or answers False where the player cannot pay."""
+    """Sells something; False if the player cannot pay."""
     try:
         await hub.client.economy.spend(player, "coins", price, "sword")
     except HubError as error:
@@ -23,7 +23,7 @@ async def buy(hub: HubConnector, player: UUID, price: Decimal) -> bool:
     return True
 
 
-async def pay(hub: HubConnector, sender: UUID, receiver: UUID, amount: Decimal) -> MoneyTransaction:
+async def pay(hub: HubConnector, sender: UUID, receiver: UUID, amount: Decimal) -> TransactionReceipt:
     """Moves money between players."""
     return await hub.client.economy.pay(sender, receiver, "coins", amount, "/pay")
 
@@ -41,7 +41,7 @@ async def change(hub: HubConnector, player: UUID, apply: Callable[[dict[str, Any
                 raise
 
 
-async def play_together(hub: HubConnector, leader: UUID, name: str, party: Sequence[UUID]) -> MatchResult:
+async def play_together(hub: HubConnector, leader: UUID, name: str, party: Sequence[UUID]) -> Match:
     """Finds a place for a party and sends everybody there."""
     match = await hub.client.matchmaking.find("bedwars", player=leader, player_name=name, party=party)
     if match.matched_server is not None:
@@ -52,7 +52,7 @@ async def play_together(hub: HubConnector, leader: UUID, name: str, party: Seque
 
 async def visit_island(hub: HubConnector, player: UUID) -> TransferOutcome:
     """Opens a player's island, wherever it runs, and sends them there."""
-    world = await hub.open_world(OpenWorldRequest.for_player("islands", player))
+    world = await hub.open_world(WorldRequest(game_id="islands", owner_scope="player", owner_id=str(player)))
     if world.matched_server is None:
         raise HubError("no_island", world.error_message or "the island is not up")
     return await hub.transfer(player, world.matched_server.server_id, world.world_instance_id)

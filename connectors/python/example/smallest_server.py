@@ -5,11 +5,11 @@ import os
 from uuid import UUID
 
 from networkhub import AsyncHubClient, GameServer, HubConnector
-from networkhub.models import ChatMessage, Punishment, ServerInfo, TransferCommand
+from networkhub.models import ChatMessage, Punishment, ServerRegistration, SignedTransferCommand
 
 
 class SmallestServer(GameServer):
-    def transfer_player(self, player: UUID, command: TransferCommand) -> None:
+    def transfer_player(self, player: UUID, command: SignedTransferCommand) -> None:
         print(f"send {player} to {command.host}:{command.port}")
 
     def kick_player(self, player: UUID, reason: Punishment) -> None:
@@ -23,7 +23,7 @@ class SmallestServer(GameServer):
 
 
 async def main() -> None:
-    info = ServerInfo("my-first-server", "lobby", 25565, max_players=20)
+    info = ServerRegistration(server_id="my-first-server", server_type="lobby", port=25565, max_players=20)
     async with (
         AsyncHubClient(os.environ["HUB_URL"], os.environ["HUB_KEY"]) as client,
         HubConnector(client, info, SmallestServer()) as hub,

@@ -1,4 +1,4 @@
-"""What the tests run connectors against."""
+"""Support for tests of connectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from uuid import UUID
 
 from networkhub import AsyncHubClient, GameServer, HubClient
-from networkhub.models import ChatMessage, Punishment, TransferCommand
+from networkhub.models import ChatMessage, Punishment, SignedTransferCommand
 
 BINARY = os.environ.get("HUB_BINARY", "hub")
 
@@ -140,17 +140,17 @@ def _end(connection: socket.socket) -> None:
 
 
 class FakeGame(GameServer):
-    """A game server that notes what it was told to do."""
+    """A game server that records its orders."""
 
     def __init__(self) -> None:
-        self.transfers: list[TransferCommand] = []
+        self.transfers: list[SignedTransferCommand] = []
         self.kicked: list[UUID] = []
         self.chat: list[ChatMessage] = []
         self.commands: list[str] = []
         self.threads: list[threading.Thread] = []
         self.refuses_transfers = False
 
-    def transfer_player(self, player: UUID, command: TransferCommand) -> None:
+    def transfer_player(self, player: UUID, command: SignedTransferCommand) -> None:
         self.threads.append(threading.current_thread())
         if self.refuses_transfers:
             raise RuntimeError("the player is in a cutscene")
@@ -183,7 +183,7 @@ async def eventually(what: str, condition: Callable[[], bool | Awaitable[bool]],
 
 
 def soon(what: str, condition: Callable[[], bool], patience: float = 60.0) -> None:
-    """The same for threads."""
+    """Variant for threads."""
     deadline = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < deadline, f"it did not happen: {what}"
@@ -196,7 +196,7 @@ async def where(client: AsyncHubClient, player: UUID) -> str | None:
     return None if profile is None or profile.connection is None else profile.connection.server_id
 
 
-async def transfer_record(client: AsyncHubClient, transfer_id: str) -> tuple[str, str | None]:
+async def transfer_record(client: AsyncHubClient, transfer_id: UUID) -> tuple[str, str | None]:
     """A transfer's result and error message."""
     record = await client.call("GET", f"/api/manage/transfers/{transfer_id}")
     return record["result"], record["errorMessage"]

@@ -19,20 +19,19 @@ from uuid import UUID, uuid4
 import pytest
 from support import HubProcess
 
-from networkhub import AsyncHubClient, HubClient, HubError, RetryPolicy, _json
+from networkhub import AsyncHubClient, HubClient, HubError, RetryPolicy, ServerState, _json
 from networkhub._call import Api, Call, operation
 from networkhub.models import (
+    BalanceOperation,
     CollectionDefinition,
     CollectionIndex,
-    LogLine,
-    MoneyOperation,
-    OpenWorldRequest,
-    PermissionGroup,
-    PermissionNode,
-    PlayerName,
-    ServerInfo,
-    ServerState,
-    WorldState,
+    HeartbeatPlayer,
+    LogBatchLine,
+    PermissionGroupUpdate,
+    PermissionNodeInput,
+    ServerRegistration,
+    WorldReport,
+    WorldRequest,
 )
 
 
@@ -43,16 +42,25 @@ def client(hub: HubProcess) -> HubClient:
 
 def test_a_server_registers_and_has_players(client: HubClient) -> None:
     player = uuid4()
-    arena = WorldState("arena", "Arena", 1, 8, "WAITING", 2, "arena")
+    arena = WorldReport(
+        world_id="arena",
+        display_name="Arena",
+        current_players=1,
+        max_players=8,
+        game_state="WAITING",
+        players_to_start=2,
+        world_type="arena",
+    )
     registered = client.servers.register(
-        ServerInfo("client-1", "client", 25565, max_players=5), ServerState("WAITING", 2, [arena])
+        ServerRegistration(server_id="client-1", server_type="client", port=25565, max_players=5),
+        ServerState("WAITING", 2, [arena]),
     )
     assert registered.heartbeat_interval_ms > 0
     assert registered.signing_secret
     client.servers.join("client-1", player, "Ann")
     client.servers.change_world("client-1", player, "arena")
     assert client.servers.online_players("client")[0].player_name == "Ann"
-    client.servers.heartbeat("client-1", players=[PlayerName(player, "Ann")])
+    client.servers.heartbeat("client-1", players=[HeartbeatPlayer(uuid=player, name="Ann")])
     server = client.servers.search("client", online=True).items[0]
     assert server.live is not None
     assert server.live.worlds[0].world_id == "arena"
@@ -61,7 +69,7 @@ def test_a_server_registers_and_has_players(client: HubClient) -> None:
     assert profile.connection is not None
     assert profile.connection.world_id == "arena"
     assert len(client.matchmaking.regions("client")) == 1
-    client.servers.ship_logs("client-1", [LogLine(1, "stdout", "hello")])
+    client.servers.ship_logs("client-1", [LogBatchLine(at=1, stream="stdout", text="hello")])
     client.servers.leave("client-1", player)
     client.servers.unregister("client-1")
     with pytest.raises(HubError) as unknown:
@@ -123,7 +131,7 @@ def test_a_load_makes_a_player_known(client: HubClient) -> None:
 
 def test_a_load_includes_what_a_join_needs(client: HubClient) -> None:
     player = uuid4()
-    client.permissions.add(player, PermissionNode("fly", True))
+    client.permissions.add(player, PermissionNodeInput(node="fly", value=True))
     client.players.put_data(player, "global", "kit", "{}")
     client.localization.set_language(player, "de", username="Cat")
     include = ["permissions", "punishments", "language", "balances", "statistics", "data:kit", "data:none"]
@@ -132,6 +140,7 @@ def test_a_load_includes_what_a_join_needs(client: HubClient) -> None:
     assert loaded.permissions.permissions["fly"] is True
     assert loaded.language is not None
     assert loaded.language.locale == "de"
+    assert loaded.data is not None
     assert loaded.data["kit"] is not None
     assert loaded.data["kit"].version == 1
     assert loaded.data["none"] is None
@@ -161,7 +170,10 @@ def test_a_transaction_is_done_whole_or_not_at_all(client: HubClient) -> None:
     assert [each.balance for each in paid.balances] == [6, 4]
     with pytest.raises(HubError) as error:
         client.economy.transact(
-            [MoneyOperation("player", str(rich), "coins", -1), MoneyOperation("player", str(poor), "coins", -7)]
+            [
+                BalanceOperation(owner_type="player", owner_key=str(rich), currency="coins", amount=-1),
+                BalanceOperation(owner_type="player", owner_key=str(poor), currency="coins", amount=-7),
+            ]
         )
     assert error.value.code == "insufficient_funds"
     assert error.value.details["operation"] == 1
@@ -192,14 +204,16 @@ def test_punishments_come_and_go(client: HubClient) -> None:
 def test_permissions_are_evaluated(client: HubClient) -> None:
     player = uuid4()
     permissions = client.permissions
-    permissions.put_group(PermissionGroup("vip", "VIP", 5, permissions=[PermissionNode("Kit.*", True)]))
-    permissions.add(player, PermissionNode("group.vip"))
+    permissions.put_group(
+        "vip", PermissionGroupUpdate(display_name="VIP", priority=5, permissions=[PermissionNodeInput(node="Kit.*", value=True)])
+    )
+    permissions.add(player, PermissionNodeInput(node="group.vip"))
     answer = permissions.effective(player)
     assert answer.permissions is not None
     assert answer.permissions.groups == ["vip"]
     assert answer.permissions.permissions["kit.*"] is True
     assert permissions.effective(player, etag=answer.etag).permissions is None
-    permissions.remove(player, PermissionNode("group.vip"))
+    permissions.remove(player, PermissionNodeInput(node="group.vip"))
     assert permissions.effective(player, etag=answer.etag).permissions is not None
     assert permissions.of_player(player) == []
     assert permissions.group("vip") is not None
@@ -229,7 +243,9 @@ def test_config_and_collections(client: HubClient) -> None:
     assert client.config.get("bedwars", "other") is None
 
     guilds = client.collections
-    registered = guilds.register([CollectionDefinition("guilds", "id", [CollectionIndex("level", "number")])])
+    registered = guilds.register(
+        [CollectionDefinition(name="guilds", key="id", indexes=[CollectionIndex(field="level", type="number")])]
+    )
     assert registered[0].indexes[0].field == "level"
     guilds.put("guilds", "red", {"level": 7.5})
     guilds.put("guilds", "a/b ü", {"level": 9})
@@ -258,16 +274,16 @@ def test_a_match_tells_why_there_is_none(client: HubClient) -> None:
 
 
 def test_a_party_is_matched_whole_or_not_at_all(client: HubClient) -> None:
-    client.servers.register(ServerInfo("party-1", "party", 1, max_players=2))
+    client.servers.register(ServerRegistration(server_id="party-1", server_type="party", port=1, max_players=2))
     find = client.matchmaking.find
     assert find("party", player=uuid4(), party=[uuid4(), uuid4()]).result == "ALL_SERVERS_FULL"
     assert find("party", player=uuid4(), party=[uuid4()]).success
 
 
 def test_a_world_is_opened_and_run_by_its_node(client: HubClient) -> None:
-    request = OpenWorldRequest.for_player("islands", uuid4())
+    request = WorldRequest(game_id="islands", owner_scope="player", owner_id=str(uuid4()))
     assert not client.worlds.open(request).success
-    client.servers.register(ServerInfo("node-1", "islands", 1))
+    client.servers.register(ServerRegistration(server_id="node-1", server_type="islands", port=1))
     assert client.worlds.release_all("node-1") == 0
     opened = client.worlds.open(request)
     assert opened.status == "LOADING"
@@ -285,7 +301,7 @@ def test_a_world_is_opened_and_run_by_its_node(client: HubClient) -> None:
 
 
 def test_a_join_under_one_key_counts_once(client: HubClient) -> None:
-    client.servers.register(ServerInfo("keyed-1", "keyed", 1))
+    client.servers.register(ServerRegistration(server_id="keyed-1", server_type="keyed", port=1))
     player = uuid4()
     client.servers.join("keyed-1", player, "Kim", idempotency_key="join-1")
     client.servers.leave("keyed-1", player)
@@ -367,7 +383,7 @@ def _sample(kind: object) -> object:
 
 
 def _fits(template: str, call: Call[object]) -> bool:
-    """Whether a path of the document is the call's, whose made-up identifiers are short or UUIDs."""
+    """True if a path of the document matches the call's, whose generated identifiers are short or UUIDs."""
     return re.fullmatch(re.sub(r"\\\{\w+\\\}", "(x|1|player|[0-9a-f-]{36})", re.escape(template)), call.path) is not None
 
 

@@ -11,18 +11,17 @@ from uuid import UUID, uuid4
 import pytest
 from support import FakeGame, HubProcess, eventually, transfer_record, where
 
-from networkhub import AsyncHubClient, ConnectorOptions, GameServer, HubConnector, HubError, HubEvent
+from networkhub import AsyncHubClient, ConnectorOptions, GameServer, HubConnector, HubError, HubEvent, ServerState
 from networkhub.connector.transfers import sign, signed_text
 from networkhub.models import (
     ChatMessage,
-    OpenWorldRequest,
-    PermissionGroup,
-    PermissionNode,
+    PermissionGroupUpdate,
+    PermissionNodeInput,
     Punishment,
-    ServerInfo,
-    ServerState,
-    TransferCommand,
-    WorldOpenCommand,
+    ServerRegistration,
+    SignedTransferCommand,
+    WorldBootOrder,
+    WorldRequest,
 )
 
 Start = Callable[..., Awaitable[HubConnector]]
@@ -35,7 +34,9 @@ async def start(hub: HubProcess, owner: AsyncHubClient) -> AsyncIterator[Start]:
     async with AsyncExitStack() as started:
 
         async def start(type: str, game: GameServer, options: ConnectorOptions | None = None) -> HubConnector:
-            info = ServerInfo(f"{type}-{next(numbers)}", type, 25565, host="10.0.0.1", max_players=10)
+            info = ServerRegistration(
+                server_id=f"{type}-{next(numbers)}", server_type=type, port=25565, host="10.0.0.1", max_players=10
+            )
             client = await started.enter_async_context(hub.async_client())
             connector = await started.enter_async_context(HubConnector(client, info, game, options))
             await asyncio.wait_for(connector.wait_until_connected(), 60)
@@ -84,7 +85,7 @@ async def test_a_player_is_found_a_place_and_sent_there(start: Start, owner: Asy
     assert match.matched_server is not None
     outcome = await lobby.transfer(player, match.matched_server.server_id)
     assert outcome.success
-    assert outcome.transfer_id == match.transfer_id
+    assert str(outcome.transfer_id) == match.transfer_id
     await eventually("the command was carried out", lambda: len(game.transfers) == 1)
     assert game.transfers[0].host == "10.0.0.1"
     lobby.player_left(player)
@@ -187,7 +188,7 @@ async def test_a_command_that_the_main_thread_cannot_get_to_is_never_run_late(st
 class AsyncGame(FakeGame):
     """A game whose methods are coroutine functions."""
 
-    async def transfer_player(self, player: UUID, command: TransferCommand) -> None:  # type: ignore[override]
+    async def transfer_player(self, player: UUID, command: SignedTransferCommand) -> None:  # type: ignore[override]
         await asyncio.sleep(0.01)
         raise RuntimeError("the door is locked")
 
@@ -254,9 +255,7 @@ async def test_a_banned_player_is_removed_and_kept_out(start: Start, owner: Asyn
     assert not (await connector.check_join(other, "Gil", "203.0.113.8")).allowed
 
 
-async def test_who_is_banned_between_the_check_and_the_join_is_removed(
-    start: Start, owner: AsyncHubClient, game: FakeGame
-) -> None:
+async def test_player_banned_between_check_and_join_is_removed(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     connector = await start("late-ban", game)
     player = uuid4()
     assert (await connector.check_join(player, "Ned")).allowed
@@ -269,15 +268,17 @@ async def test_who_is_banned_between_the_check_and_the_join_is_removed(
 
 async def test_permissions_answer_from_memory_and_are_read_anew(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     player = uuid4()
-    await owner.permissions.put_group(PermissionGroup("builder", priority=1, permissions=[PermissionNode("build.*")]))
-    await owner.permissions.add(player, PermissionNode("group.builder"))
+    await owner.permissions.put_group(
+        "builder", PermissionGroupUpdate(priority=1, permissions=[PermissionNodeInput(node="build.*")])
+    )
+    await owner.permissions.add(player, PermissionNodeInput(node="group.builder"))
     connector = await start("permissions", game)
     await join(connector, player, "Hal")
     assert connector.permissions.has(player, "build.house")
     known = connector.permissions.get(player)
     assert known is not None
     assert known.groups == ["builder"]
-    await owner.permissions.add(player, PermissionNode("fly"))
+    await owner.permissions.add(player, PermissionNodeInput(node="fly"))
     await eventually("the player may fly", lambda: connector.permissions.has(player, "fly"))
     await owner.permissions.delete_group("builder")
     await eventually("the group is gone", lambda: not connector.permissions.has(player, "build.house"))
@@ -286,7 +287,7 @@ async def test_permissions_answer_from_memory_and_are_read_anew(start: Start, ow
 async def test_permissions_that_end_by_themselves_are_read_anew(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     connector = await start("expiring", game)
     player = uuid4()
-    await owner.permissions.add(player, PermissionNode("fly", expires_at=connector.hub_time() + 2_000))
+    await owner.permissions.add(player, PermissionNodeInput(node="fly", expires_at=connector.hub_time() + 2_000))
     await join(connector, player, "Max")
     assert connector.permissions.has(player, "fly")
     await eventually("the permission has ended", lambda: not connector.permissions.has(player, "fly"))
@@ -294,7 +295,7 @@ async def test_permissions_that_end_by_themselves_are_read_anew(start: Start, ow
 
 async def test_permissions_of_a_place_are_asked_for_there(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:
     player = uuid4()
-    await owner.permissions.add(player, PermissionNode("sit", context="server=lounge"))
+    await owner.permissions.add(player, PermissionNodeInput(node="sit", context="server=lounge"))
     lounge = await start("lounge", game, ConnectorOptions(permission_context="server=lounge"))
     elsewhere = await start("elsewhere", FakeGame())
     for connector in (elsewhere, lounge):
@@ -340,11 +341,11 @@ async def test_a_world_is_waited_for_until_it_is_up(start: Start, game: FakeGame
     node = await start("isles", game)
 
     async def boot(event: HubEvent) -> None:
-        command = event.read(WorldOpenCommand)
+        command = event.read(WorldBootOrder)
         await node.client.worlds.ready(command.world_id, node.info.server_id, command.fence)
 
     node.on("WORLD_OPEN", boot)
-    world = await node.open_world(OpenWorldRequest.for_player("isles", uuid4()))
+    world = await node.open_world(WorldRequest(game_id="isles", owner_scope="player", owner_id=str(uuid4())))
     assert world.success
     assert world.matched_server is not None
     assert world.matched_server.server_id == node.info.server_id
@@ -373,7 +374,7 @@ async def test_a_change_that_cannot_be_told_does_not_hold_up_others(start: Start
 
 async def test_a_server_with_a_wrong_key_says_so(hub: HubProcess, game: FakeGame) -> None:
     async with AsyncHubClient(hub.url, "hub_wrong") as client:
-        connector = HubConnector(client, ServerInfo("wrong", "wrong", 1), game)
+        connector = HubConnector(client, ServerRegistration(server_id="wrong", server_type="wrong", port=1), game)
         connector.start()
         await eventually("the status tells", lambda: connector.status.last_error is not None)
         assert not connector.status.is_connected

@@ -94,7 +94,7 @@ def test_players_join_chat_are_sent_and_kept_out(hub: HubProcess) -> None:
         assert owner.servers.search("lobby", online=True).total == 0
 
 
-def test_nobody_buys_what_they_cannot_pay(hub: HubProcess) -> None:
+def test_purchase_beyond_the_balance_is_refused(hub: HubProcess) -> None:
     with console(hub, "shop-1", "lobby") as shop, hub.client() as owner:
         owner.economy.modify("player", str(id_of("Ben")), "coins", 10)
         shop.type("buy Ben 7")

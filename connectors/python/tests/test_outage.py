@@ -1,4 +1,4 @@
-"""What a connector does while its hub is away."""
+"""The connector while its hub is away."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 import pytest
 from support import FakeGame, HubProcess, TcpProxy, eventually, transfer_record, where
 
-from networkhub import AsyncHubClient, ConnectorOptions, HubConnector
-from networkhub.models import ChatMessage, ServerInfo, ServerState
+from networkhub import AsyncHubClient, ConnectorOptions, HubConnector, ServerState
+from networkhub.models import ChatMessageInput, ServerRegistration
 
 
 class Scene:
@@ -31,7 +31,7 @@ class Scene:
 
     async def start(self, url: str, server: str, game: FakeGame) -> HubConnector:
         client = await self._started.enter_async_context(AsyncHubClient(url, self.hub.key))
-        info = ServerInfo(server, "games", 25565, host="10.0.0.1")
+        info = ServerRegistration(server_id=server, server_type="games", port=25565, host="10.0.0.1")
         connector = HubConnector(client, info, game, ConnectorOptions(join_timeout=5.0))
         await self._started.enter_async_context(connector)
         await asyncio.wait_for(connector.wait_until_connected(), 60)
@@ -101,13 +101,13 @@ async def test_nothing_is_lost_when_the_hub_is_killed(scene: Scene) -> None:
     await eventually("the transfer is carried out", lambda: len(scene.game.transfers) == 1)
     assert scene.game.transfers[0].player_uuid == scene.stays
     await eventually("the stream is open again", lambda: connector.status.is_connected)
-    # Who was let in unseen is checked now.
+    # Players that were admitted unchecked are checked now.
     await eventually("the player is known not to be muted", lambda: not connector.punishments.is_muted(scene.joins))
     await owner.punishments.punish(scene.joins, "BAN", "late", player_name="Joins")
     await eventually("events come again", lambda: scene.joins in scene.game.kicked)
 
 
-async def test_what_was_decided_while_the_stream_was_down_is_caught_up_with(scene: Scene) -> None:
+async def test_changes_during_a_broken_stream_are_applied_later(scene: Scene) -> None:
     connector = await scene.start(scene.hub.url, "a", scene.game)
     await scene.join(connector, scene.stays, "Stays")
     scene.hub.kill()
@@ -136,8 +136,8 @@ async def test_a_stream_resumes_where_it_ended(scene: Scene) -> None:
     assert resyncs == []
 
 
-def line(text: str) -> ChatMessage:
-    return ChatMessage(UUID(int=1), "Owner", text, "console")
+def line(text: str) -> ChatMessageInput:
+    return ChatMessageInput(player_uuid=UUID(int=1), player_name="Owner", message=text, server_id="console")
 
 
 async def test_nothing_is_lost_in_a_partition(scene: Scene) -> None:

@@ -15,15 +15,15 @@ from networkhub.connector.outbox import ChangeKind, PlayerChange, PlayerOutbox
 from networkhub.connector.transfers import sign, signed_text
 from networkhub.events import Frame, SseParser
 from networkhub.models import (
-    Balance,
+    BalanceOperation,
+    CurrencyBalance,
     EffectivePermissions,
     LiveServer,
-    MoneyOperation,
-    PermissionNode,
-    PlayerProfile,
+    LoadedPlayer,
+    PermissionNodeInput,
     Punishment,
-    PunishmentType,
-    TransferCommand,
+    PunishmentKind,
+    SignedTransferCommand,
 )
 
 ANN, BEN = uuid4(), uuid4()
@@ -33,27 +33,32 @@ ANN, BEN = uuid4(), uuid4()
 
 
 def test_models_keep_every_digit_and_ignore_what_they_do_not_know() -> None:
-    balance = _json.read(Balance, _json.parse('{"newField":[1,{}],"currencyName":"coins","balance":899999999999999.9999}'))
-    assert balance == Balance("coins", Decimal("899999999999999.9999"))
-    operation = MoneyOperation("player", "x", "coins", Decimal("-1E+1"))
-    assert _json.write(operation) == '{"ownerType":"player","ownerKey":"x","currency":"coins","amount":-10}'
+    balance = _json.read(
+        CurrencyBalance, _json.parse('{"newField":[1,{}],"currencyName":"coins","balance":899999999999999.9999}')
+    )
+    assert balance == CurrencyBalance(currency_name="coins", balance=Decimal("899999999999999.9999"))
+    operation = BalanceOperation(owner_type="player", owner_key="x", currency="coins", amount=Decimal("-1E+1"))
+    assert _json.write(operation) == '{"amount":-10,"currency":"coins","ownerKey":"x","ownerType":"player"}'
     assert _json.write({"a": [Decimal("0.10"), None, True, "ü"]}) == '{"a":[0.10,null,true,"\\u00fc"]}'
     with pytest.raises(ValueError, match="NaN"):
         _json.write(Decimal("NaN"))
 
 
 def test_absent_fields_are_empty_and_wrong_ones_are_refused() -> None:
-    server = _json.read(LiveServer, {"serverId": "a", "serverType": "b", "host": "h", "port": 1, "gameState": None})
+    texts = {"serverId": "a", "serverType": "b", "host": "h", "region": "UNKNOWN", "playerCountDisplay": "0"}
+    server = _json.read(LiveServer, texts | {"gameState": None})
     assert server.worlds == []
     assert server.game_state is None
-    profile = {"uuid": str(ANN), "firstSeen": 1, "lastSeen": 2, "data": {"a": None, "b": {"data": "{}", "version": 1}}}
-    read = _json.read(PlayerProfile, profile)
+    data = {"a": None, "b": {"data": "{}", "version": 1}}
+    profile = {"uuid": str(ANN), "firstSeen": 1, "lastSeen": 2, "region": "UNKNOWN", "data": data}
+    read = _json.read(LoadedPlayer, profile)
     assert read.uuid == ANN
+    assert read.data is not None
     assert read.data["a"] is None
     wrongs: list[object] = [{}, [], {"uuid": 5}, {"uuid": "x"}, profile | {"firstSeen": "1"}, profile | {"data": []}]
     for wrong in wrongs:
         with pytest.raises(ValueError, match=r"is no|is missing|badly formed"):
-            _json.read(PlayerProfile, wrong)
+            _json.read(LoadedPlayer, wrong)
 
 
 def test_a_literal_of_a_newer_hub_is_a_text() -> None:
@@ -62,7 +67,7 @@ def test_a_literal_of_a_newer_hub_is_a_text() -> None:
 
 
 def test_fields_that_are_none_are_left_out() -> None:
-    assert _json.write(PermissionNode("fly", expires_at=5)) == '{"node":"fly","expiresAt":5}'
+    assert _json.write(PermissionNodeInput(node="fly", expires_at=5)) == '{"expiresAt":5,"node":"fly"}'
 
 
 # Events
@@ -169,16 +174,25 @@ def test_beyond_its_capacity_finished_visits_are_dropped() -> None:
 
 # Transfers
 
-COMMAND = TransferCommand("t", ANN, "lobby", "10.0.0.1", 25565, 0, 100)
+COMMAND = SignedTransferCommand(
+    transfer_id=UUID(int=2),
+    player_uuid=ANN,
+    target_server_id="lobby",
+    host="10.0.0.1",
+    port=25565,
+    issued_at=0,
+    expires_at=100,
+    signature="",
+)
 
 
-def signed(command: TransferCommand, *secrets: str) -> TransferCommand:
+def signed(command: SignedTransferCommand, *secrets: str) -> SignedTransferCommand:
     return replace(command, signature=" ".join(sign(secret, signed_text(command)) for secret in secrets))
 
 
 def test_a_signature_is_as_the_interface_says() -> None:
     command = replace(COMMAND, player_uuid=UUID(int=1))
-    assert signed_text(command) == "t.00000000-0000-0000-0000-000000000001.lobby..10.0.0.1.25565.100"
+    assert signed_text(command) == f"{UUID(int=2)}.00000000-0000-0000-0000-000000000001.lobby..10.0.0.1.25565.100"
     assert sign("secret", "text") == "v1,L0Q2hVkpAOYZ8vOyNQw8ilc44ueia8miRNM5PDzWq9Y="
 
 
@@ -188,11 +202,11 @@ def test_a_command_is_good_once() -> None:
     command = signed(COMMAND, "old")
     assert verifier.refusal(command, 50) is None
     assert verifier.refusal(command, 50) == "the command was used already"
-    assert verifier.refusal(signed(replace(COMMAND, transfer_id="u"), "old"), 100) == "the command has expired"
+    assert verifier.refusal(signed(replace(COMMAND, transfer_id=uuid4()), "old"), 100) == "the command has expired"
     for forged in (
-        signed(replace(COMMAND, transfer_id="v"), "other"),
-        replace(COMMAND, transfer_id="v"),
-        replace(signed(replace(COMMAND, transfer_id="v"), "old"), host="evil.example"),
+        signed(replace(COMMAND, transfer_id=uuid4()), "other"),
+        replace(COMMAND, transfer_id=uuid4()),
+        replace(signed(replace(COMMAND, transfer_id=uuid4()), "old"), host="evil.example"),
     ):
         assert verifier.refusal(forged, 50) == "the signature is wrong"
 
@@ -200,7 +214,7 @@ def test_a_command_is_good_once() -> None:
 def test_while_the_secret_changes_either_is_good() -> None:
     verifier = TransferVerifier()
     verifier.set_secret("old", 0)
-    commands = (replace(COMMAND, transfer_id=str(number), expires_at=50_000) for number in range(9))
+    commands = (replace(COMMAND, transfer_id=UUID(int=number), expires_at=50_000) for number in range(9))
     # Before it has heard of the new one.
     assert verifier.refusal(signed(next(commands), "new", "old"), 50) is None
     verifier.rotate("new", 1_000)
@@ -216,9 +230,14 @@ def test_while_the_secret_changes_either_is_good() -> None:
 # Permissions
 
 
-def cache_with(nodes: dict[str, bool]) -> PermissionCache:
+def cache_with(nodes: dict[str, bool | None]) -> PermissionCache:
     cache = PermissionCache(AsyncHubClient("http://127.0.0.1:1", "key"), None)
-    cache.put(ANN, EffectivePermissions(ANN, [], nodes, 5, 1_000), None, time.monotonic())
+    cache.put(
+        ANN,
+        EffectivePermissions(player_uuid=ANN, groups=[], permissions=nodes, revision=5, valid_until=1_000),
+        None,
+        time.monotonic(),
+    )
     return cache
 
 
@@ -251,12 +270,23 @@ def test_the_node_itself_comes_before_the_longest_wildcard() -> None:
 
 
 def punishment(
-    id: int, type: PunishmentType, player: UUID | None, name: str | None = None, ip: str | None = None, end: int | None = None
+    id: int, type: PunishmentKind, player: UUID | None, name: str | None = None, ip: str | None = None, end: int | None = None
 ) -> Punishment:
-    return Punishment(id, type, 0, player, name, "why", expires_at=end, active=True, ip_address=ip)
+    return Punishment(
+        id=id,
+        type=type,
+        issued_at=0,
+        player_uuid=player,
+        player_name=name,
+        reason="why",
+        expires_at=end,
+        active=True,
+        ip_based=False,
+        ip_address=ip,
+    )
 
 
-def test_who_was_never_checked_is_taken_for_muted() -> None:
+def test_unchecked_player_counts_as_muted() -> None:
     cache = PunishmentCache(HubClock())
     assert cache.is_muted(ANN)
     cache.checked(ANN, "Ann", None, [], time.monotonic())
@@ -281,7 +311,7 @@ def test_punishments_match_players_names_and_addresses() -> None:
     assert cache.ban(BEN) is not None
 
 
-def test_what_an_event_told_of_is_not_undone_by_an_older_answer() -> None:
+def test_older_answer_does_not_undo_an_event() -> None:
     cache = PunishmentCache(HubClock())
     asked_at = time.monotonic()
     mute, ban = punishment(1, "MUTE", ANN), punishment(2, "BAN", ANN)
@@ -305,7 +335,7 @@ def test_a_punishment_ends_by_itself_and_before_a_gap_nothing_is_current() -> No
     assert not cache.is_current(ANN, "10.0.0.2")
     cache.gap()
     assert not cache.is_current(ANN, "10.0.0.1")
-    # What is known stays in force.
+    # Known punishments stay in force.
     cache.update(punishment(2, "BAN", ANN), True)
     cache.gap()
     assert cache.ban(ANN) is not None

@@ -1,4 +1,4 @@
-"""What the guide shows does what it says."""
+"""The guide's recipes at work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import recipes
 from support import FakeGame, HubProcess, eventually
 
 from networkhub import AsyncHubClient, HubConnector, HubError, HubEvent
-from networkhub.models import ServerInfo, WorldOpenCommand
+from networkhub.models import ServerRegistration, WorldBootOrder
 
 Connect = Callable[..., Awaitable[HubConnector]]
 
@@ -25,7 +25,7 @@ async def connect(hub: HubProcess) -> AsyncIterator[Connect]:
 
         async def connect(id: str, type: str, game: FakeGame) -> HubConnector:
             client = await started.enter_async_context(hub.async_client())
-            info = ServerInfo(id, type, 1, host="10.0.0.1", max_players=8)
+            info = ServerRegistration(server_id=id, server_type=type, port=1, host="10.0.0.1", max_players=8)
             connector = await started.enter_async_context(HubConnector(client, info, game))
             await asyncio.wait_for(connector.wait_until_connected(), 60)
             return connector
@@ -56,7 +56,7 @@ async def test_an_island_is_opened_and_visited(connect: Connect, game: FakeGame)
     node = await connect("node-1", "islands", FakeGame())
 
     async def boot(event: HubEvent) -> None:
-        command = event.read(WorldOpenCommand)
+        command = event.read(WorldBootOrder)
         await node.client.worlds.ready(command.world_id, "node-1", command.fence)
 
     node.on("WORLD_OPEN", boot)

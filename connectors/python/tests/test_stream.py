@@ -13,7 +13,7 @@ import pytest
 from support import FakeGame, eventually, soon
 
 from networkhub import AsyncHubClient, EventStream, HubClient, HubConnector, HubError, RetryPolicy
-from networkhub.models import ServerInfo
+from networkhub.models import ServerRegistration
 
 
 class OddHub:
@@ -106,7 +106,7 @@ async def test_the_same_on_asyncio_and_an_unhandled_event_comes_again(odd: OddHu
     assert [request.get("last-event-id") for request in odd.requests] == [None, "e-1", "e-2", "e-2"]
 
 
-async def test_what_is_no_event_does_not_end_the_stream(odd: OddHub) -> None:
+async def test_malformed_event_does_not_end_the_stream(odd: OddHub) -> None:
     odd.answer = lambda request: stream(request, 'data: {}\n\nevent: CHAT\ndata: not json\n\nevent: PING\ndata: {"at":7}\n\n')
     seen: list[tuple[str, int]] = []
     async with AsyncHubClient(odd.url, "key") as client:
@@ -155,7 +155,7 @@ def test_a_rate_limit_is_waited_for_as_long_as_the_hub_says(odd: OddHub) -> None
     assert (error.value.code, error.value.retry_after) == ("rate_limited", 1.0)
 
 
-def test_what_may_not_be_repeated_is_made_once_and_all_else_under_one_key(odd: OddHub) -> None:
+def test_calls_are_repeated_under_one_key_unless_they_must_not(odd: OddHub) -> None:
     odd.answer = lambda request: reply(request, 503, '{"error":"Stopping.","code":"stopping"}')
     client = HubClient(odd.url, "key", retry=RetryPolicy(3, 0.0, 0.0))
     with pytest.raises(HubError):
@@ -239,7 +239,10 @@ async def test_a_join_keeps_its_key_while_it_is_unknown_whether_it_was_carried_o
             reply(request, 403, "{}")
 
     odd.answer = answer
-    async with AsyncHubClient(odd.url, "key") as client, HubConnector(client, ServerInfo("a", "a", 1), FakeGame()) as connector:
+    async with (
+        AsyncHubClient(odd.url, "key") as client,
+        HubConnector(client, ServerRegistration(server_id="a", server_type="a", port=1), FakeGame()) as connector,
+    ):
         connector.player_joined(UUID(int=1), "Ann")
         await eventually("the join was told", lambda: connector.status.pending_changes == 0)
     # A refusal is kept with its key, so the join after it has another one.

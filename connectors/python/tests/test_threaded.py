@@ -13,8 +13,8 @@ from uuid import UUID, uuid4
 import pytest
 from support import FakeGame, HubProcess, soon
 
-from networkhub import ConnectorOptions, HubClient, HubError, HubEvent, ThreadedHubConnector
-from networkhub.models import OpenWorldRequest, PermissionNode, ServerInfo, ServerState, WorldOpenCommand
+from networkhub import ConnectorOptions, HubClient, HubError, HubEvent, ServerState, ThreadedHubConnector
+from networkhub.models import PermissionNodeInput, ServerRegistration, WorldBootOrder, WorldRequest
 
 Start = Callable[..., ThreadedHubConnector]
 numbers = itertools.count()
@@ -49,7 +49,9 @@ def start(hub: HubProcess) -> Iterator[Start]:
     with ExitStack() as started:
 
         def start(type: str, game: FakeGame, options: ConnectorOptions | None = None) -> ThreadedHubConnector:
-            info = ServerInfo(f"{type}-{next(numbers)}", type, 25565, host="10.0.0.1", max_players=10)
+            info = ServerRegistration(
+                server_id=f"{type}-{next(numbers)}", server_type=type, port=25565, host="10.0.0.1", max_players=10
+            )
             client = started.enter_context(hub.client())
             connector = started.enter_context(ThreadedHubConnector(client, info, game, options))
             connector.wait_until_connected(60)
@@ -96,7 +98,7 @@ def test_players_join_are_sent_and_leave(start: Start, client: HubClient) -> Non
 
 def test_caches_answer_in_any_thread(start: Start, client: HubClient) -> None:
     player = uuid4()
-    client.permissions.add(player, PermissionNode("fly"))
+    client.permissions.add(player, PermissionNodeInput(node="fly"))
     messages = {"en": {"hello": "Hello"}, "de": {"hello": "Hallo"}}
     connector = start("t-caches", GameWithThread(), ConnectorOptions(namespace="t", messages=messages))
     assert connector.check_join(player, "Ben").result(60).allowed
@@ -126,12 +128,12 @@ def test_commands_chat_and_worlds(start: Start, client: HubClient) -> None:
     soon("the line came back", lambda: [line.message for line in game.chat] == ["hello"])
 
     def boot(event: HubEvent) -> None:
-        command = event.read(WorldOpenCommand)
+        command = event.read(WorldBootOrder)
         ready = (command.world_id, node.info.server_id, command.fence)
         threading.Thread(target=client.worlds.ready, args=ready, daemon=True).start()
 
     node.on("WORLD_OPEN", boot)
-    world = node.open_world(OpenWorldRequest.for_player("t-isles", player)).result(60)
+    world = node.open_world(WorldRequest(game_id="t-isles", owner_scope="player", owner_id=str(player))).result(60)
     assert world.matched_server is not None
 
 
@@ -140,7 +142,10 @@ def test_nothing_is_lost_when_the_hub_is_killed() -> None:
     game = GameWithThread()
     player, banned = uuid4(), uuid4()
     options = ConnectorOptions(join_timeout=5.0)
-    with hub.client() as client, ThreadedHubConnector(client, ServerInfo("a", "a", 1), game, options) as connector:
+    with (
+        hub.client() as client,
+        ThreadedHubConnector(client, ServerRegistration(server_id="a", server_type="a", port=1), game, options) as connector,
+    ):
         connector.wait_until_connected(60)
         client.punishments.punish(banned, "BAN", "cheating")
         soon("the ban is known", lambda: len(connector.punishments.all()) == 1)

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use network_hub_client::connector::JoinDecision;
-use network_hub_client::model::{ChatMessage, MatchRequest, Punishment, ServerInfo, TransferCommand};
+use network_hub_client::model::{ChatMessage, MatchRequest, Punishment, ServerRegistration, SignedTransferCommand};
 use network_hub_client::{Amount, ConnectorOptions, GameServer, HubClient, HubConnector, HubError};
 use tokio::io::{AsyncBufReadExt as _, BufReader, stdin};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// What the hub asks of the game, for its main loop.
+/// Requests of the hub to the game, for its main loop.
 enum Order {
-    Transfer(Uuid, TransferCommand, oneshot::Sender<Result<(), String>>),
+    Transfer(Uuid, SignedTransferCommand, oneshot::Sender<Result<(), String>>),
     Kick(Uuid, Punishment),
     Show(ChatMessage),
     Run(String, oneshot::Sender<Result<String, String>>),
@@ -32,7 +32,7 @@ impl Adapter {
 }
 
 impl GameServer for Adapter {
-    async fn transfer_player(&self, player: Uuid, command: TransferCommand) -> Result<(), String> {
+    async fn transfer_player(&self, player: Uuid, command: SignedTransferCommand) -> Result<(), String> {
         self.ask(|answer| Order::Transfer(player, command, answer)).await
     }
 
@@ -54,11 +54,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [id, kind, port] = arguments.as_slice() else { return Err("arguments: SERVER_ID SERVER_TYPE PORT".into()) };
     let client = HubClient::new(&std::env::var("HUB_URL")?, &std::env::var("HUB_KEY")?)?;
-    let info = ServerInfo {
+    let info = ServerRegistration {
+        server_id: id.clone(),
+        server_type: kind.clone(),
+        port: port.parse()?,
         host: Some("127.0.0.1".to_owned()),
         max_players: Some(20),
         platform_name: Some("console".to_owned()),
-        ..ServerInfo::new(id, kind, port.parse()?)
+        ..ServerRegistration::default()
     };
     let (orders, mut inbox) = mpsc::unbounded_channel();
     let hub = ConnectorOptions::new(client, info)
@@ -84,7 +87,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 struct ConsoleServer {
     hub: HubConnector,
     orders: mpsc::UnboundedSender<Order>,
-    /// Who is on the server, by name.
+    /// Players on the server, by name.
     players: BTreeMap<String, Uuid>,
 }
 
@@ -186,7 +189,12 @@ async fn join(hub: HubConnector, orders: mpsc::UnboundedSender<Order>, name: Str
 
 async fn play(hub: HubConnector, name: &str, server_type: &str) -> Result<(), HubError> {
     let player = id_of(name);
-    let request = MatchRequest::server_of_type(server_type).for_player(player, name);
+    let request = MatchRequest {
+        server_type: Some(server_type.to_owned()),
+        player_uuid: Some(player),
+        player_name: Some(name.to_owned()),
+        ..MatchRequest::default()
+    };
     let found = hub.client().find_match(&request).await?;
     match found.matched_server {
         Some(server) => {

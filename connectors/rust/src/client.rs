@@ -95,19 +95,19 @@ pub struct HubClientBuilder {
 }
 
 impl HubClientBuilder {
-    /// How long one attempt of a call may take, 15 s unless set; none: without limit.
+    /// Time limit for one attempt of a call, 15 s by default; none: no limit.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.timeout = timeout.into();
         self
     }
 
-    /// How long connecting may take, 5 s unless set.
+    /// Time limit for connecting, 5 s by default.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// How calls are repeated.
+    /// Policy for repeats.
     pub fn retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = retry;
         self

@@ -1,4 +1,4 @@
-//! Why calls fail.
+//! Failures of calls.
 
 use std::error::Error;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{StatusCode, Url};
 use serde_json::Value;
 
-/// Why a call failed. [`HubError::code`] is stable and for programs, [`HubError::message`] is a sentence for people.
+/// Failure of a call. [`HubError::code`] is stable and for programs, [`HubError::message`] is a sentence for people.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
@@ -19,10 +19,10 @@ pub enum HubError {
     Unreachable {
         /// The hub's address.
         base: String,
-        /// What went wrong.
+        /// Description of the failure.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// What came is not an answer of a hub.
+    /// The answer is not a hub's.
     #[error("the hub's answer can't be read: {0}")]
     InvalidAnswer(String),
     /// The request cannot be sent, such as for an address that is none.
@@ -50,7 +50,7 @@ pub struct Refusal {
     pub message: String,
     /// The request's id in the hub's log, to be quoted in reports.
     pub request_id: Option<String>,
-    /// How long the hub asks to wait before the next attempt.
+    /// Wait that the hub asks for before the next attempt.
     pub retry_after: Option<Duration>,
     /// All fields of the error, such as `limit`, `value` and `used` of `quota_exceeded`.
     pub details: Value,
@@ -68,7 +68,7 @@ impl HubError {
         }
     }
 
-    /// Whether it has this code.
+    /// True if the error has this code.
     pub fn is(&self, code: &str) -> bool {
         self.code() == code
     }
@@ -82,7 +82,7 @@ impl HubError {
         }
     }
 
-    /// What the hub answered, where it did.
+    /// The hub's refusal, if it answered.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused(refusal) => Some(refusal),
@@ -95,12 +95,12 @@ impl HubError {
         self.refusal().map(|refusal| refusal.status)
     }
 
-    /// How long the hub asks to wait.
+    /// Wait that the hub asks for.
     pub fn retry_after(&self) -> Option<Duration> {
         self.refusal()?.retry_after
     }
 
-    /// Whether a later attempt may succeed: no answer, a hub that is stopping or overloaded, or a rate limit.
+    /// True if a later attempt may succeed: no answer, a hub that is stopping or overloaded, or a rate limit.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Unreachable { .. } => true,
@@ -120,13 +120,13 @@ impl HubError {
         Self::Unreachable { base: base.as_str().trim_end_matches('/').to_owned(), source: source.into() }
     }
 
-    /// Whether the request certainly never reached the hub.
+    /// True if the request certainly never reached the hub.
     pub(crate) fn was_never_sent(&self) -> bool {
         let Self::Unreachable { source, .. } = self else { return false };
         source.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_connect)
     }
 
-    /// The error that an answer tells of.
+    /// Returns the error of an answer.
     pub(crate) fn of_answer(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let details: Value = serde_json::from_slice(body).unwrap_or_default();
         let text = |field: &str| details[field].as_str().map(str::to_owned);
@@ -141,7 +141,7 @@ impl HubError {
     }
 }
 
-/// What a chain of errors began with.
+/// Returns the first cause of an error.
 fn innermost(mut error: &(dyn Error + 'static)) -> String {
     while let Some(source) = error.source() {
         error = source;

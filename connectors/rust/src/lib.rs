@@ -18,9 +18,9 @@ mod retry;
 mod stream;
 
 pub use amount::{Amount, ParseAmountError};
-pub use api::{DocumentQuery, LoadOptions, PunishmentRequest};
+pub use api::{DocumentQuery, LoadOptions, Order};
 pub use client::{HubClient, HubClientBuilder};
-pub use connector::{ConnectorOptions, GameServer, HubConnector};
+pub use connector::{ConnectorOptions, GameServer, HubConnector, ServerState};
 pub use error::{HubError, Refusal};
 pub use request::{Answer, Request};
 pub use reqwest::{Method, StatusCode, header};

@@ -9,12 +9,12 @@ use serde::de::DeserializeOwned;
 
 use crate::{HubClient, HubError, retry};
 
-/// What a path's segment is written with as it is.
+/// Characters that a path's segment has unescaped.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Whether a call may be made again when it is unknown whether it was carried out.
+/// Policy for repeating a call that may have been carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repeat {
     /// It may be: a second time changes nothing more.
@@ -37,7 +37,7 @@ pub struct Request {
     headers: HeaderMap,
     body: Option<Bytes>,
     repeat: Repeat,
-    /// What is wrong with the request: it fails when it is sent.
+    /// Error in the request, which fails when it is sent.
     invalid: Option<String>,
 }
 
@@ -227,7 +227,7 @@ impl Request {
         }
     }
 
-    /// Waits for the next attempt, or answers the error where there is none.
+    /// Waits for the next attempt, or returns the error if there is none.
     async fn wait(&self, attempts: u32, error: HubError) -> Result<(), HubError> {
         let policy = self.client.retry;
         let delay = error.retry_after().unwrap_or_else(|| policy.delay(attempts));

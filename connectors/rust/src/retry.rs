@@ -1,12 +1,12 @@
-//! How calls are repeated.
+//! Policy for repeats.
 
 use std::time::Duration;
 
-/// How often a call is made that may safely be repeated, and how long to wait in between. The wait doubles with each attempt and
+/// Policy for calls that may safely be repeated: how often they are made, and how far apart. The wait doubles with each attempt and
 /// is random between half and all of it, so that many servers do not come at once after an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often a call is made in all; 1 never repeats it.
+    /// Maximum number of attempts of a call; 1 never repeats it.
     pub attempts: u32,
     /// The wait after the first attempt.
     pub first_delay: Duration,

@@ -1,4 +1,4 @@
-//! The event stream: open for as long as somebody listens.
+//! The event stream: open while it has a listener.
 
 use std::fmt;
 use std::io;
@@ -53,7 +53,7 @@ impl HubEvent {
     }
 }
 
-/// What happened on a stream.
+/// A step of a stream.
 #[derive(Debug)]
 pub enum StreamUpdate {
     /// It is open.
@@ -70,7 +70,7 @@ enum State {
 }
 
 /// An event stream that reconnects by itself, with growing and random delays, and resumes after the last event that was handled.
-/// Where the hub can no longer do that, `RESYNC` comes first, and what is kept has to be read anew.
+/// If the hub can no longer do that, `RESYNC` comes first, and cached state has to be read again.
 pub struct EventStream {
     client: HubClient,
     server_id: Option<String>,
@@ -80,7 +80,7 @@ pub struct EventStream {
     last_event_id: Option<String>,
     /// That of the event that is being handled.
     unconfirmed_id: Option<String>,
-    /// How long the hub asks to wait before reconnecting.
+    /// Wait that the hub asks for before reconnecting.
     retry: Option<Duration>,
     failures: u32,
 }
@@ -122,7 +122,7 @@ impl EventStream {
         self.types = types.iter().map(|&name| name.to_owned()).collect();
     }
 
-    /// What happens next. The call also says that the previous event was handled: from then on the stream resumes after it. May be
+    /// Waits for the next step. The call also says that the previous event was handled: from then on the stream resumes after it. May be
     /// cancelled, such as by `select!`, without losing an event.
     pub async fn next(&mut self) -> StreamUpdate {
         if let Some(id) = self.unconfirmed_id.take() {

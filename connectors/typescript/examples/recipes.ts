@@ -1,4 +1,4 @@
-// What games often need, as the guide shows it.
+// Recipes of the guide.
 import { HubError, type HubConnector, type Match, type TransferOutcome } from "network-hub-connector";
 
 /** Lets a player in, or says why not. */
@@ -11,7 +11,7 @@ export async function join(hub: HubConnector, player: string, name: string, ip: 
   return decision.reason === "BANNED" ? `banned: ${decision.ban.reason}` : "try again in a minute";
 }
 
-/** Sells something, or answers false where the player cannot pay. */
+/** Sells something; false if the player cannot pay. */
 export async function buy(hub: HubConnector, player: string, price: number): Promise<boolean> {
   try {
     await hub.client.economy.spend(player, "coins", price, "sword");

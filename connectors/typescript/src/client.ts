@@ -18,9 +18,9 @@ export interface HubClientOptions {
   readonly url: string;
   /** An API key; game servers need the scope `plugin`. */
   readonly key: string;
-  /** How long one attempt of a call may take; 15 s unless set. */
+  /** Time limit for one attempt of a call; 15 s by default. */
   readonly timeoutMs?: number;
-  /** How calls are repeated. */
+  /** Policy for repeats. */
   readonly retry?: RetryPolicy;
 }
 

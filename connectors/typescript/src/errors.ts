@@ -7,7 +7,7 @@ export type ConnectorErrorCode = "unreachable" | "invalid_answer" | "invalid_amo
 export type HubErrorCode = ErrorCode | ConnectorErrorCode | (string & {});
 
 /**
- * Why a call failed. `code` is stable and for programs, `message` for people. `unreachable` says that no answer came: the
+ * Failure of a call. `code` is stable and for programs, `message` for people. `unreachable` says that no answer came: the
  * request may or may not have been carried out.
  */
 export class HubError extends Error {
@@ -17,7 +17,7 @@ export class HubError extends Error {
   readonly status: number;
   /** The request's id in the hub's log, to be quoted in reports. */
   readonly requestId: string | undefined;
-  /** How long the hub asks to wait before trying again. */
+  /** Wait that the hub asks for before the next attempt. */
   readonly retryAfterMs: number | undefined;
   /** The error's further fields, such as `limit`, `value` and `used` of `quota_exceeded`. */
   readonly details: ErrorDetails;
@@ -35,18 +35,18 @@ export class HubError extends Error {
     this.details = more.details ?? {};
   }
 
-  /** Whether trying again later may help: no answer, a hub that is stopping or overloaded, or a rate limit. */
+  /** True if a later attempt may succeed: no answer, a hub that is stopping or overloaded, or a rate limit. */
   get isTransient(): boolean {
     return this.code === "unreachable" || [429, 502, 503, 504].includes(this.status);
   }
 
-  /** Whether the request surely never reached the hub. */
+  /** True if the request certainly never reached the hub. */
   get wasNeverSent(): boolean {
     const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "UND_ERR_CONNECT_TIMEOUT"];
     return this.code === "unreachable" && neverSent.includes(codeOf(this.cause));
   }
 
-  /** Whether something thrown is an error of the hub with this code. */
+  /** True if a thrown value is an error of the hub with this code. */
   static is(thrown: unknown, code: HubErrorCode): thrown is HubError {
     return thrown instanceof HubError && thrown.code === code;
   }
@@ -64,7 +64,7 @@ function codeOf(cause: unknown): string {
   return inner instanceof Error && "code" in inner ? String(inner.code) : "";
 }
 
-/** What went wrong, in words. */
+/** Returns the failure as a sentence. */
 export function describe(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   // `fetch failed` says nothing; its cause does.

@@ -5,7 +5,7 @@ import { delayAfter, sleep } from "./retry.js";
 import { SseParser, type Frame } from "./sse.js";
 import { path, readAnswer, type Transport } from "./transport.js";
 
-/** What happens on a stream. Whatever is thrown here is logged and stops nothing. */
+/** Listener of a stream. Exceptions are logged and stop nothing. */
 export interface EventStreamListener {
   /** An event, RESYNC and PING included. */
   onEvent(event: ServerEvent): void;
@@ -16,12 +16,12 @@ export interface EventStreamListener {
 }
 
 export interface EventStreamOptions {
-  /** Whose commands it carries; without one only what is for the whole network. */
+  /** Server whose commands it carries; without one only events of the whole network. */
   readonly serverId?: string | undefined;
   /** The events it carries; without them the hub's usual ones. */
   readonly types?: Iterable<string> | undefined;
   readonly log?: Logger;
-  /** How long a stream may be silent; the hub pings every 15 s. */
+  /** Maximum silence of a stream; the hub pings every 15 s. */
   readonly silenceMs?: number;
 }
 
@@ -30,7 +30,7 @@ const DELAYS = { firstDelayMs: 500, maxDelayMs: 10_000 };
 
 /**
  * One event stream that reconnects by itself. It resumes after the last event that the listener has handled; where the hub no longer
- * can, the listener gets RESYNC first and has to read anew what it keeps. A stream that stays silent is taken for dead and
+ * can, the listener gets RESYNC first and has to read again what it keeps. A stream that stays silent is taken for dead and
  * opened again. While the listener works no more is read.
  */
 export class EventStream {

@@ -1,4 +1,4 @@
-/** Where the connector writes what it notices; `console` is one. */
+/** Log of the connector; `console` is one. */
 export interface Logger {
   info(message: string): void;
   warn(message: string): void;

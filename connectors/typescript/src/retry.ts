@@ -1,9 +1,9 @@
 /**
- * How often a call is made that may be repeated, and how long to wait in between. The wait doubles with each attempt and is
+ * Policy for calls that may be repeated: how often they are made, and how far apart. The wait doubles with each attempt and is
  * random between half and all of it, so that many servers do not come at once after an outage.
  */
 export interface RetryPolicy {
-  /** How often a call is made in all; 1 never repeats it. */
+  /** Maximum number of attempts of a call; 1 never repeats it. */
   readonly attempts: number;
   /** The wait after the first attempt. */
   readonly firstDelayMs: number;

@@ -8,7 +8,7 @@ export interface Frame {
 
 /** Reads server-sent events from bytes, however they are cut. */
 export class SseParser {
-  /** How long the server asks to wait before reconnecting. */
+  /** Wait that the server asks for before reconnecting. */
   retryMs: number | undefined;
   private readonly decoder = new TextDecoder();
   private rest = "";

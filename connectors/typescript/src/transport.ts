@@ -14,13 +14,13 @@ export interface Call {
   /** Sent as JSON. */
   readonly body?: unknown;
   /**
-   * Whether the call may be made again where it is unknown if it was carried out: `safe`, because a second time changes nothing
+   * Policy for repeating a call that may have been carried out: `safe`, because a second time changes nothing
    * more (unless set); `keyed`, because an `Idempotency-Key` makes it so; or `never`.
    */
   readonly repeat?: "safe" | "keyed" | "never";
 }
 
-/** What the hub answered. */
+/** Answer of the hub. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;

@@ -1,4 +1,4 @@
-// What the connector keeps in memory, without a hub.
+// The connector's caches, without a hub.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { change, PlayerOutbox } from "../src/connector/outbox.js";
@@ -77,7 +77,7 @@ test("a punishment ends by the hub's clock", () => {
   assert.equal(cache.ban(ann), undefined);
 });
 
-test("what an event told while an answer was on its way is not undone by it", () => {
+test("older answer does not undo an event", () => {
   const cache = new PunishmentCache();
   const askedAt = performance.now();
   cache.update(ban(1, { playerUuid: ann }), true);
@@ -86,7 +86,7 @@ test("what an event told while an answer was on its way is not undone by it", ()
   assert.deepEqual(cache.all().map(({ id }) => id), [1]);
 });
 
-test("somebody of whom nothing is known is taken for muted", () => {
+test("unknown player counts as muted", () => {
   const cache = new PunishmentCache();
   assert.equal(cache.isMuted(ann), true);
   cache.checked(ann, "Ann", undefined, [], performance.now());

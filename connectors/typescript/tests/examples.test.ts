@@ -1,4 +1,4 @@
-// What the guide and the README show does what they say.
+// The examples of the guide and the README at work.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";

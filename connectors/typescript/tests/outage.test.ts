@@ -1,4 +1,4 @@
-// What a connector does while its hub is away.
+// The connector while its hub is away.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, test } from "node:test";
@@ -95,13 +95,13 @@ test("nothing is lost when the hub is killed", async () => {
   await eventually("the transfer is carried out", () => game.transfers.length === 1);
   assert.equal(game.transfers[0]?.playerUuid, stays);
   await eventually("the stream is open again", () => connector.status().connected);
-  // Who was let in unseen is checked now.
+  // Players that were admitted unchecked are checked now.
   await eventually("the player is known not to be muted", () => !connector.punishments.isMuted(joins));
   await owner.punishments.punish({ playerUuid: joins, type: "BAN", reason: "late" });
   await eventually("events come again", () => game.kicked.includes(joins));
 });
 
-test("what was decided while the stream was down is caught up with", async () => {
+test("changes during a broken stream are applied later", async () => {
   const connector = await start(hub.url, "a", game);
   const clean = randomUUID();
   assert.equal(await reason(connector, clean), undefined);
@@ -111,7 +111,7 @@ test("what was decided while the stream was down is caught up with", async () =>
   // Before the connector is back: its events belong to a hub that is no more, so it gets RESYNC.
   await owner.punishments.punish({ playerUuid: stays, type: "BAN", reason: "late" });
   await eventually("the ban is carried out", () => game.kicked.includes(stays));
-  // Who was checked before the gap may have been banned in it.
+  // A player who was checked before the gap may have been banned in it.
   await hub.kill();
   assert.equal(await reason(connector, clean), "NOT_VERIFIED");
 });

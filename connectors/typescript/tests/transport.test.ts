@@ -35,13 +35,13 @@ async function clientOf(...replies: Reply[]): Promise<HubClient> {
 const away: Reply = { status: 503, body: '{"error":"Stopping.","code":"stopping","requestId":"r-1"}' };
 const player = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
-test("what changes nothing is repeated until it is answered", async () => {
+test("read-only calls are repeated until they are answered", async () => {
   const client = await clientOf(away, away, { status: 200, body: "[]" });
   assert.deepEqual(await client.permissions.groups(), []);
   assert.equal(keys.length, 3);
 });
 
-test("what changes something is repeated under one key", async () => {
+test("writing calls are repeated under one key", async () => {
   const client = await clientOf(away, { status: 200, body: '{"balance":1}' });
   await client.economy.spend(player, "coins", 1);
   assert.equal(keys.length, 2);

@@ -5,6 +5,9 @@
 """
 
 from ._transport import NO_RETRIES, RetryPolicy
+from .api.documents import Order
+from .api.permissions import VersionedPermissions
+from .api.servers import ServerState
 from .client import AsyncHubClient, HubClient
 from .connector.game import GameServer
 from .connector.hub_connector import HubConnector
@@ -34,9 +37,12 @@ __all__ = [
     "HubEvent",
     "JoinDecision",
     "LocalizationCache",
+    "Order",
     "PermissionCache",
     "PunishmentCache",
     "RetryPolicy",
+    "ServerState",
     "ThreadedHubConnector",
     "TransferVerifier",
+    "VersionedPermissions",
 ]

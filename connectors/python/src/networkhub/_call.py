@@ -12,7 +12,6 @@ from urllib.parse import quote, urlencode
 
 from . import _json
 from .errors import INVALID_ANSWER, HubError
-from .models import Page
 
 if TYPE_CHECKING:
     from ._transport import AsyncTransport, SyncTransport
@@ -22,7 +21,7 @@ P = ParamSpec("P")
 
 
 class Repeat(enum.Enum):
-    """Whether a call may be made again when it is unknown if it was carried out."""
+    """Policy for repeating a call that may have been carried out."""
 
     SAFE = "a second time changes nothing more"
     KEYED = "an Idempotency-Key makes it safe"
@@ -31,7 +30,7 @@ class Repeat(enum.Enum):
 
 @dataclass(frozen=True)
 class Answer:
-    """What the hub answered."""
+    """Answer of the hub."""
 
     status: int
     headers: dict[str, str]
@@ -51,7 +50,7 @@ class Answer:
         return self.attempt(lambda: [_json.read(kind, item) for item in _json.parse(self.text)])
 
     def attempt(self, read: Callable[[], T]) -> T:
-        """What was read; fails with `invalid_answer` where it is not the hub's."""
+        """Reads the answer; fails with `invalid_answer` if it is not the hub's."""
         try:
             return read()
         except (ValueError, TypeError, LookupError, ArithmeticError) as malformed:
@@ -75,7 +74,7 @@ class Call(Generic[T]):
     repeat: Repeat = Repeat.SAFE
     headers: dict[str, str] = field(default_factory=dict)
     is_optional: bool = False
-    """Whether 404 is an answer: that there is none."""
+    """True if 404 is an answer: there is none."""
 
     @property
     def target(self) -> str:
@@ -134,22 +133,8 @@ def listed(kind: type[T]) -> Callable[[Answer], list[T]]:
     return lambda answer: answer.read_list(kind)
 
 
-def page_of(kind: type[T]) -> Callable[[Answer], Page[T]]:
-    """Reads a page of models."""
-
-    def read(answer: Answer) -> Page[T]:
-        def read_page() -> Page[T]:
-            page = _json.parse(answer.text)
-            items = [_json.read(kind, item) for item in page["items"]]
-            return Page(items, page["page"], page["limit"], page["total"])
-
-        return answer.attempt(read_page)
-
-    return read
-
-
 def existed(answer: Answer) -> bool:
-    """Whether there was something to delete."""
+    """Returns true unless there was nothing to delete."""
     return answer.status != 404
 
 
@@ -158,7 +143,7 @@ def nothing(answer: Answer) -> None:
 
 
 class Transport(Protocol):
-    """What makes calls."""
+    """A transport of calls."""
 
     def send(self, call: Call[Any]) -> Any:
         """The answer to a call, or what answers it when it is awaited."""

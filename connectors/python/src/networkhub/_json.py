@@ -49,7 +49,7 @@ def read(kind: Callable[..., T], value: Any) -> T:
 
 @functools.cache
 def _reader(kind: Any) -> Reader:
-    """What reads values of a type."""
+    """Returns the reader of a type."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return plain
@@ -78,14 +78,15 @@ def _expect(kind: Any, value: Any) -> Any:
     return value
 
 
+_EMPTY: dict[Any, Callable[[], Any]] = {kind: kind for kind in (list, dict, int, float, bool)}
+"""Kinds of fields that are empty where a hub leaves them out."""
+
+
 def _model_reader(model: type) -> Reader:
     hints = typing.get_type_hints(model)
     fields = [(field.name, camel_case(field.name), _reader(hints[field.name])) for field in dataclasses.fields(model)]
-    required = {
-        field.name
-        for field in dataclasses.fields(model)
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    }
+    required = [field.name for field in dataclasses.fields(model) if field.default is dataclasses.MISSING]
+    empty = {name: _EMPTY[kind] for name in required if (kind := typing.get_origin(hints[name]) or hints[name]) in _EMPTY}
 
     def read_model(value: Any) -> Any:
         _expect(dict, value)
@@ -94,6 +95,8 @@ def _model_reader(model: type) -> Reader:
             found = value.get(wire_name)
             if found is not None:
                 values[name] = read_field(found)
+            elif name in empty:
+                values[name] = empty[name]()
             elif name in required:
                 raise ValueError(f"{wire_name} is missing")
         return model(**values)

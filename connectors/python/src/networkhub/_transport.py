@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often a call is repeated that may be repeated safely, and how many seconds to wait in between.
+    """Policy for repeats of calls that may be repeated safely: how often, and how many seconds apart.
 
     The wait doubles with each attempt and is random between half and all of it, so that many servers do not come at once after an
     outage. Where the hub asks to wait for longer than `max_delay`, the call fails and the error says for how long.
     """
 
     attempts: int = 4
-    """How often a call is made in all; 1 never repeats it."""
+    """Maximum number of attempts of a call; 1 never repeats it."""
     first_delay: float = 0.25
     max_delay: float = 5.0
 
@@ -47,7 +47,7 @@ NO_RETRIES = RetryPolicy(attempts=1)
 
 @dataclass(frozen=True)
 class Settings:
-    """What a client needs to know. Times are seconds."""
+    """Settings of a client. Times are seconds."""
 
     url: str
     api_key: str = field(repr=False)
@@ -78,8 +78,8 @@ class Settings:
         }
 
     def delay_before_repeat(self, call: Call[Any], error: HubError, attempt: int) -> float | None:
-        """How long to wait before the next attempt; None where there is none."""
-        # What surely was not carried out may always be repeated, all else only where a second time has no second effect.
+        """Seconds until the next attempt; None if there is none."""
+        # A call that was certainly not carried out may be repeated; any other only if a second time has no second effect.
         never_sent = isinstance(error.__cause__, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout))
         may_repeat = never_sent or error.status == 429 or call.repeat is not Repeat.NEVER
         if not error.is_transient or not may_repeat or attempt >= self.retry.attempts:
@@ -100,7 +100,7 @@ def read_answer(call: Call[Any], response: httpx.Response) -> Answer:
 
 
 def error_of(answer: Answer) -> HubError:
-    """The error that an answer tells."""
+    """Returns the error of an answer."""
     body = _json.parse_object(answer.text)
     code, message = body.get("code"), body.get("error")
     if not isinstance(code, str):

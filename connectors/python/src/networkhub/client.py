@@ -104,7 +104,7 @@ class AsyncHubClient(_Calls[AsyncTransport]):
 
     @property
     def settings(self) -> Settings:
-        """What the client was made with."""
+        """Settings of the client."""
         return self._transport.settings
 
     def with_options(self, *, timeout: float | None = None, retry: RetryPolicy | None = None) -> AsyncHubClient:
@@ -117,7 +117,7 @@ class AsyncHubClient(_Calls[AsyncTransport]):
         """The event stream: `async for event in client.events(): …`.
 
         It reconnects by itself and resumes after the last event that was handled, which is when the next one is asked for. Where
-        the hub no longer can, RESYNC comes: read anew what you keep. `server_id` is whose commands it carries (None: only
+        the hub no longer can, RESYNC comes: read again what you keep. `server_id` is whose commands it carries (None: only
         what is for the whole network), `types` the events (none: the hub's usual ones).
         """
         return AsyncEventStream(self._transport, server_id, types, _SILENCE)
@@ -153,7 +153,7 @@ class HubClient(_Calls[SyncTransport]):
 
     @property
     def settings(self) -> Settings:
-        """What the client was made with."""
+        """Settings of the client."""
         return self._transport.settings
 
     def with_options(self, *, timeout: float | None = None, retry: RetryPolicy | None = None) -> HubClient:

@@ -12,7 +12,7 @@ INVALID_ANSWER = "invalid_answer"
 
 
 class HubError(Exception):
-    """Why a call failed.
+    """Failure of a call.
 
     `code` is stable and meant for programs, `str(error)` for people. Codes are those of the hub (`insufficient_funds`,
     `version_conflict`, …) and two of this library: `unreachable` and `invalid_answer`.
@@ -36,13 +36,13 @@ class HubError(Exception):
         self.request_id = request_id
         """The request's id in the hub's log, to be quoted in reports."""
         self.retry_after = retry_after
-        """How many seconds the hub asks to wait before trying again."""
+        """Seconds that the hub asks to wait before the next attempt."""
         self.details: dict[str, Any] = details or {}
         """The error's further fields, such as `limit`, `value` and `used` of `quota_exceeded`."""
 
     @property
     def is_transient(self) -> bool:
-        """Whether trying again later may help: no answer, a hub that is stopping or overloaded, or a rate limit."""
+        """True if a later attempt may succeed: no answer, a hub that is stopping or overloaded, or a rate limit."""
         return self.code == UNREACHABLE or self.status in (429, 502, 503, 504)
 
     @property

@@ -58,7 +58,7 @@ class SseParser:
 
     def __init__(self) -> None:
         self.retry: float | None = None
-        """How many seconds the hub asks to wait before reconnecting."""
+        """Seconds that the hub asks to wait before reconnecting."""
         self._line = bytearray()
         self._after_return = False
         self._event: str | None = None
@@ -106,7 +106,7 @@ class SseParser:
 
 
 class _StreamState:
-    """What a stream remembers from one connection to the next. Does no I/O."""
+    """State of a stream between connections. Does no I/O."""
 
     def __init__(self, server_id: str | None, types: Sequence[str]) -> None:
         self.server_id = server_id
@@ -143,7 +143,7 @@ class _StreamState:
         self._retry = self._retry if self._parser.retry is None else self._parser.retry
 
     def delay(self, error: HubError) -> float:
-        """How long to wait before connecting again."""
+        """Wait before the next connection."""
         self._failures += 1
         # A stream that was open ended with many others: the hub has said how to spread out.
         was_open, self._is_open = self._is_open, False
@@ -153,7 +153,7 @@ class _StreamState:
 
 
 class EventStreamBase:
-    """What both kinds of streams have. Callbacks are called by whoever iterates."""
+    """Common part of both kinds of streams. Callbacks are called by the iterating thread or task."""
 
     def __init__(self, server_id: str | None, types: Sequence[str], silence: float) -> None:
         self._state = _StreamState(server_id, types)

@@ -1,19 +1,20 @@
 //! Collections: documents under ids of your own, found by indexed fields. A document is JSON of at most 256 KiB.
 
 use reqwest::Method;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::model::{CollectionDefinition, DocumentBatch, DocumentPage, Order, RegisteredCollection};
+use crate::model::{
+    CollectionDefinition, CollectionDocuments, CollectionItems, RegisteredCollection, RegisteredCollections,
+};
 use crate::{HubClient, HubError};
 
-/// Which documents of a collection, by an indexed field.
+/// A query of documents by an indexed field.
 #[derive(Clone, Debug)]
 pub enum DocumentQuery {
-    /// Those with this value, by id.
+    /// Documents with this value, by id.
     By(Value),
-    /// Those from one number to another, both included.
+    /// Documents from one number to another, both included.
     Range {
         /// None: no lower bound.
         min: Option<f64>,
@@ -22,24 +23,38 @@ pub enum DocumentQuery {
         /// By the field.
         order: Order,
     },
-    /// Those with the greatest values.
+    /// Documents with the greatest values.
     Top,
     /// All that have the field.
     All(Order),
 }
 
+/// The order of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The least first.
+    Ascending,
+    /// The greatest first.
+    Descending,
+}
+
+impl Order {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ascending => "asc",
+            Self::Descending => "desc",
+        }
+    }
+}
+
 impl HubClient {
-    /// Makes collections, or adds indexes to them; do it at every start. An index may be `BUILDING` for a while.
+    /// Creates collections, or adds indexes to them; do it at every start. An index may be `BUILDING` for a while.
     pub async fn register_collections(
         &self,
         collections: &[CollectionDefinition],
     ) -> Result<Vec<RegisteredCollection>, HubError> {
-        #[derive(Deserialize)]
-        struct Answer {
-            collections: Vec<RegisteredCollection>,
-        }
         let request = self.plugin(Method::POST, &["collections", "register"]);
-        let answer: Answer = request.json(&json!({"collections": collections})).safe().send().await?;
+        let answer: RegisteredCollections = request.json(&json!({"collections": collections})).safe().send().await?;
         Ok(answer.collections)
     }
 
@@ -58,14 +73,14 @@ impl HubClient {
         self.plugin(Method::PUT, &["collections", collection, id]).json(document).run().await
     }
 
-    /// Deletes a document; answers whether there was one.
+    /// Deletes a document; returns whether it existed.
     pub async fn delete_document(&self, collection: &str, id: &str) -> Result<bool, HubError> {
         let answer: Value = self.plugin(Method::DELETE, &["collections", collection, id]).send().await?;
         Ok(answer["deleted"] == true)
     }
 
     /// At most 200 documents by their ids.
-    pub async fn get_documents(&self, collection: &str, ids: &[&str]) -> Result<DocumentBatch, HubError> {
+    pub async fn get_documents(&self, collection: &str, ids: &[&str]) -> Result<CollectionDocuments, HubError> {
         self.plugin(Method::POST, &["collections", collection, "mget"]).json(&json!({"ids": ids})).safe().send().await
     }
 
@@ -77,7 +92,7 @@ impl HubClient {
         query: &DocumentQuery,
         limit: u32,
         cursor: Option<&str>,
-    ) -> Result<DocumentPage, HubError> {
+    ) -> Result<CollectionItems, HubError> {
         let list = |route| self.plugin(Method::GET, &["collections", collection, route, field]);
         let request = match query {
             DocumentQuery::By(Value::String(text)) => list("by").query("value", text),

@@ -1,4 +1,4 @@
-//! Money, and leaderboards. Never read a balance to decide whether to take from it: two servers would both sell.
+//! Money, and leaderboards. Do not read a balance to decide whether to take from it: two servers would both sell.
 //! [`HubClient::spend`] and [`HubClient::make_transaction`] decide and take in one step.
 
 use reqwest::Method;
@@ -6,17 +6,18 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::model::{
-    Balance, BalanceOperation, CurrencyLeaderboard, ModifiedBalance, Period, StatisticLeaderboard, TransactionReceipt,
+    BalanceModification, BalanceOperation, BalanceTransaction, CurrencyBalance, CurrencyLeaderboard, ModifiedBalance,
+    StatisticLeaderboard, StatisticPeriod, TransactionReceipt,
 };
 use crate::{Amount, HubClient, HubError};
 
 impl HubClient {
     /// All balances of an owner, such as of type `player` with the UUID as key.
-    pub async fn list_balances(&self, owner_type: &str, owner_key: &str) -> Result<Vec<Balance>, HubError> {
+    pub async fn list_balances(&self, owner_type: &str, owner_key: &str) -> Result<Vec<CurrencyBalance>, HubError> {
         self.plugin(Method::GET, &["economy", owner_type, owner_key, "currencies"]).send().await
     }
 
-    /// Adds to a balance, or takes from it, as far as the currency's bounds allow: `applied` tells what was done. For what must
+    /// Adds to a balance, or takes from it, as far as the currency's bounds allow: `applied` has the actual change. For what must
     /// not be cut, see [`HubClient::modify_balance_exactly`]. The reason is for the ledger.
     pub async fn modify_balance(
         &self,
@@ -62,32 +63,26 @@ impl HubClient {
         reason: Option<&str>,
         exact: bool,
     ) -> Result<ModifiedBalance, HubError> {
-        #[derive(serde::Serialize)]
-        struct Body<'a> {
-            currency: &'a str,
-            // Not by way of a JSON value, whose numbers are floating point.
-            amount: Amount,
-            reason: Option<&'a str>,
-            exact: bool,
-        }
         let request = self.plugin(Method::POST, &["economy", owner_type, owner_key, "currencies", "modify"]);
-        request.json(&Body { currency, amount, reason, exact }).send().await
+        let body = BalanceModification {
+            currency: currency.to_owned(),
+            amount,
+            reason: reason.map(str::to_owned),
+            exact: Some(exact),
+        };
+        request.json(&body).send().await
     }
 
-    /// Makes 1 to 16 changes, all of them or none. Fails with `insufficient_funds` or `over_maximum`; the error's `details` have
+    /// Applies 1 to 16 changes, all or none. Fails with `insufficient_funds` or `over_maximum`; the error's `details` have
     /// `operation`, the index of the first change that was not possible.
     pub async fn make_transaction(
         &self,
         operations: &[BalanceOperation],
         reason: Option<&str>,
     ) -> Result<TransactionReceipt, HubError> {
-        #[derive(serde::Serialize)]
-        struct Body<'a> {
-            operations: &'a [BalanceOperation],
-            reason: Option<&'a str>,
-        }
         let request = self.plugin(Method::POST, &["economy", "transactions"]);
-        request.json(&Body { operations, reason }).send().await
+        let reason = reason.map(str::to_owned);
+        request.json(&BalanceTransaction { operations: operations.to_vec(), reason }).send().await
     }
 
     /// Moves money from one player to another, or fails with `insufficient_funds`.
@@ -99,9 +94,13 @@ impl HubClient {
         amount: Amount,
         reason: Option<&str>,
     ) -> Result<TransactionReceipt, HubError> {
-        let take = BalanceOperation::of_player(from, currency, -amount);
-        let give = BalanceOperation::of_player(to, currency, amount);
-        self.make_transaction(&[take, give], reason).await
+        let change = |player: Uuid, amount| BalanceOperation {
+            owner_type: "player".to_owned(),
+            owner_key: player.to_string(),
+            currency: currency.to_owned(),
+            amount,
+        };
+        self.make_transaction(&[change(from, -amount), change(to, amount)], reason).await
     }
 
     /// The owners of a type, such as `player`, who have most of a currency: up to 100.
@@ -121,11 +120,11 @@ impl HubClient {
         owner_type: &str,
         game_mode: Option<&str>,
         name: &str,
-        period: Period,
+        period: StatisticPeriod,
         limit: u32,
     ) -> Result<StatisticLeaderboard, HubError> {
         let request = self.plugin(Method::GET, &["economy", "leaderboard"]).query_if("gameMode", game_mode);
-        let request = request.query("ownerType", owner_type).query("name", name).query("period", period.name());
+        let request = request.query("ownerType", owner_type).query("name", name).query("period", period);
         request.query("limit", limit).send().await
     }
 }

@@ -6,12 +6,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::model::{Catalog, ConfigDocument, LanguageSource, PlayerLanguage};
+use crate::model::{ConfigDocument, LanguageSource, LocalizationCatalog, PlayerLanguage};
 use crate::{HubClient, HubError};
 
 impl HubClient {
     /// The messages of these namespaces; without any, of all. Of two namespaces with the same key the first one named counts.
-    pub async fn get_catalog(&self, namespaces: &[String]) -> Result<Catalog, HubError> {
+    pub async fn get_catalog(&self, namespaces: &[String]) -> Result<LocalizationCatalog, HubError> {
         let named = (!namespaces.is_empty()).then(|| namespaces.join(","));
         self.plugin(Method::GET, &["localization", "catalog"]).query_if("namespace", named).send().await
     }
@@ -43,7 +43,7 @@ impl HubClient {
         request.json(&json!({"locale": locale, "source": source})).send().await
     }
 
-    /// Stores a default where nothing is stored, and answers the document that counts. Do it at every start.
+    /// Stores a default where nothing is stored, and returns the effective document. Do it at every start.
     pub async fn register_config_document(
         &self,
         group: &str,

@@ -9,6 +9,5 @@ mod punishments;
 mod servers;
 mod worlds;
 
-pub use documents::DocumentQuery;
+pub use documents::{DocumentQuery, Order};
 pub use players::LoadOptions;
-pub use punishments::PunishmentRequest;

@@ -4,11 +4,11 @@ use reqwest::{Method, StatusCode};
 use uuid::Uuid;
 
 use super::players::was_found;
-use crate::model::{EffectivePermissions, PermissionGroup, PermissionNode};
+use crate::model::{EffectivePermissions, PermissionGroup, PermissionGroupUpdate, PermissionNode, PermissionNodeInput};
 use crate::{HubClient, HubError};
 
 impl HubClient {
-    /// What a player may do, all groups considered. `context` is where they are, as `server=lobby,gamemode=skyblock`.
+    /// Returns a player's effective permissions, groups included. `context` is where they are, as `server=lobby,gamemode=skyblock`.
     pub async fn get_effective_permissions(
         &self,
         player: Uuid,
@@ -42,12 +42,12 @@ impl HubClient {
         self.plugin(Method::GET, &["permissions", "groups"]).send().await
     }
 
-    /// Makes or replaces a group.
-    pub async fn put_permission_group(&self, group: &PermissionGroup) -> Result<(), HubError> {
-        self.plugin(Method::PUT, &["permissions", "groups", &group.group_id]).json(group).run().await
+    /// Creates or replaces a group.
+    pub async fn put_permission_group(&self, group_id: &str, group: &PermissionGroupUpdate) -> Result<(), HubError> {
+        self.plugin(Method::PUT, &["permissions", "groups", group_id]).json(group).run().await
     }
 
-    /// Deletes a group; answers whether there was one.
+    /// Deletes a group; returns whether it existed.
     pub async fn delete_permission_group(&self, group_id: &str) -> Result<bool, HubError> {
         was_found(self.plugin(Method::DELETE, &["permissions", "groups", group_id]).run().await)
     }
@@ -58,13 +58,13 @@ impl HubClient {
     }
 
     /// Gives a player a node; one of the same name, context and world is replaced.
-    pub async fn add_player_permission(&self, player: Uuid, node: &PermissionNode) -> Result<(), HubError> {
+    pub async fn add_player_permission(&self, player: Uuid, node: &PermissionNodeInput) -> Result<(), HubError> {
         let request = self.plugin(Method::POST, &["permissions", "users", &player.to_string(), "permissions"]);
         request.json(node).safe().run().await
     }
 
     /// Takes a node from a player.
-    pub async fn remove_player_permission(&self, player: Uuid, node: &PermissionNode) -> Result<(), HubError> {
+    pub async fn remove_player_permission(&self, player: Uuid, node: &PermissionNodeInput) -> Result<(), HubError> {
         let segments = ["permissions", "users", &player.to_string(), "permissions", "remove"];
         self.plugin(Method::POST, &segments).json(node).safe().run().await
     }

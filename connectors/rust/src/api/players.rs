@@ -4,33 +4,37 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::model::{DataEntry, IncrementedStatistic, PlayerProfile, PlayerStatistics};
+use crate::model::{DataEntry, IncrementedStatistic, LivePlayerProfile, LoadedPlayer, PlayerStatistics};
 use crate::{HubClient, HubError};
 
-/// How a player is loaded.
+/// Options of a load.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
     /// The name now.
     pub username: Option<String>,
-    /// Whose data is read; none: `global`.
+    /// Game mode whose data is read; none: `global`.
     pub game_mode: Option<String>,
     /// The engine, `MINECRAFT` or `HYTALE`; recorded on first sight.
     pub game_type: Option<String>,
     /// Located and forgotten.
     pub ip: Option<String>,
-    /// What else to answer: `permissions`, `punishments`, `language`, `balances`, `statistics`, `data:NAMESPACE`.
+    /// Additional parts of the answer: `permissions`, `punishments`, `language`, `balances`, `statistics`, `data:NAMESPACE`.
     pub include: Vec<String>,
 }
 
 impl HubClient {
     /// A player, with where they are; none for one who was never seen. Without a game mode: the data of `global`.
-    pub async fn get_player(&self, player: Uuid, game_mode: Option<&str>) -> Result<Option<PlayerProfile>, HubError> {
+    pub async fn get_player(
+        &self,
+        player: Uuid,
+        game_mode: Option<&str>,
+    ) -> Result<Option<LivePlayerProfile>, HubError> {
         let request = self.plugin(Method::GET, &["players", &player.to_string()]);
         request.query_if("gameMode", game_mode).find().await
     }
 
-    /// Loads a player who joins, and makes them known.
-    pub async fn load_player(&self, player: Uuid, options: &LoadOptions) -> Result<PlayerProfile, HubError> {
+    /// Loads a joining player, and records an unknown one.
+    pub async fn load_player(&self, player: Uuid, options: &LoadOptions) -> Result<LoadedPlayer, HubError> {
         let include = (!options.include.is_empty()).then(|| options.include.join(","));
         self.plugin(Method::POST, &["players", &player.to_string(), "load"])
             .query_if("username", options.username.as_ref())
@@ -63,7 +67,7 @@ impl HubClient {
         game_mode: &str,
         namespace: &str,
         data: &str,
-        version: Option<u64>,
+        version: Option<i64>,
     ) -> Result<DataEntry, HubError> {
         let request = self.plugin(Method::PUT, &["players", &player.to_string(), "data", game_mode, namespace]);
         let request = request.json(&json!({"data": data, "version": version}));
@@ -71,7 +75,7 @@ impl HubClient {
         request.send().await
     }
 
-    /// Deletes a player's data; answers whether there was any.
+    /// Deletes a player's data; returns whether there was any.
     pub async fn delete_player_data(&self, player: Uuid, game_mode: &str, namespace: &str) -> Result<bool, HubError> {
         let segments = ["players", &player.to_string(), "data", game_mode, namespace];
         was_found(self.plugin(Method::DELETE, &segments).run().await)

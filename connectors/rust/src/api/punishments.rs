@@ -1,74 +1,35 @@
 //! Bans, mutes, warnings, kicks.
 
 use reqwest::Method;
-use serde::Serialize;
-use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::servers::merged;
-use crate::model::{Punishment, PunishmentType};
+use crate::model::{
+    AddressPunishmentRequest, NamePunishmentRequest, PlayerAddress, Punishment, PunishmentRemoval, PunishmentRequest,
+};
 use crate::{HubClient, HubError};
 
-/// A punishment to be made: `PunishmentRequest { duration_ms: Some(3_600_000), ..PunishmentRequest::new(PunishmentType::Mute, "spam") }`.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PunishmentRequest {
-    /// Its kind.
-    #[serde(rename = "type")]
-    pub kind: PunishmentType,
-    /// Why.
-    pub reason: Option<String>,
-    /// How long it lasts, in milliseconds; none is permanent.
-    pub duration_ms: Option<u64>,
-    /// Whether it also covers the address the player has now, and those they are seen with later.
-    pub ip_based: bool,
-    /// Who punishes.
-    pub issuer_uuid: Option<Uuid>,
-    /// Who punishes.
-    pub issuer_name: Option<String>,
-}
-
-impl PunishmentRequest {
-    /// A permanent one of this kind.
-    pub fn new(kind: PunishmentType, reason: &str) -> Self {
-        let reason = Some(reason.to_owned());
-        Self { kind, reason, duration_ms: None, ip_based: false, issuer_uuid: None, issuer_name: None }
-    }
-}
-
 impl HubClient {
-    /// Punishes a player.
-    pub async fn create_punishment(
+    /// Punishes a player, permanently without a duration.
+    pub async fn create_punishment(&self, request: &PunishmentRequest) -> Result<Punishment, HubError> {
+        self.plugin(Method::POST, &["punishments", "create"]).json(request).send().await
+    }
+
+    /// Punishes the player who has or will have a name.
+    pub async fn create_punishment_by_name(&self, request: &NamePunishmentRequest) -> Result<Punishment, HubError> {
+        self.plugin(Method::POST, &["punishments", "create-by-name"]).json(request).send().await
+    }
+
+    /// Punishes an address; none, and without effect, for a blank one.
+    pub async fn create_ip_punishment(
         &self,
-        player: Uuid,
-        player_name: Option<&str>,
-        request: &PunishmentRequest,
-    ) -> Result<Punishment, HubError> {
-        self.punish("create", json!({"playerUuid": player, "playerName": player_name}), request).await
+        request: &AddressPunishmentRequest,
+    ) -> Result<Option<Punishment>, HubError> {
+        self.plugin(Method::POST, &["punishments", "create-ip"]).json(request).send().await
     }
 
-    /// Punishes whoever has or will have this name.
-    pub async fn create_punishment_by_name(
-        &self,
-        name: &str,
-        request: &PunishmentRequest,
-    ) -> Result<Punishment, HubError> {
-        self.punish("create-by-name", json!({"playerName": name}), request).await
-    }
-
-    /// Punishes an address.
-    pub async fn create_ip_punishment(&self, ip: &str, request: &PunishmentRequest) -> Result<Punishment, HubError> {
-        self.punish("create-ip", json!({"ipAddress": ip}), request).await
-    }
-
-    async fn punish(&self, route: &str, whom: Value, request: &PunishmentRequest) -> Result<Punishment, HubError> {
-        self.plugin(Method::POST, &["punishments", route]).json(&merged(json!(request), whom)).send().await
-    }
-
-    /// Notes a player's address now, so that punishments of addresses match.
-    pub async fn record_player_ip(&self, player: Uuid, player_name: Option<&str>, ip: &str) -> Result<(), HubError> {
-        let body = json!({"playerUuid": player, "playerName": player_name, "ipAddress": ip});
-        self.plugin(Method::POST, &["punishments", "ip"]).json(&body).safe().run().await
+    /// Records a player's current address, so that punishments of addresses match.
+    pub async fn record_player_ip(&self, address: &PlayerAddress) -> Result<(), HubError> {
+        self.plugin(Method::POST, &["punishments", "ip"]).json(address).safe().run().await
     }
 
     /// The active punishments of a player, and of an address.
@@ -88,14 +49,8 @@ impl HubClient {
         request.query("limit", limit).query("offset", offset).send().await
     }
 
-    /// Revokes a punishment; one that is not active is answered as it is.
-    pub async fn remove_punishment(
-        &self,
-        id: i64,
-        actor_name: Option<&str>,
-        reason: Option<&str>,
-    ) -> Result<Punishment, HubError> {
-        let body = json!({"punishmentId": id, "actorName": actor_name, "reason": reason});
-        self.plugin(Method::POST, &["punishments", "remove"]).json(&body).send().await
+    /// Revokes a punishment; one that is not active is returned unchanged.
+    pub async fn remove_punishment(&self, removal: &PunishmentRemoval) -> Result<Punishment, HubError> {
+        self.plugin(Method::POST, &["punishments", "remove"]).json(removal).send().await
     }
 }

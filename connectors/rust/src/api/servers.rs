@@ -1,33 +1,26 @@
 //! Servers, matchmaking, transfers, chat.
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::model::{
-    ChatMessage, Match, MatchRequest, OnlinePlayer, PlayerName, RegionPopulation, Registered, ServerInfo, ServerPage,
-    ServerState, TransferOutcome,
+    ChatMessageInput, ListedServerPage, Match, MatchRequest, PresenceRecord, RegionPopulation, ServerHeartbeat,
+    ServerRegistration, ServerSession, TransferOutcome,
 };
 use crate::{HubClient, HubError, retry};
 
 impl HubClient {
-    /// Registers a server and marks it online. Again replaces what was registered; players stay.
-    pub async fn register_server(&self, server: &ServerInfo, state: &ServerState) -> Result<Registered, HubError> {
-        let body = merged(json!(server), json!(state));
-        self.plugin(Method::POST, &["servers", "register"]).json(&body).safe().send().await
+    /// Registers a server and marks it online. Repeating it replaces the registration; players stay.
+    pub async fn register_server(&self, server: &ServerRegistration) -> Result<ServerSession, HubError> {
+        self.plugin(Method::POST, &["servers", "register"]).json(server).safe().send().await
     }
 
-    /// Keeps a server online; never repeated. Fails with `unknown_server` where it has to register again.
+    /// Keeps a server online; never repeated. Fails with `unknown_server` if the server has to register again.
     ///
-    /// `players` are all who are on it: others have left. None leaves them as they were.
-    pub async fn send_heartbeat(
-        &self,
-        server_id: &str,
-        state: &ServerState,
-        players: Option<&[PlayerName]>,
-    ) -> Result<(), HubError> {
-        let body = merged(json!({"serverId": server_id, "players": players}), json!(state));
-        self.plugin(Method::POST, &["servers", "heartbeat"]).json(&body).once().run().await
+    /// `players` are all who are on it: others have left. None leaves them unchanged.
+    pub async fn send_heartbeat(&self, heartbeat: &ServerHeartbeat) -> Result<(), HubError> {
+        self.plugin(Method::POST, &["servers", "heartbeat"]).json(heartbeat).once().run().await
     }
 
     /// Takes a server offline at once; one that is unknown stays so.
@@ -72,14 +65,14 @@ impl HubClient {
         server_type: Option<&str>,
         online: Option<bool>,
         page: u32,
-    ) -> Result<ServerPage, HubError> {
+    ) -> Result<ListedServerPage, HubError> {
         let request =
             self.plugin(Method::GET, &["servers"]).query_if("serverType", server_type).query_if("online", online);
         request.query("page", page).query("limit", 200).send().await
     }
 
     /// All players who are online on servers of a type, or of all.
-    pub async fn list_online_players(&self, server_type: Option<&str>) -> Result<Vec<OnlinePlayer>, HubError> {
+    pub async fn list_online_players(&self, server_type: Option<&str>) -> Result<Vec<PresenceRecord>, HubError> {
         let mut players = Vec::new();
         let mut cursor = None;
         loop {
@@ -93,7 +86,7 @@ impl HubClient {
         }
     }
 
-    /// Answers a console command that the hub asked for; what comes too late is accepted and discarded.
+    /// Reports the outcome of a console command; what comes too late is accepted and discarded.
     pub async fn report_executed_command(&self, request_id: &str, outcome: Result<&str, &str>) -> Result<(), HubError> {
         let body = json!({
             "requestId": request_id, "success": outcome.is_ok(), "output": outcome.ok(), "error": outcome.err(),
@@ -106,7 +99,7 @@ impl HubClient {
         self.plugin(Method::POST, &["matchmaking", "find"]).json(request).send().await
     }
 
-    /// Where servers of a type are, or all.
+    /// Returns servers and players by region, of one type or all.
     pub async fn list_regions(&self, server_type: Option<&str>) -> Result<Vec<RegionPopulation>, HubError> {
         self.plugin(Method::GET, &["matchmaking", "regions"]).query_if("serverType", server_type).send().await
     }
@@ -139,7 +132,7 @@ impl HubClient {
     /// report counts; a join at the target is one, too.
     pub async fn report_transfer(
         &self,
-        transfer_id: &str,
+        transfer_id: Uuid,
         player: Uuid,
         result: &str,
         error_message: Option<&str>,
@@ -150,17 +143,9 @@ impl HubClient {
         self.plugin(Method::POST, &["transfers", "result"]).json(&body).safe().run().await
     }
 
-    /// Says a line to every server, this one included: show it when it comes back as `CHAT`, because a filter may have rewritten it.
+    /// Sends a line to every server, this one included: show it when it comes back as `CHAT`, because a filter may have rewritten it.
     /// Fails with `chat_rejected` where a filter refuses it.
-    pub async fn send_chat_message(&self, message: &ChatMessage) -> Result<(), HubError> {
+    pub async fn send_chat_message(&self, message: &ChatMessageInput) -> Result<(), HubError> {
         self.plugin(Method::POST, &["chat"]).json(message).run().await
     }
-}
-
-/// The fields of both objects.
-pub(super) fn merged(mut object: Value, more: Value) -> Value {
-    if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {
-        fields.extend(more);
-    }
-    object
 }

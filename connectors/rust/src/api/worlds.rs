@@ -4,17 +4,17 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::model::{OpenWorldRequest, OpenedWorld, SnapshotUpload, WorldLease};
+use crate::model::{OpenedWorld, SnapshotUpload, WorldLease, WorldRequest};
 use crate::{HubClient, HubError};
 
 impl HubClient {
     /// Opens a world, wherever it is or will be up. `LOADING`: wait for `WORLD_READY` with its `worldInstanceId`, as
     /// [`HubConnector::open_world`](crate::HubConnector::open_world) does.
-    pub async fn open_world(&self, request: &OpenWorldRequest) -> Result<OpenedWorld, HubError> {
+    pub async fn open_world(&self, request: &WorldRequest) -> Result<OpenedWorld, HubError> {
         self.plugin(Method::POST, &["worlds", "open"]).json(request).safe().send().await
     }
 
-    /// Says that nobody needs a world any more.
+    /// Releases a world that is no longer needed.
     pub async fn release_world(&self, lease: &str) -> Result<WorldLease, HubError> {
         self.plugin(Method::POST, &["worlds", lease, "release"]).safe().send().await
     }
@@ -52,7 +52,7 @@ impl HubClient {
         self.callback(lease, "heartbeat", body).await
     }
 
-    /// Where to upload a snapshot.
+    /// Creates an address to upload a snapshot to.
     pub async fn create_world_upload_url(&self, lease: i64) -> Result<SnapshotUpload, HubError> {
         self.plugin(Method::POST, &["worlds", &lease.to_string(), "upload-url"]).safe().send().await
     }

@@ -23,7 +23,7 @@ impl HubClock {
         }
     }
 
-    /// Milliseconds since the epoch. The ping that was delayed least tells best.
+    /// Milliseconds since the epoch. The least delayed ping is the most exact.
     pub(super) fn now(&self) -> i64 {
         local_now() + self.offsets.lock().iter().max().copied().unwrap_or(0)
     }

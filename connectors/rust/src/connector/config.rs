@@ -48,7 +48,7 @@ impl ConfigSource {
         group == Some(&self.group) && namespace == Some(&self.namespace)
     }
 
-    /// Registers the default, which answers the document that counts.
+    /// Registers the default, which returns the effective document.
     pub(super) async fn read(&self, client: &HubClient) -> Result<(), HubError> {
         let read = client.register_config_document(&self.group, &self.namespace, &self.default).await?;
         self.doc.send_if_modified(|doc| {

@@ -1,4 +1,4 @@
-//! The event stream: what each event makes the connector do.
+//! The event stream: the connector's reaction to each event.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use uuid::Uuid;
 use super::Shared;
 use super::game::GameTask;
 use super::persist::persist;
-use crate::model::{ConsoleCommand, Punishment, PunishmentType, TransferCommand};
+use crate::model::{ConsoleCommandOrder, Punishment, PunishmentKind, SignedTransferCommand};
 use crate::stream::{HubEvent, StreamUpdate};
 use crate::{EventStream, HubError};
 
-/// How long transfer commands are good, and so how long reports of them matter.
+/// Lifetime of transfer commands, and of reports of them.
 const COMMAND_TTL: Duration = Duration::from_secs(30);
 
 impl Shared {
@@ -27,7 +27,7 @@ impl Shared {
             match stream.next().await {
                 StreamUpdate::Opened => {
                     self.stream.lock().opened();
-                    // What was read before the first stream may have changed before it began.
+                    // State that was read before the first stream may have changed before it began.
                     if !was_open {
                         self.read_all();
                     }
@@ -41,7 +41,7 @@ impl Shared {
                     if let Err(error) = self.handle(&event) {
                         warn!("an event cannot be handled: {}", error.message());
                     }
-                    // Without receivers there is nobody to tell.
+                    // Without receivers the event is dropped.
                     let _ = self.events.send(event);
                 }
             }
@@ -69,7 +69,7 @@ impl Shared {
                 let rotation: Rotation = event.parse()?;
                 self.verifier.rotate(&rotation.signing_secret, rotation.valid_until);
             }
-            "EXECUTE_COMMAND" => self.run_command(event.parse()?),
+            "EXECUTE_COMMAND" => self.run_command(event.parse()?, event.at),
             "LOCALIZATION_UPDATED" => self.read_catalog(),
             "CONFIG_UPDATED" => {
                 let (group, namespace) = (event.text("group"), event.text("namespace"));
@@ -95,7 +95,7 @@ impl Shared {
             .map_err(|error| HubError::InvalidAnswer(format!("PUNISHMENT: {error}")))?;
         let is_created = event.text("action") == Some("CREATED");
         self.punishments.update(punishment.clone(), is_created && punishment.active);
-        if is_created && matches!(punishment.kind, PunishmentType::Ban | PunishmentType::Kick) {
+        if is_created && matches!(punishment.kind, PunishmentKind::Ban | PunishmentKind::Kick) {
             for player in self.online().into_iter().filter(|player| self.punishments.concerns(&punishment, *player)) {
                 self.ask_game(GameTask::Kick(player, punishment.clone()));
             }
@@ -103,7 +103,7 @@ impl Shared {
         Ok(())
     }
 
-    fn carry_out(self: &Arc<Self>, command: TransferCommand) {
+    fn carry_out(self: &Arc<Self>, command: SignedTransferCommand) {
         if let Err(refusal) = self.verifier.verify(&command, self.clock.now()) {
             warn!("transfer {} is refused: {refusal}", command.transfer_id);
         } else if self.is_online(command.player_uuid) {
@@ -116,16 +116,16 @@ impl Shared {
         }
     }
 
-    pub(super) async fn report_failed_transfer(&self, command: &TransferCommand, message: &str) {
-        let report = || self.client.report_transfer(&command.transfer_id, command.player_uuid, "FAILED", Some(message));
+    pub(super) async fn report_failed_transfer(&self, command: &SignedTransferCommand, message: &str) {
+        let report = || self.client.report_transfer(command.transfer_id, command.player_uuid, "FAILED", Some(message));
         if let Err(error) = persist(Some(COMMAND_TTL), report).await {
             warn!("the end of transfer {} cannot be reported: {}", command.transfer_id, error.message());
         }
     }
 
-    /// Runs a console command, unless its caller no longer waits.
-    fn run_command(&self, command: ConsoleCommand) {
-        let left = command.at + command.timeout_ms - self.clock.now();
+    /// Runs a console command, unless its caller has timed out.
+    fn run_command(&self, command: ConsoleCommandOrder, sent_at: i64) {
+        let left = sent_at + command.timeout_ms - self.clock.now();
         match u64::try_from(left) {
             Ok(left) if left > 0 => {
                 // Some of the time is for the answer's way back.
@@ -136,7 +136,7 @@ impl Shared {
         }
     }
 
-    pub(super) async fn answer_command(&self, command: &ConsoleCommand, outcome: Result<String, String>) {
+    pub(super) async fn answer_command(&self, command: &ConsoleCommandOrder, outcome: Result<String, String>) {
         let patience = Duration::from_millis(command.timeout_ms.unsigned_abs());
         let outcome = outcome.as_deref().map_err(String::as_str);
         let report = || self.client.report_executed_command(&command.request_id, outcome);
@@ -145,7 +145,7 @@ impl Shared {
         }
     }
 
-    /// Reads anew everything that is kept.
+    /// Reads all cached state again.
     fn read_all(self: &Arc<Self>) {
         self.punishments.gap();
         for player in self.online() {

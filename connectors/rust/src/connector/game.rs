@@ -1,4 +1,4 @@
-//! What the connector asks of the game.
+//! Requests of the connector to the game.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use tracing::warn;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::model::{ChatMessage, ConsoleCommand, Punishment, TransferCommand};
+use crate::model::{ChatMessage, ConsoleCommandOrder, Punishment, SignedTransferCommand};
 
 /// Lines of chat that wait for the game.
 const CHAT_CAPACITY: usize = 1_000;
 
-/// What a game server or proxy does for the hub; all that a plugin has to implement. The methods are called on the runtime of the
+/// A game server or proxy, as the hub needs it; the only interface that a plugin implements. The methods are called on the runtime of the
 /// connector, side by side; lines of chat one after the other. What they do in the game is best sent to its main loop. A method that panics
 /// stops nothing else.
 pub trait GameServer: Send + Sync + 'static {
@@ -24,7 +24,7 @@ pub trait GameServer: Send + Sync + 'static {
     fn transfer_player(
         &self,
         player: Uuid,
-        command: TransferCommand,
+        command: SignedTransferCommand,
     ) -> impl Future<Output = Result<(), String>> + Send;
 
     /// Removes a player of this server, who was banned or kicked.
@@ -42,9 +42,9 @@ pub trait GameServer: Send + Sync + 'static {
 pub(super) enum GameTask {
     Chat(ChatMessage),
     Kick(Uuid, Punishment),
-    Transfer(TransferCommand),
+    Transfer(SignedTransferCommand),
     /// To be answered before this time.
-    Command(ConsoleCommand, Instant),
+    Command(ConsoleCommandOrder, Instant),
 }
 
 /// Hands tasks to the game, each in a task of its own, so that one that takes long holds up no other.
@@ -84,7 +84,7 @@ async fn show_lines<G: GameServer>(game: Arc<G>, mut lines: mpsc::Receiver<ChatM
     }
 }
 
-async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: TransferCommand) {
+async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: SignedTransferCommand) {
     let order = command.clone();
     let sent = tokio::spawn(async move { game.transfer_player(order.player_uuid, order).await });
     if let Err(message) = joined(sent).await {
@@ -92,7 +92,12 @@ async fn transfer<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: Tra
     }
 }
 
-async fn run_command<G: GameServer>(game: Arc<G>, shared: Arc<Shared>, command: ConsoleCommand, deadline: Instant) {
+async fn run_command<G: GameServer>(
+    game: Arc<G>,
+    shared: Arc<Shared>,
+    command: ConsoleCommandOrder,
+    deadline: Instant,
+) {
     let line = command.command.clone();
     let run = async move { timeout_at(deadline, game.run_command(line)).await };
     let outcome = joined(tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! Whether players may join.
+//! Decisions whether players may join.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use uuid::Uuid;
 use super::Shared;
 use super::persist::persist;
 use super::punishments::Identity;
-use crate::model::{PlayerProfile, Punishment};
+use crate::model::{LoadedPlayer, PlayerAddress, Punishment};
 use crate::{HubError, LoadOptions};
 
-/// Whether a player may join.
+/// Decision whether a player may join.
 #[derive(Clone, Debug)]
 pub enum JoinDecision {
     /// They may. The player as the hub has loaded them; none where the hub was away.
-    Allowed(Option<Box<PlayerProfile>>),
+    Allowed(Option<Box<LoadedPlayer>>),
     /// A ban, of which the hub or the connector knows.
     Banned(Box<Punishment>),
     /// The hub is away, and nothing current is known of the player.
@@ -25,7 +25,7 @@ pub enum JoinDecision {
 }
 
 impl JoinDecision {
-    /// Whether they may join.
+    /// True if they may join.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allowed(_))
     }
@@ -48,8 +48,9 @@ impl Shared {
     fn note_ip(self: &Arc<Self>, player: Uuid, identity: Identity) {
         let shared = Arc::clone(self);
         let Identity { name, ip: Some(ip) } = identity else { return };
+        let address = PlayerAddress { player_uuid: player, player_name: name, ip_address: ip };
         self.spawn(async move {
-            let note = || shared.client.record_player_ip(player, name.as_deref(), &ip);
+            let note = || shared.client.record_player_ip(&address);
             if let Err(error) = persist(Some(Duration::from_mins(1)), note).await {
                 warn!("the address of player {player} cannot be noted: {}", error.message());
             }
@@ -118,7 +119,7 @@ impl Shared {
         }
     }
 
-    /// Reads a player's punishments anew, and acts on them.
+    /// Reads a player's punishments again, and acts on them.
     pub(super) async fn refresh_punishments(&self, player: Uuid) -> Result<(), HubError> {
         let asked_at = Instant::now();
         let identity = self.punishments.identity(player);

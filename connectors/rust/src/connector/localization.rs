@@ -6,13 +6,13 @@ use std::sync::Arc;
 use parking_lot::RwLock;
 use uuid::Uuid;
 
-use crate::model::{Catalog, LanguageSource, PlayerLanguage};
+use crate::model::{LanguageSource, LocalizationCatalog, PlayerLanguage};
 use crate::{HubClient, HubError};
 
 /// Messages by key.
 pub(super) type Messages = BTreeMap<String, String>;
 
-/// Messages in the players' languages. Answers at once, from memory. While the hub is away it answers what was known last, and before the
+/// Messages in the players' languages. Answers immediately, from memory. While the hub is away it answers what was known last, and before the
 /// first answer the defaults of the plugin.
 #[derive(Debug)]
 pub struct LocalizationCache {
@@ -22,7 +22,7 @@ pub struct LocalizationCache {
     pub(super) defaults: HashMap<String, Messages>,
     default_locale: String,
     languages: RwLock<HashMap<Uuid, PlayerLanguage>>,
-    catalog: RwLock<Option<Arc<Catalog>>>,
+    catalog: RwLock<Option<Arc<LocalizationCatalog>>>,
 }
 
 impl LocalizationCache {
@@ -60,13 +60,13 @@ impl LocalizationCache {
         chosen.or_else(of_network).unwrap_or_else(|| self.default_locale.clone())
     }
 
-    /// What is known of a player's language: who chose it tells whether to ask them.
+    /// Returns the known language of a player, with its source: a chosen one need not be asked for again.
     pub fn language(&self, player: Uuid) -> Option<PlayerLanguage> {
         self.languages.read().get(&player).cloned()
     }
 
     /// The catalog as it was read last; none before the first time.
-    pub fn catalog(&self) -> Option<Arc<Catalog>> {
+    pub fn catalog(&self) -> Option<Arc<LocalizationCatalog>> {
         self.catalog.read().clone()
     }
 

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::model::{ChatMessage, OpenWorldRequest, OpenedWorld, Punishment, ServerInfo, ServerState, TransferOutcome};
+use crate::model::{ChatMessageInput, OpenedWorld, Punishment, ServerRegistration, TransferOutcome, WorldRequest};
 use crate::{HubClient, HubError, HubEvent};
 
 use self::clock::HubClock;
@@ -40,7 +40,7 @@ pub use self::game::GameServer;
 use self::game::GameTask;
 pub use self::join::JoinDecision;
 pub use self::localization::LocalizationCache;
-pub use self::options::ConnectorOptions;
+pub use self::options::{ConnectorOptions, ServerState};
 use self::outbox::ChangeKind;
 pub use self::permissions::PermissionCache;
 use self::persist::persist;
@@ -54,7 +54,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(3);
 /// Events that a listener may lag behind.
 const EVENT_CAPACITY: usize = 1_024;
 
-/// Connects a game server or proxy with its hub: registers it, keeps it online, tells who is on it, follows the event stream, and keeps
+/// Connects a game server or proxy with its hub: registers it, keeps it online, reports its players, follows the event stream, and keeps
 /// in memory what the game asks for all the time. One for each server, for as long as it runs; a clone is the same one. It works
 /// until [`HubConnector::stop`].
 ///
@@ -62,7 +62,7 @@ const EVENT_CAPACITY: usize = 1_024;
 ///   game's main loop needs waits for the network.
 /// - **Outages**: while the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of worlds
 ///   wait in memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is not possible everything
-///   that is kept is read anew. Bans and mutes stay in force ([`PunishmentCache`]); permissions, messages and config stay as they were.
+///   that is kept is read again. Bans and mutes stay in force ([`PunishmentCache`]); permissions, messages and config stay as they were.
 #[derive(Clone)]
 pub struct HubConnector {
     shared: Arc<Shared>,
@@ -74,31 +74,31 @@ impl fmt::Debug for HubConnector {
     }
 }
 
-/// How a connector is doing.
+/// State of a connector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectorStatus {
-    /// Whether the hub knows the server and hears it.
+    /// True if the server is registered and its requests succeed.
     pub registered: bool,
-    /// Whether events come.
+    /// True if the event stream is open.
     pub stream_open: bool,
     /// Joins, leaves and changes of worlds that the hub has not confirmed.
     pub pending_changes: usize,
-    /// What went wrong last, for people; none while all is well.
+    /// Last error as a sentence; none while there is none.
     pub last_error: Option<String>,
 }
 
 impl ConnectorStatus {
-    /// Whether the hub hears the server and the server hears the hub.
+    /// True if the server is registered and its event stream is open.
     pub fn is_connected(&self) -> bool {
         self.registered && self.stream_open && self.last_error.is_none()
     }
 }
 
-/// What the tasks of a connector share.
+/// Shared state of a connector's tasks.
 struct Shared {
     client: HubClient,
-    info: ServerInfo,
+    info: ServerRegistration,
     options: JoinOptions,
     clock: Arc<HubClock>,
     verifier: TransferVerifier,
@@ -178,7 +178,7 @@ impl Shared {
         }
     }
 
-    /// Catches what no event tells: permissions that ended by themselves. Forgets what is no longer needed.
+    /// Refreshes expired permissions, which no event announces. Forgets what is no longer needed.
     async fn tidy(&self) {
         let mut ticks = interval(TICK);
         loop {
@@ -240,7 +240,7 @@ impl HubConnector {
         self.shared.stopped.cancelled().await;
     }
 
-    /// How the connector is doing.
+    /// Returns the connector's state.
     pub fn status(&self) -> ConnectorStatus {
         let session = self.shared.session.status();
         let stream = self.shared.stream.lock();
@@ -258,7 +258,7 @@ impl HubConnector {
     }
 
     /// Asks whether a player may join, and loads them; call it before they do. With their address bans of addresses match. Answers within
-    /// [`ConnectorOptions::join_timeout`], also while the hub is away: then from what is known, and somebody of whom nothing current is known is
+    /// [`ConnectorOptions::join_timeout`], also while the hub is away: then from what is known, and a player of whom nothing current is known is
     /// refused, unless [`ConnectorOptions::allow_unverified`] was set.
     pub async fn check_join(&self, player: Uuid, name: &str, ip: Option<&str>) -> JoinDecision {
         self.shared.check_join(player, name, ip).await
@@ -307,11 +307,11 @@ impl HubConnector {
     ///
     /// # Errors
     /// See [`HubError`].
-    pub async fn open_world(&self, request: &OpenWorldRequest) -> Result<OpenedWorld, HubError> {
+    pub async fn open_world(&self, request: &WorldRequest) -> Result<OpenedWorld, HubError> {
         self.shared.open_world(request).await
     }
 
-    /// Says a line to the whole network; it comes back to [`GameServer::show_chat`]. Fails with `muted` for somebody who may not chat, and
+    /// Sends a line to the whole network; it comes back to [`GameServer::show_chat`]. Fails with `muted` for a player who may not chat, and
     /// with `chat_rejected` where a filter refuses it. Chat is not kept for later.
     ///
     /// # Errors
@@ -320,14 +320,14 @@ impl HubConnector {
         if self.shared.punishments.is_muted(player) {
             return Err(HubError::Connector { code: "muted", message: "The player is muted.".to_owned() });
         }
-        let ServerInfo { server_id, server_type, .. } = &self.shared.info;
-        let line = ChatMessage {
+        let ServerRegistration { server_id, server_type, .. } = &self.shared.info;
+        let line = ChatMessageInput {
             player_uuid: player,
             player_name: name.to_owned(),
             message: message.to_owned(),
             server_id: server_id.clone(),
             server_type: Some(server_type.clone()),
-            ..ChatMessage::default()
+            ..ChatMessageInput::default()
         };
         self.shared.client.send_chat_message(&line).await
     }
@@ -337,7 +337,7 @@ impl HubConnector {
         &self.shared.punishments
     }
 
-    /// What players may do.
+    /// Permissions of players.
     pub fn permissions(&self) -> &PermissionCache {
         &self.shared.permissions
     }
@@ -352,7 +352,7 @@ impl HubConnector {
         &self.shared.verifier
     }
 
-    /// The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell.
+    /// The time by the hub's clock, in milliseconds since the epoch, as its pings show.
     pub fn hub_time(&self) -> i64 {
         self.shared.clock.now()
     }
@@ -386,7 +386,7 @@ impl Shared {
 
         let shared = Arc::clone(self);
         self.runtime.spawn(async move {
-            let registered = |answer: crate::model::Registered| {
+            let registered = |answer: crate::model::ServerSession| {
                 shared.verifier.set_secret(&answer.signing_secret, shared.clock.now());
                 info!("registered with the hub as {}", answer.server_id);
             };

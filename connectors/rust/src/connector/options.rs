@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::localization::Messages;
 use super::{GameServer, HubConnector};
 use crate::HubClient;
-use crate::model::{ServerInfo, ServerState};
+use crate::model::{ServerRegistration, WorldReport};
 
 /// The events that the connector itself needs, and those that nodes of worlds do.
 const EVENTS: [&str; 12] = [
@@ -24,12 +24,23 @@ const EVENTS: [&str; 12] = [
     "PERMISSIONS_UPDATED",
 ];
 
+/// A server's changing state. None leaves the hub's knowledge unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerState {
+    /// State of its game, such as `WAITING` or `PLAYING`.
+    pub game_state: Option<String>,
+    /// Players that its game needs; 0 if it is no minigame.
+    pub players_to_start: Option<u32>,
+    /// All its worlds.
+    pub worlds: Option<Vec<WorldReport>>,
+}
+
 /// The settings of a connector. All have defaults that fit most servers.
 #[derive(Debug)]
 #[must_use = "the connector is not started yet"]
 pub struct ConnectorOptions {
     pub(super) client: HubClient,
-    pub(super) info: ServerInfo,
+    pub(super) info: ServerRegistration,
     pub(super) state: ServerState,
     pub(super) events: Vec<String>,
     pub(super) namespaces: Vec<String>,
@@ -46,7 +57,7 @@ pub struct ConnectorOptions {
 
 impl ConnectorOptions {
     /// The usual settings for a server.
-    pub fn new(client: HubClient, info: ServerInfo) -> Self {
+    pub fn new(client: HubClient, info: ServerRegistration) -> Self {
         Self {
             client,
             info,
@@ -98,13 +109,13 @@ impl ConnectorOptions {
         self
     }
 
-    /// Where this server is for permissions, such as `server=lobby`; unset, only permissions that count everywhere do.
+    /// Context of this server's permissions, such as `server=lobby`; by default only permissions without a context apply.
     pub fn permission_context(mut self, context: &str) -> Self {
         self.permission_context = Some(context.to_owned());
         self
     }
 
-    /// Whose data a join loads; unset, `global`.
+    /// Game mode whose data a join loads; `global` by default.
     pub fn game_mode(mut self, game_mode: &str) -> Self {
         self.game_mode = Some(game_mode.to_owned());
         self
@@ -116,7 +127,7 @@ impl ConnectorOptions {
         self
     }
 
-    /// What a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`.
+    /// More that a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`.
     pub fn load(mut self, include: &[&str]) -> Self {
         self.include.extend(include.iter().map(|&name| name.to_owned()));
         self
@@ -134,7 +145,7 @@ impl ConnectorOptions {
         self
     }
 
-    /// How long a join may wait for the hub; 4 s unless set.
+    /// Maximum wait of a join for the hub; 4 s by default.
     pub fn join_timeout(mut self, timeout: Duration) -> Self {
         self.join_timeout = timeout;
         self

@@ -1,4 +1,4 @@
-//! What players did that the hub has not confirmed.
+//! Changes of players that the hub has not confirmed.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -19,7 +19,7 @@ pub(super) struct PlayerChange {
 
 #[derive(Clone, Debug)]
 pub(super) enum ChangeKind {
-    /// The key makes repeats one change.
+    /// Idempotency key: repeats are one change.
     Join {
         name: String,
         key: String,
@@ -50,7 +50,7 @@ impl PlayerOutbox {
         Self { changes: VecDeque::new(), capacity, next_id: 0 }
     }
 
-    /// Adds a change. Answers how many were dropped to make room: visits that are over, and changes of worlds.
+    /// Adds a change. Returns the number of those dropped to make room: visits that are over, and changes of worlds.
     pub(super) fn add(&mut self, player: Uuid, kind: ChangeKind) -> usize {
         let is_world = |kind: &ChangeKind| matches!(kind, ChangeKind::World { .. });
         // Of several changes of world in a row the last one counts. The first change may be under way.

@@ -1,4 +1,4 @@
-//! What players may do.
+//! Permissions of players.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use uuid::Uuid;
 use crate::model::EffectivePermissions;
 use crate::{HubClient, HubError};
 
-/// How long the permissions of somebody are kept who was checked and did not join, or has left.
+/// Lifetime of the permissions of players who did not join or have left.
 const KEPT: Duration = Duration::from_mins(5);
 
-/// What players may do. Answers at once, from memory, also while the hub is away: then with what was known last. Read when a
-/// player is checked, and again when the hub tells of a change.
+/// Permissions of players. Answers immediately, from memory; while the hub is away, with the last known state. Read when a
+/// player is checked, and again when the hub announces a change.
 #[derive(Debug)]
 pub struct PermissionCache {
     client: HubClient,
@@ -26,7 +26,7 @@ pub struct PermissionCache {
 #[derive(Debug)]
 struct State {
     entries: HashMap<Uuid, Entry>,
-    /// When a change was told of last.
+    /// Time of the last announced change.
     changed_at: Instant,
 }
 
@@ -44,7 +44,7 @@ impl PermissionCache {
         Self { client, context, state: RwLock::new(State { entries: HashMap::new(), changed_at: Instant::now() }) }
     }
 
-    /// Whether a player has a permission. Somebody of whom nothing is known has none.
+    /// True if a player has a permission; false for unknown players.
     pub fn has(&self, player: Uuid, node: &str) -> bool {
         self.check(player, node) == Some(true)
     }
@@ -66,14 +66,15 @@ impl PermissionCache {
         self.state.read().entries.get(&player).map(|entry| Arc::clone(&entry.answer))
     }
 
-    /// Whether a load may answer for this cache: it answers for no place.
+    /// True if the answer of a load, which has no context, is valid for this cache.
     pub(super) fn is_for_everywhere(&self) -> bool {
         self.context.is_none()
     }
 
     /// An answer to a question that was asked at this time.
     pub(super) fn put(&self, player: Uuid, answer: EffectivePermissions, etag: Option<String>, asked_at: Instant) {
-        let nodes = answer.permissions.iter().map(|(node, value)| (node.to_lowercase(), *value)).collect();
+        let nodes = &answer.permissions;
+        let nodes = nodes.iter().filter_map(|(node, value)| Some((node.to_lowercase(), (*value)?))).collect();
         let entry = Entry { nodes: Arc::new(nodes), answer: Arc::new(answer), etag, asked_at };
         self.insert(player, entry);
     }
@@ -99,24 +100,24 @@ impl PermissionCache {
         Ok(())
     }
 
-    /// An event told of a change.
+    /// Records that an event announced a change.
     pub(super) fn changed(&self) {
         self.state.write().changed_at = Instant::now();
     }
 
-    /// Whether a change was told of since what is known was asked for.
+    /// True if a change was announced after the known state was requested.
     pub(super) fn may_be_stale(&self, player: Uuid) -> bool {
         let state = self.state.read();
         state.entries.get(&player).is_none_or(|entry| entry.asked_at < state.changed_at)
     }
 
-    /// Whether what is known is older than this revision.
+    /// True if the known state is older than this revision.
     pub(super) fn is_before(&self, player: Uuid, revision: Option<i64>) -> bool {
         let known = self.get(player).map(|answer| answer.revision);
         known.is_none_or(|known| revision.is_none_or(|revision| known < revision))
     }
 
-    /// Whether a player's permissions have changed by themselves, or nothing is known of them.
+    /// True if a player's permissions have expired or are unknown.
     pub(super) fn has_expired(&self, player: Uuid, hub_now: i64) -> bool {
         self.get(player).is_none_or(|answer| answer.valid_until.is_some_and(|until| until <= hub_now))
     }

@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::clock::HubClock;
-use crate::model::{Punishment, PunishmentType};
+use crate::model::{Punishment, PunishmentKind};
 
 const CAPACITY: usize = 50_000;
 /// More events than come while an answer is on its way.
 const RECENT: usize = 1_000;
 
-/// The punishments that the connector knows of, kept current by events. Answers at once, from memory, also while the hub is away.
-/// It fails closed: a ban or mute stays until its own end, and somebody of whom nothing is known is taken for muted.
+/// The punishments that the connector knows of, kept current by events. Answers immediately, from memory, also while the hub is away.
+/// It fails closed: a ban or mute stays until its own end, and an unknown player is treated as muted.
 #[derive(Debug)]
 pub struct PunishmentCache {
     clock: Arc<HubClock>,
@@ -31,7 +31,7 @@ struct State {
     gap_at: Instant,
 }
 
-/// What was known of a player when they were last checked.
+/// A player's state at their last check.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Identity {
     pub(super) name: Option<String>,
@@ -52,15 +52,15 @@ impl PunishmentCache {
 
     /// The ban that keeps a checked player out, if there is one.
     pub fn ban(&self, player: Uuid) -> Option<Punishment> {
-        self.find(player, PunishmentType::Ban)
+        self.find(player, PunishmentKind::Ban)
     }
 
     /// The mute of a player, if one is known.
     pub fn mute(&self, player: Uuid) -> Option<Punishment> {
-        self.find(player, PunishmentType::Mute)
+        self.find(player, PunishmentKind::Mute)
     }
 
-    /// Whether a player may not chat: muted, or never checked, so that a mute would not be known.
+    /// True if a player may not chat: they are muted, or were never checked, so that a mute would be unknown.
     pub fn is_muted(&self, player: Uuid) -> bool {
         let is_checked = self.state.lock().checks.contains_key(&player);
         !is_checked || self.mute(player).is_some()
@@ -72,15 +72,15 @@ impl PunishmentCache {
     }
 
     pub(super) fn find_ban(&self, player: Uuid, identity: &Identity) -> Option<Punishment> {
-        self.state.lock().find(player, identity, PunishmentType::Ban, self.clock.now())
+        self.state.lock().find(player, identity, PunishmentKind::Ban, self.clock.now())
     }
 
-    fn find(&self, player: Uuid, kind: PunishmentType) -> Option<Punishment> {
+    fn find(&self, player: Uuid, kind: PunishmentKind) -> Option<Punishment> {
         let identity = self.identity(player);
         self.state.lock().find(player, &identity, kind, self.clock.now())
     }
 
-    /// Whether a punishment concerns a player who was checked here.
+    /// True if a punishment applies to a player who was checked here.
     pub(super) fn concerns(&self, punishment: &Punishment, player: Uuid) -> bool {
         concerns(punishment, player, &self.identity(player))
     }
@@ -95,14 +95,14 @@ impl PunishmentCache {
         state.active.retain(|_, known| !concerns(known, player, &identity));
         state.active.extend(found.into_iter().map(|punishment| (punishment.id, punishment)));
         state.checks.insert(player, Check { identity, at: asked_at });
-        // What was told of meanwhile is newer than the answer may be.
+        // Events since then may be newer than the answer.
         let recent: Vec<_> = state.recent.iter().filter(|(.., at)| *at >= asked_at).cloned().collect();
         for (punishment, is_active, _) in recent {
             state.apply(punishment, is_active);
         }
     }
 
-    /// An event told of a punishment.
+    /// Applies a punishment of an event.
     pub(super) fn update(&self, punishment: Punishment, is_active: bool) {
         let mut state = self.state.lock();
         state.recent.push_back((punishment.clone(), is_active, Instant::now()));
@@ -117,7 +117,7 @@ impl PunishmentCache {
         self.state.lock().gap_at = Instant::now();
     }
 
-    /// Whether a player was checked with this address since the last gap; without one, with any.
+    /// True if a player was checked with this address since the last gap; without an address, with any.
     pub(super) fn is_current(&self, player: Uuid, ip: Option<&str>) -> bool {
         let state = self.state.lock();
         let check = state.checks.get(&player).filter(|check| check.at >= state.gap_at);
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    fn find(&self, player: Uuid, identity: &Identity, kind: PunishmentType, now: i64) -> Option<Punishment> {
+    fn find(&self, player: Uuid, identity: &Identity, kind: PunishmentKind, now: i64) -> Option<Punishment> {
         let of_kind = self.active.values().filter(|punishment| punishment.kind == kind);
         let mut in_force = of_kind.filter(|punishment| punishment.expires_at.is_none_or(|end| end > now));
         in_force.find(|punishment| concerns(punishment, player, identity)).cloned()

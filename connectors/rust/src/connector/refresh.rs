@@ -1,4 +1,4 @@
-//! Players whose kept state has to be read anew.
+//! Players whose kept state has to be read again.
 
 use std::collections::{HashSet, VecDeque};
 

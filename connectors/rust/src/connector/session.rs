@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use uuid::Uuid;
 
+use super::options::ServerState;
 use super::outbox::{ChangeKind, PlayerChange, PlayerOutbox};
-use crate::model::{PlayerName, Registered, ServerInfo, ServerState};
+use crate::model::{HeartbeatPlayer, ServerHeartbeat, ServerRegistration, ServerSession};
 use crate::{HubClient, HubError, LoadOptions, RetryPolicy};
 
 const DELAYS: RetryPolicy = RetryPolicy::delays(1, 250, 5_000);
@@ -28,7 +29,7 @@ const STATE_DELAY: Duration = Duration::from_millis(200);
 
 pub(super) struct Session {
     client: HubClient,
-    info: ServerInfo,
+    info: ServerRegistration,
     state: Mutex<State>,
     wake: Notify,
     stopping: CancellationToken,
@@ -37,7 +38,7 @@ pub(super) struct Session {
 struct State {
     server: ServerState,
     outbox: PlayerOutbox,
-    /// The players that the hub has been told of.
+    /// Players that were reported to the hub.
     reported: BTreeMap<Uuid, String>,
     is_registered: bool,
     failures: u32,
@@ -50,7 +51,7 @@ struct State {
 
 enum Step {
     Register(ServerState),
-    Beat(ServerState, Vec<PlayerName>),
+    Beat(ServerState, Vec<HeartbeatPlayer>),
     Send(PlayerChange),
     /// A join of long ago, and the leave that ended the visit.
     CheckVisit(PlayerChange, u64),
@@ -58,7 +59,7 @@ enum Step {
     Stop,
 }
 
-/// How the session is doing.
+/// State of the session.
 pub(super) struct SessionStatus {
     pub(super) is_registered: bool,
     pub(super) pending_changes: usize,
@@ -66,7 +67,7 @@ pub(super) struct SessionStatus {
 }
 
 impl Session {
-    pub(super) fn new(client: &HubClient, info: ServerInfo, server: ServerState) -> Self {
+    pub(super) fn new(client: &HubClient, info: ServerRegistration, server: ServerState) -> Self {
         let now = Instant::now();
         let state = State {
             server,
@@ -104,7 +105,7 @@ impl Session {
         self.wake.notify_one();
     }
 
-    /// Registers again, to learn what may have changed meanwhile.
+    /// Registers again, to learn of changes since.
     pub(super) fn register_again(&self) {
         self.state.lock().is_registered = false;
         self.wake.notify_one();
@@ -123,7 +124,7 @@ impl Session {
         }
     }
 
-    /// Makes `run` report what is waiting, for as long as there is patience, and end.
+    /// Lets `run` report pending changes within the patience, and end.
     pub(super) fn stop(&self, patience: Duration) {
         self.state.lock().stop_at.get_or_insert(Instant::now() + patience);
         self.stopping.cancel();
@@ -131,7 +132,7 @@ impl Session {
     }
 
     /// Makes one request after the other until it is stopped; then takes the server offline.
-    pub(super) async fn run(&self, on_registered: impl Fn(Registered)) {
+    pub(super) async fn run(&self, on_registered: impl Fn(ServerSession)) {
         loop {
             let step = self.state.lock().next_step(Instant::now());
             let work = async {
@@ -141,8 +142,8 @@ impl Session {
                         () = self.wake.notified() => {}
                     },
                     Step::Stop => return true,
-                    Step::Register(state) => self.register(&state, &on_registered).await,
-                    Step::Beat(state, players) => self.beat(&state, &players).await,
+                    Step::Register(state) => self.register(state, &on_registered).await,
+                    Step::Beat(state, players) => self.beat(state, players).await,
                     Step::Send(change) => self.send(&change).await,
                     Step::CheckVisit(join, leave) => self.check_visit(&join, leave).await,
                 }
@@ -169,20 +170,26 @@ impl Session {
         }
     }
 
-    async fn register(&self, server: &ServerState, on_registered: &impl Fn(Registered)) {
-        let answer = self.client.register_server(&self.info, server).await;
+    async fn register(&self, server: ServerState, on_registered: &impl Fn(ServerSession)) {
+        let ServerState { game_state, players_to_start, worlds } = server;
+        let registration = ServerRegistration { game_state, players_to_start, worlds, ..self.info.clone() };
+        let answer = self.client.register_server(&registration).await;
         let Some(registered) = self.note(answer, State::delay) else { return };
         {
             let mut state = self.state.lock();
             state.is_registered = true;
-            state.interval = Duration::from_millis(registered.heartbeat_interval_ms.max(1));
+            state.interval = Duration::from_millis(registered.heartbeat_interval_ms.max(1).unsigned_abs());
             state.next_beat = Instant::now();
         }
         on_registered(registered);
     }
 
-    async fn beat(&self, server: &ServerState, players: &[PlayerName]) {
-        let answer = self.client.send_heartbeat(&self.info.server_id, server, Some(players)).await;
+    async fn beat(&self, server: ServerState, players: Vec<HeartbeatPlayer>) {
+        let ServerState { game_state, players_to_start, worlds } = server;
+        let (server_id, players) = (self.info.server_id.clone(), Some(players));
+        let rest = ServerHeartbeat::default();
+        let heartbeat = ServerHeartbeat { game_state, players, players_to_start, server_id, worlds, ..rest };
+        let answer = self.client.send_heartbeat(&heartbeat).await;
         self.note(answer, |state, error| {
             state.next_beat = Instant::now();
             state.delay(error);
@@ -204,7 +211,7 @@ impl Session {
     }
 
     /// A player came and went while the hub was away. If they are on another server by now, telling of the join would move them back;
-    /// then only that they were seen is told.
+    /// then only the sighting is reported.
     async fn check_visit(&self, join: &PlayerChange, leave: u64) {
         let answer = self.client.get_player(join.player, None).await;
         let Some(profile) = self.note(answer, |state, error| state.refuse(join, error)) else { return };
@@ -271,7 +278,8 @@ impl State {
             return until_stop(self.next_beat);
         }
         self.next_beat = now + self.interval;
-        let players = self.reported.iter().map(|(uuid, name)| PlayerName { uuid: *uuid, name: Some(name.clone()) });
+        let players =
+            self.reported.iter().map(|(uuid, name)| HeartbeatPlayer { uuid: *uuid, name: Some(name.clone()) });
         Step::Beat(self.server.clone(), players.collect())
     }
 
@@ -322,7 +330,7 @@ impl State {
     }
 }
 
-/// What may be over soon, or when somebody has put the key right.
+/// True if the error may pass, by itself or once the key is right.
 fn is_passing(error: &HubError) -> bool {
     let is_key = match error.status() {
         Some(StatusCode::UNAUTHORIZED) => true,

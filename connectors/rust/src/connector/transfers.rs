@@ -1,4 +1,4 @@
-//! What the connector asks of the hub for as long as it is away: transfers and worlds.
+//! Requests to the hub that outlast an outage: transfers and worlds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::Shared;
 use super::events::ready_lease;
 use super::persist::persist;
-use crate::model::{LiveServer, OpenWorldRequest, OpenedWorld, TransferOutcome};
+use crate::model::{LiveServer, OpenedWorld, TransferOutcome, WorldOpenStatus, WorldRequest};
 use crate::{HubError, HubEvent, retry};
 
 const TRANSFER_PATIENCE: Duration = Duration::from_secs(30);
@@ -45,22 +45,22 @@ impl Shared {
     }
 
     /// Opens a world and waits until it is up.
-    pub(super) async fn open_world(self: &Arc<Self>, request: &OpenWorldRequest) -> Result<OpenedWorld, HubError> {
+    pub(super) async fn open_world(self: &Arc<Self>, request: &WorldRequest) -> Result<OpenedWorld, HubError> {
         let late =
             |_| HubError::Connector { code: "world_timeout", message: "The world was not up in time.".to_owned() };
         timeout(WORLD_PATIENCE, self.wait_for_world(request)).await.map_err(late)?
     }
 
-    async fn wait_for_world(&self, request: &OpenWorldRequest) -> Result<OpenedWorld, HubError> {
+    async fn wait_for_world(&self, request: &WorldRequest) -> Result<OpenedWorld, HubError> {
         loop {
             // Before it is asked for: the event may be quicker than the answer.
             let mut events = self.events.subscribe();
             let mut opened = persist(None, || self.client.open_world(request)).await?;
-            if opened.status.as_deref() != Some("LOADING") {
+            if opened.status != Some(WorldOpenStatus::Loading) {
                 return Ok(opened);
             }
             if let Some(event) = ready_event(&mut events, opened.world_instance_id.as_deref()).await {
-                opened.status = Some("READY".to_owned());
+                opened.status = Some(WorldOpenStatus::Ready);
                 opened.matched_server = LiveServer::deserialize(&event.data["server"]).ok();
                 return Ok(opened);
             }

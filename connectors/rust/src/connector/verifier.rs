@@ -1,4 +1,4 @@
-//! Whether transfer commands are the hub's.
+//! Verification of transfer commands.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,11 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use parking_lot::Mutex;
 use sha2::Sha256;
+use uuid::Uuid;
 
-use crate::model::TransferCommand;
+use crate::model::SignedTransferCommand;
 
-/// How long commands are good; one that was signed just before a change of the secret may still come.
+/// Lifetime of commands; one that was signed just before a change of the secret may still arrive.
 const COMMAND_TTL_MS: i64 = 30_000;
 
 /// Verifies transfer commands: at the server a player is on (the connector does it), and at one that is handed a command. Keep one for as
@@ -25,10 +26,10 @@ struct State {
     /// The secrets that are good, each until a time.
     secrets: HashMap<String, i64>,
     /// The transfers that were carried out, each until its command has expired.
-    used: HashMap<String, i64>,
+    used: HashMap<Uuid, i64>,
 }
 
-/// Why a command must not be obeyed.
+/// Reason to refuse a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandRefusal {
     /// It is not the hub's.
@@ -63,8 +64,8 @@ impl TransferVerifier {
     /// Checks a command; one that may be obeyed counts as used from then on. `now_ms` is the time by the hub's clock.
     ///
     /// # Errors
-    /// Why it must not be obeyed.
-    pub fn verify(&self, command: &TransferCommand, now_ms: i64) -> Result<(), CommandRefusal> {
+    /// The reason to refuse it.
+    pub fn verify(&self, command: &SignedTransferCommand, now_ms: i64) -> Result<(), CommandRefusal> {
         let mut state = self.state.lock();
         state.secrets.retain(|_, until| *until > now_ms);
         state.used.retain(|_, until| *until > now_ms);
@@ -74,7 +75,7 @@ impl TransferVerifier {
         if command.expires_at <= now_ms {
             return Err(CommandRefusal::Expired);
         }
-        match state.used.insert(command.transfer_id.clone(), command.expires_at) {
+        match state.used.insert(command.transfer_id, command.expires_at) {
             None => Ok(()),
             Some(_) => Err(CommandRefusal::Used),
         }
@@ -82,8 +83,8 @@ impl TransferVerifier {
 }
 
 /// While the secret changes a command carries several signatures; one that is right is enough.
-fn is_signed(command: &TransferCommand, secret: &str) -> bool {
-    let TransferCommand { transfer_id, player_uuid, target_server_id, host, port, expires_at, .. } = command;
+fn is_signed(command: &SignedTransferCommand, secret: &str) -> bool {
+    let SignedTransferCommand { transfer_id, player_uuid, target_server_id, host, port, expires_at, .. } = command;
     let world = command.target_world_id.as_deref().unwrap_or_default();
     let text = format!("{transfer_id}.{player_uuid}.{target_server_id}.{world}.{host}.{port}.{expires_at}");
     let Ok(mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return false };

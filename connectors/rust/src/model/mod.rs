@@ -1,32 +1,74 @@
-//! What the hub answers and takes. Times are milliseconds since the Unix epoch; `None` is a field that is null or missing.
+// Generated from the hub's OpenAPI document by connectors/generate.
+//! Requests and answers of the hub. Times are milliseconds since the Unix epoch; `None` is a null or missing field.
 
-mod command;
-mod document;
+#![allow(missing_docs, clippy::doc_markdown, clippy::struct_excessive_bools, reason = "as the document has it")]
+
+use std::fmt;
+
+use serde::Serialize as _;
+
+mod about;
+mod chat;
+mod collections;
+mod config;
 mod economy;
+mod events;
 mod localization;
 mod matchmaking;
-mod permission;
-mod player;
-mod punishment;
-mod server;
-mod world;
+mod node_agents;
+mod permissions;
+mod players;
+mod provisioning;
+mod punishments;
+mod servers;
+mod transfers;
+mod worlds;
 
-pub use command::{ChatMessage, ConsoleCommand, TransferCommand, TransferOutcome};
-pub use document::{
-    CollectionDefinition, CollectionIndex, ConfigDocument, DocumentBatch, DocumentPage, IndexStatus, IndexType, Order,
-    RegisteredCollection, StoredDocument,
-};
-pub use economy::{
-    Balance, BalanceOperation, ChangedBalance, CurrencyLeaderboard, CurrencyRank, IncrementedStatistic,
-    ModifiedBalance, Period, StatisticLeaderboard, StatisticRank, StatisticValue, TransactionReceipt,
-};
-pub use localization::{Catalog, LanguageSource, Locale, PlayerLanguage};
-pub use matchmaking::{Match, MatchRequest, RegionPopulation};
-pub use permission::{EffectivePermissions, PermissionGroup, PermissionNode};
-pub use player::{DataEntry, NamespaceData, PlayerConnection, PlayerProfile, PlayerStatistics, StoredData};
-pub use punishment::{Punishment, PunishmentType};
-pub use server::{
-    LiveServer, LiveWorld, OnlinePlayer, PlayerName, PluginReport, Registered, ServerInfo, ServerPage, ServerRecord,
-    ServerRole, ServerState, WorldState,
-};
-pub use world::{OpenWorldRequest, OpenedWorld, SnapshotUpload, WorldLease, WorldOpenCommand, WorldOwner, WorldSeed};
+pub use self::about::*;
+pub use self::chat::*;
+pub use self::collections::*;
+pub use self::config::*;
+pub use self::economy::*;
+pub use self::events::*;
+pub use self::localization::*;
+pub use self::matchmaking::*;
+pub use self::node_agents::*;
+pub use self::permissions::*;
+pub use self::players::*;
+pub use self::provisioning::*;
+pub use self::punishments::*;
+pub use self::servers::*;
+pub use self::transfers::*;
+pub use self::worlds::*;
+
+/// Writes enums as the document has them.
+macro_rules! display_as_serialized {
+    ($($name:ident),* $(,)?) => {
+        $(impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.serialize(f)
+            }
+        })*
+    };
+}
+
+display_as_serialized!(
+    CommandStatus,
+    DesiredState,
+    IndexState,
+    IndexType,
+    LanguageSource,
+    MatchDecider,
+    MatchResult,
+    OutputStream,
+    ProvisioningPhase,
+    PunishmentAction,
+    PunishmentKind,
+    ServerConnectivity,
+    ServerRole,
+    ServerStatus,
+    StatisticPeriod,
+    WorldLeaseState,
+    WorldOpenStatus,
+    WorldPersistence
+);

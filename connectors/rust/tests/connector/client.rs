@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use network_hub_client::model::{CollectionDefinition, CollectionIndex, IndexType, LanguageSource, Order, Period};
-use network_hub_client::{DocumentQuery, HubClient, LoadOptions, Method, RetryPolicy, StatusCode};
+use network_hub_client::model::{
+    CollectionDefinition, CollectionIndex, IncrementedStatistic, IndexType, LanguageSource, PunishmentAction,
+    PunishmentChange, PunishmentKind, StatisticPeriod,
+};
+use network_hub_client::{DocumentQuery, HubClient, LoadOptions, Method, Order, RetryPolicy, StatusCode};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -19,8 +22,28 @@ fn busy(headers: &str) -> (String, bool) {
     (answer("503 Service Unavailable", headers, "{\"error\":\"Stopping.\",\"code\":\"stopping\"}"), false)
 }
 
+#[test]
+fn values_and_fields_of_newer_hubs_are_tolerated() {
+    let change: PunishmentChange = serde_json::from_value(json!({
+        "action": "OF_A_NEWER_HUB", "newField": [1, {}],
+        "punishment": {
+            "id": 1, "type": "OF_A_NEWER_HUB", "active": true, "ipBased": false, "issuedAt": 0, "durationMs": null,
+        },
+    }))
+    .unwrap();
+    assert_eq!((change.action, change.punishment.kind), (PunishmentAction::Unknown, PunishmentKind::Unknown));
+    assert_eq!(change.punishment.duration_ms, None);
+    let values: IncrementedStatistic = serde_json::from_value(json!({
+        "statisticName": "kills", "gameMode": "global", "newValues": {"DAILY": 1, "HOURLY": 2.5},
+    }))
+    .unwrap();
+    let periods = [StatisticPeriod::Daily, StatisticPeriod::Unknown];
+    assert!(periods.iter().all(|period| values.new_values.contains_key(period)));
+    assert_eq!(StatisticPeriod::Daily.to_string(), "DAILY");
+}
+
 #[tokio::test]
-async fn what_may_be_repeated_is_under_one_key() {
+async fn repeatable_calls_use_one_key() {
     let hub = FakeHub::start(vec![busy(""), (String::new(), false), (answer("200 OK", "", "{\"ok\":1}"), false)]).await;
     let answered: Value = quick(&hub).request(Method::POST, "/api/x").json(&json!({})).send().await.unwrap();
     assert_eq!(answered["ok"], 1);
@@ -31,7 +54,7 @@ async fn what_may_be_repeated_is_under_one_key() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_repeated_fails_at_once() {
+async fn unrepeatable_calls_fail_immediately() {
     let hub = FakeHub::start(vec![busy("")]).await;
     let error = quick(&hub).request(Method::POST, "/api/x").once().run().await.unwrap_err();
     assert!(error.is("stopping") && error.is_transient());
@@ -69,7 +92,7 @@ async fn errors_say_what_is_wrong() {
     assert!(error.is("unreachable") && error.is_transient());
     assert_eq!(error.to_string(), "the hub at http://127.0.0.1:9 does not answer");
     assert!(error.message().contains("refused"), "{}", error.message());
-    // What would be another route is never sent.
+    // A path of another route is never sent.
     assert!(nobody.get_config_document("..", "x").await.unwrap_err().is("invalid_request"));
     let html = FakeHub::start(vec![(answer("200 OK", "", "<html>"), false)]).await;
     assert!(quick(&html).get_catalog(&[]).await.unwrap_err().is("invalid_answer"));
@@ -99,9 +122,9 @@ async fn players_and_documents_are_stored() {
         ..LoadOptions::default()
     };
     let loaded = owner.load_player(player, &options).await.unwrap();
-    assert_eq!((loaded.username.as_deref(), loaded.online), (Some("Änn/1 ?"), None));
+    assert_eq!(loaded.username.as_deref(), Some("Änn/1 ?"));
     assert!(loaded.permissions.is_some() && loaded.statistics.is_some() && loaded.balances.is_some());
-    assert!(loaded.data["profile"].is_none() && loaded.punishments == Some(vec![]));
+    assert!(loaded.data.unwrap()["profile"].is_none() && loaded.punishments == Some(vec![]));
 
     assert!(owner.get_player_data(player, "sky", "profile").await.unwrap().is_none());
     let written = owner.put_player_data(player, "sky", "profile", "{\"a\": 1.0}", Some(0)).await.unwrap();
@@ -112,14 +135,14 @@ async fn players_and_documents_are_stored() {
     assert!(!owner.delete_player_data(player, "sky", "profile").await.unwrap());
 
     let counted = owner.increment_player_statistic(player, None, "wins", 2.5).await.unwrap();
-    assert_eq!(counted.new_values[&Period::Weekly].to_string(), "2.5");
-    let board = owner.get_statistic_leaderboard("player", None, "wins", Period::Lifetime, 5).await.unwrap();
+    assert_eq!(counted.new_values[&StatisticPeriod::Weekly].to_string(), "2.5");
+    let board = owner.get_statistic_leaderboard("player", None, "wins", StatisticPeriod::Lifetime, 5).await.unwrap();
     assert_eq!(board.entries[0].owner_key, player.to_string());
     let language = owner.put_player_locale(player, Some("de"), LanguageSource::Player).await.unwrap();
     assert_eq!(owner.get_player_locale(player).await.unwrap(), language);
 
     let index = CollectionIndex { field: "members".to_owned(), kind: IndexType::Number };
-    let guilds = CollectionDefinition { name: "guilds".to_owned(), key: None, indexes: vec![index] };
+    let guilds = CollectionDefinition { name: "guilds".to_owned(), key: None, indexes: Some(vec![index]) };
     assert_eq!(owner.register_collections(&[guilds]).await.unwrap()[0].indexes[0].kind, IndexType::Number);
     for members in [3, 1, 2] {
         let document = json!({"members": members});

@@ -1,4 +1,4 @@
-//! What a connector does while its hub is there.
+//! The connector while its hub is there.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use network_hub_client::connector::{CommandRefusal, JoinDecision};
 use network_hub_client::model::{
-    LanguageSource, MatchRequest, OpenWorldRequest, PermissionGroup, PermissionNode, PunishmentType, ServerState,
-    WorldOpenCommand,
+    AddressPunishmentRequest, LanguageSource, MatchRequest, NamePunishmentRequest, PermissionGroupUpdate,
+    PermissionNodeInput, PunishmentKind, PunishmentRemoval, ServerConnectivity, WorldBootOrder, WorldOpenStatus,
 };
-use network_hub_client::{ConnectorOptions, HubConnector, HubEvent, Method, PunishmentRequest};
+use network_hub_client::{ConnectorOptions, HubConnector, HubEvent, Method, ServerState};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use tokio::sync::broadcast::Receiver;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::eventually;
 use crate::game::FakeGame;
-use crate::hub::HubProcess;
+use crate::hub::{HubProcess, punishment, world};
 
 const ANN: Uuid = Uuid::from_u128(0xA);
 const BEN: Uuid = Uuid::from_u128(0xB);
@@ -33,6 +33,10 @@ async fn join(hub: &HubProcess, connector: &HubConnector, player: Uuid, name: &s
     assert!(connector.check_join(player, name, None).await.is_allowed());
     connector.player_joined(player, name);
     eventually!("the player is online", hub.place(player).await.is_some());
+}
+
+fn allow(node: &str) -> PermissionNodeInput {
+    PermissionNodeInput { node: node.to_owned(), value: Some(true), ..PermissionNodeInput::default() }
 }
 
 /// The next event of a type.
@@ -62,7 +66,7 @@ async fn a_server_is_online_with_its_state_and_players() {
     eventually!("the state is known", live().await.game_state.as_deref() == Some("PLAYING"));
     assert_eq!((live().await.current_players, live().await.max_players, live().await.port), (1, 10, 25565));
     let servers = owner.list_servers(None, None, 0).await.unwrap();
-    assert_eq!((servers.items[0].connectivity.as_str(), servers.total), ("CONNECTED", 1));
+    assert_eq!((servers.items[0].connectivity, servers.total), (Some(ServerConnectivity::Connected), 1));
     connector.player_changed_world(ANN, "nether", None);
     let world = async || hub.connection(ANN).await.and_then(|connection| connection.world_id);
     eventually!("the world is known", world().await.as_deref() == Some("nether"));
@@ -83,18 +87,23 @@ async fn a_player_is_found_a_place_and_sent_there() {
     let lobby = start(hub.server("lobby-1", "lobby"), &game).await;
     let arena = start(hub.server("arena-1", "arena"), &arena_game).await;
     join(&hub, &lobby, BEN, "Ben").await;
-    let request = MatchRequest::server_of_type("arena").for_player(BEN, "Ben");
+    let request = MatchRequest {
+        server_type: Some("arena".to_owned()),
+        player_uuid: Some(BEN),
+        player_name: Some("Ben".to_owned()),
+        ..MatchRequest::default()
+    };
     let found = lobby.client().find_match(&request).await.unwrap();
     assert!(found.success);
     let outcome = lobby.transfer(BEN, &found.matched_server.unwrap().server_id, None).await.unwrap();
     assert!(outcome.success);
-    assert_eq!(found.transfer_id.as_ref(), Some(&outcome.transfer_id));
+    assert_eq!(found.transfer_id, Some(outcome.transfer_id.to_string()));
     eventually!("the command was carried out", game.transfers().len() == 1);
     let command = &game.transfers()[0];
     assert_eq!((command.host.as_str(), command.player_uuid), ("10.0.0.1", BEN));
     lobby.player_left(BEN);
     arena.player_joined(BEN, "Ben");
-    eventually!("the transfer has ended", hub.transfer_record(&outcome.transfer_id).await["result"] == "SUCCESS");
+    eventually!("the transfer has ended", hub.transfer_record(outcome.transfer_id).await["result"] == "SUCCESS");
     assert_eq!(hub.place(BEN).await.as_deref(), Some("arena-1"));
     // Handed on: this verifier has not used it, another time it has.
     assert_eq!(arena.transfer_verifier().verify(command, arena.hub_time()), Ok(()));
@@ -110,7 +119,7 @@ async fn a_transfer_that_cannot_be_is_reported() {
     game.refuse_transfers();
     let outcome = target.transfer(ANN, "to", None).await.unwrap();
     eventually!("the failure is reported", {
-        let record = hub.transfer_record(&outcome.transfer_id).await;
+        let record = hub.transfer_record(outcome.transfer_id).await;
         record["result"] == "FAILED" && record["errorMessage"] == "the player is in a cutscene"
     });
 }
@@ -177,23 +186,26 @@ async fn chat_is_shown_and_muted_players_are_held_back() {
     let (hub, game) = (HubProcess::start_new(), FakeGame::default());
     let owner = hub.client();
     let connector = start(hub.server("chat", "lobby"), &game).await;
-    // Of somebody who was never checked a mute would not be known.
+    // A mute of an unchecked player would be unknown.
     assert!(connector.send_chat(BEN, "Ben", "hello").await.unwrap_err().is("muted"));
     join(&hub, &connector, ANN, "Ann").await;
     for line in ["hello", "break the game", "there"] {
         connector.send_chat(ANN, "Ann", line).await.unwrap();
     }
     eventually!("the lines came back", game.chat() == ["hello", "there"]);
-    let mute = PunishmentRequest::new(PunishmentType::Mute, "spam");
-    let mute = owner.create_punishment(ANN, Some("Ann"), &mute).await.unwrap();
+    let mute = punishment(PunishmentKind::Mute, ANN, "Ann", "spam");
+    let mute = owner.create_punishment(&mute).await.unwrap();
     eventually!("the mute is known", connector.punishments().is_muted(ANN));
     assert_eq!(connector.punishments().mute(ANN).unwrap().reason.as_deref(), Some("spam"));
     assert!(connector.send_chat(ANN, "Ann", "again").await.unwrap_err().is("muted"));
-    owner.remove_punishment(mute.id, None, None).await.unwrap();
+    owner
+        .remove_punishment(&PunishmentRemoval { punishment_id: mute.id, ..PunishmentRemoval::default() })
+        .await
+        .unwrap();
     eventually!("the mute is over", !connector.punishments().is_muted(ANN));
     connector.send_chat(ANN, "Ann", "thanks").await.unwrap();
     // One by name counts, too, in any case.
-    owner.create_punishment_by_name("ANN", &PunishmentRequest::new(PunishmentType::Mute, "spam")).await.unwrap();
+    owner.create_punishment_by_name(&NamePunishmentRequest::new("ANN", PunishmentKind::Mute)).await.unwrap();
     eventually!("the name is muted", connector.punishments().is_muted(ANN));
 }
 
@@ -203,15 +215,17 @@ async fn a_banned_player_is_removed_and_kept_out() {
     let owner = hub.client();
     let connector = start(hub.server("ban", "lobby"), &game).await;
     join(&hub, &connector, ANN, "Ann").await;
-    let ban = PunishmentRequest::new(PunishmentType::Ban, "cheating");
-    owner.create_punishment(ANN, Some("Ann"), &ban).await.unwrap();
+    let ban = punishment(PunishmentKind::Ban, ANN, "Ann", "cheating");
+    owner.create_punishment(&ban).await.unwrap();
     eventually!("the player was kicked", game.has_kicked(ANN));
     match connector.check_join(ANN, "Ann", Some("203.0.113.7")).await {
         JoinDecision::Banned(ban) => assert_eq!(ban.reason.as_deref(), Some("cheating")),
         other => panic!("{other:?}"),
     }
     // A ban of an address concerns another player with it.
-    owner.create_ip_punishment("203.0.113.8", &ban).await.unwrap();
+    let (ip_address, kind) = (Some("203.0.113.8".to_owned()), Some(PunishmentKind::Ban));
+    let ban = AddressPunishmentRequest { ip_address, kind, ..AddressPunishmentRequest::default() };
+    owner.create_ip_punishment(&ban).await.unwrap().unwrap();
     assert!(connector.check_join(BEN, "Ben", Some("203.0.113.9")).await.is_allowed());
     assert!(!connector.check_join(BEN, "Ben", Some("203.0.113.8")).await.is_allowed());
 }
@@ -220,14 +234,14 @@ async fn a_banned_player_is_removed_and_kept_out() {
 async fn permissions_answer_from_memory_and_are_read_anew() {
     let (hub, game) = (HubProcess::start_new(), FakeGame::default());
     let owner = hub.client();
-    let build = PermissionNode::allow("build.*");
-    let deny = PermissionNode { value: Some(false), ..PermissionNode::allow("build.tnt.*") };
-    let arena = PermissionNode { context: Some("server=arena".to_owned()), ..PermissionNode::allow("arena.only") };
-    let permissions = vec![build, deny, PermissionNode::allow("build.tnt.small"), arena];
+    let build = allow("build.*");
+    let deny = PermissionNodeInput { value: Some(false), ..allow("build.tnt.*") };
+    let arena = PermissionNodeInput { context: Some("server=arena".to_owned()), ..allow("arena.only") };
+    let permissions = vec![build, deny, allow("build.tnt.small"), arena];
     let group =
-        PermissionGroup { group_id: "builder".to_owned(), priority: 1, permissions, ..PermissionGroup::default() };
-    owner.put_permission_group(&group).await.unwrap();
-    owner.add_player_permission(ANN, &PermissionNode::allow("group.builder")).await.unwrap();
+        PermissionGroupUpdate { priority: Some(1), permissions: Some(permissions), ..PermissionGroupUpdate::default() };
+    owner.put_permission_group("builder", &group).await.unwrap();
+    owner.add_player_permission(ANN, &allow("group.builder")).await.unwrap();
     let connector = start(hub.server("lobby-1", "lobby"), &game).await;
     let there = start(hub.server("arena-1", "arena").permission_context("server=arena"), &game).await;
     assert_eq!(connector.permissions().check(ANN, "build.house"), None);
@@ -239,12 +253,12 @@ async fn permissions_answer_from_memory_and_are_read_anew() {
     assert!(connector.permissions().get(ANN).unwrap().groups.contains(&"builder".to_owned()));
     assert!(there.check_join(ANN, "Ann", None).await.is_allowed());
     assert!(there.permissions().has(ANN, "arena.only"));
-    owner.add_player_permission(ANN, &PermissionNode::allow("fly")).await.unwrap();
+    owner.add_player_permission(ANN, &allow("fly")).await.unwrap();
     eventually!("the player may fly", connector.permissions().has(ANN, "fly"));
     owner.delete_permission_group("builder").await.unwrap();
     eventually!("the group is gone", !connector.permissions().has(ANN, "build.house"));
-    // No event tells that a node has expired.
-    let expiring = PermissionNode { expires_at: Some(connector.hub_time() + 6_000), ..PermissionNode::allow("brief") };
+    // No event announces that a node has expired.
+    let expiring = PermissionNodeInput { expires_at: Some(connector.hub_time() + 6_000), ..allow("brief") };
     owner.add_player_permission(ANN, &expiring).await.unwrap();
     eventually!("the player may for a while", connector.permissions().has(ANN, "brief"));
     eventually!("the while is over", !connector.permissions().has(ANN, "brief"));
@@ -288,14 +302,14 @@ async fn a_world_is_waited_for_until_it_is_up() {
     let node = start(hub.server("isles-1", "isles"), &game).await;
     let (client, mut events) = (hub.client(), node.events());
     tokio::spawn(async move {
-        let open: WorldOpenCommand = event(&mut events, "WORLD_OPEN").await.parse().unwrap();
+        let open: WorldBootOrder = event(&mut events, "WORLD_OPEN").await.parse().unwrap();
         client.report_world_ready(open.world_id, "isles-1", open.fence).await.unwrap();
     });
-    let world = node.open_world(&OpenWorldRequest::for_player("isles", ANN)).await.unwrap();
-    assert_eq!((world.success, world.status.as_deref()), (true, Some("READY")));
-    assert_eq!(world.matched_server.unwrap().server_id, "isles-1");
+    let opened = node.open_world(&world("isles", ANN)).await.unwrap();
+    assert_eq!((opened.success, opened.status), (true, Some(WorldOpenStatus::Ready)));
+    assert_eq!(opened.matched_server.unwrap().server_id, "isles-1");
     // Nobody runs this one.
-    let none = node.open_world(&OpenWorldRequest::for_player("nothing", ANN)).await.unwrap();
+    let none = node.open_world(&world("nothing", ANN)).await.unwrap();
     assert!(!none.success && none.error_message.is_some());
 }
 

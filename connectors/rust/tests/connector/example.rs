@@ -4,14 +4,14 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use network_hub_client::model::PunishmentType;
-use network_hub_client::{Method, PunishmentRequest};
+use network_hub_client::Method;
+use network_hub_client::model::{PunishmentKind, ServerConnectivity};
 use parking_lot::Mutex;
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::eventually;
-use crate::hub::HubProcess;
+use crate::hub::{HubProcess, punishment};
 
 struct Server {
     process: Child,
@@ -34,7 +34,9 @@ impl Server {
         let owner = hub.client();
         eventually!("the server is connected", {
             let servers = owner.list_servers(Some(kind), Some(true), 0).await.unwrap().items;
-            servers.iter().any(|server| server.server_id == id && server.connectivity == "CONNECTED")
+            servers
+                .iter()
+                .any(|server| server.server_id == id && server.connectivity == Some(ServerConnectivity::Connected))
         });
         Self { process, output }
     }
@@ -58,7 +60,7 @@ impl Drop for Server {
     }
 }
 
-/// As the example makes it of a name.
+/// Derives an id from a name, as the example does.
 fn id_of(name: &str) -> Uuid {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());
@@ -88,8 +90,8 @@ async fn players_join_chat_are_sent_buy_and_are_kept_out() {
     arena.sees("Welcome, Ann").await;
     let list = hub.manage(Method::POST, "/api/manage/servers/arena-1/command", json!({"command": "list"})).await;
     assert_eq!(list["output"], "Ann");
-    let ban = PunishmentRequest::new(PunishmentType::Ban, "cheating");
-    owner.create_punishment(ann, Some("Ann"), &ban).await.unwrap();
+    let ban = punishment(PunishmentKind::Ban, ann, "Ann", "cheating");
+    owner.create_punishment(&ban).await.unwrap();
     arena.sees(&format!("kicked {ann}: cheating")).await;
     lobby.type_line("join Ann");
     lobby.sees("Ann may not join: banned for cheating").await;

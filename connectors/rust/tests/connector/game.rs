@@ -1,10 +1,10 @@
-//! A game server that notes what it was told to do.
+//! A game server that records its orders.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use network_hub_client::GameServer;
-use network_hub_client::model::{ChatMessage, Punishment, TransferCommand};
+use network_hub_client::model::{ChatMessage, Punishment, SignedTransferCommand};
 use parking_lot::Mutex;
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ pub(crate) struct FakeGame(Arc<Notes>);
 
 #[derive(Default)]
 struct Notes {
-    transfers: Mutex<Vec<TransferCommand>>,
+    transfers: Mutex<Vec<SignedTransferCommand>>,
     kicked: Mutex<Vec<Uuid>>,
     chat: Mutex<Vec<String>>,
     commands: Mutex<Vec<String>>,
@@ -21,7 +21,7 @@ struct Notes {
 }
 
 impl FakeGame {
-    pub(crate) fn transfers(&self) -> Vec<TransferCommand> {
+    pub(crate) fn transfers(&self) -> Vec<SignedTransferCommand> {
         self.0.transfers.lock().clone()
     }
 
@@ -43,7 +43,7 @@ impl FakeGame {
 }
 
 impl GameServer for FakeGame {
-    async fn transfer_player(&self, _: Uuid, command: TransferCommand) -> Result<(), String> {
+    async fn transfer_player(&self, _: Uuid, command: SignedTransferCommand) -> Result<(), String> {
         if self.0.refuses_transfers.load(Ordering::SeqCst) {
             return Err("the player is in a cutscene".to_owned());
         }

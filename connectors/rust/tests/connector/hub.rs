@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use network_hub_client::model::{PlayerConnection, ServerInfo};
+use network_hub_client::model::{
+    PlayerConnection, PunishmentKind, PunishmentRequest, ServerRegistration, WorldRequest,
+};
 use network_hub_client::{ConnectorOptions, HubClient, Method};
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -64,7 +66,7 @@ impl HubProcess {
         self.client().request(method, path).json(&body).send().await.unwrap()
     }
 
-    pub(crate) async fn transfer_record(&self, id: &str) -> Value {
+    pub(crate) async fn transfer_record(&self, id: Uuid) -> Value {
         self.client().request(Method::GET, format!("/api/manage/transfers/{id}")).send().await.unwrap()
     }
 
@@ -85,8 +87,29 @@ impl Drop for HubProcess {
     }
 }
 
-pub(crate) fn server(id: &str, server_type: &str) -> ServerInfo {
-    ServerInfo { host: Some("10.0.0.1".to_owned()), max_players: Some(10), ..ServerInfo::new(id, server_type, 25565) }
+pub(crate) fn server(id: &str, server_type: &str) -> ServerRegistration {
+    ServerRegistration {
+        server_id: id.to_owned(),
+        server_type: server_type.to_owned(),
+        port: 25565,
+        host: Some("10.0.0.1".to_owned()),
+        max_players: Some(10),
+        ..ServerRegistration::default()
+    }
+}
+
+pub(crate) fn punishment(kind: PunishmentKind, player: Uuid, name: &str, reason: &str) -> PunishmentRequest {
+    let (player_name, reason) = (Some(name.to_owned()), Some(reason.to_owned()));
+    PunishmentRequest { player_name, reason, ..PunishmentRequest::new(player, kind) }
+}
+
+pub(crate) fn world(game: &str, player: Uuid) -> WorldRequest {
+    WorldRequest {
+        game_id: game.to_owned(),
+        owner_scope: "player".to_owned(),
+        owner_id: player.to_string(),
+        ..WorldRequest::default()
+    }
 }
 
 fn command(folder: &TempDir) -> Command {

@@ -36,18 +36,21 @@ async fn a_transaction_is_made_whole_or_not_at_all() {
     assert_eq!(paid.balances[0].balance, amount("899999999999999.9998"));
     assert_eq!(paid.balances[1].applied, amount("0.0001"));
 
-    let operations = [
-        BalanceOperation::of_player(ann, "coins", (-5).into()),
-        BalanceOperation::of_player(ben, "coins", (-1).into()),
-    ];
+    let change = |player: Uuid, amount: i32| BalanceOperation {
+        owner_type: "player".to_owned(),
+        owner_key: player.to_string(),
+        currency: "coins".to_owned(),
+        amount: amount.into(),
+    };
+    let operations = [change(ann, -5), change(ben, -1)];
     let error = owner.make_transaction(&operations, None).await.unwrap_err();
     assert!(error.is("insufficient_funds"), "{error}");
     assert_eq!(error.refusal().unwrap().details["operation"], 1);
     let balances = owner.list_balances("player", &ann.to_string()).await.unwrap();
     assert_eq!(balances[0].balance, amount("899999999999999.9998"));
 
-    // What is cut off is told, and an exact change is not cut off.
+    // A cut is reported, and an exact change is not cut.
     let cut = owner.modify_balance("player", &ben.to_string(), "coins", (-1).into(), None).await.unwrap();
-    assert_eq!((cut.balance, cut.asked, cut.applied), (Amount::ZERO, Some((-1).into()), Some(-amount("0.0001"))));
+    assert_eq!((cut.balance, cut.asked, cut.applied), (Amount::ZERO, (-1).into(), -amount("0.0001")));
     assert!(owner.spend(ben, "coins", amount("0.0001"), None).await.unwrap_err().is("insufficient_funds"));
 }

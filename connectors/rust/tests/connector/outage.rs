@@ -1,16 +1,16 @@
-//! What a connector does while its hub is away.
+//! The connector while its hub is away.
 
 use std::time::Duration;
 
 use network_hub_client::connector::JoinDecision;
-use network_hub_client::model::{ChatMessage, PunishmentType, ServerState};
-use network_hub_client::{ConnectorOptions, HubClient, HubConnector, PunishmentRequest};
+use network_hub_client::model::{ChatMessageInput, PunishmentKind};
+use network_hub_client::{ConnectorOptions, HubClient, HubConnector, ServerState};
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
 use crate::eventually;
 use crate::game::FakeGame;
-use crate::hub::{HubProcess, server};
+use crate::hub::{HubProcess, punishment, server};
 use crate::proxy::TcpProxy;
 
 const STAYS: Uuid = Uuid::from_u128(1);
@@ -32,12 +32,12 @@ async fn join(hub: &HubProcess, connector: &HubConnector, player: Uuid, name: &s
     eventually!("the player is online", hub.place(player).await.is_some());
 }
 
-fn line(text: &str) -> ChatMessage {
-    ChatMessage {
+fn line(text: &str) -> ChatMessageInput {
+    ChatMessageInput {
         player_name: "Owner".to_owned(),
         message: text.to_owned(),
         server_id: "console".to_owned(),
-        ..ChatMessage::default()
+        ..ChatMessageInput::default()
     }
 }
 
@@ -50,9 +50,10 @@ async fn nothing_is_lost_when_the_hub_is_killed() {
     let (banned, clean) = (Uuid::from_u128(5), Uuid::from_u128(6));
     join(&hub, &connector, STAYS, "Stays").await;
     join(&hub, &connector, LEAVES, "Leaves").await;
-    let [ban, mute] = [PunishmentType::Ban, PunishmentType::Mute].map(|kind| PunishmentRequest::new(kind, "cheating"));
-    owner.create_punishment(banned, Some("Banned"), &ban).await.unwrap();
-    owner.create_punishment(LEAVES, Some("Leaves"), &mute).await.unwrap();
+    let ban = |player, name| punishment(PunishmentKind::Ban, player, name, "cheating");
+    let mute = punishment(PunishmentKind::Mute, LEAVES, "Leaves", "cheating");
+    owner.create_punishment(&ban(banned, "Banned")).await.unwrap();
+    owner.create_punishment(&mute).await.unwrap();
     eventually!("the ban and the mute are known", connector.punishments().all().len() == 2);
     let address = Some("203.0.113.1");
     assert!(connector.check_join(clean, "Clean", address).await.is_allowed());
@@ -89,22 +90,22 @@ async fn nothing_is_lost_when_the_hub_is_killed() {
     eventually!("the transfer is carried out", game.transfers().len() == 1);
     assert_eq!(game.transfers()[0].player_uuid, STAYS);
     eventually!("the stream is open again", connector.status().is_connected());
-    // Who was let in unseen is checked now.
+    // Players that were admitted unchecked are checked now.
     eventually!("the player is known not to be muted", !is_muted(JOINS));
-    owner.create_punishment(JOINS, Some("Joins"), &ban).await.unwrap();
+    owner.create_punishment(&ban(JOINS, "Joins")).await.unwrap();
     eventually!("events come again", game.has_kicked(JOINS));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_decided_while_the_stream_was_down_is_caught_up_with() {
+async fn changes_during_a_broken_stream_are_applied_later() {
     let (mut hub, game) = (HubProcess::start_new(), FakeGame::default());
     let connector = start(&hub, &hub.url(), "a", &game).await;
     join(&hub, &connector, STAYS, "Stays").await;
     hub.kill();
     hub.start_again();
     // Before the connector is back: its events belong to a hub that is no more, so it gets RESYNC.
-    let ban = PunishmentRequest::new(PunishmentType::Ban, "late");
-    hub.client().create_punishment(STAYS, Some("Stays"), &ban).await.unwrap();
+    let ban = punishment(PunishmentKind::Ban, STAYS, "Stays", "late");
+    hub.client().create_punishment(&ban).await.unwrap();
     eventually!("the ban is carried out", game.has_kicked(STAYS));
 }
 
@@ -191,13 +192,13 @@ async fn nothing_is_lost_in_a_partition() {
     connector.player_left(STAYS);
     other.player_joined(STAYS, "Stays");
     eventually!("the player has moved", hub.place(STAYS).await.as_deref() == Some("b"));
-    eventually!("the transfer has ended", hub.transfer_record(&sent.transfer_id).await["result"] == "SUCCESS");
+    eventually!("the transfer has ended", hub.transfer_record(sent.transfer_id).await["result"] == "SUCCESS");
     assert_eq!(game.transfers().len(), 1);
 }
 
 /// Visits that are over are given up before memory is; who is here is not.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_is_bounded() {
+async fn pending_changes_are_bounded() {
     let client = HubClient::new("http://127.0.0.1:9", "key").unwrap();
     let connector = ConnectorOptions::new(client, server("alone", "games")).start(FakeGame::default());
     connector.player_joined(STAYS, "Stays");

@@ -1,8 +1,8 @@
-//! What games often need.
+//! Recipes of the guide.
 
 use network_hub_client::connector::CachedConfig;
 use network_hub_client::model::{
-    DataEntry, MatchRequest, OpenWorldRequest, TransactionReceipt, TransferOutcome, WorldOpenCommand,
+    DataEntry, MatchRequest, TransactionReceipt, TransferOutcome, WorldBootOrder, WorldRequest,
 };
 use network_hub_client::{Amount, HubClient, HubConnector, HubError};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::eventually;
 use crate::game::FakeGame;
 use crate::hub::HubProcess;
 
-/// Sells something, or answers false where the player cannot pay.
+/// Sells something; false if the player cannot pay.
 async fn buy(client: &HubClient, player: Uuid, price: Amount) -> Result<bool, HubError> {
     match client.spend(player, "coins", price, Some("sword")).await {
         Ok(_) => Ok(true),
@@ -40,10 +40,16 @@ async fn change(client: &HubClient, player: Uuid, change: impl Fn(&mut Value)) -
     }
 }
 
-/// Finds a place for a party and sends everybody there; answers whether there was one.
+/// Finds a place for a party and sends everybody there; returns whether it existed.
 async fn play_together(hub: &HubConnector, leader: Uuid, name: &str, party: Vec<Uuid>) -> Result<bool, HubError> {
-    let request = MatchRequest { party: party.clone(), ..MatchRequest::server_of_type("bedwars") };
-    let found = hub.client().find_match(&request.for_player(leader, name)).await?;
+    let request = MatchRequest {
+        server_type: Some("bedwars".to_owned()),
+        player_uuid: Some(leader),
+        player_name: Some(name.to_owned()),
+        party: Some(party.clone()),
+        ..MatchRequest::default()
+    };
+    let found = hub.client().find_match(&request).await?;
     let Some(server) = found.matched_server else { return Ok(false) };
     for player in party {
         hub.transfer(player, &server.server_id, None).await?;
@@ -53,7 +59,13 @@ async fn play_together(hub: &HubConnector, leader: Uuid, name: &str, party: Vec<
 
 /// Opens a player's island, wherever it runs, and sends them there; none where it cannot be had.
 async fn visit_island(hub: &HubConnector, player: Uuid) -> Result<Option<TransferOutcome>, HubError> {
-    let world = hub.open_world(&OpenWorldRequest::for_player("islands", player)).await?;
+    let island = WorldRequest {
+        game_id: "islands".to_owned(),
+        owner_scope: "player".to_owned(),
+        owner_id: player.to_string(),
+        ..WorldRequest::default()
+    };
+    let world = hub.open_world(&island).await?;
     let Some(server) = world.matched_server else { return Ok(None) };
     hub.transfer(player, &server.server_id, world.world_instance_id.as_deref()).await.map(Some)
 }
@@ -88,7 +100,7 @@ async fn changes_of_data_are_never_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_buys_what_they_cannot_pay() {
+async fn purchase_beyond_the_balance_is_refused() {
     let hub = HubProcess::start_new();
     let owner = hub.client();
     owner.modify_balance("player", &ANN.to_string(), "coins", 10.into(), None).await.unwrap();
@@ -118,7 +130,7 @@ async fn a_party_is_sent_whole_and_an_island_is_visited() {
     tokio::spawn(async move {
         while let Ok(event) = events.recv().await {
             if event.kind == "WORLD_OPEN" {
-                let open: WorldOpenCommand = event.parse().unwrap();
+                let open: WorldBootOrder = event.parse().unwrap();
                 node.client().report_world_ready(open.world_id, "node-1", open.fence).await.unwrap();
             }
         }

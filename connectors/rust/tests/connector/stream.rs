@@ -32,7 +32,7 @@ async fn a_silent_stream_is_opened_again_after_the_last_event_that_was_handled()
 }
 
 #[tokio::test]
-async fn what_is_no_json_ends_nothing_and_the_end_is_told() {
+async fn malformed_json_does_not_end_the_stream_and_its_end_is_reported() {
     let frames = "event: CHAT\ndata: not json\n\n: a comment\n\ndata: {\"type\":\"PING\",\"at\":7}\n\n";
     let hub = FakeHub::start(vec![(format!("{OPEN}{frames}"), false)]).await;
     let mut stream = client(&hub).events(None, &[]);

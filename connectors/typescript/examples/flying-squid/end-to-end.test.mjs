@@ -19,11 +19,11 @@ test("players connect, chat, play and come back, end to end", { timeout: 300_000
   const { ann, ben, cat, benAgain, catAgain, output } = await playScenario(hub, network.port, (line) => seen.push(line));
   cleanUp.push(() => [ann, catAgain].forEach((bot) => bot.leave()));
 
-  // What the filter refused, and what was said while muted, came to nobody.
+  // Lines that the filter refused or that were said while muted reached nobody.
   const all = [ann, ben, cat, catAgain].flatMap((bot) => bot.lines);
   assert.ok(!all.some((line) => line.includes("noob") && line.startsWith("<Ann>")));
   assert.ok(!all.includes("<Ann> can you hear me?"));
-  // Who is banned does not even get in.
+  // A banned player does not get in.
   assert.deepEqual(benAgain.lines, ["You are banned: cheating"]);
   // The reason of a kick is the last thing that is seen.
   assert.equal(ben.lines.at(-1), "You are banned: cheating");

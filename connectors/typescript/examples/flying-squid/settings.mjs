@@ -4,7 +4,7 @@ export const HOST = "127.0.0.1";
 /** The channel on which a server hands transfer commands to the proxy. */
 export const TRANSFER_CHANNEL = "hub:transfer";
 
-/** What a player is told who is kept out; without a ban nobody could be asked. */
+/** Message to a refused player; without a ban the hub could not be asked. */
 export function describePunishment(punishment) {
   if (!punishment) return "The network cannot be reached, try again in a minute";
   const what = punishment.type === "BAN" ? "You are banned" : "You were kicked";

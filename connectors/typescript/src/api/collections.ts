@@ -3,7 +3,7 @@ import type {
 } from "../generated/schemas.js";
 import { path, type Query, type Transport } from "../transport.js";
 
-/** Which part of a list, and in which order. */
+/** Part and order of a list. */
 export type ListOptions = { limit?: number; cursor?: string; order?: "asc" | "desc" };
 
 /** Some documents of a collection; `nextCursor` is where the next ones begin, if there are more. */
@@ -13,7 +13,7 @@ export type DocumentPage<T> = Omit<CollectionItems, "items"> & { items: (Omit<Co
 export class CollectionsApi {
   constructor(private readonly transport: Transport) {}
 
-  /** Makes collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while. */
+  /** Creates collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while. */
   async register(collections: CollectionDefinition[]): Promise<RegisteredCollection[]> {
     const answer = await this.transport.send<{ collections: RegisteredCollection[] }>({
       method: "POST",
@@ -44,14 +44,14 @@ export class CollectionsApi {
     return this.transport.send({ method: "POST", path: path`collections/${collection}/mget`, body: { ids } });
   }
 
-  /** Those whose field has this value, by id. */
+  /** Returns documents whose field has this value, by id. */
   findBy<T>(
     collection: string, field: string, value: string | number | boolean, options: Omit<ListOptions, "order"> = {},
   ): Promise<DocumentPage<T>> {
     return this.list(path`collections/${collection}/by/${field}`, { value, ...options });
   }
 
-  /** Those whose field is between two numbers, both included. */
+  /** Returns documents whose field is between two numbers, both included. */
   findRange<T>(
     collection: string, field: string, options: { min?: number; max?: number } & ListOptions,
   ): Promise<DocumentPage<T>> {

@@ -5,12 +5,12 @@ import type {
 } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
-/** How a balance is changed. */
+/** Options of a change of a balance. */
 export interface BalanceChange {
   readonly ownerType: string;
   readonly ownerKey: string;
   readonly currency: string;
-  /** What to add, or to take if negative. */
+  /** Amount to add; negative to take. */
   readonly amount: number;
   /** For the ledger. */
   readonly reason?: string;
@@ -35,7 +35,7 @@ export class EconomyApi {
 
   /**
    * Adds to a balance, or takes from it. With `exact` all or nothing: it fails with `insufficient_funds` or `over_maximum`, and then
-   * nothing has changed. Without, `applied` tells what was done.
+   * nothing has changed. Without, `applied` has the actual change.
    */
   async modify({ ownerType, ownerKey, amount, ...change }: BalanceChange): Promise<ModifiedBalance> {
     return this.transport.send({
@@ -52,7 +52,7 @@ export class EconomyApi {
   }
 
   /**
-   * Makes 1 to 16 changes, all of them or none. Fails with `insufficient_funds` or `over_maximum`; the error's
+   * Applies 1 to 16 changes, all or none. Fails with `insufficient_funds` or `over_maximum`; the error's
    * `details.operation` is the index of the first change that was not possible.
    */
   async transact(operations: BalanceOperation[], reason?: string): Promise<TransactionReceipt> {

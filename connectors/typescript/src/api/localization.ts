@@ -11,7 +11,7 @@ export class LocalizationApi {
     return this.transport.send({ method: "GET", path: path`localization/catalog`, query: { namespace } });
   }
 
-  /** Adds the messages that are missing; never overwrites one, so do it at every start. Answers how many were new. */
+  /** Adds the messages that are missing; never overwrites one, so do it at every start. Returns the number of new ones. */
   async registerDefaults(namespace: string, locale: string, entries: Record<string, string>): Promise<number> {
     const body = { namespace, locale, entries };
     const answer = await this.transport.send<{ inserted: number }>({ method: "POST", path: path`localization/defaults`, body });
@@ -31,7 +31,7 @@ export class LocalizationApi {
   /**
    * Sets a player's language; null unsets it.
    *
-   * @param username makes a player known who was never seen
+   * @param username records a player who was never seen
    */
   setLanguage(uuid: string, locale: string | null, source: LanguageSource, username?: string): Promise<PlayerLanguage> {
     const body = { locale, source };

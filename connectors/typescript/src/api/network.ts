@@ -13,7 +13,7 @@ export class MatchmakingApi {
     return this.transport.send({ method: "POST", path: path`matchmaking/find`, body: request, repeat: "keyed" });
   }
 
-  /** Where servers are, all or those of a type. */
+  /** Returns servers and players by region, of all types or one. */
   regions(serverType?: string): Promise<RegionPopulation[]> {
     return this.transport.send({ method: "GET", path: path`matchmaking/regions`, query: { serverType } });
   }
@@ -48,7 +48,7 @@ export class ChatApi {
   constructor(private readonly transport: Transport) {}
 
   /**
-   * Says a line to every server, this one included: show it when it comes back as CHAT, because a filter may have rewritten it.
+   * Sends a line to every server, this one included: show it when it comes back as CHAT, because a filter may have rewritten it.
    * Fails with `chat_rejected` where a filter refuses it.
    */
   async send(message: ChatMessageInput): Promise<void> {
@@ -60,7 +60,7 @@ export class ChatApi {
 export class ConfigApi {
   constructor(private readonly transport: Transport) {}
 
-  /** Stores a default where nothing is stored; answers the document that counts. Do it at every start. */
+  /** Stores a default where nothing is stored; returns the effective document. Do it at every start. */
   register(group: string, namespace: string, defaultDoc: unknown): Promise<ConfigDocument> {
     return this.transport.send({ method: "POST", path: path`config/register`, body: { group, namespace, defaultDoc } });
   }

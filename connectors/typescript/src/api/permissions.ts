@@ -1,7 +1,7 @@
 import type { EffectivePermissions, PermissionGroup, PermissionGroupUpdate, PermissionNode, PermissionNodeInput } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
-/** What the hub answered about a player. */
+/** Answer about a player's permissions. */
 export interface VersionedPermissions {
   /** Undefined where they are still those of the tag that was sent. */
   readonly permissions: EffectivePermissions | undefined;
@@ -14,7 +14,7 @@ export class PermissionsApi {
   constructor(private readonly transport: Transport) {}
 
   /**
-   * What a player may do, all groups considered.
+   * Returns a player's effective permissions, groups included.
    *
    * @param options `context` is where they are, as `server=lobby,gamemode=skyblock`; `etag` that of an answer that is still kept
    */
@@ -43,7 +43,7 @@ export class PermissionsApi {
     return this.transport.find({ method: "GET", path: path`permissions/groups/${groupId}` });
   }
 
-  /** Makes or replaces a group. */
+  /** Creates or replaces a group. */
   async putGroup(groupId: string, group: PermissionGroupUpdate): Promise<void> {
     await this.transport.send({ method: "PUT", path: path`permissions/groups/${groupId}`, body: group });
   }

@@ -3,7 +3,7 @@ import type {
 } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
-/** What a load may answer besides the profile. */
+/** Additional parts of a load's answer. */
 export type LoadInclude = "permissions" | "punishments" | "language" | "balances" | "statistics" | `data:${string}`;
 
 /** A player's data, as it was read or written. */
@@ -30,7 +30,7 @@ export class PlayersApi {
   }
 
   /**
-   * Loads a player who joins, and makes them known.
+   * Loads a joining player, and records an unknown one.
    *
    * @param options `username` is the name now, `gameMode` whose data is read (`global` unless set), `gameType` the engine, which is
    *     recorded on first sight; the `ip` is located and forgotten

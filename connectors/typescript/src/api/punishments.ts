@@ -13,7 +13,7 @@ export class PunishmentsApi {
     return this.create("create", request);
   }
 
-  /** Punishes whoever has or will have a name. */
+  /** Punishes the player who has or will have a name. */
   punishName(request: NamePunishmentRequest): Promise<Punishment> {
     return this.create("create-by-name", request);
   }
@@ -32,7 +32,7 @@ export class PunishmentsApi {
     await this.transport.send({ method: "POST", path: path`punishments/ip`, body: address });
   }
 
-  /** What matches a player, an address, or either one; what is active unless asked for all. */
+  /** Returns the punishments of a player, an address, or either; only active ones by default. */
   query(filter: { playerUuid?: string; ip?: string; activeOnly?: boolean }): Promise<Punishment[]> {
     return this.transport.send({ method: "GET", path: path`punishments/query`, query: filter });
   }
@@ -62,12 +62,12 @@ export class PunishmentsApi {
     return this.create("remove", removal);
   }
 
-  /** Revokes all active bans of a name, and of its last address if asked to; answers the revoked ones. */
+  /** Revokes all active bans of a name, and of its last address if asked to; returns the revoked ones. */
   unbanName(unban: NameUnban): Promise<Punishment[]> {
     return this.create("unban-by-name", unban);
   }
 
-  /** Revokes all active bans of an address; answers the revoked ones. */
+  /** Revokes all active bans of an address; returns the revoked ones. */
   unbanIp(unban: AddressUnban): Promise<Punishment[]> {
     return this.create("unban-ip", unban);
   }

@@ -5,14 +5,14 @@ import type {
 } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
-/** What changes while a server runs: its game's state and its worlds. What is absent stays as it was. */
+/** A server's changing state: its game's state and its worlds. Absent fields stay unchanged. */
 export type ServerState = Pick<ServerHeartbeat, "gameState" | "playersToStart" | "worlds">;
 
 /** Servers: registration, heartbeats, who is where. */
 export class ServersApi {
   constructor(private readonly transport: Transport) {}
 
-  /** Makes a server known and puts it online. */
+  /** Registers a server and marks it online. */
   register(server: ServerRegistration): Promise<ServerSession> {
     return this.transport.send({ method: "POST", path: path`servers/register`, body: server });
   }
@@ -69,13 +69,13 @@ export class ServersApi {
     do {
       const answer = await this.transport.exchange({ method: "GET", path: path`servers/players`, query: { serverType, cursor } });
       players.push(...(answer.body as PresenceRecord[]));
-      // Where there are more than fit in an answer, a header says how to go on.
+      // A header has the cursor of the next part, if there is one.
       cursor = answer.headers.get("Next-Cursor");
     } while (cursor !== null);
     return players;
   }
 
-  /** Answers a console command that the hub asked for. An answer that comes too late is accepted and discarded. */
+  /** Reports the outcome of a console command. An answer that comes too late is accepted and discarded. */
   async reportCommand(report: ConsoleCommandReport): Promise<void> {
     await this.transport.send({ method: "POST", path: path`servers/command-result`, body: report });
   }

@@ -16,7 +16,7 @@ export class WorldsApi {
     return this.transport.send({ method: "POST", path: path`worlds/open`, body: request });
   }
 
-  /** Says that nobody needs a world any more. */
+  /** Releases a world that is no longer needed. */
   release(worldInstanceId: string): Promise<WorldLease> {
     return this.transport.send({ method: "POST", path: path`worlds/${worldInstanceId}/release` });
   }
@@ -26,7 +26,7 @@ export class WorldsApi {
     return this.transport.send({ method: "POST", path: path`worlds/${worldInstanceId}/snapshot`, body: { reason } });
   }
 
-  /** At a node's start: all leases it held before are lost. Answers how many there were. */
+  /** At a node's start: all leases it held before are lost. Returns their number. */
   async releaseAll(nodeServerId: string): Promise<number> {
     const call = { method: "POST", path: path`worlds/release-all`, body: { nodeServerId } };
     return (await this.transport.send<{ released: number }>(call)).released;
@@ -42,7 +42,7 @@ export class WorldsApi {
     return this.transport.send({ method: "POST", path: path`worlds/${worldId}/heartbeat`, body: heartbeat });
   }
 
-  /** Where to upload a snapshot. */
+  /** Creates an address to upload a snapshot to. */
   uploadUrl(worldId: number): Promise<SnapshotUpload> {
     return this.transport.send({ method: "POST", path: path`worlds/${worldId}/upload-url` });
   }

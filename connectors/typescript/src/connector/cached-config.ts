@@ -32,7 +32,7 @@ export class CachedConfig<T> {
     return this;
   }
 
-  /** Registers the default, which answers the document that counts. @internal */
+  /** Registers the default, which returns the effective document. @internal */
   async refresh(): Promise<void> {
     const read = (await this.client.config.register(this.group, this.namespace, this.defaultDoc)).doc as T;
     if (isDeepStrictEqual(read, this.doc)) return;

@@ -8,10 +8,10 @@ import type { GameServer } from "./game-server.js";
 import { now, persist, type HubClock } from "./time.js";
 import type { TransferVerifier } from "./transfer-verifier.js";
 
-/** How long transfer commands are good, and so how long reports of them matter. */
+/** Lifetime of transfer commands, and of reports of them. */
 const COMMAND_TTL_MS = 30_000;
 
-/** What the hub's commands need of the connector. */
+/** Parts of the connector that the hub's commands need. */
 export interface CommandContext {
   readonly client: HubClient;
   readonly game: GameServer;
@@ -40,7 +40,7 @@ export async function carryOutTransfer(context: CommandContext, command: SignedT
 
 /**
  * Asks for a transfer, for as long as there is patience while the hub is away, the player's server is reconnecting, or the hub is
- * only being told that the player is here.
+ * only learning that the player is here.
  */
 export async function askForTransfer(
   context: CommandContext, player: string, serverId: string, worldId: string | undefined, patienceMs: number,
@@ -62,7 +62,7 @@ export async function askForTransfer(
   }
 }
 
-/** Runs a console command that the hub asks for, and answers it. Never runs one whose caller no longer waits. */
+/** Runs a console command that the hub asks for, and answers it. Never runs one whose caller has timed out. */
 export async function runConsoleCommand(context: CommandContext, order: ConsoleCommandOrder & { at: number }): Promise<void> {
   const { client, clock, game, log, stopped } = context;
   if (order.at + order.timeoutMs <= clock.now()) return log.info("A console command came too late and was not run");

@@ -25,9 +25,9 @@ import { WorldOpener } from "./world-opener.js";
 
 /** The settings of a connector. All but the first two have defaults that fit most servers. */
 export interface ConnectorOptions {
-  /** What the server registers with. */
+  /** Registration of the server. */
   readonly server: ServerRegistration;
-  /** What the connector asks of the game. */
+  /** Requests of the connector to the game. */
   readonly game: GameServer;
   /** The plugin's own messages, which are registered under the first namespace and used until the network has others. */
   readonly messages?: Messages;
@@ -35,25 +35,25 @@ export interface ConnectorOptions {
   readonly namespaces?: readonly string[];
   /** The language of last resort; `en` unless set. */
   readonly defaultLocale?: string;
-  /** Where this server is for permissions, such as `server=lobby`; unset, only permissions that count everywhere do. */
+  /** Context of this server's permissions, such as `server=lobby`; by default only permissions without a context apply. */
   readonly permissionContext?: string;
-  /** Whose data a join loads; `global` unless set. */
+  /** Game mode whose data a join loads; `global` by default. */
   readonly gameMode?: string;
   /** The engine of players who join: `MINECRAFT` or `HYTALE`. */
   readonly gameType?: string;
-  /** What a join loads besides permissions, punishments and language. */
+  /** More that a join loads besides permissions, punishments and language. */
   readonly load?: readonly LoadInclude[];
   /** While the hub is away, lets players join of whom nothing current is known: bans fail open. Unset, they fail closed. */
   readonly allowUnverified?: boolean;
   /** For how long into an outage players may come back who were checked before it and had no ban; 10 minutes unless set. */
   readonly trustCleanMs?: number;
-  /** How long a join may wait for the hub; 4 s unless set. */
+  /** Maximum wait of a join for the hub; 4 s by default. */
   readonly joinTimeoutMs?: number;
-  /** Where the connector writes what it notices; `console` unless set. */
+  /** Log of the connector; `console` by default. */
   readonly log?: Logger;
 }
 
-/** Whether a player may join. */
+/** Decision whether a player may join. */
 export type JoinDecision =
   /** The profile is undefined where the hub is away. */
   | { readonly allowed: true; readonly profile: LoadedPlayer | undefined }
@@ -61,17 +61,17 @@ export type JoinDecision =
   /** The hub is away, and nothing current is known of the player. */
   | { readonly allowed: false; readonly reason: "NOT_VERIFIED" };
 
-/** How a connector is doing. */
+/** State of a connector. */
 export interface ConnectorStatus {
-  /** Whether the hub hears the server and the server hears the hub. */
+  /** True if the server is registered and its event stream is open. */
   readonly connected: boolean;
-  /** Whether the hub knows the server. */
+  /** True if the server is registered. */
   readonly registered: boolean;
-  /** Whether events come. */
+  /** True if the event stream is open. */
   readonly streamOpen: boolean;
   /** Joins, leaves and changes of worlds that the hub has not confirmed. */
   readonly pendingChanges: number;
-  /** What went wrong last, for people. */
+  /** Last error as a sentence. */
   readonly lastError: string | undefined;
 }
 
@@ -85,12 +85,12 @@ const OWN_EVENTS = [
 ];
 
 /**
- * Connects a game server or proxy with its hub: registers it, keeps it online, tells who is on it, listens to the event stream, and
+ * Connects a game server or proxy with its hub: registers it, keeps it online, reports its players, listens to the event stream, and
  * keeps in memory what the game asks for all the time. One for each server, for as long as it runs.
  *
  * While the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of worlds wait in
  * memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is not possible
- * everything that is kept is read anew. Bans and mutes stay in force; permissions, messages and config stay as they were.
+ * everything that is kept is read again. Bans and mutes stay in force; permissions, messages and config stay as they were.
  *
  * Promises are rejected with a `HubError`. Times are milliseconds since the Unix epoch.
  */
@@ -98,7 +98,7 @@ export class HubConnector {
   private readonly clock = new HubClock();
   /** The punishments that are known. */
   readonly punishments = new PunishmentCache(this.clock);
-  /** What players may do. */
+  /** Permissions of players. */
   readonly permissions: PermissionCache;
   /** Messages and languages. */
   readonly localization: LocalizationCache;
@@ -178,7 +178,7 @@ export class HubConnector {
     await this.session.stop(3_000);
   }
 
-  /** How the connector is doing. */
+  /** Returns the connector's state. */
   status(): ConnectorStatus {
     const error = this.session.lastError ?? (this.streamOpen ? undefined : this.streamError);
     const registered = this.session.isRegistered && !this.session.isAway;
@@ -193,7 +193,7 @@ export class HubConnector {
 
   /**
    * Asks whether a player may join, and loads them; call it before they do. Answers within `joinTimeoutMs`, also while the hub is
-   * away: then from what is known, and somebody of whom nothing current is known is refused, unless `allowUnverified` was set.
+   * away: then from what is known, and a player of whom nothing current is known is refused, unless `allowUnverified` was set.
    * Never rejected.
    *
    * @param ip the player's address, so that bans of addresses match
@@ -229,7 +229,7 @@ export class HubConnector {
       include: ["permissions", "punishments", "language", ...load],
     });
     if (profile.language !== undefined) this.localization.put(player, profile.language);
-    // A load answers what counts everywhere; for a place one has to ask.
+    // A load has no context; permissions of one are read separately.
     if (profile.permissions !== undefined && permissionContext === undefined) {
       this.permissions.put(player, profile.permissions, undefined, askedAt);
     } else {
@@ -293,7 +293,7 @@ export class HubConnector {
   }
 
   /**
-   * Says a line to the whole network; it comes back to `showChat`. Fails with `muted` for somebody who may not chat, and with
+   * Sends a line to the whole network; it comes back to `showChat`. Fails with `muted` for a player who may not chat, and with
    * `chat_rejected` where a filter refuses it. Chat is not kept for later.
    */
   async sendChat(uuid: string, playerName: string, message: string): Promise<void> {
@@ -311,7 +311,7 @@ export class HubConnector {
     return config;
   }
 
-  /** The time by the hub's clock, as far as its pings tell. */
+  /** The time by the hub's clock, as its pings show. */
   hubTime(): number {
     return this.clock.now();
   }
@@ -349,7 +349,7 @@ export class HubConnector {
     if (this.online.has(player)) this.tell("Kicking a player", () => this.options.game.kickPlayer(player, reason));
   }
 
-  /** Catches what no event tells: permissions that ended by themselves. */
+  /** Refreshes expired permissions, which no event announces. */
   private tick(): void {
     for (const player of this.online) {
       if (this.permissions.hasExpired(player, this.clock.now())) this.refresh.permissions.add(player);
@@ -358,7 +358,7 @@ export class HubConnector {
     this.localization.prune(this.online);
   }
 
-  /** Reads anew everything that is kept. */
+  /** Reads all cached state again. */
   private readAll(): void {
     this.punishments.gap();
     for (const queue of Object.values(this.refresh)) queue.addAll(this.online);
@@ -370,7 +370,7 @@ export class HubConnector {
   private opened(): void {
     this.streamOpen = true;
     this.streamError = undefined;
-    // What was read before the first stream may have changed before it began.
+    // State that was read before the first stream may have changed before it began.
     if (!this.wasOpen) this.readAll();
     this.wasOpen = true;
   }

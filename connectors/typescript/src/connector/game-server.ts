@@ -1,7 +1,7 @@
 import type { ChatMessage, Punishment, SignedTransferCommand } from "../generated/schemas.js";
 
 /**
- * What a game server or proxy does for the hub; all that a plugin has to implement. Whatever it throws, or rejects with, is reported
+ * A game server or proxy, as the hub needs it; the only interface that a plugin implements. Whatever it throws, or rejects with, is reported
  * to the hub or logged; it stops nothing.
  */
 export interface GameServer {

@@ -6,7 +6,7 @@ import { playerId } from "./player-id.js";
 export type Messages = Record<string, Record<string, string>>;
 
 /**
- * Messages in the players' languages. Answers at once, from memory. While the hub is away it answers what was known last, and before the
+ * Messages in the players' languages. Answers immediately, from memory. While the hub is away it answers what was known last, and before the
  * first answer the defaults of the plugin.
  */
 export class LocalizationCache {
@@ -43,7 +43,7 @@ export class LocalizationCache {
     return this.language(player)?.locale ?? this.catalog?.defaultLocale ?? this.defaultLocale;
   }
 
-  /** What is known of a player's language: who chose it tells whether to ask them. */
+  /** Returns the known language of a player, with its source: a chosen one need not be asked for again. */
   language(player: string): PlayerLanguage | undefined {
     return this.languages.get(playerId(player));
   }

@@ -9,7 +9,7 @@ export type PlayerChange = (
 ) & {
   readonly player: string;
   readonly madeAt: number;
-  /** Makes repeats one change. A refusal is kept with its key, too: after one, the change needs another. */
+  /** Idempotency key: repeats are one change. A refusal is kept with its key, too: after one, the change needs another. */
   key: string;
 };
 
@@ -27,7 +27,7 @@ export class PlayerOutbox {
 
   constructor(private readonly capacity: number) {}
 
-  /** Adds a change. Answers how many were dropped to make room: visits that are over, and changes of worlds. */
+  /** Adds a change. Returns the number of those dropped to make room: visits that are over, and changes of worlds. */
   add(change: PlayerChange): number {
     // Of several changes of world in a row the last one counts; the first one of all may be under way.
     const last = this.changes.at(-1);

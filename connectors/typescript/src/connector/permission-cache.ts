@@ -3,7 +3,7 @@ import type { EffectivePermissions } from "../generated/schemas.js";
 import { playerId } from "./player-id.js";
 import { now } from "./time.js";
 
-/** How long the permissions of somebody are kept who was checked and did not join, or has left. */
+/** Lifetime of the permissions of players who did not join or have left. */
 const KEPT_MS = 5 * 60_000;
 
 interface Entry {
@@ -14,12 +14,12 @@ interface Entry {
 }
 
 /**
- * What players may do. Answers at once, from memory, also while the hub is away: then with what was known last. Read when a player is
- * checked, and again when the hub tells of a change.
+ * Permissions of players. Answers immediately, from memory; while the hub is away, with the last known state. Read when a player is
+ * checked, and again when the hub announces a change.
  */
 export class PermissionCache {
   private readonly entries = new Map<string, Entry>();
-  /** When a change was told of last. */
+  /** Time of the last announced change. */
   private changedAt = now();
 
   constructor(
@@ -27,7 +27,7 @@ export class PermissionCache {
     private readonly context: string | undefined,
   ) {}
 
-  /** Whether a player has a permission. Somebody of whom nothing is known has none. */
+  /** True if a player has a permission; false for unknown players. */
   has(player: string, node: string): boolean {
     return this.check(player, node) === true;
   }
@@ -66,24 +66,24 @@ export class PermissionCache {
     if (answer !== undefined) this.put(player, answer, etag, askedAt);
   }
 
-  /** An event told of a change. @internal */
+  /** Records that an event announced a change. @internal */
   changed(): void {
     this.changedAt = now();
   }
 
-  /** Whether a change was told of since what is known was asked for. @internal */
+  /** True if a change was announced after the known state was requested. @internal */
   mayBeStale(player: string): boolean {
     const entry = this.entries.get(player);
     return entry === undefined || entry.askedAt <= this.changedAt;
   }
 
-  /** Whether what is known may be older than this change. @internal */
+  /** True if the known state may be older than this change. @internal */
   isBefore(player: string, revision: number): boolean {
     const entry = this.entries.get(player);
     return entry === undefined || entry.answer.revision < revision;
   }
 
-  /** Whether a player's permissions have changed by themselves, because a node has expired. @internal */
+  /** True if a player's permissions have expired. @internal */
   hasExpired(player: string, hubNow: number): boolean {
     const entry = this.entries.get(player);
     return entry === undefined || (entry.answer.validUntil !== null && entry.answer.validUntil <= hubNow);

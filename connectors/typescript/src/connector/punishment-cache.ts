@@ -6,7 +6,7 @@ const CAPACITY = 50_000;
 /** More events than come while an answer is on its way. */
 const RECENT = 1_000;
 
-/** What was known of a player when they were last checked. */
+/** A player's state at their last check. */
 interface Check {
   readonly name: string | undefined;
   readonly ip: string | undefined;
@@ -14,8 +14,8 @@ interface Check {
 }
 
 /**
- * The punishments that the connector knows of, kept current by events. Answers at once, from memory, also while the hub is away. It
- * fails closed: a ban or mute stays until its own end, and somebody of whom nothing is known is taken for muted.
+ * The punishments that the connector knows of, kept current by events. Answers immediately, from memory, also while the hub is away. It
+ * fails closed: a ban or mute stays until its own end, and an unknown player is treated as muted.
  */
 export class PunishmentCache {
   private readonly active = new Map<number, Punishment>();
@@ -37,7 +37,7 @@ export class PunishmentCache {
     return this.ofChecked(player, "MUTE");
   }
 
-  /** Whether a player may not chat: muted, or never checked, so that a mute would not be known. */
+  /** True if a player may not chat: they are muted, or were never checked, so that a mute would be unknown. */
   isMuted(player: string): boolean {
     return !this.checks.has(playerId(player)) || this.mute(player) !== undefined;
   }
@@ -63,7 +63,7 @@ export class PunishmentCache {
     return undefined;
   }
 
-  /** Whether a punishment concerns a player who was checked here. @internal */
+  /** True if a punishment applies to a player who was checked here. @internal */
   concerns(punishment: Punishment, player: string): boolean {
     const check = this.checks.get(player);
     return concerns(punishment, player, check?.name, check?.ip);
@@ -74,11 +74,11 @@ export class PunishmentCache {
     for (const known of this.all()) if (concerns(known, player, name, ip)) this.active.delete(known.id);
     for (const punishment of found) put(this.active, punishment.id, punishment);
     put(this.checks, player, { name, ip, at: askedAt });
-    // What was told of meanwhile is newer than the answer may be.
+    // Events since then may be newer than the answer.
     for (const update of this.recent) if (update.at >= askedAt) this.apply(update.punishment, update.isActive);
   }
 
-  /** An event told of a punishment. @internal */
+  /** Applies a punishment of an event. @internal */
   update(punishment: Punishment, isActive: boolean): void {
     this.recent.push({ punishment, isActive, at: now() });
     if (this.recent.length > RECENT) this.recent.shift();
@@ -95,13 +95,13 @@ export class PunishmentCache {
     this.gapAt = now();
   }
 
-  /** Whether a player was checked with this address since the last gap; without one, with any. @internal */
+  /** True if a player was checked with this address since the last gap; without an address, with any. @internal */
   isCurrent(player: string, ip?: string): boolean {
     const check = this.checks.get(player);
     return check !== undefined && check.at >= this.gapAt && (ip === undefined || ip === check.ip);
   }
 
-  /** What a player was checked with. @internal */
+  /** Identity that a player was checked with. @internal */
   lastCheck(player: string): Pick<Check, "name" | "ip"> {
     return this.checks.get(player) ?? { name: undefined, ip: undefined };
   }

@@ -3,7 +3,7 @@ import type { Logger } from "../logger.js";
 import { persist } from "./time.js";
 
 /**
- * Players whose cached state has to be read anew. One at a time, so that a change that concerns everybody is no rush of
+ * Players whose cached state has to be read again. One at a time, so that a change that concerns everybody is no rush of
  * requests.
  */
 export class RefreshQueue {

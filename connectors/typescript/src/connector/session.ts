@@ -23,12 +23,12 @@ const STATE_DELAY_MS = 200;
  * sees everything in the order it happened.
  */
 export class Session {
-  /** What went wrong last; undefined while all is well. */
+  /** Last error; undefined while there is none. */
   lastError: HubError | undefined;
   isRegistered = false;
   private readonly client: HubClient;
   private readonly outbox = new PlayerOutbox(OUTBOX_CAPACITY);
-  /** The players that the hub has been told of, with their names. */
+  /** Players that were reported to the hub, with their names. */
   private readonly reported = new Map<string, string>();
   private readonly ended = new AbortController();
   private running: Promise<void> | undefined;
@@ -69,14 +69,14 @@ export class Session {
     this.wakeUp?.abort();
   }
 
-  /** Registers again, to learn what may have changed meanwhile. */
+  /** Registers again, to learn of changes since. */
   registerAgain(): void {
     this.isRegistered = false;
     this.mustRegister = true;
     this.wakeUp?.abort();
   }
 
-  /** Whether the latest requests failed. */
+  /** True if the latest requests failed. */
   get isAway(): boolean {
     return this.failures > 0;
   }
@@ -190,7 +190,7 @@ export class Session {
 
   /**
    * A player came and went while the hub was away, and is on another server by now. Telling of the join would move them back, so only
-   * that they were seen is told.
+   * the sighting is reported.
    */
   private skipVisit(join: PlayerChange, leave: PlayerChange): void {
     this.outbox.removeVisit(join, leave);
@@ -225,7 +225,7 @@ export class Session {
   }
 }
 
-/** What may be over soon, or when somebody has put the key right. */
+/** True if the error may pass, by itself or once the key is right. */
 function isPassing(error: HubError): boolean {
   const isKey = error.status === 401 || (error.status === 403 && error.code !== "quota_exceeded");
   return error.isTransient || error.status >= 500 || isKey || error.code === "invalid_answer";

@@ -33,7 +33,7 @@ export class HubClock {
     this.offsets = [...this.offsets, sentAt - Date.now()].slice(-4);
   }
 
-  /** Milliseconds since the epoch. The ping that was delayed least tells best. */
+  /** Milliseconds since the epoch. The least delayed ping is the most exact. */
   now(): number {
     return Date.now() + (this.offsets.length > 0 ? Math.max(...this.offsets) : 0);
   }

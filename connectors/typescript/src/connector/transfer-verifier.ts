@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { SignedTransferCommand } from "../generated/schemas.js";
 
-/** How long commands are good; one that was signed just before a change of the secret may still come. */
+/** Lifetime of commands; one that was signed just before a change of the secret may still arrive. */
 const COMMAND_TTL_MS = 30_000;
 
 /**
@@ -25,7 +25,7 @@ export class TransferVerifier {
     this.secrets.set(signingSecret, Infinity);
   }
 
-  /** Why a command must not be obeyed; undefined if it may be, and then it counts as used. */
+  /** Returns the reason to refuse a command; undefined if it may be obeyed, and then it counts as used. */
   refusal(command: SignedTransferCommand, hubNow: number): string | undefined {
     for (const times of [this.secrets, this.used]) {
       for (const [key, until] of times) if (until <= hubNow) times.delete(key);

@@ -7,9 +7,9 @@ const REMEMBERED = 256;
 
 /** Opens worlds and waits until they are up. */
 export class WorldOpener {
-  /** Who waits, by lease; they are told where the world is, or to ask again. */
+  /** Waiting callers by lease; they get the world's server, or ask again. */
   private readonly waiting = new Map<string, Set<(server: LiveServer | "ask again") => void>>();
-  /** Where worlds came up lately: the event may be quicker than the answer. */
+  /** Servers of recently opened worlds: the event may precede the answer. */
   private readonly up = new Map<string, LiveServer>();
 
   constructor(

@@ -29,7 +29,7 @@ export class Link {
     this.pairs.add(pair);
     for (const [from, to] of [[near, far], [far, near]] as const) {
       from.on("data", (bytes) => void to.write(bytes));
-      // What was sent before the end, or while the link was cut, still comes through.
+      // Data that was sent before the end, or while the link was cut, still arrives.
       from.on("end", () => to.end());
       from.on("error", () => to.destroy());
       from.on("close", () => this.pairs.delete(pair));

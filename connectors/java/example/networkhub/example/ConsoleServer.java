@@ -13,17 +13,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import networkhub.FindRequest;
+import networkhub.model.MatchRequest;
 import networkhub.HubClient;
 import networkhub.HubException;
-import networkhub.ServerInfo;
+import networkhub.model.ServerRegistration;
 import networkhub.connector.GameServer;
 import networkhub.connector.HubConnector;
 import networkhub.connector.JoinDecision;
 import networkhub.model.ChatMessage;
-import networkhub.model.MatchResult;
+import networkhub.model.Match;
 import networkhub.model.Punishment;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 
 /**
  * A game server without a game: players join, chat, buy and leave by lines on its console. It has what a plugin for a real server has, and
@@ -32,10 +32,10 @@ import networkhub.model.TransferCommand;
 public final class ConsoleServer implements GameServer {
     private final ExecutorService mainThread = Executors.newSingleThreadExecutor();
     private final HubConnector hub;
-    /** Who is on the server, by name. Belongs to the main thread. */
+    /** Players on the server, by name. Belongs to the main thread. */
     private final Map<String, UUID> players = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-    private ConsoleServer(HubClient client, ServerInfo info) {
+    private ConsoleServer(HubClient client, ServerRegistration info) {
         hub = HubConnector.builder(client, info, this)
                 .messages("console", "en", Map.of("welcome", "Welcome"))
                 .messages("console", "de", Map.of("welcome", "Willkommen"))
@@ -44,10 +44,15 @@ public final class ConsoleServer implements GameServer {
 
     public static void main(String[] arguments) throws IOException, InterruptedException {
         HubClient client = HubClient.create(System.getenv("HUB_URL"), System.getenv("HUB_KEY"));
-        ServerInfo info = ServerInfo.of(arguments[0], arguments[1], Integer.parseInt(arguments[2]))
+        ServerRegistration info = ServerRegistration.builder()
+                .serverId(arguments[0])
+                .serverType(arguments[1])
+                .port(Integer.parseInt(arguments[2]))
                 .host("127.0.0.1")
                 .maxPlayers(20)
-                .platform("console", "1");
+                .platformName("console")
+                .platformVersion("1")
+                .build();
         new ConsoleServer(client, info).run();
     }
 
@@ -89,7 +94,7 @@ public final class ConsoleServer implements GameServer {
         System.out.println(line);
     }
 
-    // What the game tells the hub.
+    // Reports of the game to the hub.
 
     private void join(UUID player, String name) {
         hub.checkJoin(player, name, null).thenAcceptAsync(decision -> {
@@ -123,7 +128,8 @@ public final class ConsoleServer implements GameServer {
     }
 
     private void play(UUID player, String name, String serverType) {
-        hub.client().matchmaking().find(FindRequest.serverOfType(serverType).player(player, name))
+        MatchRequest request = MatchRequest.builder().serverType(serverType).playerUuid(player).playerName(name).build();
+        hub.client().matchmaking().find(request)
                 .thenAccept(match -> send(player, name, match))
                 .exceptionally(failure -> {
                     print("no match: " + HubException.of(failure).getMessage());
@@ -131,7 +137,7 @@ public final class ConsoleServer implements GameServer {
                 });
     }
 
-    private void send(UUID player, String name, MatchResult match) {
+    private void send(UUID player, String name, Match match) {
         if (!match.success()) {
             print("no place for " + name + ": " + match.result());
             return;
@@ -150,7 +156,7 @@ public final class ConsoleServer implements GameServer {
                 });
     }
 
-    // What the hub asks of the game.
+    // Requests of the hub to the game.
 
     @Override
     public void runOnMainThread(Runnable task) {
@@ -158,7 +164,7 @@ public final class ConsoleServer implements GameServer {
     }
 
     @Override
-    public void transferPlayer(UUID player, TransferCommand command) {
+    public void transferPlayer(UUID player, SignedTransferCommand command) {
         // A real server sends the player's client there, who then leaves.
         if (!players.values().remove(player)) throw new IllegalStateException("the player has just left");
         print("sending " + player + " to " + command.host() + ":" + command.port());

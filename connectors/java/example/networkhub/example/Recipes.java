@@ -8,18 +8,18 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
-import networkhub.FindRequest;
+import networkhub.model.MatchRequest;
 import networkhub.HubClient;
 import networkhub.HubException;
-import networkhub.OpenWorldRequest;
+import networkhub.model.WorldRequest;
 import networkhub.connector.CachedConfig;
 import networkhub.connector.HubConnector;
 import networkhub.model.DataEntry;
-import networkhub.model.MatchResult;
-import networkhub.model.MoneyTransaction;
+import networkhub.model.Match;
+import networkhub.model.TransactionReceipt;
 import networkhub.model.TransferOutcome;
 
-/** What games often need, as the guide shows it. */
+/** Recipes of the guide. */
 public final class Recipes {
     private final HubConnector hub;
     private final HubClient client;
@@ -29,7 +29,7 @@ public final class Recipes {
         this.client = hub.client();
     }
 
-    /** Sells something, or answers false where the player cannot pay. */
+    /** Sells something; false if the player cannot pay. */
     public CompletableFuture<Boolean> buy(UUID player, BigDecimal price) {
         return client.economy().spend(player, "coins", price, "sword").thenApply(spent -> true).exceptionally(failure -> {
             HubException error = HubException.of(failure);
@@ -39,7 +39,7 @@ public final class Recipes {
     }
 
     /** Moves money between players. */
-    public CompletableFuture<MoneyTransaction> pay(UUID from, UUID to, BigDecimal amount) {
+    public CompletableFuture<TransactionReceipt> pay(UUID from, UUID to, BigDecimal amount) {
         return client.economy().pay(from, to, "coins", amount, "/pay");
     }
 
@@ -58,18 +58,24 @@ public final class Recipes {
     }
 
     /** Finds a place for a party and sends everybody there. */
-    public CompletableFuture<MatchResult> playTogether(UUID leader, String name, List<UUID> party) {
-        return client.matchmaking().find(FindRequest.serverOfType("bedwars").player(leader, name).party(party))
-                .thenApply(match -> {
-                    if (!match.success()) return match;
-                    for (UUID player : party) hub.transfer(player, match.matchedServer().serverId(), null);
-                    return match;
-                });
+    public CompletableFuture<Match> playTogether(UUID leader, String name, List<UUID> party) {
+        MatchRequest request = MatchRequest.builder()
+                .serverType("bedwars")
+                .playerUuid(leader)
+                .playerName(name)
+                .party(party)
+                .build();
+        return client.matchmaking().find(request).thenApply(match -> {
+            if (!match.success()) return match;
+            for (UUID player : party) hub.transfer(player, match.matchedServer().serverId(), null);
+            return match;
+        });
     }
 
     /** Opens a player's island, wherever it runs, and sends them there. */
     public CompletableFuture<TransferOutcome> visitIsland(UUID player) {
-        return hub.openWorld(OpenWorldRequest.forPlayer("islands", player)).thenCompose(world -> {
+        WorldRequest island = WorldRequest.builder().gameId("islands").ownerScope("player").ownerId(player.toString()).build();
+        return hub.openWorld(island).thenCompose(world -> {
             if (!world.success()) return CompletableFuture.failedFuture(new HubException("no_island", world.errorMessage()));
             return hub.transfer(player, world.matchedServer().serverId(), world.worldInstanceId());
         });

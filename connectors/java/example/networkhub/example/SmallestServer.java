@@ -2,17 +2,22 @@ package networkhub.example;
 
 import java.util.UUID;
 import networkhub.HubClient;
-import networkhub.ServerInfo;
+import networkhub.model.ServerRegistration;
 import networkhub.connector.GameServer;
 import networkhub.connector.HubConnector;
 import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 
 public final class SmallestServer implements GameServer {
     public static void main(String[] arguments) throws InterruptedException {
         HubClient client = HubClient.create(System.getenv("HUB_URL"), System.getenv("HUB_KEY"));
-        ServerInfo info = ServerInfo.of("my-first-server", "lobby", 25565).maxPlayers(20);
+        ServerRegistration info = ServerRegistration.builder()
+                .serverId("my-first-server")
+                .serverType("lobby")
+                .port(25565)
+                .maxPlayers(20)
+                .build();
         HubConnector hub = HubConnector.builder(client, info, new SmallestServer()).connector();
         hub.start();
         while (!hub.status().isConnected()) Thread.sleep(100);
@@ -26,7 +31,7 @@ public final class SmallestServer implements GameServer {
     }
 
     @Override
-    public void transferPlayer(UUID player, TransferCommand command) {
+    public void transferPlayer(UUID player, SignedTransferCommand command) {
         System.out.println("send " + player + " to " + command.host() + ":" + command.port());
     }
 

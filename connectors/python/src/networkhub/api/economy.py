@@ -9,29 +9,29 @@ from uuid import UUID
 from .. import _json
 from .._call import Api, Call, TransportT, keyed, listed, model, operation, path, query
 from ..models import (
-    Balance,
+    BalanceOperation,
+    CurrencyBalance,
     CurrencyLeaderboard,
     IncrementedStatistic,
     ModifiedBalance,
-    MoneyOperation,
-    MoneyTransaction,
     OwnerStatistics,
-    Period,
     StatisticLeaderboard,
+    StatisticPeriod,
+    TransactionReceipt,
 )
 
 
 class EconomyApi(Api[TransportT]):
     """Money, and the statistics of owners that are no players.
 
-    Never read a balance to decide whether to take from it: two servers would both sell. `spend` and `transact` decide and take in
-    one step. Amounts are `Decimal` or `int`; a float is refused with `TypeError`.
+    Do not read a balance to decide whether to take from it: two servers would both sell. `spend` and `transact` decide and take
+    in one step. Amounts are `Decimal` or `int`; a float is refused with `TypeError`.
     """
 
     @operation
-    def balances(self, owner_type: str, owner_key: str) -> Call[list[Balance]]:
+    def balances(self, owner_type: str, owner_key: str) -> Call[list[CurrencyBalance]]:
         """All balances of an owner."""
-        return Call("GET", path("economy", owner_type, owner_key, "currencies"), listed(Balance))
+        return Call("GET", path("economy", owner_type, owner_key, "currencies"), listed(CurrencyBalance))
 
     @operation
     def modify(
@@ -44,7 +44,7 @@ class EconomyApi(Api[TransportT]):
         *,
         exact: bool = False,
     ) -> Call[ModifiedBalance]:
-        """Adds to a balance, or takes from it. What is beyond the currency's bounds is cut off: `applied` tells what was done.
+        """Adds to a balance, or takes from it. What is beyond the currency's bounds is cut off: `applied` has the actual change.
 
         With `exact` all or nothing: fails with `insufficient_funds` or `over_maximum`, and then nothing has changed.
         """
@@ -56,8 +56,8 @@ class EconomyApi(Api[TransportT]):
         return _modify("player", str(player), currency, -_exact(price), reason, exact=True)
 
     @operation
-    def transact(self, operations: Sequence[MoneyOperation], reason: str | None = None) -> Call[MoneyTransaction]:
-        """Makes 1 to 16 changes, all of them or none.
+    def transact(self, operations: Sequence[BalanceOperation], reason: str | None = None) -> Call[TransactionReceipt]:
+        """Applies 1 to 16 changes, all or none.
 
         Fails with `insufficient_funds` or `over_maximum`; the error's `details["operation"]` is the index of the first change
         that was not possible.
@@ -67,10 +67,9 @@ class EconomyApi(Api[TransportT]):
     @operation
     def pay(
         self, sender: UUID, receiver: UUID, currency: str, amount: Decimal | int, reason: str | None = None
-    ) -> Call[MoneyTransaction]:
+    ) -> Call[TransactionReceipt]:
         """Moves money from one player to another, or fails with `insufficient_funds`."""
-        take = MoneyOperation("player", str(sender), currency, -_exact(amount))
-        give = MoneyOperation("player", str(receiver), currency, amount)
+        take, give = _of_player(sender, currency, -_exact(amount)), _of_player(receiver, currency, amount)
         return _transact([take, give], reason)
 
     @operation
@@ -85,7 +84,7 @@ class EconomyApi(Api[TransportT]):
         name: str,
         *,
         game_mode: str | None = None,
-        period: Period | None = None,
+        period: StatisticPeriod | None = None,
         owner_type: str | None = None,
         limit: int = 10,
     ) -> Call[StatisticLeaderboard]:
@@ -109,6 +108,10 @@ class EconomyApi(Api[TransportT]):
         return Call("POST", target, model(IncrementedStatistic), body=body, **keyed())
 
 
+def _of_player(player: UUID, currency: str, amount: Decimal | int) -> BalanceOperation:
+    return BalanceOperation(owner_type="player", owner_key=str(player), currency=currency, amount=amount)
+
+
 def _exact(amount: Decimal | int) -> Decimal | int:
     if not isinstance(amount, (Decimal, int)):
         raise TypeError(f"an amount of money is a Decimal or an int, not {type(amount).__name__}")
@@ -123,8 +126,8 @@ def _modify(
     return Call("POST", target, model(ModifiedBalance), body=body, **keyed())
 
 
-def _transact(operations: Sequence[MoneyOperation], reason: str | None) -> Call[MoneyTransaction]:
+def _transact(operations: Sequence[BalanceOperation], reason: str | None) -> Call[TransactionReceipt]:
     for change in operations:
         _exact(change.amount)
     body = _json.present(operations=operations, reason=reason)
-    return Call("POST", path("economy", "transactions"), model(MoneyTransaction), body=body, **keyed())
+    return Call("POST", path("economy", "transactions"), model(TransactionReceipt), body=body, **keyed())

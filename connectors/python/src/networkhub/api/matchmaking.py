@@ -7,7 +7,7 @@ from uuid import UUID
 
 from .. import _json
 from .._call import Api, Call, TransportT, keyed, listed, model, nothing, operation, path, query
-from ..models import MatchResult, RegionCount, TransferOutcome
+from ..models import Match, RegionPopulation, TransferOutcome
 
 
 class MatchmakingApi(Api[TransportT]):
@@ -28,7 +28,7 @@ class MatchmakingApi(Api[TransportT]):
         affinity_game_id: str | None = None,
         affinity_owner_scope: str | None = None,
         affinity_owner_id: str | None = None,
-    ) -> Call[MatchResult]:
+    ) -> Call[Match]:
         """Finds a place and reserves a slot there for 15 seconds. Where there is none the answer says why; that is no error.
 
         The best server of `server_type`, its best world of `world_type`, or the server `server_id` (and its world `world_id`)
@@ -51,12 +51,12 @@ class MatchmakingApi(Api[TransportT]):
             affinity_owner_scope=affinity_owner_scope,
             affinity_owner_id=affinity_owner_id,
         )
-        return Call("POST", path("matchmaking", "find"), model(MatchResult), body=body, **keyed())
+        return Call("POST", path("matchmaking", "find"), model(Match), body=body, **keyed())
 
     @operation
-    def regions(self, server_type: str | None = None) -> Call[list[RegionCount]]:
-        """Where servers of a type are; None for all."""
-        return Call("GET", path("matchmaking", "regions"), listed(RegionCount), query(server_type=server_type))
+    def regions(self, server_type: str | None = None) -> Call[list[RegionPopulation]]:
+        """Returns servers and players by region; None for all types."""
+        return Call("GET", path("matchmaking", "regions"), listed(RegionPopulation), query(server_type=server_type))
 
 
 class TransfersApi(Api[TransportT]):
@@ -80,7 +80,7 @@ class TransfersApi(Api[TransportT]):
         return Call("POST", path("transfers"), model(TransferOutcome), body=body, **keyed(idempotency_key))
 
     @operation
-    def report(self, transfer_id: str, player: UUID, result: str, error_message: str | None = None) -> Call[None]:
+    def report(self, transfer_id: UUID, player: UUID, result: str, error_message: str | None = None) -> Call[None]:
         """Reports how a transfer ended: `SUCCESS`, or an upper-case word that says what went wrong, which releases the slot.
 
         The first report counts; a join at the target is one, too.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from .. import _json
@@ -21,15 +22,27 @@ from .._call import (
     query,
 )
 from ..models import (
-    Catalog,
     EffectivePermissions,
+    InsertedMessages,
     LanguageSource,
     Locale,
+    LocalizationCatalog,
     PermissionGroup,
+    PermissionGroupUpdate,
     PermissionNode,
+    PermissionNodeInput,
     PlayerLanguage,
-    VersionedPermissions,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class VersionedPermissions:
+    """Answer to a question with an ETag."""
+
+    permissions: EffectivePermissions | None
+    """None if they are still those of the tag that was sent."""
+    etag: str | None
+    """Tag of this answer; None if the hub gives none."""
 
 
 class PermissionsApi(Api[TransportT]):
@@ -39,7 +52,7 @@ class PermissionsApi(Api[TransportT]):
     def effective(
         self, player: UUID, *, context: str | None = None, world: str | None = None, etag: str | None = None
     ) -> Call[VersionedPermissions]:
-        """What a player may do, all groups considered.
+        """Returns a player's effective permissions, groups included.
 
         `context` is where they are, as `server=lobby,gamemode=skyblock`; `etag` that of an answer that is still kept.
         """
@@ -65,13 +78,13 @@ class PermissionsApi(Api[TransportT]):
         return Call("GET", path("permissions", "groups", group_id), optional(PermissionGroup), is_optional=True)
 
     @operation
-    def put_group(self, group: PermissionGroup) -> Call[None]:
-        """Makes or replaces a group."""
-        return Call("PUT", path("permissions", "groups", group.group_id), nothing, body=group)
+    def put_group(self, group_id: str, group: PermissionGroupUpdate) -> Call[None]:
+        """Creates or replaces a group."""
+        return Call("PUT", path("permissions", "groups", group_id), nothing, body=group)
 
     @operation
     def delete_group(self, group_id: str) -> Call[bool]:
-        """Deletes a group; answers whether there was one."""
+        """Deletes a group; returns whether it existed."""
         return Call("DELETE", path("permissions", "groups", group_id), existed, is_optional=True)
 
     @operation
@@ -80,12 +93,12 @@ class PermissionsApi(Api[TransportT]):
         return Call("GET", path("permissions", "users", player, "permissions"), listed(PermissionNode))
 
     @operation
-    def add(self, player: UUID, node: PermissionNode) -> Call[None]:
+    def add(self, player: UUID, node: PermissionNodeInput) -> Call[None]:
         """Gives a player a node; one of the same name, context and world is replaced."""
         return Call("POST", path("permissions", "users", player, "permissions"), nothing, body=node)
 
     @operation
-    def remove(self, player: UUID, node: PermissionNode) -> Call[None]:
+    def remove(self, player: UUID, node: PermissionNodeInput) -> Call[None]:
         """Takes a node from a player."""
         return Call("POST", path("permissions", "users", player, "permissions", "remove"), nothing, body=node)
 
@@ -94,17 +107,17 @@ class LocalizationApi(Api[TransportT]):
     """Messages and languages."""
 
     @operation
-    def catalog(self, namespaces: Sequence[str] = ()) -> Call[Catalog]:
+    def catalog(self, namespaces: Sequence[str] = ()) -> Call[LocalizationCatalog]:
         """The messages of these namespaces; none is all. Of two namespaces with the same key the first one named counts."""
         parameters = query(namespace=",".join(namespaces) or None)
-        return Call("GET", path("localization", "catalog"), model(Catalog), parameters)
+        return Call("GET", path("localization", "catalog"), model(LocalizationCatalog), parameters)
 
     @operation
     def register_defaults(self, namespace: str, locale: str, entries: Mapping[str, str]) -> Call[int]:
-        """Adds the messages that are missing; never overwrites one, so do it at every start. Answers how many were new."""
+        """Adds the messages that are missing; never overwrites one, so do it at every start. Returns the number of new ones."""
 
         def read(answer: Answer) -> int:
-            return answer.read(dict[str, int])["inserted"]
+            return answer.read(InsertedMessages).inserted
 
         body = {"namespace": namespace, "locale": locale, "entries": entries}
         return Call("POST", path("localization", "defaults"), read, body=body)
@@ -123,7 +136,7 @@ class LocalizationApi(Api[TransportT]):
     def set_language(
         self, player: UUID, locale: str | None, source: LanguageSource = "PLAYER", *, username: str | None = None
     ) -> Call[PlayerLanguage]:
-        """Sets a player's language; None unsets it. `username` makes a player known who was never seen."""
+        """Sets a player's language; None unsets it. `username` records a player who was never seen."""
         body = _json.present(locale=locale, source=source)
         target = path("localization", "players", player, "locale")
         return Call("PUT", target, model(PlayerLanguage), query(username=username), body=body)

@@ -6,8 +6,16 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from .. import _json
-from .._call import Api, Call, Repeat, TransportT, existed, keyed, listed, model, operation, optional, page_of, path, query
-from ..models import DataEntry, IncrementedStatistic, IpRecord, Page, PlayerProfile, PlayerStatistics, PlayerSummary
+from .._call import Api, Call, Repeat, TransportT, existed, keyed, listed, model, operation, optional, path, query
+from ..models import (
+    DataEntry,
+    IncrementedStatistic,
+    IpRecord,
+    LivePlayerProfile,
+    LoadedPlayer,
+    PlayerStatistics,
+    PlayerSummaryPage,
+)
 
 
 class PlayersApi(Api[TransportT]):
@@ -22,15 +30,15 @@ class PlayersApi(Api[TransportT]):
         region: str | None = None,
         page: int = 0,
         limit: int = 50,
-    ) -> Call[Page[PlayerSummary]]:
+    ) -> Call[PlayerSummaryPage]:
         """Players ever seen, the latest first. `search` is a part of the name, `username` all of it; pages count from 0."""
         parameters = query(search=search, username=username, region=region, page=page, limit=limit)
-        return Call("GET", path("players"), page_of(PlayerSummary), parameters)
+        return Call("GET", path("players"), model(PlayerSummaryPage), parameters)
 
     @operation
-    def get(self, player: UUID, game_mode: str | None = None) -> Call[PlayerProfile | None]:
+    def get(self, player: UUID, game_mode: str | None = None) -> Call[LivePlayerProfile | None]:
         """A player, with where they are; None for one who was never seen."""
-        return Call("GET", path("players", player), optional(PlayerProfile), query(game_mode=game_mode), is_optional=True)
+        return Call("GET", path("players", player), optional(LivePlayerProfile), query(game_mode=game_mode), is_optional=True)
 
     @operation
     def load(
@@ -42,15 +50,15 @@ class PlayersApi(Api[TransportT]):
         game_type: str | None = None,
         ip: str | None = None,
         include: Iterable[str] = (),
-    ) -> Call[PlayerProfile]:
-        """Loads a player who joins, and makes them known.
+    ) -> Call[LoadedPlayer]:
+        """Loads a joining player, and records an unknown one.
 
         `game_mode` is whose data is read (None: `global`), `game_type` the engine, recorded on first sight; `ip` is located and
         forgotten. `include` says what else to answer: `permissions`, `punishments`, `language`, `balances`, `statistics`,
         `data:NAMESPACE`.
         """
         parameters = query(username=username, game_mode=game_mode, game_type=game_type, ip=ip, include=",".join(include) or None)
-        return Call("POST", path("players", player, "load"), model(PlayerProfile), parameters)
+        return Call("POST", path("players", player, "load"), model(LoadedPlayer), parameters)
 
     @operation
     def get_data(self, player: UUID, game_mode: str, namespace: str) -> Call[DataEntry | None]:
@@ -73,7 +81,7 @@ class PlayersApi(Api[TransportT]):
 
     @operation
     def delete_data(self, player: UUID, game_mode: str, namespace: str) -> Call[bool]:
-        """Deletes a player's data; answers whether there was any."""
+        """Deletes a player's data; returns whether there was any."""
         return Call("DELETE", path("players", player, "data", game_mode, namespace), existed, is_optional=True)
 
     @operation

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from .. import _json
 from .._call import Api, Call, TransportT, keyed, listed, model, nothing, operation, optional, path, query
-from ..models import Punishment, PunishmentType
+from ..models import Punishment, PunishmentKind
 
 
 class PunishmentsApi(Api[TransportT]):
@@ -18,7 +18,7 @@ class PunishmentsApi(Api[TransportT]):
     def punish(
         self,
         player: UUID,
-        type: PunishmentType,
+        type: PunishmentKind,
         reason: str | None = None,
         *,
         player_name: str | None = None,
@@ -36,7 +36,7 @@ class PunishmentsApi(Api[TransportT]):
     def punish_name(
         self,
         player_name: str,
-        type: PunishmentType,
+        type: PunishmentKind,
         reason: str | None = None,
         *,
         duration: timedelta | None = None,
@@ -44,7 +44,7 @@ class PunishmentsApi(Api[TransportT]):
         issuer_uuid: UUID | None = None,
         issuer_name: str | None = None,
     ) -> Call[Punishment]:
-        """Punishes whoever has or will have this name."""
+        """Punishes the player who has or will have this name."""
         body = _body(type, reason, duration, issuer_uuid, issuer_name)
         body |= _json.present(player_name=player_name, ip_based=ip_based)
         return Call("POST", path("punishments", "create-by-name"), model(Punishment), body=body, **keyed())
@@ -53,7 +53,7 @@ class PunishmentsApi(Api[TransportT]):
     def punish_ip(
         self,
         ip_address: str,
-        type: PunishmentType,
+        type: PunishmentKind,
         reason: str | None = None,
         *,
         duration: timedelta | None = None,
@@ -72,7 +72,7 @@ class PunishmentsApi(Api[TransportT]):
 
     @operation
     def query(self, player: UUID | None = None, ip: str | None = None, *, active_only: bool = True) -> Call[list[Punishment]]:
-        """What matches a player, an address, or either one."""
+        """Returns the punishments of a player, an address, or either."""
         parameters = query(player_uuid=player, ip=ip, active_only=active_only)
         return Call("GET", path("punishments", "query"), listed(Punishment), parameters)
 
@@ -122,7 +122,7 @@ class PunishmentsApi(Api[TransportT]):
         actor_name: str | None = None,
         reason: str | None = None,
     ) -> Call[list[Punishment]]:
-        """Revokes all active bans of a name, and of its last address if asked to; answers the revoked ones."""
+        """Revokes all active bans of a name, and of its last address if asked to; returns the revoked ones."""
         body = _json.present(
             player_name=player_name,
             also_unban_last_ip=also_unban_last_ip,
@@ -141,13 +141,13 @@ class PunishmentsApi(Api[TransportT]):
         actor_name: str | None = None,
         reason: str | None = None,
     ) -> Call[list[Punishment]]:
-        """Revokes all active bans of an address; answers the revoked ones."""
+        """Revokes all active bans of an address; returns the revoked ones."""
         body = _json.present(ip_address=ip_address, actor_uuid=actor_uuid, actor_name=actor_name, reason=reason)
         return Call("POST", path("punishments", "unban-ip"), listed(Punishment), body=body, **keyed())
 
 
 def _body(
-    type: PunishmentType,
+    type: PunishmentKind,
     reason: str | None,
     duration: timedelta | None,
     issuer_uuid: UUID | None,

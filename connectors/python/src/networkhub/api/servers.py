@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from .. import _json
-from .._call import Answer, Api, Call, Repeat, TransportT, keyed, model, nothing, operation, page_of, path, query
-from ..models import LogLine, OnlinePlayer, Page, PlayerName, Registered, ServerInfo, ServerRecord, ServerState
+from .._call import Answer, Api, Call, Repeat, TransportT, keyed, model, nothing, operation, path, query
+from ..models import (
+    HeartbeatPlayer,
+    ListedServerPage,
+    LogBatchLine,
+    PresenceRecord,
+    ServerRegistration,
+    ServerSession,
+    WorldReport,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """A server's changing state. None leaves the hub's knowledge unchanged."""
+
+    game_state: str | None = None
+    """State of its game, such as `WAITING` or `PLAYING`."""
+    players_to_start: int | None = None
+    """Players that its game needs; 0 if it is no minigame."""
+    worlds: list[WorldReport] | None = None
+    """All its worlds."""
 
 
 class ServersApi(Api[TransportT]):
     """Servers: registration, heartbeats, who is where. A `HubConnector` makes most of these calls itself."""
 
     @operation
-    def register(self, server: ServerInfo, state: ServerState | None = None) -> Call[Registered]:
+    def register(self, server: ServerRegistration, state: ServerState | None = None) -> Call[ServerSession]:
         """Registers a server and marks it online. Again replaces what was registered; players stay."""
         body = _json.fields_of(server) | _json.fields_of(state or ServerState())
-        return Call("POST", path("servers", "register"), model(Registered), body=body)
+        return Call("POST", path("servers", "register"), model(ServerSession), body=body)
 
     @operation
     def heartbeat(
-        self, server_id: str, state: ServerState | None = None, players: Sequence[PlayerName] | None = None
+        self, server_id: str, state: ServerState | None = None, players: Sequence[HeartbeatPlayer] | None = None
     ) -> Call[None]:
         """Keeps a server online. Fails with `unknown_server` where it has to register again. Never repeated.
 
@@ -69,19 +90,19 @@ class ServersApi(Api[TransportT]):
         search: str | None = None,
         page: int = 0,
         limit: int = 50,
-    ) -> Call[Page[ServerRecord]]:
+    ) -> Call[ListedServerPage]:
         """The servers of the network, online or not. Pages count from 0."""
         parameters = query(server_type=server_type, online=online, region=region, search=search, page=page, limit=limit)
-        return Call("GET", path("servers"), page_of(ServerRecord), parameters)
+        return Call("GET", path("servers"), model(ListedServerPage), parameters)
 
     @operation
-    def online_players(self, server_type: str | None = None) -> Call[list[OnlinePlayer]]:
+    def online_players(self, server_type: str | None = None) -> Call[list[PresenceRecord]]:
         """The players who are online on servers of a type; None for all."""
 
-        def read_from(cursor: str | None, before: list[OnlinePlayer]) -> Call[list[OnlinePlayer]]:
-            def read(answer: Answer) -> list[OnlinePlayer] | Call[list[OnlinePlayer]]:
-                players = [*before, *answer.read_list(OnlinePlayer)]
-                # Where there are more than fit in an answer, a header says how to go on.
+        def read_from(cursor: str | None, before: list[PresenceRecord]) -> Call[list[PresenceRecord]]:
+            def read(answer: Answer) -> list[PresenceRecord] | Call[list[PresenceRecord]]:
+                players = [*before, *answer.read_list(PresenceRecord)]
+                # A header has the cursor of the next part, if there is one.
                 following = answer.headers.get("next-cursor")
                 return read_from(following, players) if following else players
 
@@ -91,11 +112,11 @@ class ServersApi(Api[TransportT]):
 
     @operation
     def report_command(self, request_id: str, success: bool, output: str | None = None, error: str | None = None) -> Call[None]:
-        """Answers a console command that the hub asked for. An answer that comes too late is accepted and discarded."""
+        """Reports the outcome of a console command. An answer that comes too late is accepted and discarded."""
         body = _json.present(request_id=request_id, success=success, output=output, error=error)
         return Call("POST", path("servers", "command-result"), nothing, body=body)
 
     @operation
-    def ship_logs(self, server_id: str, lines: Sequence[LogLine]) -> Call[None]:
+    def ship_logs(self, server_id: str, lines: Sequence[LogBatchLine]) -> Call[None]:
         """Ships lines of the console; the hub keeps the newest 5,000 of a server."""
         return Call("POST", path("servers", server_id, "logs"), nothing, body={"lines": lines}, **keyed())

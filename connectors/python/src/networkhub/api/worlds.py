@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _json
 from .._call import Answer, Api, Call, TransportT, keyed, model, nothing, operation, path
-from ..models import ChatMessage, OpenedWorld, OpenWorldRequest, UploadUrl, WorldLease
+from ..models import ChatMessageInput, NodeReleaseCount, OpenedWorld, SnapshotUpload, WorldLease, WorldRequest
 
 
 class WorldsApi(Api[TransportT]):
@@ -15,7 +15,7 @@ class WorldsApi(Api[TransportT]):
     """
 
     @operation
-    def open(self, request: OpenWorldRequest) -> Call[OpenedWorld]:
+    def open(self, request: WorldRequest) -> Call[OpenedWorld]:
         """Opens a world, wherever it is or will be up.
 
         LOADING: wait for WORLD_READY with this `world_instance_id`; `HubConnector.open_world` does.
@@ -24,7 +24,7 @@ class WorldsApi(Api[TransportT]):
 
     @operation
     def release(self, world_instance_id: str) -> Call[WorldLease]:
-        """Says that nobody needs a world any more."""
+        """Releases a world that is no longer needed."""
         return Call("POST", path("worlds", world_instance_id, "release"), model(WorldLease))
 
     @operation
@@ -35,10 +35,10 @@ class WorldsApi(Api[TransportT]):
 
     @operation
     def release_all(self, node_server_id: str) -> Call[int]:
-        """At a node's start: all leases it held before are lost. Answers how many there were."""
+        """At a node's start: all leases it held before are lost. Returns their number."""
 
         def read(answer: Answer) -> int:
-            return answer.read(dict[str, int])["released"]
+            return answer.read(NodeReleaseCount).released
 
         return Call("POST", path("worlds", "release-all"), read, body={"nodeServerId": node_server_id})
 
@@ -73,9 +73,9 @@ class WorldsApi(Api[TransportT]):
         return Call("POST", path("worlds", world_id, "heartbeat"), model(WorldLease), body=body)
 
     @operation
-    def upload_url(self, world_id: int) -> Call[UploadUrl]:
-        """Where to upload a snapshot."""
-        return Call("POST", path("worlds", world_id, "upload-url"), model(UploadUrl))
+    def upload_url(self, world_id: int) -> Call[SnapshotUpload]:
+        """Creates an address to upload a snapshot to."""
+        return Call("POST", path("worlds", world_id, "upload-url"), model(SnapshotUpload))
 
     @operation
     def unloaded(
@@ -96,8 +96,8 @@ class ChatApi(Api[TransportT]):
     """The network's chat."""
 
     @operation
-    def send(self, message: ChatMessage) -> Call[None]:
-        """Says a line to every server, this one included.
+    def send(self, message: ChatMessageInput) -> Call[None]:
+        """Sends a line to every server, this one included.
 
         Show it when it comes back as CHAT, because a filter may have rewritten it. Fails with `chat_rejected` where a filter
         refuses it.

@@ -24,7 +24,7 @@ class HubClock:
     def ping(self, sent_at: int) -> None:
         """A ping that was sent at this time came just now."""
         self._offsets.append(sent_at - local_ms())
-        # The ping that was delayed least tells best.
+        # The least delayed ping is the most exact.
         self._offset = max(self._offsets)
 
     def now(self) -> int:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Awaitable
 
 from ..client import AsyncHubClient
-from ..models import ConsoleCommand
+from ..models import ConsoleCommandOrder
 from .clock import HubClock
 from .game import GameServer, call_game
 from .persist import persist
@@ -19,20 +19,20 @@ _TOO_BUSY = "The server's main thread did not get to it in time; it was not run.
 
 
 class CommandRunner:
-    """Runs console commands and answers them. Never runs one whose caller no longer waits."""
+    """Runs console commands and answers them. Never runs one whose caller has timed out."""
 
     def __init__(self, client: AsyncHubClient, game: GameServer, clock: HubClock) -> None:
         self._client = client
         self._game = game
         self._clock = clock
 
-    async def run(self, command: ConsoleCommand) -> None:
+    async def run(self, command: ConsoleCommandOrder, sent_at: int) -> None:
         """Runs a command that came with the stream."""
-        left = (command.at + command.timeout_ms - self._clock.now()) / 1000
+        left = (sent_at + command.timeout_ms - self._clock.now()) / 1000
         if left <= 0:
             LOG.info("A console command came too late and was not run")
             return
-        # Whoever gets it answers: the main thread, or the clock.
+        # Its first taker reports: the main thread, or the clock.
         claim = threading.Lock()
 
         def begin() -> Awaitable[str] | str:
@@ -54,7 +54,7 @@ class CommandRunner:
             await self._answer(command, True, output=output)
 
     async def _answer(
-        self, command: ConsoleCommand, success: bool, *, output: str | None = None, error: str | None = None
+        self, command: ConsoleCommandOrder, success: bool, *, output: str | None = None, error: str | None = None
     ) -> None:
         report = self._client.servers.report_command
         await persist(lambda: report(command.request_id, success, output, error), command.timeout_ms / 1000)

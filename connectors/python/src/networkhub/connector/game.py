@@ -1,4 +1,4 @@
-"""What a plugin implements."""
+"""The interface that a plugin implements."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from uuid import UUID
 
-from ..models import ChatMessage, Punishment, TransferCommand
+from ..models import ChatMessage, Punishment, SignedTransferCommand
 
 T = TypeVar("T")
 
 
 class GameServer(ABC):
-    """What a game server or proxy does for the hub; all that a plugin has to implement.
+    """A game server or proxy, as the hub needs it; the only interface that a plugin implements.
 
     All methods are called through `run_on_main_thread`, where a plugin may touch the game. In a game that runs on the
     connector's event loop they may be coroutine functions. Whatever they raise is reported to the hub or logged; it stops
@@ -30,7 +30,7 @@ class GameServer(ABC):
         task()
 
     @abstractmethod
-    def transfer_player(self, player: UUID, command: TransferCommand) -> Awaitable[None] | None:
+    def transfer_player(self, player: UUID, command: SignedTransferCommand) -> Awaitable[None] | None:
         """Sends a player of this server to another one.
 
         The command is verified: it is signed, not expired, not used before, and the player is here. On a proxy connect them to
@@ -55,7 +55,7 @@ class GameServer(ABC):
 
 
 async def call_game(game: GameServer, method: Callable[[], Awaitable[T] | T]) -> T:
-    """What a method of the game answers when it runs on its main thread."""
+    """Result of a method of the game that runs on its main thread."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Awaitable[T] | T] = loop.create_future()
 

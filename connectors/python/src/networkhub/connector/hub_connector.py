@@ -12,21 +12,22 @@ from typing import Any
 from uuid import UUID
 
 from .. import _json
+from ..api.servers import ServerState
 from ..client import AsyncHubClient
 from ..errors import HubError
 from ..events import HubEvent
 from ..models import (
     ChatMessage,
-    ConsoleCommand,
+    ChatMessageInput,
+    ConsoleCommandOrder,
+    LoadedPlayer,
     OpenedWorld,
-    OpenWorldRequest,
-    PlayerProfile,
     Punishment,
-    Registered,
-    ServerInfo,
-    ServerState,
-    TransferCommand,
+    ServerRegistration,
+    ServerSession,
+    SignedTransferCommand,
     TransferOutcome,
+    WorldRequest,
 )
 from .clock import HubClock
 from .commands import CommandRunner
@@ -45,7 +46,7 @@ LOG = logging.getLogger("networkhub")
 
 _TICK = 5.0
 _PATIENCE = 3.0
-"""How long `stop` waits until everything is told."""
+"""Seconds that `stop` waits for pending changes."""
 _EVENTS = (
     *("CHAT", "PUNISHMENT", "TRANSFER", "EXECUTE_COMMAND", "LOCALIZATION_UPDATED", "CONFIG_UPDATED", "WORLD_READY"),
     *("WORLD_OPEN", "WORLD_SNAPSHOT", "WORLD_UNLOAD", "SIGNING_SECRET_ROTATED", "PERMISSIONS_UPDATED"),
@@ -55,7 +56,7 @@ _EVENTS = (
 class HubConnector:
     """Connects a game server or proxy with its hub.
 
-    Registers it, keeps it online, tells who is on it, listens to the event stream, and keeps in memory what the game asks
+    Registers it, keeps it online, reports its players, listens to the event stream, and keeps in memory what the game asks
     for all the time. One for each server, for as long as it runs:
 
         async with HubConnector(client, info, game) as hub: …
@@ -66,28 +67,28 @@ class HubConnector:
 
     While the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of worlds wait in
     memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is not possible
-    everything that is kept is read anew. Bans and mutes stay in force (`PunishmentCache`); permissions, messages and config stay
+    everything that is kept is read again. Bans and mutes stay in force (`PunishmentCache`); permissions, messages and config stay
     as they were.
     """
 
     def __init__(
         self,
         client: AsyncHubClient,
-        info: ServerInfo,
+        info: ServerRegistration,
         game: GameServer,
         options: ConnectorOptions | None = None,
     ) -> None:
         self.client = client
         """The client, for calls that the connector does not make itself."""
         self.info = info
-        """What the server registers with."""
+        """Registration of the server."""
         self.options = options = options or ConnectorOptions()
         """The settings."""
         self._clock = HubClock()
         self.punishments = PunishmentCache(self._clock)
         """The punishments that are known."""
         self.permissions = PermissionCache(client, options.permission_context)
-        """What players may do."""
+        """Permissions of players."""
         self.localization = LocalizationCache(client, options.all_namespaces, options.messages, options.default_locale)
         """Messages and languages."""
         self.transfer_verifier = TransferVerifier()
@@ -155,7 +156,7 @@ class HubConnector:
 
     @property
     def status(self) -> ConnectorStatus:
-        """How the connector is doing."""
+        """Returns the connector's state."""
         error = self._session.last_error or (None if self._stream_open else self._stream_error)
         return ConnectorStatus(
             registered=self._session.is_registered and not self._session.is_away,
@@ -169,13 +170,13 @@ class HubConnector:
         while not self.status.is_connected:
             await asyncio.sleep(0.05)
 
-    # What the game tells the hub.
+    # Reports of the game to the hub.
 
     async def check_join(self, player: UUID, name: str, ip: str | None = None) -> JoinDecision:
         """Asks whether a player may join, and loads them; call it before they do. Never fails.
 
         Answers within the time of `ConnectorOptions.join_timeout`, also while the hub is away: then from what is known, and
-        somebody of whom nothing current is known is refused, unless `ConnectorOptions.allow_unverified` was set. `ip` is the
+        a player of whom nothing current is known is refused, unless `ConnectorOptions.allow_unverified` was set. `ip` is the
         player's address, so that bans of addresses match.
         """
         if ip is not None:
@@ -211,8 +212,8 @@ class HubConnector:
         ban = self.punishments.ban(player)
         return JoinDecision(True, profile=profile) if ban is None else JoinDecision(False, "BANNED", ban)
 
-    async def _take_permissions(self, player: UUID, profile: PlayerProfile, asked_at: float) -> None:
-        """Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for."""
+    async def _take_permissions(self, player: UUID, profile: LoadedPlayer, asked_at: float) -> None:
+        """Part of the join, so that they are known at its end. A load has no context, so they are read separately for one."""
         if profile.permissions is not None and self.options.permission_context is None:
             self.permissions.put(player, profile.permissions, None, asked_at)
             return
@@ -267,22 +268,29 @@ class HubConnector:
         """
         return await self._transfers.ask(player, target_server_id, world_id, 30.0)
 
-    async def open_world(self, request: OpenWorldRequest) -> OpenedWorld:
+    async def open_world(self, request: WorldRequest) -> OpenedWorld:
         """Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`."""
         return await self._worlds.open(request, 60.0)
 
     async def send_chat(self, player: UUID, name: str, message: str) -> None:
-        """Says a line to the whole network; it comes back to `GameServer.show_chat`.
+        """Sends a line to the whole network; it comes back to `GameServer.show_chat`.
 
-        Fails with `muted` for somebody who may not chat, and with `chat_rejected` where a filter refuses it. Chat is not kept for
+        Fails with `muted` for a player who may not chat, and with `chat_rejected` where a filter refuses it. Chat is not kept for
         later.
         """
         if self.punishments.is_muted(player):
             raise HubError("muted", "The player is muted.")
-        await self.client.chat.send(ChatMessage(player, name, message, self.info.server_id, self.info.server_type))
+        line = ChatMessageInput(
+            player_uuid=player,
+            player_name=name,
+            message=message,
+            server_id=self.info.server_id,
+            server_type=self.info.server_type,
+        )
+        await self.client.chat.send(line)
 
     def hub_time(self) -> int:
-        """The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell."""
+        """The time by the hub's clock, in milliseconds since the epoch, as its pings show."""
         return self._clock.now()
 
     def config(self, group: str, namespace: str, default_doc: Any) -> CachedConfig:
@@ -304,7 +312,7 @@ class HubConnector:
         """
         self._listeners.setdefault(type, []).append(listener)
 
-    # What the hub tells.
+    # Events.
 
     async def _listen(self) -> None:
         while True:
@@ -332,7 +340,7 @@ class HubConnector:
     def _opened(self) -> None:
         self._stream_open = True
         self._stream_error = None
-        # What was read before the first stream may have changed before it began.
+        # State that was read before the first stream may have changed before it began.
         if not self._was_open:
             self._read_all()
         self._was_open = True
@@ -357,11 +365,11 @@ class HubConnector:
         elif event.type == "PUNISHMENT":
             self._punished(event)
         elif event.type == "TRANSFER":
-            self._spawn(self._transfers.carry_out(event.read(TransferCommand)), "A transfer cannot be carried out")
+            self._spawn(self._transfers.carry_out(event.read(SignedTransferCommand)), "A transfer cannot be carried out")
         elif event.type == "SIGNING_SECRET_ROTATED":
             self.transfer_verifier.rotate(event.data["signingSecret"], event.data["validUntil"])
         elif event.type == "EXECUTE_COMMAND":
-            self._spawn(self._commands.run(event.read(ConsoleCommand)), "A console command cannot be run")
+            self._spawn(self._commands.run(event.read(ConsoleCommandOrder), event.at), "A console command cannot be run")
         elif event.type == "LOCALIZATION_UPDATED":
             self._read_catalog()
         elif event.type == "CONFIG_UPDATED":
@@ -394,14 +402,14 @@ class HubConnector:
         if player in self._online:
             self._ask_game(lambda: self._game.kick_player(player, reason), "A player cannot be kicked")
 
-    def _registered(self, answer: Registered) -> None:
+    def _registered(self, answer: ServerSession) -> None:
         self.transfer_verifier.set_secret(answer.signing_secret, self._clock.now())
         LOG.info("Registered with the hub as %s", answer.server_id)
 
-    # What is kept.
+    # Caches.
 
     async def _tick(self) -> None:
-        """Catches what no event tells: permissions that ended by themselves."""
+        """Refreshes expired permissions, which no event announces."""
         while True:
             await asyncio.sleep(_TICK)
             now = self._clock.now()
@@ -410,7 +418,7 @@ class HubConnector:
             self.localization.prune(self._online)
 
     def _read_all(self) -> None:
-        """Reads anew everything that is kept."""
+        """Reads all cached state again."""
         self.punishments.gap()
         for queue in (self._punishment_refresh, self._permission_refresh, self._language_refresh):
             queue.add_all(self._online)

@@ -9,13 +9,13 @@ from typing import Any
 from uuid import UUID
 
 from ..client import AsyncHubClient
-from ..models import Catalog, ConfigDocument, LanguageSource, PlayerLanguage
+from ..models import ConfigDocument, LanguageSource, LocalizationCatalog, PlayerLanguage
 
 LOG = logging.getLogger("networkhub")
 
 
 class LocalizationCache:
-    """Messages in the players' languages. Answers at once, from memory, in any thread.
+    """Messages in the players' languages. Answers immediately, from memory, in any thread.
 
     While the hub is away it answers what was known last, and before the first answer the defaults of the plugin.
     """
@@ -32,10 +32,10 @@ class LocalizationCache:
         self._defaults = defaults
         self._default_locale = default_locale
         self._languages: dict[UUID, PlayerLanguage] = {}
-        self._catalog: Catalog | None = None
+        self._catalog: LocalizationCatalog | None = None
 
     @property
-    def catalog(self) -> Catalog | None:
+    def catalog(self) -> LocalizationCatalog | None:
         """The catalog as it was read last."""
         return self._catalog
 
@@ -59,7 +59,7 @@ class LocalizationCache:
         return self._default_locale if self._catalog is None else self._catalog.default_locale
 
     def language(self, player: UUID) -> PlayerLanguage | None:
-        """What is known of a player's language: who chose it tells whether to ask them."""
+        """Returns the known language of a player, with its source: a chosen one need not be asked for again."""
         return self._languages.get(player)
 
     async def set_language(self, player: UUID, locale: str | None, source: LanguageSource = "PLAYER") -> PlayerLanguage:
@@ -120,7 +120,7 @@ class CachedConfig:
         return self
 
     async def read(self) -> ConfigDocument:
-        """Registers the default, which answers the document that counts."""
+        """Registers the default, which returns the effective document."""
         return await self._client.config.register(self.group, self.namespace, self._default_doc)
 
     def put(self, doc: Any) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ..models import PlayerProfile, Punishment, ServerState
+from ..api.servers import ServerState
+from ..models import LoadedPlayer, Punishment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +19,7 @@ class ConnectorOptions:
     events: Sequence[str] = ()
     """More events to listen to, such as `PLAYER_JOINED`; see `HubConnector.on`."""
     namespace: str | None = None
-    """Where the plugin's own messages are registered."""
+    """Namespace of the plugin's own messages."""
     messages: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The plugin's own messages, by language, then by key; used until the network has others."""
     namespaces: Sequence[str] = ()
@@ -26,19 +27,19 @@ class ConnectorOptions:
     default_locale: str = "en"
     """The language of last resort."""
     permission_context: str | None = None
-    """Where this server is for permissions, such as `server=lobby`; None: only permissions that count everywhere do."""
+    """Context of this server's permissions, such as `server=lobby`; None: only permissions without a context apply."""
     game_mode: str | None = None
-    """Whose data a join loads; None is `global`."""
+    """Game mode whose data a join loads; None is `global`."""
     game_type: str | None = None
     """The engine of players who join: `MINECRAFT` or `HYTALE`."""
     load: Sequence[str] = ()
-    """What a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`."""
+    """More that a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`."""
     allow_unverified: bool = False
     """While the hub is away, lets players join of whom nothing current is known: bans fail open."""
     trust_clean: float = 600.0
     """For how long into an outage players may come back who were checked before it and had no ban."""
     join_timeout: float = 4.0
-    """How long a join may wait for the hub."""
+    """Maximum wait of a join for the hub."""
 
     def __post_init__(self) -> None:
         if self.messages and self.namespace is None:
@@ -52,30 +53,30 @@ class ConnectorOptions:
 
 @dataclass(frozen=True, slots=True)
 class JoinDecision:
-    """Whether a player may join."""
+    """Decision whether a player may join."""
 
     allowed: bool
     reason: Literal["BANNED", "NOT_VERIFIED"] | None = None
-    """Why not: a ban, or the hub is away and nothing current is known of the player."""
+    """Reason of a refusal: a ban, or the hub is away and the player is not known to be clean."""
     ban: Punishment | None = None
-    profile: PlayerProfile | None = None
+    profile: LoadedPlayer | None = None
     """The player as the hub has loaded them; None where the hub was away or they may not join."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectorStatus:
-    """How a connector is doing."""
+    """State of a connector."""
 
     registered: bool
-    """Whether the hub knows the server."""
+    """True if the server is registered."""
     stream_open: bool
-    """Whether events come."""
+    """True if the event stream is open."""
     pending_changes: int
     """Joins, leaves and changes of worlds that the hub has not confirmed."""
     last_error: str | None
-    """What went wrong last, for people; None while all is well."""
+    """Last error as a sentence; None while there is none."""
 
     @property
     def is_connected(self) -> bool:
-        """Whether the hub hears the server and the server hears the hub."""
+        """True if the server is registered and its event stream is open."""
         return self.registered and self.stream_open and self.last_error is None

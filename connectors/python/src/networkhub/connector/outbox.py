@@ -12,7 +12,7 @@ from .._call import new_key
 
 
 class ChangeKind(Enum):
-    """What a player did."""
+    """Kind of a player's change."""
 
     JOIN = "join"
     WORLD = "change of world"
@@ -30,7 +30,7 @@ class PlayerChange:
     previous_world: str | None = None
     made_at: float = field(default_factory=time.monotonic)
     key: str = field(default_factory=new_key)
-    """Makes repeats one change."""
+    """Idempotency key: repeats are one change."""
 
     def renew_key(self) -> None:
         """A refusal is kept with its key, too: after one, the change needs another."""
@@ -48,7 +48,7 @@ class PlayerOutbox:
         return len(self._changes)
 
     def add(self, change: PlayerChange) -> int:
-        """Adds a change. Answers how many were dropped to make room: visits that are over, and changes of worlds."""
+        """Adds a change. Returns the number of those dropped to make room: visits that are over, and changes of worlds."""
         # Of several changes of world in a row the last one counts. The first change may be under way.
         last = self._changes[-1] if len(self._changes) > 1 else None
         if last is not None and last.kind is change.kind is ChangeKind.WORLD and last.player == change.player:
@@ -87,7 +87,7 @@ class PlayerOutbox:
         self._changes = kept
 
     def concerns(self, player: UUID) -> bool:
-        """Whether a change of a player waits."""
+        """True if a change of the player is pending."""
         return any(change.player == player for change in self._changes)
 
     def _drop_finished_visits(self) -> int:

@@ -1,4 +1,4 @@
-"""What players may do, kept in memory."""
+"""Permissions, kept in memory."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..client import AsyncHubClient
 from ..models import EffectivePermissions
 
 _UNVERSIONED = 60.0
-"""How many seconds an answer is kept that does not say when it ends."""
+"""Seconds that an answer without an end is kept."""
 _KEPT = 300.0
-"""How long the permissions of somebody are kept who was checked and did not join, or has left."""
+"""Lifetime of the permissions of players who did not join or have left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class _Entry:
 
 
 class PermissionCache:
-    """What players may do.
+    """Permissions of players.
 
-    Answers at once, from memory, in any thread, also while the hub is away: then with what was known last.
-    Read when a player is checked, and again when the hub tells of a change.
+    Answers immediately, from memory, in any thread, also while the hub is away: then with what was known last.
+    Read when a player is checked, and again when the hub announces a change.
     """
 
     def __init__(self, client: AsyncHubClient, context: str | None) -> None:
@@ -37,10 +37,10 @@ class PermissionCache:
         self._context = context
         self._entries: dict[UUID, _Entry] = {}
         self._changed_at = time.monotonic()
-        """When a change was told of last."""
+        """Time of the last announced change."""
 
     def has(self, player: UUID, node: str) -> bool:
-        """Whether a player has a permission. Somebody of whom nothing is known has none."""
+        """True if a player has a permission; false for unknown players."""
         return self.check(player, node) is True
 
     def check(self, player: UUID, node: str) -> bool | None:
@@ -64,7 +64,7 @@ class PermissionCache:
 
     def put(self, player: UUID, answer: EffectivePermissions, etag: str | None, asked_at: float) -> None:
         """An answer to a question that was asked at this time."""
-        nodes = {node.lower(): value for node, value in answer.permissions.items()}
+        nodes = {node.lower(): value for node, value in answer.permissions.items() if value is not None}
         self._entries[player] = _Entry(nodes, answer, etag, asked_at)
 
     async def refresh(self, player: UUID) -> None:
@@ -80,28 +80,26 @@ class PermissionCache:
             self.put(player, entry.answer, answer.etag, asked_at)
 
     def changed(self) -> None:
-        """An event told of a change."""
+        """Records that an event announced a change."""
         self._changed_at = time.monotonic()
 
     def may_be_stale(self, player: UUID) -> bool:
-        """Whether a change was told of since what is known was asked for."""
+        """True if a change was announced after the known state was requested."""
         entry = self._entries.get(player)
         return entry is None or entry.asked_at < self._changed_at
 
     def is_before(self, player: UUID, revision: Any) -> bool:
-        """Whether what is known may be older than this change."""
+        """True if the known state may be older than this change."""
         entry = self._entries.get(player)
-        if entry is None or entry.answer.revision is None or not isinstance(revision, int):
+        if entry is None or not isinstance(revision, int):
             return True
         return entry.answer.revision < revision
 
     def has_expired(self, player: UUID, hub_now: int) -> bool:
-        """Whether a player's permissions have changed by themselves, or may have."""
+        """True if a player's permissions have expired or are unknown."""
         entry = self._entries.get(player)
         if entry is None:
             return True
-        if entry.answer.revision is None:
-            return time.monotonic() - entry.asked_at > _UNVERSIONED
         return entry.answer.valid_until is not None and entry.answer.valid_until <= hub_now
 
     def prune(self, online: Container[UUID]) -> None:

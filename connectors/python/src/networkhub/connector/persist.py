@@ -36,7 +36,7 @@ async def persist(call: Callable[[], Awaitable[T]], patience: float = math.inf) 
 
 
 class RefreshQueue:
-    """Players whose cached state has to be read anew: one at a time, so that a change that concerns everybody is no rush."""
+    """Players whose cached state has to be read again: one at a time, so that a change that concerns everybody is no rush."""
 
     def __init__(self, refresh: Callable[[UUID], Awaitable[object]]) -> None:
         self._refresh = refresh

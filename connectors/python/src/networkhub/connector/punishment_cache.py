@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
-from ..models import Punishment, PunishmentType
+from ..models import Punishment, PunishmentKind
 from .clock import HubClock
 
 K = TypeVar("K")
@@ -30,7 +30,7 @@ class _Update:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was known of a player when they were last checked."""
+    """A player's state at their last check."""
 
     name: str | None
     ip: str | None
@@ -50,8 +50,8 @@ class _Bounded(OrderedDict[K, V]):
 class PunishmentCache:
     """The punishments that the connector knows of, kept current by events.
 
-    Answers at once, from memory, in any thread, also while the hub is away. It fails closed: a ban or mute stays until its own
-    end, and somebody of whom nothing is known is taken for muted.
+    Answers immediately, from memory, in any thread, also while the hub is away. It fails closed: a ban or mute stays until its
+    own end, and an unknown player is treated as muted.
     """
 
     def __init__(self, clock: HubClock) -> None:
@@ -72,7 +72,7 @@ class PunishmentCache:
         return self._find(player, "MUTE")
 
     def is_muted(self, player: UUID) -> bool:
-        """Whether a player may not chat: muted, or never checked, so that a mute would not be known."""
+        """True if a player may not chat: they are muted, or were never checked, so that a mute would be unknown."""
         with self._lock:
             return self.last_check(player) is None or self.mute(player) is not None
 
@@ -81,11 +81,11 @@ class PunishmentCache:
         with self._lock:
             return list(self._active.values())
 
-    def _find(self, player: UUID, kind: PunishmentType) -> Punishment | None:
+    def _find(self, player: UUID, kind: PunishmentKind) -> Punishment | None:
         check = self.last_check(player)
         return self.find(player, check.name if check else None, check.ip if check else None, kind)
 
-    def find(self, player: UUID, name: str | None, ip: str | None, kind: PunishmentType) -> Punishment | None:
+    def find(self, player: UUID, name: str | None, ip: str | None, kind: PunishmentKind) -> Punishment | None:
         """A punishment of this kind that is in force for a player, a name or an address."""
         now = self._clock.now()
         with self._lock:
@@ -96,7 +96,7 @@ class PunishmentCache:
         return None
 
     def concerns(self, punishment: Punishment, player: UUID) -> bool:
-        """Whether a punishment concerns a player who was checked here."""
+        """True if a punishment applies to a player who was checked here."""
         check = self.last_check(player)
         return _concerns(punishment, player, check.name if check else None, check.ip if check else None)
 
@@ -108,13 +108,13 @@ class PunishmentCache:
             for punishment in punishments:
                 self._active[punishment.id] = punishment
             self._checks[player] = Check(name, ip, asked_at)
-            # What was told of meanwhile is newer than the answer may be.
+            # Events since then may be newer than the answer.
             for update in self._recent:
                 if update.at >= asked_at:
                     self._apply(update.punishment, update.is_active)
 
     def update(self, punishment: Punishment, is_active: bool) -> None:
-        """An event told of a punishment."""
+        """Applies a punishment of an event."""
         with self._lock:
             self._recent.append(_Update(punishment, is_active, time.monotonic()))
             self._apply(punishment, is_active)
@@ -131,13 +131,13 @@ class PunishmentCache:
             self._gap_at = time.monotonic()
 
     def is_current(self, player: UUID, ip: str | None) -> bool:
-        """Whether a player was checked with this address since the last gap; without one, with any."""
+        """True if a player was checked with this address since the last gap; without an address, with any."""
         with self._lock:
             check = self.last_check(player)
             return check is not None and check.at >= self._gap_at and (ip is None or ip == check.ip)
 
     def last_check(self, player: UUID) -> Check | None:
-        """What was known of a player when they were last checked."""
+        """A player's state at their last check."""
         with self._lock:
             check = self._checks.get(player)
             if check is not None:

@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable
 from uuid import UUID
 
 from .._transport import NO_RETRIES, RetryPolicy
+from ..api.servers import ServerState
 from ..client import AsyncHubClient
 from ..errors import HubError
-from ..models import PlayerName, Registered, ServerInfo, ServerState
+from ..models import HeartbeatPlayer, ServerRegistration, ServerSession
 from .outbox import ChangeKind, PlayerChange, PlayerOutbox
 from .persist import persist
 
@@ -33,9 +34,9 @@ class Session:
     def __init__(
         self,
         client: AsyncHubClient,
-        info: ServerInfo,
+        info: ServerRegistration,
         state: ServerState,
-        on_registered: Callable[[Registered], None],
+        on_registered: Callable[[ServerSession], None],
         spawn: Callable[[Awaitable[object], str], None],
     ) -> None:
         # Repeats are made here, where their order is known.
@@ -46,7 +47,7 @@ class Session:
         self._spawn = spawn
         self._outbox = PlayerOutbox(_OUTBOX_CAPACITY)
         self._reported: dict[UUID, str | None] = {}
-        """The players that the hub has been told of."""
+        """Players that were reported to the hub."""
         self._failures = 0
         self._interval = 5.0
         self._next_beat = time.monotonic()
@@ -54,22 +55,22 @@ class Session:
         self._is_stopping = False
         self._must_register = True
         self.is_registered = False
-        """Whether the hub knows the server."""
+        """True if the server is registered."""
         self.last_error: HubError | None = None
-        """What went wrong last; None while all is well."""
+        """Last error; None while there is none."""
 
     @property
     def is_away(self) -> bool:
-        """Whether the latest requests failed."""
+        """True if the latest requests failed."""
         return self._failures > 0
 
     @property
     def pending_changes(self) -> int:
-        """How many changes the hub has not confirmed."""
+        """Number of changes that the hub has not confirmed."""
         return len(self._outbox)
 
     def concerns(self, player: UUID) -> bool:
-        """Whether a change of a player waits."""
+        """True if a change of the player is pending."""
         return self._outbox.concerns(player)
 
     def add(self, change: PlayerChange) -> None:
@@ -88,12 +89,12 @@ class Session:
         self._wake.set()
 
     def register_again(self) -> None:
-        """Registers again, to learn what may have changed meanwhile."""
+        """Registers again, to learn of changes since."""
         self._must_register = True
         self._wake.set()
 
     def stop(self) -> None:
-        """Ends `run` when everything is told."""
+        """Ends `run` when all changes are reported."""
         self._is_stopping = True
         self._wake.set()
 
@@ -127,7 +128,7 @@ class Session:
             pass
 
     async def _attempt(self, request: Callable[[], Awaitable[None]]) -> float:
-        """Makes a request; answers how long to wait before the next one."""
+        """Sends a request; returns the wait before the next one."""
         try:
             await request()
         except HubError as error:
@@ -166,7 +167,7 @@ class Session:
         self._on_registered(registered)
 
     async def _beat(self) -> None:
-        players = [PlayerName(player, name) for player, name in self._reported.items()]
+        players = [HeartbeatPlayer(uuid=player, name=name) for player, name in self._reported.items()]
         self._next_beat = time.monotonic() + self._interval
         try:
             await self._client.servers.heartbeat(self._info.server_id, self._state, players)
@@ -191,7 +192,7 @@ class Session:
                 self._refused(change, error)
                 return
         except (TypeError, ValueError) as error:
-            # What cannot be written as JSON must not hold up the others.
+            # A change that cannot be written as JSON must not hold up the others.
             self._refused(change, error)
             return
         self._confirm(change)
@@ -224,7 +225,7 @@ class Session:
         return connection is not None and connection.server_id != self._info.server_id
 
     def _report_past_visit(self, join: PlayerChange, leave: PlayerChange) -> None:
-        """Who came and went while the hub was away is on another server by now: telling of the join would move them back."""
+        """Drops a visit during an outage whose player is elsewhere by now: reporting the join would move them back."""
         self._outbox.remove_visit(join, leave)
         self._reported.pop(join.player, None)
         seen = persist(lambda: self._client.players.load(join.player, join.name), 60.0)
@@ -232,6 +233,6 @@ class Session:
 
 
 def _is_passing(error: HubError) -> bool:
-    """What may be over soon, or when somebody has put the key right."""
+    """True if the error may pass, by itself or once the key is right."""
     is_key = error.status == 401 or (error.status == 403 and error.code != "quota_exceeded")
     return error.is_transient or error.status >= 500 or is_key

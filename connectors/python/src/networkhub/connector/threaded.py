@@ -10,10 +10,11 @@ from types import TracebackType
 from typing import Any, TypeVar
 from uuid import UUID
 
+from ..api.servers import ServerState
 from ..client import AsyncHubClient, HubClient
 from ..errors import HubError
 from ..events import HubEvent
-from ..models import LanguageSource, OpenedWorld, OpenWorldRequest, PlayerLanguage, ServerInfo, ServerState, TransferOutcome
+from ..models import LanguageSource, OpenedWorld, PlayerLanguage, ServerRegistration, TransferOutcome, WorldRequest
 from .game import GameServer
 from .hub_connector import HubConnector
 from .localization_cache import CachedConfig, LocalizationCache
@@ -35,7 +36,9 @@ class ThreadedHubConnector:
     thread, which `GameServer.run_on_main_thread` has to be overridden for.
     """
 
-    def __init__(self, client: HubClient, info: ServerInfo, game: GameServer, options: ConnectorOptions | None = None) -> None:
+    def __init__(
+        self, client: HubClient, info: ServerRegistration, game: GameServer, options: ConnectorOptions | None = None
+    ) -> None:
         self.client = client
         """The client, for calls that the connector does not make itself; they wait for their answers."""
         self._loop = asyncio.new_event_loop()
@@ -90,13 +93,13 @@ class ThreadedHubConnector:
         self.stop()
 
     @property
-    def info(self) -> ServerInfo:
-        """What the server registers with."""
+    def info(self) -> ServerRegistration:
+        """Registration of the server."""
         return self._connector.info
 
     @property
     def status(self) -> ConnectorStatus:
-        """How the connector is doing."""
+        """Returns the connector's state."""
         return self._connector.status
 
     def wait_until_connected(self, timeout: float | None = None) -> None:
@@ -134,12 +137,12 @@ class ThreadedHubConnector:
         """Sends a player to another server, wherever they are. See `HubConnector.transfer`."""
         return self._future(self._connector.transfer(player, target_server_id, world_id))
 
-    def open_world(self, request: OpenWorldRequest) -> concurrent.futures.Future[OpenedWorld]:
+    def open_world(self, request: WorldRequest) -> concurrent.futures.Future[OpenedWorld]:
         """Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`."""
         return self._future(self._connector.open_world(request))
 
     def send_chat(self, player: UUID, name: str, message: str) -> concurrent.futures.Future[None]:
-        """Says a line to the whole network; it comes back to `GameServer.show_chat`. See `HubConnector.send_chat`."""
+        """Sends a line to the whole network; it comes back to `GameServer.show_chat`. See `HubConnector.send_chat`."""
         return self._future(self._connector.send_chat(player, name, message))
 
     def set_language(
@@ -155,7 +158,7 @@ class ThreadedHubConnector:
 
     @property
     def permissions(self) -> PermissionCache:
-        """What players may do."""
+        """Permissions of players."""
         return self._connector.permissions
 
     @property
@@ -169,7 +172,7 @@ class ThreadedHubConnector:
         return self._connector.transfer_verifier
 
     def hub_time(self) -> int:
-        """The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell."""
+        """The time by the hub's clock, in milliseconds since the epoch, as its pings show."""
         return self._connector.hub_time()
 
     def config(self, group: str, namespace: str, default_doc: Any) -> CachedConfig:

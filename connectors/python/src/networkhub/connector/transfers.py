@@ -15,7 +15,7 @@ from uuid import UUID
 
 from .._call import new_key
 from ..client import AsyncHubClient
-from ..models import TransferCommand, TransferOutcome
+from ..models import SignedTransferCommand, TransferOutcome
 from .clock import HubClock
 from .game import GameServer, call_game
 from .persist import persist
@@ -23,7 +23,7 @@ from .persist import persist
 LOG = logging.getLogger("networkhub")
 
 _COMMAND_TTL_MS = 30_000
-"""How long commands are good; one that was signed just before a change of the secret may still come."""
+"""Lifetime of commands; one that was signed just before a change of the secret may still arrive."""
 
 
 def sign(secret: str, text: str) -> str:
@@ -32,8 +32,8 @@ def sign(secret: str, text: str) -> str:
     return "v1," + base64.b64encode(digest).decode()
 
 
-def signed_text(command: TransferCommand) -> str:
-    """What of a command is signed."""
+def signed_text(command: SignedTransferCommand) -> str:
+    """Returns the signed text of a command."""
     world = command.target_world_id or ""
     parts = [command.transfer_id, command.player_uuid, command.target_server_id, world, command.host, command.port]
     return ".".join(str(part) for part in [*parts, command.expires_at])
@@ -49,7 +49,7 @@ class TransferVerifier:
         self._lock = threading.Lock()
         self._secrets: dict[str, float] = {}
         """The secrets that are good, each until a time."""
-        self._used: dict[str, int] = {}
+        self._used: dict[UUID, int] = {}
         """The transfers that were carried out, each until its command has expired."""
 
     def set_secret(self, signing_secret: str, now_ms: int) -> None:
@@ -63,8 +63,8 @@ class TransferVerifier:
             self._secrets = {old: min(until, valid_until) for old, until in self._secrets.items()}
             self._secrets[signing_secret] = math.inf
 
-    def refusal(self, command: TransferCommand, now_ms: int) -> str | None:
-        """Why a command must not be obeyed; None if it may be, and then it counts as used.
+    def refusal(self, command: SignedTransferCommand, now_ms: int) -> str | None:
+        """Returns the reason to refuse a command; None if it may be obeyed, and then it counts as used.
 
         `now_ms` is the time by the hub's clock, in milliseconds since the epoch.
         """
@@ -80,7 +80,7 @@ class TransferVerifier:
             self._used[command.transfer_id] = command.expires_at
             return None
 
-    def _is_signed(self, command: TransferCommand) -> bool:
+    def _is_signed(self, command: SignedTransferCommand) -> bool:
         """While the secret changes a command carries several signatures; one that is right is enough."""
         text = signed_text(command)
         expected = [sign(secret, text).encode() for secret in self._secrets]
@@ -109,7 +109,7 @@ class TransferHandler:
         self._is_here = is_here
         self._is_joining = is_joining
 
-    async def carry_out(self, command: TransferCommand) -> None:
+    async def carry_out(self, command: SignedTransferCommand) -> None:
         """Carries out a command that came with the stream."""
         refusal = self._verifier.refusal(command, self._clock.now())
         if refusal is not None:
@@ -122,7 +122,7 @@ class TransferHandler:
             except Exception as failure:
                 await self._fail(command, str(failure) or type(failure).__name__)
 
-    async def _fail(self, command: TransferCommand, message: str) -> None:
+    async def _fail(self, command: SignedTransferCommand, message: str) -> None:
         report = self._client.transfers.report
         await persist(lambda: report(command.transfer_id, command.player_uuid, "FAILED", message), _COMMAND_TTL_MS / 1000)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from dataclasses import replace
 
 from .. import _json
 from ..client import AsyncHubClient
 from ..errors import HubError
 from ..events import HubEvent
-from ..models import LiveServer, OpenedWorld, OpenWorldRequest
+from ..models import LiveServer, OpenedWorld, WorldRequest
 from .persist import persist
 
 _REMEMBERED = 256
@@ -24,9 +25,9 @@ class WorldOpener:
         self._waiting: dict[str, asyncio.Future[LiveServer | None]] = {}
         """By lease; None says to ask again."""
         self._ready: OrderedDict[str, LiveServer] = OrderedDict()
-        """Where worlds came up lately: the event may be quicker than the answer."""
+        """Servers of recently opened worlds: the event may precede the answer."""
 
-    async def open(self, request: OpenWorldRequest, patience: float) -> OpenedWorld:
+    async def open(self, request: WorldRequest, patience: float) -> OpenedWorld:
         """Opens a world; fails with `world_timeout` when so many seconds are over."""
         deadline = time.monotonic() + patience
         try:
@@ -34,7 +35,7 @@ class WorldOpener:
         except asyncio.TimeoutError:
             raise HubError("world_timeout", "The world was not up in time.") from None
 
-    async def _open(self, request: OpenWorldRequest, deadline: float) -> OpenedWorld:
+    async def _open(self, request: WorldRequest, deadline: float) -> OpenedWorld:
         while True:
             # Asking again opens nothing twice.
             left = deadline - time.monotonic()
@@ -44,7 +45,7 @@ class WorldOpener:
                 return answer
             server = self._ready.get(lease) or await asyncio.shield(self._wait_for(lease))
             if server is not None:
-                return OpenedWorld(True, "READY", lease, matched_server=server)
+                return replace(answer, status="READY", matched_server=server)
 
     def _wait_for(self, lease: str) -> asyncio.Future[LiveServer | None]:
         if lease not in self._waiting:

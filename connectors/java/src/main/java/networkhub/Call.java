@@ -11,7 +11,7 @@ import java.util.StringJoiner;
 
 /** A request to the hub, before it is sent. */
 final class Call {
-    /** Whether a call may be made again when it is unknown if it was carried out. */
+    /** Policy for repeating a call that may have been carried out. */
     enum Repeat {
         /** It may be: a second time changes nothing more. */
         SAFE,

@@ -1,7 +1,7 @@
 package networkhub;
 
 import java.util.concurrent.CompletableFuture;
-import networkhub.model.ChatMessage;
+import networkhub.model.ChatMessageInput;
 
 /** The network's chat. */
 public final class ChatApi {
@@ -12,10 +12,10 @@ public final class ChatApi {
     }
 
     /**
-     * Says a line to every server, this one included: show it when it comes back as CHAT, because a filter may have rewritten it.
-     * Fails with {@code chat_rejected} where a filter refuses it.
+     * Sends a line to every server, this one included: show it when it comes back as CHAT, because a filter may have rewritten
+     * it. Fails with {@code chat_rejected} where a filter refuses it.
      */
-    public CompletableFuture<Void> send(ChatMessage message) {
+    public CompletableFuture<Void> send(ChatMessageInput message) {
         return transport.run(Call.post("chat").body(message).keyed());
     }
 }

@@ -1,15 +1,17 @@
 package networkhub;
 
 import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import networkhub.model.CollectionDefinition;
-import networkhub.model.CollectionStatus;
-import networkhub.model.DocumentBatch;
-import networkhub.model.DocumentPage;
+import networkhub.model.CollectionDocuments;
+import networkhub.model.CollectionItems;
+import networkhub.model.CollectionPage;
+import networkhub.model.DocumentDeletion;
+import networkhub.model.RegisteredCollection;
+import networkhub.model.RegisteredCollections;
 
 /** Documents under ids of your own, found by indexed fields. A document is JSON of at most 256 KiB. */
 public final class CollectionsApi {
@@ -27,13 +29,11 @@ public final class CollectionsApi {
         DESC
     }
 
-    /** Makes collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while. */
-    public CompletableFuture<List<CollectionStatus>> register(List<CollectionDefinition> collections) {
-        return transport.send(Call.post("collections", "register").fields("collections", collections), Registered.class)
-                .thenApply(Registered::collections);
+    /** Creates collections, or adds indexes to them; do it at every start. An index may be BUILDING for a while. */
+    public CompletableFuture<List<RegisteredCollection>> register(List<CollectionDefinition> collections) {
+        return transport.send(Call.post("collections", "register").fields("collections", collections),
+                RegisteredCollections.class).thenApply(RegisteredCollections::collections);
     }
-
-    private record Registered(List<CollectionStatus> collections) {}
 
     /** A document; empty where there is none. */
     public CompletableFuture<Optional<JsonElement>> get(String collection, String id) {
@@ -45,39 +45,39 @@ public final class CollectionsApi {
         return transport.run(Call.put("collections", collection, id).body(document));
     }
 
-    /** Deletes a document; answers whether there was one. */
+    /** Deletes a document; returns whether it existed. */
     public CompletableFuture<Boolean> delete(String collection, String id) {
-        return transport.send(Call.delete("collections", collection, id), JsonObject.class)
-                .thenApply(answer -> answer.get("deleted").getAsBoolean());
+        return transport.send(Call.delete("collections", collection, id), DocumentDeletion.class)
+                .thenApply(DocumentDeletion::deleted);
     }
 
     /** At most 200 documents by their ids. */
-    public CompletableFuture<DocumentBatch> getAll(String collection, Collection<String> ids) {
-        return transport.send(Call.post("collections", collection, "mget").fields("ids", ids), DocumentBatch.class);
+    public CompletableFuture<CollectionDocuments> getAll(String collection, Collection<String> ids) {
+        return transport.send(Call.post("collections", collection, "mget").fields("ids", ids), CollectionDocuments.class);
     }
 
-    /** Those whose field has this value, by id. The cursor is null for the first page. */
-    public CompletableFuture<DocumentPage> findBy(String collection, String field, Object value, int limit,
+    /** Returns documents whose field has this value, by id. The cursor is null for the first page. */
+    public CompletableFuture<CollectionItems> findBy(String collection, String field, Object value, int limit,
             String cursor) {
         return transport.send(list(collection, "by", field, limit, cursor, null).query("value", value),
-                DocumentPage.class);
+                CollectionItems.class);
     }
 
-    /** Those whose field is between two numbers, both included; either may be null. */
-    public CompletableFuture<DocumentPage> findRange(String collection, String field, Double min, Double max,
+    /** Returns documents whose field is between two numbers, both included; either may be null. */
+    public CompletableFuture<CollectionItems> findRange(String collection, String field, Double min, Double max,
             Order order, int limit, String cursor) {
         return transport.send(list(collection, "range", field, limit, cursor, order).query("min", min).query("max", max),
-                DocumentPage.class);
+                CollectionItems.class);
     }
 
     /** The greatest values first. */
-    public CompletableFuture<DocumentPage> top(String collection, String field, int limit, String cursor) {
-        return transport.send(list(collection, "top", field, limit, cursor, null), DocumentPage.class);
+    public CompletableFuture<CollectionItems> top(String collection, String field, int limit, String cursor) {
+        return transport.send(list(collection, "top", field, limit, cursor, null), CollectionItems.class);
     }
 
     /** All documents that have the field, the least values first unless an order is given. */
-    public CompletableFuture<DocumentPage> page(String collection, String field, Order order, int limit, String cursor) {
-        return transport.send(list(collection, "page", field, limit, cursor, order), DocumentPage.class);
+    public CompletableFuture<CollectionPage> page(String collection, String field, Order order, int limit, String cursor) {
+        return transport.send(list(collection, "page", field, limit, cursor, order), CollectionPage.class);
     }
 
     private static Call list(String collection, String kind, String field, int limit, String cursor, Order order) {

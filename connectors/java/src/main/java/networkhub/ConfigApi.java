@@ -13,7 +13,7 @@ public final class ConfigApi {
         this.transport = transport;
     }
 
-    /** Stores a default where nothing is stored; answers the document that counts. Do it at every start. */
+    /** Stores a default where nothing is stored; returns the effective document. Do it at every start. */
     public CompletableFuture<ConfigDocument> register(String group, String namespace, JsonElement defaultDoc) {
         return transport.send(Call.post("config", "register")
                 .fields("group", group, "namespace", namespace, "defaultDoc", defaultDoc), ConfigDocument.class);

@@ -4,14 +4,14 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import networkhub.model.Balance;
+import networkhub.model.CurrencyBalance;
 import networkhub.model.CurrencyLeaderboard;
 import networkhub.model.IncrementedStatistic;
 import networkhub.model.ModifiedBalance;
-import networkhub.model.MoneyOperation;
-import networkhub.model.MoneyTransaction;
+import networkhub.model.BalanceOperation;
+import networkhub.model.TransactionReceipt;
 import networkhub.model.OwnerStatistics;
-import networkhub.model.Period;
+import networkhub.model.StatisticPeriod;
 import networkhub.model.StatisticLeaderboard;
 
 /**
@@ -26,8 +26,8 @@ public final class EconomyApi {
     }
 
     /** All balances of an owner. */
-    public CompletableFuture<List<Balance>> balances(String ownerType, String ownerKey) {
-        return transport.list(Call.get("economy", ownerType, ownerKey, "currencies"), Balance.class);
+    public CompletableFuture<List<CurrencyBalance>> balances(String ownerType, String ownerKey) {
+        return transport.list(Call.get("economy", ownerType, ownerKey, "currencies"), CurrencyBalance.class);
     }
 
     /**
@@ -65,23 +65,32 @@ public final class EconomyApi {
     }
 
     /**
-     * Makes 1 to 16 changes, all of them or none. Fails with {@code insufficient_funds} or {@code over_maximum}; the error's
+     * Applies 1 to 16 changes, all or none. Fails with {@code insufficient_funds} or {@code over_maximum}; the error's
      * {@code details()} have {@code operation}, the index of the first change that was not possible.
      *
      * @param reason for the ledger, or null
      */
-    public CompletableFuture<MoneyTransaction> transact(List<MoneyOperation> operations, String reason) {
+    public CompletableFuture<TransactionReceipt> transact(List<BalanceOperation> operations, String reason) {
         return transport.send(Call.post("economy", "transactions")
                 .fields("operations", operations, "reason", reason)
-                .keyed(), MoneyTransaction.class);
+                .keyed(), TransactionReceipt.class);
     }
 
     /** Moves money from one player to another, or fails with {@code insufficient_funds}. */
-    public CompletableFuture<MoneyTransaction> pay(UUID from, UUID to, String currency, BigDecimal amount,
+    public CompletableFuture<TransactionReceipt> pay(UUID from, UUID to, String currency, BigDecimal amount,
             String reason) {
         return transact(List.of(
-                new MoneyOperation("player", from.toString(), currency, amount.negate()),
-                new MoneyOperation("player", to.toString(), currency, amount)), reason);
+                ofPlayer(from, currency, amount.negate()),
+                ofPlayer(to, currency, amount)), reason);
+    }
+
+    private static BalanceOperation ofPlayer(UUID player, String currency, BigDecimal amount) {
+        return BalanceOperation.builder()
+                .ownerType("player")
+                .ownerKey(player.toString())
+                .currency(currency)
+                .amount(amount)
+                .build();
     }
 
     /** The owners of a type who have most of a currency; null is {@code player}. */
@@ -93,7 +102,7 @@ public final class EconomyApi {
     }
 
     /** The owners of a type with the highest values of a statistic. Null is {@code global}, LIFETIME and {@code player}. */
-    public CompletableFuture<StatisticLeaderboard> leaderboard(String name, String gameMode, Period period,
+    public CompletableFuture<StatisticLeaderboard> leaderboard(String name, String gameMode, StatisticPeriod period,
             String ownerType, int limit) {
         return transport.send(Call.get("economy", "leaderboard")
                 .query("name", name)

@@ -19,13 +19,13 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One event stream that reconnects by itself. It resumes after the last event that the listener has handled; where the hub no longer
- * can, the listener gets {@code RESYNC} first and has to read anew what it keeps.
+ * can, the listener gets {@code RESYNC} first and has to read again what it keeps.
  *
  * <p>A stream that stays silent for 40 s (the hub pings every 15 s) is taken for dead and opened again. The listener is called on
  * the executor's thread alone. While it works no more is read: a listener that takes long does not fill the memory.
  */
 public final class EventStream implements AutoCloseable {
-    /** What happens on a stream. Called on the executor's thread. */
+    /** Listener of a stream. Called on the executor's thread. */
     public interface Listener {
         /** An event, RESYNC and PING included. */
         void onEvent(HubEvent event);
@@ -127,7 +127,7 @@ public final class EventStream implements AutoCloseable {
         private long lastActivity = System.nanoTime();
         private boolean isOpen;
 
-        /** What came: a stream, or the text of an error. */
+        /** Body of an answer: a stream, or the text of an error. */
         private record Body(Flow.Publisher<List<ByteBuffer>> stream, String error) {}
 
         void start() {

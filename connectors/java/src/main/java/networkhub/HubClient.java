@@ -173,19 +173,19 @@ public final class HubClient {
             if (this.apiKey.isEmpty()) throw new IllegalArgumentException("the API key is blank");
         }
 
-        /** How long one attempt of a call may take; 15 s unless set. */
+        /** Time limit for one attempt of a call; 15 s by default. */
         public Builder timeout(Duration timeout) {
             this.timeout = timeout;
             return this;
         }
 
-        /** How long connecting may take; 5 s unless set. */
+        /** Time limit for connecting; 5 s by default. */
         public Builder connectTimeout(Duration timeout) {
             this.connectTimeout = timeout;
             return this;
         }
 
-        /** How calls are repeated. */
+        /** Policy for repeats. */
         public Builder retry(RetryPolicy retry) {
             this.retry = retry;
             return this;

@@ -1,6 +1,7 @@
 package networkhub;
 
 import com.google.gson.JsonObject;
+import networkhub.model.ChatMessage;
 
 /**
  * An event of the stream.

@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Why a call failed. Futures complete with it; {@link #of} unwraps what they throw.
+ * Failure of a call. Futures complete with it; {@link #of} unwraps what they throw.
  *
  * <p>{@link #code()} is stable and meant for programs, the message for people. Codes are those of the hub
  * ({@code insufficient_funds}, {@code version_conflict}, …) and two of this library: {@code unreachable} (no answer: the
@@ -41,7 +41,7 @@ public final class HubException extends RuntimeException {
         this(0, code, message, null, null, new JsonObject(), null);
     }
 
-    /** What a future threw, as a {@code HubException}. */
+    /** Returns a future's failure as a {@code HubException}. */
     public static HubException of(Throwable failure) {
         Throwable cause = failure;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException) && cause.getCause() != null) {
@@ -70,7 +70,7 @@ public final class HubException extends RuntimeException {
         return Optional.ofNullable(requestId);
     }
 
-    /** How long the hub asks to wait before trying again. */
+    /** Wait that the hub asks for before the next attempt. */
     public Optional<Duration> retryAfter() {
         return Optional.ofNullable(retryAfter);
     }
@@ -80,12 +80,12 @@ public final class HubException extends RuntimeException {
         return details == null ? new JsonObject() : details;
     }
 
-    /** Whether it has this code. */
+    /** True if the error has this code. */
     public boolean is(String code) {
         return this.code.equals(code);
     }
 
-    /** Whether trying again later may help: no answer, a hub that is stopping or overloaded, or a rate limit. */
+    /** True if a later attempt may succeed: no answer, a hub that is stopping or overloaded, or a rate limit. */
     public boolean isTransient() {
         return is(UNREACHABLE) || status == 429 || status == 502 || status == 503 || status == 504;
     }

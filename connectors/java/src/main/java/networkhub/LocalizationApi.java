@@ -5,9 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import networkhub.model.Catalog;
+import networkhub.model.InsertedMessages;
 import networkhub.model.LanguageSource;
 import networkhub.model.Locale;
+import networkhub.model.LocalizationCatalog;
 import networkhub.model.PlayerLanguage;
 
 /** Messages and languages. */
@@ -19,16 +20,16 @@ public final class LocalizationApi {
     }
 
     /** The messages of these namespaces; none is all. Of two namespaces with the same key the first one named counts. */
-    public CompletableFuture<Catalog> catalog(Collection<String> namespaces) {
+    public CompletableFuture<LocalizationCatalog> catalog(Collection<String> namespaces) {
         String named = namespaces.isEmpty() ? null : String.join(",", namespaces);
-        return transport.send(Call.get("localization", "catalog").query("namespace", named), Catalog.class);
+        return transport.send(Call.get("localization", "catalog").query("namespace", named), LocalizationCatalog.class);
     }
 
-    /** Adds the messages that are missing; never overwrites one, so do it at every start. Answers how many were new. */
-    public CompletableFuture<Integer> registerDefaults(String namespace, String locale, Map<String, String> entries) {
+    /** Adds the messages that are missing; never overwrites one, so do it at every start. Returns the number of new ones. */
+    public CompletableFuture<Long> registerDefaults(String namespace, String locale, Map<String, String> entries) {
         return transport.send(Call.post("localization", "defaults")
-                .fields("namespace", namespace, "locale", locale, "entries", entries), com.google.gson.JsonObject.class)
-                .thenApply(answer -> answer.get("inserted").getAsInt());
+                .fields("namespace", namespace, "locale", locale, "entries", entries), InsertedMessages.class)
+                .thenApply(InsertedMessages::inserted);
     }
 
     /** The languages, the default first. */
@@ -45,7 +46,7 @@ public final class LocalizationApi {
      * Sets a player's language.
      *
      * @param locale null unsets it
-     * @param username makes a player known who was never seen; or null
+     * @param username records a player who was never seen; or null
      */
     public CompletableFuture<PlayerLanguage> setLanguage(UUID player, String locale, LanguageSource source,
             String username) {

@@ -2,8 +2,9 @@ package networkhub;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import networkhub.model.MatchResult;
-import networkhub.model.RegionCount;
+import networkhub.model.Match;
+import networkhub.model.MatchRequest;
+import networkhub.model.RegionPopulation;
 
 /** Finding servers and worlds. */
 public final class MatchmakingApi {
@@ -16,12 +17,12 @@ public final class MatchmakingApi {
     /**
      * Finds a place and reserves a slot there for 15 seconds. Where there is none the answer says why; that is no error.
      */
-    public CompletableFuture<MatchResult> find(FindRequest request) {
-        return transport.send(Call.post("matchmaking", "find").body(request).keyed(), MatchResult.class);
+    public CompletableFuture<Match> find(MatchRequest request) {
+        return transport.send(Call.post("matchmaking", "find").body(request).keyed(), Match.class);
     }
 
-    /** Where servers of a type are; null for all. */
-    public CompletableFuture<List<RegionCount>> regions(String serverType) {
-        return transport.list(Call.get("matchmaking", "regions").query("serverType", serverType), RegionCount.class);
+    /** Returns servers and players by region; null for all types. */
+    public CompletableFuture<List<RegionPopulation>> regions(String serverType) {
+        return transport.list(Call.get("matchmaking", "regions").query("serverType", serverType), RegionPopulation.class);
     }
 }

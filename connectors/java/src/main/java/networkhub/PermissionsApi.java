@@ -5,8 +5,11 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import networkhub.model.EffectivePermissions;
+import networkhub.model.Match;
 import networkhub.model.PermissionGroup;
+import networkhub.model.PermissionGroupUpdate;
 import networkhub.model.PermissionNode;
+import networkhub.model.PermissionNodeInput;
 
 /** Groups and what players may do. */
 public final class PermissionsApi {
@@ -17,7 +20,7 @@ public final class PermissionsApi {
     }
 
     /**
-     * What the hub answered.
+     * Answer of the hub.
      *
      * @param permissions null where they are still those of the tag that was sent
      * @param etag names this answer; null where the hub gives none
@@ -25,7 +28,7 @@ public final class PermissionsApi {
     public record Versioned(EffectivePermissions permissions, String etag) {}
 
     /**
-     * What a player may do, all groups considered.
+     * Returns a player's effective permissions, groups included.
      *
      * @param context where they are, as {@code server=lobby,gamemode=skyblock}; or null
      * @param world the world they are in, or null
@@ -53,12 +56,12 @@ public final class PermissionsApi {
         return PlayersApi.optional(transport.send(Call.get("permissions", "groups", groupId), PermissionGroup.class));
     }
 
-    /** Makes or replaces a group. */
-    public CompletableFuture<Void> putGroup(PermissionGroup group) {
-        return transport.run(Call.put("permissions", "groups", group.groupId()).body(group));
+    /** Creates or replaces a group. */
+    public CompletableFuture<Void> putGroup(String groupId, PermissionGroupUpdate group) {
+        return transport.run(Call.put("permissions", "groups", groupId).body(group));
     }
 
-    /** Deletes a group; answers whether there was one. */
+    /** Deletes a group; returns whether it existed. */
     public CompletableFuture<Boolean> deleteGroup(String groupId) {
         Call call = Call.delete("permissions", "groups", groupId);
         return PlayersApi.optional(transport.run(call).thenApply(nothing -> true)).thenApply(Optional::isPresent);
@@ -70,12 +73,12 @@ public final class PermissionsApi {
     }
 
     /** Gives a player a node; one of the same name, context and world is replaced. */
-    public CompletableFuture<Void> add(UUID player, PermissionNode node) {
+    public CompletableFuture<Void> add(UUID player, PermissionNodeInput node) {
         return transport.run(Call.post("permissions", "users", player, "permissions").body(node));
     }
 
     /** Takes a node from a player. */
-    public CompletableFuture<Void> remove(UUID player, PermissionNode node) {
+    public CompletableFuture<Void> remove(UUID player, PermissionNodeInput node) {
         return transport.run(Call.post("permissions", "users", player, "permissions", "remove").body(node));
     }
 }

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture;
 import networkhub.model.DataEntry;
 import networkhub.model.IncrementedStatistic;
 import networkhub.model.IpRecord;
-import networkhub.model.Page;
-import networkhub.model.PlayerProfile;
+import networkhub.model.LivePlayerProfile;
+import networkhub.model.LoadedPlayer;
 import networkhub.model.PlayerStatistics;
-import networkhub.model.PlayerSummary;
+import networkhub.model.PlayerSummaryPage;
 
 /** Players: profiles, data, addresses, statistics. */
 public final class PlayersApi {
@@ -22,23 +22,23 @@ public final class PlayersApi {
     }
 
     /** Players ever seen, the latest first. Filters may be null; pages count from 0. */
-    public CompletableFuture<Page<PlayerSummary>> list(String search, String username, String region, int page,
+    public CompletableFuture<PlayerSummaryPage> list(String search, String username, String region, int page,
             int limit) {
-        return transport.page(Call.get("players")
+        return transport.send(Call.get("players")
                 .query("search", search)
                 .query("username", username)
                 .query("region", region)
                 .query("page", page)
-                .query("limit", limit), PlayerSummary.class);
+                .query("limit", limit), PlayerSummaryPage.class);
     }
 
     /** A player, with where they are; empty for one who was never seen. */
-    public CompletableFuture<Optional<PlayerProfile>> get(UUID player, String gameMode) {
-        return optional(transport.send(Call.get("players", player).query("gameMode", gameMode), PlayerProfile.class));
+    public CompletableFuture<Optional<LivePlayerProfile>> get(UUID player, String gameMode) {
+        return optional(transport.send(Call.get("players", player).query("gameMode", gameMode), LivePlayerProfile.class));
     }
 
     /**
-     * Loads a player who joins, and makes them known.
+     * Loads a joining player, and records an unknown one.
      *
      * @param username the name now, or null
      * @param gameMode whose data is read; null is {@code global}
@@ -47,14 +47,14 @@ public final class PlayersApi {
      * @param include what else to answer: {@code permissions}, {@code punishments}, {@code language}, {@code balances},
      *     {@code statistics}, {@code data:NAMESPACE}
      */
-    public CompletableFuture<PlayerProfile> load(UUID player, String username, String gameMode, String gameType,
+    public CompletableFuture<LoadedPlayer> load(UUID player, String username, String gameMode, String gameType,
             String ip, Collection<String> include) {
         return transport.send(Call.post("players", player, "load")
                 .query("username", username)
                 .query("gameMode", gameMode)
                 .query("gameType", gameType)
                 .query("ip", ip)
-                .query("include", include.isEmpty() ? null : String.join(",", include)), PlayerProfile.class);
+                .query("include", include.isEmpty() ? null : String.join(",", include)), LoadedPlayer.class);
     }
 
     /** A player's data; empty where none was written. */
@@ -75,7 +75,7 @@ public final class PlayersApi {
         return transport.send(version == null ? call : call.once(), DataEntry.class);
     }
 
-    /** Deletes a player's data; answers whether there was any. */
+    /** Deletes a player's data; returns whether there was any. */
     public CompletableFuture<Boolean> deleteData(UUID player, String gameMode, String namespace) {
         Call call = Call.delete("players", player, "data", gameMode, namespace);
         return optional(transport.run(call).thenApply(nothing -> true)).thenApply(Optional::isPresent);

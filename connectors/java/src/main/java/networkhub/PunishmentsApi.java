@@ -4,7 +4,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import networkhub.model.AddressPunishmentRequest;
+import networkhub.model.AddressUnban;
+import networkhub.model.NamePunishmentRequest;
+import networkhub.model.NameUnban;
+import networkhub.model.PlayerAddress;
 import networkhub.model.Punishment;
+import networkhub.model.PunishmentRemoval;
+import networkhub.model.PunishmentRequest;
 
 /** Bans, mutes, warnings, kicks. */
 public final class PunishmentsApi {
@@ -14,35 +21,27 @@ public final class PunishmentsApi {
         this.transport = transport;
     }
 
-    /** Punishes a player; the name may be null. */
-    public CompletableFuture<Punishment> punish(UUID player, String playerName, PunishmentRequest request) {
-        Call call = Call.post("punishments", "create").body(request).keyed();
-        call.body.getAsJsonObject().addProperty("playerUuid", player.toString());
-        if (playerName != null) call.body.getAsJsonObject().addProperty("playerName", playerName);
-        return transport.send(call, Punishment.class);
+    /** Punishes a player, permanently without a duration. */
+    public CompletableFuture<Punishment> punish(PunishmentRequest request) {
+        return create("create", request);
     }
 
-    /** Punishes whoever has or will have this name. */
-    public CompletableFuture<Punishment> punishName(String playerName, PunishmentRequest request) {
-        Call call = Call.post("punishments", "create-by-name").body(request).keyed();
-        call.body.getAsJsonObject().addProperty("playerName", playerName);
-        return transport.send(call, Punishment.class);
+    /** Punishes the player who has or will have a name. */
+    public CompletableFuture<Punishment> punishName(NamePunishmentRequest request) {
+        return create("create-by-name", request);
     }
 
-    /** Punishes an address; empty, and nothing is done, for a blank one. */
-    public CompletableFuture<Optional<Punishment>> punishIp(String ipAddress, PunishmentRequest request) {
-        Call call = Call.post("punishments", "create-ip").body(request).keyed();
-        call.body.getAsJsonObject().addProperty("ipAddress", ipAddress == null ? "" : ipAddress);
-        return transport.send(call, Punishment.class).thenApply(Optional::ofNullable);
+    /** Punishes an address; empty, and without effect, for a blank one. */
+    public CompletableFuture<Optional<Punishment>> punishIp(AddressPunishmentRequest request) {
+        return create("create-ip", request).thenApply(Optional::ofNullable);
     }
 
-    /** Notes a player's address now, so that punishments of addresses match; the name may be null. */
-    public CompletableFuture<Void> noteIp(UUID player, String playerName, String ipAddress) {
-        return transport.run(Call.post("punishments", "ip")
-                .fields("playerUuid", player, "playerName", playerName, "ipAddress", ipAddress));
+    /** Records a player's current address, so that punishments of addresses match. */
+    public CompletableFuture<Void> recordIp(PlayerAddress address) {
+        return transport.run(Call.post("punishments", "ip").body(address));
     }
 
-    /** What matches a player, an address, or either one; one of the two may be null. */
+    /** Returns the punishments of a player, an address, or either; one of the two may be null. */
     public CompletableFuture<List<Punishment>> query(UUID player, String ip, boolean activeOnly) {
         return transport.list(Call.get("punishments", "query")
                 .query("playerUuid", player)
@@ -50,52 +49,47 @@ public final class PunishmentsApi {
                 .query("activeOnly", activeOnly), Punishment.class);
     }
 
-    /** A player's punishments. */
+    /** Returns a player's punishments. */
     public CompletableFuture<List<Punishment>> ofPlayer(UUID player, boolean activeOnly) {
         return transport.list(Call.get("punishments", "player", player).query("activeOnly", activeOnly), Punishment.class);
     }
 
-    /** All of a player's punishments, also those that ended, the latest first. */
+    /** Returns all of a player's punishments, ended ones included, the latest first. */
     public CompletableFuture<List<Punishment>> historyOfPlayer(UUID player, int limit, int offset) {
         return transport.list(Call.get("punishments", "player", player, "history")
                 .query("limit", limit)
                 .query("offset", offset), Punishment.class);
     }
 
-    /** A name's punishments. */
+    /** Returns a name's punishments. */
     public CompletableFuture<List<Punishment>> ofName(String name, boolean activeOnly) {
         return transport.list(Call.get("punishments", "player-name", name).query("activeOnly", activeOnly),
                 Punishment.class);
     }
 
-    /** All of a name's punishments, also those that ended, the latest first. */
+    /** Returns all of a name's punishments, ended ones included, the latest first. */
     public CompletableFuture<List<Punishment>> historyOfName(String name, int limit, int offset) {
         return transport.list(Call.get("punishments", "player-name", name, "history")
                 .query("limit", limit)
                 .query("offset", offset), Punishment.class);
     }
 
-    /** Revokes a punishment; one that is not active is answered as it is. The actor and the reason may be null. */
-    public CompletableFuture<Punishment> remove(long punishmentId, UUID actorUuid, String actorName, String reason) {
-        return transport.send(Call.post("punishments", "remove")
-                .fields("punishmentId", punishmentId, "actorUuid", actorUuid, "actorName", actorName, "reason", reason)
-                .keyed(), Punishment.class);
+    /** Revokes a punishment; one that is not active is returned unchanged. */
+    public CompletableFuture<Punishment> remove(PunishmentRemoval removal) {
+        return create("remove", removal);
     }
 
-    /** Revokes all active bans of a name, and of its last address if asked to; answers the revoked ones. */
-    public CompletableFuture<List<Punishment>> unbanName(String playerName, boolean alsoUnbanLastIp, UUID actorUuid,
-            String actorName, String reason) {
-        return transport.list(Call.post("punishments", "unban-by-name")
-                .fields("playerName", playerName, "alsoUnbanLastIp", alsoUnbanLastIp, "actorUuid", actorUuid,
-                        "actorName", actorName, "reason", reason)
-                .keyed(), Punishment.class);
+    /** Revokes all active bans of a name, and on request of its last address; returns the revoked ones. */
+    public CompletableFuture<List<Punishment>> unbanName(NameUnban unban) {
+        return transport.list(Call.post("punishments", "unban-by-name").body(unban).keyed(), Punishment.class);
     }
 
-    /** Revokes all active bans of an address; answers the revoked ones. */
-    public CompletableFuture<List<Punishment>> unbanIp(String ipAddress, UUID actorUuid, String actorName,
-            String reason) {
-        return transport.list(Call.post("punishments", "unban-ip")
-                .fields("ipAddress", ipAddress, "actorUuid", actorUuid, "actorName", actorName, "reason", reason)
-                .keyed(), Punishment.class);
+    /** Revokes all active bans of an address; returns the revoked ones. */
+    public CompletableFuture<List<Punishment>> unbanIp(AddressUnban unban) {
+        return transport.list(Call.post("punishments", "unban-ip").body(unban).keyed(), Punishment.class);
+    }
+
+    private CompletableFuture<Punishment> create(String route, Object request) {
+        return transport.send(Call.post("punishments", route).body(request).keyed(), Punishment.class);
     }
 }

@@ -4,6 +4,7 @@ import com.google.gson.Gson;
 import com.google.gson.JsonParseException;
 import com.google.gson.TypeAdapter;
 import com.google.gson.TypeAdapterFactory;
+import com.google.gson.annotations.SerializedName;
 import com.google.gson.reflect.TypeToken;
 import com.google.gson.stream.JsonReader;
 import com.google.gson.stream.JsonToken;
@@ -19,7 +20,7 @@ import java.util.Map;
 
 /**
  * Reads and writes records, which the Gson of older game servers cannot. Unknown fields are ignored; absent lists and maps
- * are empty, absent numbers 0.
+ * are empty, absent numbers 0. A value that an enum lacks is its {@code UNKNOWN}.
  */
 final class RecordAdapters implements TypeAdapterFactory {
     @Override
@@ -44,7 +45,7 @@ final class RecordAdapters implements TypeAdapterFactory {
             absent = Arrays.stream(types).map(RecordAdapter::absentValue).toArray();
             for (int i = 0; i < parts.length; i++) {
                 TypeAdapter<?> adapter = gson.getAdapter(TypeToken.get(parts[i].getGenericType()));
-                components.put(parts[i].getName(), new Component(i, parts[i], (TypeAdapter<Object>) adapter));
+                components.put(wireName(parts[i]), new Component(i, parts[i], (TypeAdapter<Object>) adapter));
             }
             try {
                 constructor = type.getDeclaredConstructor(types);
@@ -52,6 +53,11 @@ final class RecordAdapters implements TypeAdapterFactory {
             } catch (NoSuchMethodException impossible) {
                 throw new IllegalStateException(impossible);
             }
+        }
+
+        private static String wireName(RecordComponent component) {
+            SerializedName name = component.getAccessor().getAnnotation(SerializedName.class);
+            return name == null ? component.getName() : name.value();
         }
 
         private static Object absentValue(Class<?> type) {
@@ -77,7 +83,9 @@ final class RecordAdapters implements TypeAdapterFactory {
                 if (component == null) {
                     in.skipValue();
                 } else {
+                    boolean isNull = in.peek() == JsonToken.NULL;
                     value = component.adapter.read(in);
+                    if (value == null && !isNull) value = unknown(component.component.getType());
                 }
                 if (value != null) values[component.index] = value;
             }
@@ -89,6 +97,15 @@ final class RecordAdapters implements TypeAdapterFactory {
             }
         }
 
+        /** Returns the {@code UNKNOWN} of an enum, which stands for values of newer hubs. */
+        private static Object unknown(Class<?> type) {
+            if (!type.isEnum()) return null;
+            return Arrays.stream(type.getEnumConstants())
+                    .filter(constant -> ((Enum<?>) constant).name().equals("UNKNOWN"))
+                    .findFirst()
+                    .orElse(null);
+        }
+
         @Override
         public void write(JsonWriter out, T value) throws IOException {
             if (value == null) {
@@ -96,9 +113,9 @@ final class RecordAdapters implements TypeAdapterFactory {
                 return;
             }
             out.beginObject();
-            for (Component component : components.values()) {
-                out.name(component.component.getName());
-                component.adapter.write(out, get(component.component, value));
+            for (Map.Entry<String, Component> entry : components.entrySet()) {
+                out.name(entry.getKey());
+                entry.getValue().adapter.write(out, get(entry.getValue().component, value));
             }
             out.endObject();
         }

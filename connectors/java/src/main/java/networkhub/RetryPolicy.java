@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How often a call is repeated that may be repeated safely, and how long to wait in between. The wait doubles with each
+ * Policy for repeats of calls that may be repeated safely: how often, and how far apart. The wait doubles with each
  * attempt and is random between half and all of it, so that many servers do not come at once after an outage.
  *
  * @param attempts how often a call is made in all; 1 never repeats it

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import networkhub.model.LogLine;
-import networkhub.model.OnlinePlayer;
-import networkhub.model.Page;
-import networkhub.model.PlayerName;
-import networkhub.model.Registered;
-import networkhub.model.ServerRecord;
+import networkhub.model.HeartbeatPlayer;
+import networkhub.model.ListedServerPage;
+import networkhub.model.LogBatchLine;
+import networkhub.model.PresenceRecord;
+import networkhub.model.ServerRegistration;
+import networkhub.model.ServerSession;
 
 /** Servers: registration, heartbeats, who is where. A {@code HubConnector} makes most of these calls itself. */
 public final class ServersApi {
@@ -20,10 +20,10 @@ public final class ServersApi {
     }
 
     /** Registers a server and marks it online. Again replaces what was registered; players stay. */
-    public CompletableFuture<Registered> register(ServerInfo server, ServerState state) {
+    public CompletableFuture<ServerSession> register(ServerRegistration server, ServerState state) {
         Call call = Call.post("servers", "register").body(server);
         state.toJson().entrySet().forEach(field -> call.body.getAsJsonObject().add(field.getKey(), field.getValue()));
-        return transport.send(call, Registered.class);
+        return transport.send(call, ServerSession.class);
     }
 
     /**
@@ -31,7 +31,7 @@ public final class ServersApi {
      *
      * @param players who is on it, all of them: others have left. Null leaves them as they were
      */
-    public CompletableFuture<Void> heartbeat(String serverId, ServerState state, List<PlayerName> players) {
+    public CompletableFuture<Void> heartbeat(String serverId, ServerState state, List<HeartbeatPlayer> players) {
         Call call = Call.post("servers", "heartbeat").body(state.toJson()).once();
         call.body.getAsJsonObject().addProperty("serverId", serverId);
         if (players != null) call.body.getAsJsonObject().add("players", Json.GSON.toJsonTree(players));
@@ -69,41 +69,41 @@ public final class ServersApi {
     }
 
     /** The servers of the network, online or not. Filters may be null; pages count from 0. */
-    public CompletableFuture<Page<ServerRecord>> list(String serverType, Boolean online, String search, int page,
+    public CompletableFuture<ListedServerPage> list(String serverType, Boolean online, String search, int page,
             int limit) {
-        return transport.page(Call.get("servers")
+        return transport.send(Call.get("servers")
                 .query("serverType", serverType)
                 .query("online", online)
                 .query("search", search)
                 .query("page", page)
-                .query("limit", limit), ServerRecord.class);
+                .query("limit", limit), ListedServerPage.class);
     }
 
     /** The players who are online on servers of a type; null for all. */
-    public CompletableFuture<List<OnlinePlayer>> onlinePlayers(String serverType) {
+    public CompletableFuture<List<PresenceRecord>> onlinePlayers(String serverType) {
         return onlinePlayers(serverType, null, List.of());
     }
 
-    /** Where there are more than fit in an answer, a header says how to go on. */
-    private CompletableFuture<List<OnlinePlayer>> onlinePlayers(String serverType, String cursor, List<OnlinePlayer> before) {
+    /** A header has the cursor of the next part, if there is one. */
+    private CompletableFuture<List<PresenceRecord>> onlinePlayers(String serverType, String cursor, List<PresenceRecord> before) {
         Call call = Call.get("servers", "players").query("serverType", serverType).query("cursor", cursor);
         return transport.exchange(call).thenCompose(response -> {
-            List<OnlinePlayer> players = new ArrayList<>(before);
-            players.addAll(List.of(Transport.<OnlinePlayer[]>read(response, OnlinePlayer[].class)));
+            List<PresenceRecord> players = new ArrayList<>(before);
+            players.addAll(List.of(Transport.<PresenceRecord[]>read(response, PresenceRecord[].class)));
             return response.headers().firstValue("Next-Cursor")
                     .map(next -> onlinePlayers(serverType, next, players))
                     .orElseGet(() -> CompletableFuture.completedFuture(List.copyOf(players)));
         });
     }
 
-    /** Answers a console command that the hub asked for. An answer that comes too late is accepted and discarded. */
+    /** Reports the outcome of a console command. An answer that comes too late is accepted and discarded. */
     public CompletableFuture<Void> reportCommand(String requestId, boolean success, String output, String error) {
         return transport.run(Call.post("servers", "command-result")
                 .fields("requestId", requestId, "success", success, "output", output, "error", error));
     }
 
     /** Ships lines of the console; the hub keeps the newest 5,000 of a server. */
-    public CompletableFuture<Void> shipLogs(String serverId, List<LogLine> lines) {
+    public CompletableFuture<Void> shipLogs(String serverId, List<LogBatchLine> lines) {
         return transport.run(Call.post("servers", serverId, "logs").fields("lines", lines).keyed());
     }
 }

@@ -24,7 +24,7 @@ final class SseParser {
     private String id;
     private long retryMs = -1;
 
-    /** How long the hub asks to wait before reconnecting, in milliseconds; -1 where it has not said. */
+    /** Wait that the hub asks for before reconnecting, in milliseconds; -1 if unknown. */
     long retryMs() {
         return retryMs;
     }

@@ -37,7 +37,7 @@ public final class TransfersApi {
      * @param result {@code SUCCESS}, or an upper-case word that says what went wrong, which releases the slot
      * @param errorMessage a sentence, or null
      */
-    public CompletableFuture<Void> report(String transferId, UUID player, String result, String errorMessage) {
+    public CompletableFuture<Void> report(UUID transferId, UUID player, String result, String errorMessage) {
         return transport.run(Call.post("transfers", "result")
                 .fields("transferId", transferId, "playerUuid", player, "result", result, "errorMessage", errorMessage));
     }

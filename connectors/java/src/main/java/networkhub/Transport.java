@@ -1,7 +1,5 @@
 package networkhub;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParseException;
 import com.google.gson.reflect.TypeToken;
@@ -14,13 +12,11 @@ import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import networkhub.model.Page;
 
 /** Sends calls, repeats those that may be, and reads the answers. */
 final class Transport {
@@ -64,17 +60,6 @@ final class Transport {
     <T> CompletableFuture<List<T>> list(Call call, Class<T> item) {
         Type type = TypeToken.getParameterized(List.class, item).getType();
         return exchange(call).thenApply(response -> read(response, type));
-    }
-
-    <T> CompletableFuture<Page<T>> page(Call call, Class<T> item) {
-        return exchange(call).thenApply(response -> {
-            JsonObject page = read(response, JsonObject.class);
-            List<T> items = new ArrayList<>();
-            JsonArray listed = page.getAsJsonArray("items");
-            for (JsonElement element : listed) items.add(Json.GSON.fromJson(element, item));
-            return new Page<>(List.copyOf(items), page.get("page").getAsInt(), page.get("limit").getAsInt(),
-                    page.get("total").getAsInt());
-        });
     }
 
     /** For calls that answer nothing. */

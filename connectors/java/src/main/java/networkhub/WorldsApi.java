@@ -1,10 +1,11 @@
 package networkhub;
 
-import com.google.gson.JsonObject;
 import java.util.concurrent.CompletableFuture;
+import networkhub.model.NodeReleaseCount;
 import networkhub.model.OpenedWorld;
-import networkhub.model.UploadUrl;
+import networkhub.model.SnapshotUpload;
 import networkhub.model.WorldLease;
+import networkhub.model.WorldRequest;
 
 /**
  * Worlds on demand. {@link #open}, {@link #release} and {@link #snapshot} are for any server; the others are callbacks of the
@@ -21,11 +22,11 @@ public final class WorldsApi {
      * Opens a world, wherever it is or will be up. LOADING: wait for WORLD_READY with this {@code worldInstanceId};
      * {@code HubConnector.openWorld} does.
      */
-    public CompletableFuture<OpenedWorld> open(OpenWorldRequest request) {
+    public CompletableFuture<OpenedWorld> open(WorldRequest request) {
         return transport.send(Call.post("worlds", "open").body(request), OpenedWorld.class);
     }
 
-    /** Says that nobody needs a world any more. */
+    /** Releases a world that is no longer needed. */
     public CompletableFuture<WorldLease> release(String worldInstanceId) {
         return transport.send(Call.post("worlds", worldInstanceId, "release"), WorldLease.class);
     }
@@ -36,10 +37,10 @@ public final class WorldsApi {
                 WorldLease.class);
     }
 
-    /** At a node's start: all leases it held before are lost. Answers how many there were. */
-    public CompletableFuture<Integer> releaseAll(String nodeServerId) {
-        return transport.send(Call.post("worlds", "release-all").fields("nodeServerId", nodeServerId), JsonObject.class)
-                .thenApply(answer -> answer.get("released").getAsInt());
+    /** At a node's start: all leases it held before are lost. Returns their number. */
+    public CompletableFuture<Long> releaseAll(String nodeServerId) {
+        return transport.send(Call.post("worlds", "release-all").fields("nodeServerId", nodeServerId), NodeReleaseCount.class)
+                .thenApply(NodeReleaseCount::released);
     }
 
     /** The world is up. */
@@ -61,9 +62,9 @@ public final class WorldsApi {
                         "sizeBytes", sizeBytes), WorldLease.class);
     }
 
-    /** Where to upload a snapshot. */
-    public CompletableFuture<UploadUrl> uploadUrl(long worldId) {
-        return transport.send(Call.post("worlds", worldId, "upload-url"), UploadUrl.class);
+    /** Creates an address to upload a snapshot to. */
+    public CompletableFuture<SnapshotUpload> uploadUrl(long worldId) {
+        return transport.send(Call.post("worlds", worldId, "upload-url"), SnapshotUpload.class);
     }
 
     /** The world is saved and unloaded; without a snapshot the last two are null. */

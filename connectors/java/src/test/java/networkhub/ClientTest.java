@@ -21,22 +21,32 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import networkhub.model.AddressUnban;
 import networkhub.model.CollectionDefinition;
 import networkhub.model.CollectionIndex;
 import networkhub.model.DataEntry;
+import networkhub.model.HeartbeatPlayer;
 import networkhub.model.IndexType;
 import networkhub.model.LanguageSource;
-import networkhub.model.LogLine;
+import networkhub.model.LoadedPlayer;
+import networkhub.model.LogBatchLine;
+import networkhub.model.Match;
 import networkhub.model.MatchResult;
 import networkhub.model.ModifiedBalance;
-import networkhub.model.MoneyTransaction;
-import networkhub.model.Period;
-import networkhub.model.PermissionGroup;
-import networkhub.model.PermissionNode;
-import networkhub.model.PlayerName;
-import networkhub.model.PlayerProfile;
+import networkhub.model.NameUnban;
+import networkhub.model.OutputStream;
+import networkhub.model.PermissionGroupUpdate;
+import networkhub.model.PermissionNodeInput;
+import networkhub.model.PlayerAddress;
 import networkhub.model.Punishment;
-import networkhub.model.PunishmentType;
+import networkhub.model.PunishmentKind;
+import networkhub.model.PunishmentRequest;
+import networkhub.model.StatisticPeriod;
+import networkhub.model.TransactionReceipt;
+import networkhub.model.WorldLeaseState;
+import networkhub.model.WorldOpenStatus;
+import networkhub.model.WorldPersistence;
+import networkhub.model.WorldReport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -63,20 +73,27 @@ class ClientTest {
     @Test
     void aServerRegistersAndHasPlayers() {
         UUID player = UUID.randomUUID();
-        var registered = client.servers().register(ServerInfo.of("client-1", "client", 25565).maxPlayers(5),
-                new ServerState("WAITING", 2, List.of(
-                        new ServerState.WorldState("arena", "Arena", 1, 8, "WAITING", 2, "arena")))).join();
+        var registered = client.servers().register(Requests.server("client-1", "client").maxPlayers(5).build(),
+                new ServerState("WAITING", 2, List.of(WorldReport.builder()
+                        .worldId("arena")
+                        .displayName("Arena")
+                        .currentPlayers(1)
+                        .maxPlayers(8)
+                        .gameState("WAITING")
+                        .playersToStart(2)
+                        .worldType("arena")
+                        .build()))).join();
         assertTrue(registered.heartbeatIntervalMs() > 0);
         assertFalse(registered.signingSecret().isEmpty());
         client.servers().join("client-1", player, "Ann").join();
         client.servers().changeWorld("client-1", player, "arena", null).join();
         assertEquals("Ann", client.servers().onlinePlayers("client").join().get(0).playerName());
-        client.servers().heartbeat("client-1", ServerState.EMPTY, List.of(new PlayerName(player, "Ann"))).join();
+        client.servers().heartbeat("client-1", ServerState.EMPTY, List.of(new HeartbeatPlayer("Ann", player))).join();
         var server = client.servers().list("client", true, null, 0, 10).join().items().get(0);
         assertEquals("arena", server.live().worlds().get(0).worldId());
         assertEquals("arena", client.players().get(player, null).join().orElseThrow().connection().worldId());
         assertEquals(1, client.matchmaking().regions("client").join().size());
-        client.servers().shipLogs("client-1", List.of(new LogLine(1, "stdout", "hello"))).join();
+        client.servers().shipLogs("client-1", List.of(new LogBatchLine(1, OutputStream.STDOUT, "hello"))).join();
         client.servers().leave("client-1", player).join();
         client.servers().unregister("client-1").join();
         assertEquals("unknown_server", failure(client.servers().heartbeat("client-1", ServerState.EMPTY, null)).code());
@@ -142,22 +159,22 @@ class ClientTest {
     void aLoadMakesAPlayerKnown() {
         UUID player = UUID.randomUUID();
         assertEquals(Optional.empty(), client.players().get(player, null).join());
-        PlayerProfile loaded = client.players().load(player, "Ben", null, "MINECRAFT", null, List.of()).join();
+        LoadedPlayer loaded = client.players().load(player, "Ben", null, "MINECRAFT", null, List.of()).join();
         assertEquals("Ben", loaded.username());
         client.players().increment(player, null, "kills", 3).join();
         var statistics = client.players().statistics(player, null).join();
         assertEquals(4, statistics.statistics().size());
-        assertEquals(3, client.economy().leaderboard("kills", null, Period.DAILY, null, 5).join().entries().get(0).value());
+        assertEquals(3, client.economy().leaderboard("kills", null, StatisticPeriod.DAILY, null, 5).join().entries().get(0).value());
         assertEquals(1, client.players().list("be", null, null, 0, 10).join().total());
     }
 
     @Test
     void aLoadIncludesWhatAJoinNeeds() {
         UUID player = UUID.randomUUID();
-        client.permissions().add(player, new PermissionNode("fly", true, null, null, null)).join();
+        client.permissions().add(player, Requests.allow("fly")).join();
         client.players().putData(player, "global", "kit", "{}", null).join();
         client.localization().setLanguage(player, "de", LanguageSource.PLAYER, "Cat").join();
-        PlayerProfile loaded = client.players().load(player, "Cat", null, null, null,
+        LoadedPlayer loaded = client.players().load(player, "Cat", null, null, null,
                 List.of("permissions", "punishments", "language", "balances", "statistics", "data:kit", "data:none")).join();
         assertEquals(true, loaded.permissions().permissions().get("fly"));
         assertEquals("de", loaded.language().locale());
@@ -182,7 +199,7 @@ class ClientTest {
         UUID rich = UUID.randomUUID();
         UUID poor = UUID.randomUUID();
         client.economy().modify("player", rich.toString(), "coins", BigDecimal.TEN, null).join();
-        MoneyTransaction paid = client.economy().pay(rich, poor, "coins", new BigDecimal("4"), "gift").join();
+        TransactionReceipt paid = client.economy().pay(rich, poor, "coins", new BigDecimal("4"), "gift").join();
         assertEquals(0, paid.balances().get(0).balance().compareTo(new BigDecimal("6")));
         assertEquals(0, paid.balances().get(1).balance().compareTo(new BigDecimal("4")));
         HubException error = failure(client.economy().pay(rich, poor, "coins", new BigDecimal("7"), "gift"));
@@ -193,34 +210,47 @@ class ClientTest {
     @Test
     void punishmentsComeAndGo() {
         UUID player = UUID.randomUUID();
-        Punishment mute = client.punishments().punish(player, "Dan",
-                PunishmentRequest.of(PunishmentType.MUTE, "spam").duration(Duration.ofHours(1)).issuer(null, "Admin")).join();
+        Punishment mute = client.punishments().punish(PunishmentRequest.builder()
+                .playerUuid(player)
+                .playerName("Dan")
+                .type(PunishmentKind.MUTE)
+                .reason("spam")
+                .durationMs(3_600_000L)
+                .issuerName("Admin")
+                .build()).join();
         assertTrue(mute.active());
-        client.punishments().noteIp(player, "Dan", "203.0.113.9").join();
+        client.punishments().recordIp(
+                PlayerAddress.builder().playerUuid(player).playerName("Dan").ipAddress("203.0.113.9").build()).join();
         assertEquals("203.0.113.9", client.players().ips(player).join().get(0).ipAddress());
-        client.punishments().punishIp("203.0.113.9", PunishmentRequest.of(PunishmentType.BAN, null)).join().orElseThrow();
-        assertEquals(Optional.empty(), client.punishments().punishIp("", PunishmentRequest.of(PunishmentType.BAN, null)).join());
+        client.punishments().punishIp(Requests.ban("203.0.113.9")).join().orElseThrow();
+        assertEquals(Optional.empty(), client.punishments().punishIp(Requests.ban("")).join());
         assertEquals(2, client.punishments().query(player, "203.0.113.9", true).join().size());
-        assertEquals(1, client.punishments().unbanIp("203.0.113.9", null, "Admin", null).join().size());
-        assertFalse(client.punishments().remove(mute.id(), null, "Admin", "sorry").join().active());
+        assertEquals(1, client.punishments().unbanIp(
+                AddressUnban.builder().ipAddress("203.0.113.9").actorName("Admin").build()).join().size());
+        assertFalse(client.punishments().remove(Requests.removal(mute.id())).join().active());
         assertEquals(List.of(), client.punishments().ofPlayer(player, true).join());
         assertEquals(1, client.punishments().historyOfPlayer(player, 10, 0).join().size());
-        client.punishments().punishName("Nobody", PunishmentRequest.of(PunishmentType.BAN, "name")).join();
+        client.punishments().punishName(Requests.banName("Nobody")).join();
         assertEquals(1, client.punishments().ofName("nobody", true).join().size());
-        assertEquals(1, client.punishments().unbanName("Nobody", false, null, "Admin", null).join().size());
+        assertEquals(1, client.punishments().unbanName(
+                NameUnban.builder().playerName("Nobody").actorName("Admin").build()).join().size());
         assertEquals(1, client.punishments().historyOfName("NOBODY", 10, 0).join().size());
     }
 
     @Test
     void permissionsAreEvaluated() {
         UUID player = UUID.randomUUID();
-        client.permissions().putGroup(new PermissionGroup("vip", "VIP", 5, null, null, null,
-                List.of(new PermissionNode("Kit.*", true, null, null, null)))).join();
-        client.permissions().add(player, new PermissionNode("group.vip", null, null, null, null)).join();
+        client.permissions().putGroup("vip", PermissionGroupUpdate.builder()
+                .displayName("VIP")
+                .priority(5L)
+                .permissions(List.of(Requests.allow("Kit.*")))
+                .build()).join();
+        PermissionNodeInput membership = PermissionNodeInput.builder().node("group.vip").build();
+        client.permissions().add(player, membership).join();
         var answer = client.permissions().effective(player, null, null, null).join();
         assertEquals(List.of("vip"), answer.permissions().groups());
         assertEquals(true, answer.permissions().permissions().get("kit.*"));
-        client.permissions().remove(player, new PermissionNode("group.vip", null, null, null, null)).join();
+        client.permissions().remove(player, membership).join();
         assertEquals(List.of(), client.permissions().ofPlayer(player).join());
         assertTrue(client.permissions().group("vip").join().isPresent());
         assertTrue(client.permissions().deleteGroup("vip").join());
@@ -247,8 +277,11 @@ class ClientTest {
         assertEquals(new JsonObject(), client.config().get("bedwars", "main").join().orElseThrow().doc());
         assertEquals(Optional.empty(), client.config().get("bedwars", "other").join());
 
-        client.collections().register(List.of(new CollectionDefinition("guilds", "id",
-                List.of(new CollectionIndex("level", IndexType.number))))).join();
+        client.collections().register(List.of(CollectionDefinition.builder()
+                .name("guilds")
+                .key("id")
+                .indexes(List.of(CollectionIndex.builder().field("level").type(IndexType.NUMBER).build()))
+                .build())).join();
         client.collections().put("guilds", "red", JsonParser.parseString("{\"level\": 7}")).join();
         client.collections().put("guilds", "blue", JsonParser.parseString("{\"level\": 9}")).join();
         assertEquals("blue", client.collections().top("guilds", "level", 1, null).join().items().get(0).id());
@@ -264,34 +297,36 @@ class ClientTest {
 
     @Test
     void aMatchTellsWhyThereIsNone() {
-        MatchResult none = client.matchmaking().find(FindRequest.serverOfType("nowhere").player(UUID.randomUUID(), "Fay")).join();
+        Match none = client.matchmaking().find(Requests.match("nowhere", UUID.randomUUID(), "Fay").build()).join();
         assertFalse(none.success());
-        assertEquals("NO_SERVERS_AVAILABLE", none.result());
+        assertEquals(MatchResult.NO_SERVERS_AVAILABLE, none.result());
     }
 
     @Test
     void aPartyIsMatchedWholeOrNotAtAll() {
-        client.servers().register(ServerInfo.of("party-1", "party", 1).maxPlayers(2), ServerState.EMPTY).join();
+        client.servers().register(Requests.server("party-1", "party").maxPlayers(2).build(), ServerState.EMPTY).join();
         UUID player = UUID.randomUUID();
-        assertEquals("ALL_SERVERS_FULL", client.matchmaking().find(FindRequest.serverOfType("party").player(player, "Gus")
-                .party(List.of(UUID.randomUUID(), UUID.randomUUID()))).join().result());
-        assertTrue(client.matchmaking().find(FindRequest.serverOfType("party").player(player, "Gus")
-                .party(List.of(UUID.randomUUID()))).join().success());
+        assertEquals(MatchResult.ALL_SERVERS_FULL, client.matchmaking().find(Requests.match("party", player, "Gus")
+                .party(List.of(UUID.randomUUID(), UUID.randomUUID()))
+                .build()).join().result());
+        assertTrue(client.matchmaking().find(Requests.match("party", player, "Gus")
+                .party(List.of(UUID.randomUUID()))
+                .build()).join().success());
     }
 
     @Test
     void aWorldIsOpenedAndRunByItsNode() {
         UUID owner = UUID.randomUUID();
-        assertFalse(client.worlds().open(OpenWorldRequest.forPlayer("islands", owner)).join().success());
-        client.servers().register(ServerInfo.of("node-1", "islands", 1), ServerState.EMPTY).join();
+        assertFalse(client.worlds().open(Requests.world("islands", owner).build()).join().success());
+        client.servers().register(Requests.server("node-1", "islands").build(), ServerState.EMPTY).join();
         assertEquals(0, client.worlds().releaseAll("node-1").join());
-        var opened = client.worlds().open(OpenWorldRequest.forPlayer("islands", owner).ephemeral()).join();
-        assertEquals("LOADING", opened.status());
+        var opened = client.worlds().open(Requests.world("islands", owner).persistence(WorldPersistence.EPHEMERAL).build()).join();
+        assertEquals(WorldOpenStatus.LOADING, opened.status());
         long world = Long.parseLong(opened.worldInstanceId());
         assertEquals("stale_fence", failure(client.worlds().ready(world, "node-1", 99)).code());
-        assertEquals("READY", client.worlds().ready(world, "node-1", 1).join().state());
+        assertEquals(WorldLeaseState.READY, client.worlds().ready(world, "node-1", 1).join().state());
         assertEquals(2, client.worlds().heartbeat(world, "node-1", 1, 2, null, null).join().playerCount());
-        assertEquals("DRAINING", client.worlds().release(opened.worldInstanceId()).join().state());
-        assertEquals("UNLOADED", client.worlds().unloaded(world, "node-1", 1, null, null).join().state());
+        assertEquals(WorldLeaseState.DRAINING, client.worlds().release(opened.worldInstanceId()).join().state());
+        assertEquals(WorldLeaseState.UNLOADED, client.worlds().unloaded(world, "node-1", 1, null, null).join().state());
     }
 }

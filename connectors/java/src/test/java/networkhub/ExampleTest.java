@@ -15,7 +15,8 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import networkhub.model.PunishmentType;
+import networkhub.model.PunishmentKind;
+import networkhub.model.ServerConnectivity;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,7 @@ class ExampleTest {
             reader.setDaemon(true);
             reader.start();
             eventually(id + " is connected", () -> hub.client().servers().list(null, true, id, 0, 1).join().items().stream()
-                    .anyMatch(server -> server.connectivity().equals("CONNECTED")));
+                    .anyMatch(server -> server.connectivity() == ServerConnectivity.CONNECTED));
         }
 
         private void read() {
@@ -94,7 +95,7 @@ class ExampleTest {
             arena.sees("Welcome, Ann");
             JsonObject list = hub.manage("POST", "/api/manage/servers/arena-1/command", Map.of("command", "list"));
             assertEquals("Ann", list.get("output").getAsString());
-            hub.client().punishments().punish(idOf("Ann"), "Ann", PunishmentRequest.of(PunishmentType.BAN, "cheating")).join();
+            hub.client().punishments().punish(Requests.punishment(PunishmentKind.BAN, idOf("Ann"), "Ann", "cheating")).join();
             arena.sees("kicked " + idOf("Ann") + ": cheating");
             lobby.type("join Ann");
             lobby.sees("Ann may not join: banned for cheating");
@@ -106,7 +107,7 @@ class ExampleTest {
     }
 
     @Test
-    void nobodyBuysWhatTheyCannotPay() throws Exception {
+    void purchaseBeyondTheBalanceIsRefused() throws Exception {
         try (Server lobby = new Server("shop-1", "lobby")) {
             hub.client().economy().modify("player", idOf("Ben").toString(), "coins", BigDecimal.TEN, null).join();
             lobby.type("buy Ben 7");

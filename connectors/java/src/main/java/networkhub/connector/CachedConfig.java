@@ -45,7 +45,7 @@ public final class CachedConfig {
         return this.group.equals(group) && this.namespace.equals(namespace);
     }
 
-    /** Registers the default, which answers the document that counts. */
+    /** Registers the default, which returns the effective document. */
     CompletableFuture<ConfigDocument> read() {
         return client.config().register(group, namespace, defaultDoc);
     }

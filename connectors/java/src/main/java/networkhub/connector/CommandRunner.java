@@ -5,9 +5,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import networkhub.HubClient;
-import networkhub.model.ConsoleCommand;
+import networkhub.model.ConsoleCommandOrder;
 
-/** Runs the console commands that the hub asks for, and answers them. Never runs one whose caller no longer waits. */
+/** Runs the console commands that the hub asks for, and answers them. Never runs one whose caller has timed out. */
 final class CommandRunner {
     private static final System.Logger LOG = System.getLogger("networkhub");
 
@@ -24,13 +24,13 @@ final class CommandRunner {
     }
 
     /** On the connector's thread. */
-    void run(ConsoleCommand command) {
-        long left = command.at() + command.timeoutMs() - clock.now();
+    void run(ConsoleCommandOrder command, long sentAt) {
+        long left = sentAt + command.timeoutMs() - clock.now();
         if (left <= 0) {
             LOG.log(System.Logger.Level.INFO, "A console command came too late and was not run");
             return;
         }
-        // Whoever sets it answers: the main thread, or the clock.
+        // Its first taker reports: the main thread, or the clock.
         AtomicBoolean taken = new AtomicBoolean();
         thread.schedule(() -> {
             if (taken.compareAndSet(false, true)) {
@@ -47,7 +47,7 @@ final class CommandRunner {
         });
     }
 
-    private void answer(ConsoleCommand command, boolean success, String output, String error) {
+    private void answer(ConsoleCommandOrder command, boolean success, String output, String error) {
         Duration patience = Duration.ofMillis(command.timeoutMs());
         Persist.call(thread, patience, () ->
                 client.servers().reportCommand(command.requestId(), success, output, error));

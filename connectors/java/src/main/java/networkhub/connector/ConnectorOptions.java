@@ -10,18 +10,18 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import networkhub.HubClient;
-import networkhub.ServerInfo;
+import networkhub.model.ServerRegistration;
 import networkhub.ServerState;
 
 /** The settings of a connector. All have defaults that fit most servers. */
 public final class ConnectorOptions {
-    /** What a hub knows that is older than this connector. */
+    /** Event types that hubs older than this connector know. */
     static final Set<String> EVENTS_OF_OLDER_HUBS = Set.of("CHAT", "PUNISHMENT", "TRANSFER", "EXECUTE_COMMAND",
             "LOCALIZATION_UPDATED", "WORLD_READY", "WORLD_OPEN", "WORLD_SNAPSHOT", "WORLD_UNLOAD", "CONFIG_UPDATED",
             "SIGNING_SECRET_ROTATED");
 
     final HubClient client;
-    final ServerInfo info;
+    final ServerRegistration info;
     final GameServer game;
     final Set<String> events = new LinkedHashSet<>(EVENTS_OF_OLDER_HUBS);
     final List<String> namespaces = new ArrayList<>();
@@ -36,7 +36,7 @@ public final class ConnectorOptions {
     Duration trustClean = Duration.ofMinutes(10);
     Duration joinTimeout = Duration.ofSeconds(4);
 
-    ConnectorOptions(HubClient client, ServerInfo info, GameServer game) {
+    ConnectorOptions(HubClient client, ServerRegistration info, GameServer game) {
         this.client = Objects.requireNonNull(client);
         this.info = Objects.requireNonNull(info);
         this.game = Objects.requireNonNull(game);
@@ -74,13 +74,13 @@ public final class ConnectorOptions {
         return this;
     }
 
-    /** Where this server is for permissions, such as {@code server=lobby}; unset, only permissions that count everywhere do. */
+    /** Context of this server's permissions, such as {@code server=lobby}; by default only permissions without a context apply. */
     public ConnectorOptions permissionContext(String context) {
         this.permissionContext = context;
         return this;
     }
 
-    /** Whose data a join loads; unset, {@code global}. */
+    /** Game mode whose data a join loads; {@code global} by default. */
     public ConnectorOptions gameMode(String gameMode) {
         this.gameMode = gameMode;
         return this;
@@ -92,7 +92,7 @@ public final class ConnectorOptions {
         return this;
     }
 
-    /** What a join loads besides permissions, punishments and language: {@code balances}, {@code statistics}, {@code data:NAMESPACE}. */
+    /** More that a join loads besides permissions, punishments and language: {@code balances}, {@code statistics}, {@code data:NAMESPACE}. */
     public ConnectorOptions load(String... include) {
         extraData.addAll(List.of(include));
         return this;
@@ -112,7 +112,7 @@ public final class ConnectorOptions {
         return this;
     }
 
-    /** How long a join may wait for the hub; 4 s unless set. */
+    /** Maximum wait of a join for the hub; 4 s by default. */
     public ConnectorOptions joinTimeout(Duration timeout) {
         this.joinTimeout = timeout;
         return this;

@@ -1,7 +1,7 @@
 package networkhub.connector;
 
 /**
- * How a connector is doing.
+ * State of a connector.
  *
  * @param registered whether the hub knows the server
  * @param streamOpen whether events come
@@ -9,7 +9,7 @@ package networkhub.connector;
  * @param lastError what went wrong last, for people; null while all is well
  */
 public record ConnectorStatus(boolean registered, boolean streamOpen, int pendingChanges, String lastError) {
-    /** Whether the hub hears the server and the server hears the hub. */
+    /** True if the server is registered and its event stream is open. */
     public boolean isConnected() {
         return registered && streamOpen && lastError == null;
     }

@@ -4,10 +4,10 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 
 /**
- * What a game server or proxy does for the hub; all that a plugin has to implement.
+ * A game server or proxy, as the hub needs it; the only interface that a plugin implements.
  *
  * <p><b>Threads.</b> {@link #runOnMainThread} is called on the connector's thread and must return at once. All other methods are
  * called through it, so on the server's main thread, where a plugin may touch the game. Whatever they throw is reported to
@@ -24,7 +24,7 @@ public interface GameServer extends Executor {
      *
      * @throws RuntimeException if that is not possible; the hub learns the message
      */
-    void transferPlayer(UUID player, TransferCommand command);
+    void transferPlayer(UUID player, SignedTransferCommand command);
 
     /** Removes a player of this server, who was banned or kicked. */
     void kickPlayer(UUID player, Punishment reason);

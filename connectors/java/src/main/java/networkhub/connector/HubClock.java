@@ -15,7 +15,7 @@ final class HubClock {
     void ping(long sentAt) {
         offsets.add(sentAt - System.currentTimeMillis());
         if (offsets.size() > KEPT) offsets.poll();
-        // The ping that was delayed least tells best.
+        // The least delayed ping is the most exact.
         offset = Collections.max(offsets);
     }
 

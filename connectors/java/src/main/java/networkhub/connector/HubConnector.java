@@ -22,21 +22,23 @@ import networkhub.EventStream;
 import networkhub.HubClient;
 import networkhub.HubEvent;
 import networkhub.HubException;
-import networkhub.OpenWorldRequest;
-import networkhub.ServerInfo;
 import networkhub.ServerState;
 import networkhub.model.ChatMessage;
-import networkhub.model.ConsoleCommand;
+import networkhub.model.ChatMessageInput;
+import networkhub.model.ConsoleCommandOrder;
+import networkhub.model.LoadedPlayer;
 import networkhub.model.OpenedWorld;
-import networkhub.model.PlayerProfile;
+import networkhub.model.PlayerAddress;
 import networkhub.model.Punishment;
-import networkhub.model.PunishmentType;
-import networkhub.model.Registered;
-import networkhub.model.TransferCommand;
+import networkhub.model.PunishmentKind;
+import networkhub.model.ServerRegistration;
+import networkhub.model.ServerSession;
+import networkhub.model.SignedTransferCommand;
 import networkhub.model.TransferOutcome;
+import networkhub.model.WorldRequest;
 
 /**
- * Connects a game server or proxy with its hub: registers it, keeps it online, tells who is on it, listens to the event stream, and
+ * Connects a game server or proxy with its hub: registers it, keeps it online, reports its players, listens to the event stream, and
  * keeps in memory what the main thread asks for. One for each server, for as long as it runs.
  *
  * <p><b>Threads.</b> Every method may be called from any thread and returns at once; none waits for the network. The connector
@@ -45,7 +47,7 @@ import networkhub.model.TransferOutcome;
  *
  * <p><b>Outages.</b> While the hub is away the connector keeps trying, with growing and random delays. Joins, leaves and changes of
  * worlds wait in memory, in order, until the hub has confirmed them. The event stream resumes where it ended; where that is
- * not possible everything that is kept is read anew. Bans and mutes stay in force ({@link PunishmentCache}); permissions, messages
+ * not possible everything that is kept is read again. Bans and mutes stay in force ({@link PunishmentCache}); permissions, messages
  * and config stay as they were.
  *
  * <p><b>Errors.</b> Futures fail with {@link HubException}. Times are milliseconds since the Unix epoch.
@@ -57,7 +59,7 @@ public final class HubConnector {
     private final ConnectorOptions options;
     private final HubClient client;
     private final GameServer game;
-    private final ServerInfo info;
+    private final ServerRegistration info;
     private final ScheduledThreadPoolExecutor thread;
     private final HubClock clock = new HubClock();
     private final TransferVerifier verifier = new TransferVerifier();
@@ -107,7 +109,7 @@ public final class HubConnector {
     }
 
     /** A connector to be configured, for a server that does what the hub asks for. */
-    public static ConnectorOptions builder(HubClient client, ServerInfo info, GameServer game) {
+    public static ConnectorOptions builder(HubClient client, ServerRegistration info, GameServer game) {
         return new ConnectorOptions(client, info, game);
     }
 
@@ -138,7 +140,7 @@ public final class HubConnector {
         return stopped;
     }
 
-    /** How the connector is doing. */
+    /** Returns the connector's state. */
     public ConnectorStatus status() {
         HubException error = session.lastError() != null ? session.lastError() : streamOpen ? null : streamError;
         return new ConnectorStatus(session.isRegistered() && !session.isAway(), streamOpen, session.pendingChanges(),
@@ -152,7 +154,7 @@ public final class HubConnector {
 
     /**
      * Asks whether a player may join, and loads them; call it before they do. Answers within the time of
-     * {@link ConnectorOptions#joinTimeout}, also while the hub is away: then from what is known, and somebody of whom nothing current
+     * {@link ConnectorOptions#joinTimeout}, also while the hub is away: then from what is known, and a player of whom nothing current
      * is known is refused, unless {@link ConnectorOptions#allowUnverified} was set.
      *
      * @param ip the player's address, so that bans of addresses match; or null
@@ -160,7 +162,8 @@ public final class HubConnector {
      */
     public CompletableFuture<JoinDecision> checkJoin(UUID player, String name, String ip) {
         if (ip != null) {
-            Persist.call(thread, Duration.ofMinutes(1), () -> client.punishments().noteIp(player, name, ip));
+            PlayerAddress address = PlayerAddress.builder().playerUuid(player).playerName(name).ipAddress(ip).build();
+            Persist.call(thread, Duration.ofMinutes(1), () -> client.punishments().recordIp(address));
         }
         long askedAt = System.nanoTime();
         CompletableFuture<JoinDecision> checked = client.players()
@@ -172,7 +175,7 @@ public final class HubConnector {
         });
     }
 
-    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, PlayerProfile profile,
+    private CompletableFuture<JoinDecision> checkBans(UUID player, String name, String ip, LoadedPlayer profile,
             long askedAt) {
         // An older hub includes nothing.
         CompletableFuture<List<Punishment>> active = profile.permissions() != null
@@ -185,8 +188,8 @@ public final class HubConnector {
         });
     }
 
-    /** Part of the join, so that they are there when it is over. A load answers for no place, so one is asked for. */
-    private CompletableFuture<Void> readPermissions(UUID player, PlayerProfile profile, long askedAt) {
+    /** Part of the join, so that they are known at its end. A load has no context, so they are read separately for one. */
+    private CompletableFuture<Void> readPermissions(UUID player, LoadedPlayer profile, long askedAt) {
         if (profile.permissions() == null || options.permissionContext != null) {
             return permissions.refresh(player).exceptionally(failure -> warn("Permissions cannot be read", failure));
         }
@@ -195,7 +198,7 @@ public final class HubConnector {
     }
 
     private JoinDecision decideFromCache(UUID player, String name, String ip) {
-        Optional<Punishment> ban = punishments.find(player, name, ip, PunishmentType.BAN);
+        Optional<Punishment> ban = punishments.find(player, name, ip, PunishmentKind.BAN);
         if (ban.isPresent()) return JoinDecision.banned(ban.get());
         boolean isRecent = streamOpen || System.nanoTime() - streamLostAt < options.trustClean.toNanos();
         boolean isKnown = isRecent && punishments.isCurrent(player, ip);
@@ -246,22 +249,27 @@ public final class HubConnector {
     }
 
     /** Opens a world and waits until it is up, for up to a minute; fails with {@code world_timeout}. */
-    public CompletableFuture<OpenedWorld> openWorld(OpenWorldRequest request) {
+    public CompletableFuture<OpenedWorld> openWorld(WorldRequest request) {
         CompletableFuture<OpenedWorld> result = new CompletableFuture<>();
         run(() -> worlds.open(request, Duration.ofMinutes(1), result));
         return result;
     }
 
     /**
-     * Says a line to the whole network; it comes back to {@link GameServer#showChat}. Fails with {@code muted} for somebody who may
+     * Sends a line to the whole network; it comes back to {@link GameServer#showChat}. Fails with {@code muted} for a player who may
      * not chat, and with {@code chat_rejected} where a filter refuses it. Chat is not kept for later.
      */
     public CompletableFuture<Void> sendChat(UUID player, String name, String message) {
         if (punishments.isMuted(player)) {
             return CompletableFuture.failedFuture(new HubException("muted", "The player is muted."));
         }
-        return client.chat().send(new ChatMessage(player, name, message, info.serverId(), info.serverType(), null, null,
-                null, null, null));
+        return client.chat().send(ChatMessageInput.builder()
+                .playerUuid(player)
+                .playerName(name)
+                .message(message)
+                .serverId(info.serverId())
+                .serverType(info.serverType())
+                .build());
     }
 
     /** The punishments that are known. */
@@ -269,7 +277,7 @@ public final class HubConnector {
         return punishments;
     }
 
-    /** What players may do. */
+    /** Permissions of players. */
     public PermissionCache permissions() {
         return permissions;
     }
@@ -284,7 +292,7 @@ public final class HubConnector {
         return verifier;
     }
 
-    /** The time by the hub's clock, in milliseconds since the epoch, as far as its pings tell. */
+    /** The time by the hub's clock, in milliseconds since the epoch, as its pings show. */
     public CompletableFuture<Long> hubTime() {
         return CompletableFuture.supplyAsync(clock::now, thread);
     }
@@ -319,9 +327,9 @@ public final class HubConnector {
         }
     }
 
-    private void registered(Registered answer) {
+    private void registered(ServerSession answer) {
         verifier.setSecret(answer.signingSecret(), clock.now());
-        LOG.log(INFO, "Registered with the hub as {0}", answer.serverId());
+        LOG.log(INFO, "ServerSession with the hub as {0}", answer.serverId());
     }
 
     private CompletableFuture<Void> readPunishments(UUID player) {
@@ -355,7 +363,7 @@ public final class HubConnector {
         return null;
     }
 
-    /** Catches what no event tells: permissions that ended by themselves. */
+    /** Refreshes expired permissions, which no event announces. */
     private void tick() {
         long now = clock.now();
         online.stream().filter(player -> permissions.hasExpired(player, now)).forEach(permissionRefresh::add);
@@ -363,7 +371,7 @@ public final class HubConnector {
         localization.prune(online);
     }
 
-    /** Reads anew everything that is kept. */
+    /** Reads all cached state again. */
     private void readAll() {
         punishments.gap();
         punishmentRefresh.addAll(online);
@@ -387,10 +395,10 @@ public final class HubConnector {
                 game.runOnMainThread(() -> game.showChat(message));
             }
             case "PUNISHMENT" -> punished(event);
-            case "TRANSFER" -> transfers.carryOut(event.as(TransferCommand.class));
+            case "TRANSFER" -> transfers.carryOut(event.as(SignedTransferCommand.class));
             case "SIGNING_SECRET_ROTATED" ->
                     verifier.rotate(event.text("signingSecret"), event.data().get("validUntil").getAsLong());
-            case "EXECUTE_COMMAND" -> commands.run(event.as(ConsoleCommand.class));
+            case "EXECUTE_COMMAND" -> commands.run(event.as(ConsoleCommandOrder.class), event.at());
             case "LOCALIZATION_UPDATED" -> readCatalog();
             case "CONFIG_UPDATED" -> configs.stream()
                     .filter(config -> config.is(event.text("group"), event.text("namespace")))
@@ -413,7 +421,7 @@ public final class HubConnector {
         Punishment punishment = HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class);
         boolean isCreated = "CREATED".equals(event.text("action"));
         punishments.update(punishment, isCreated && punishment.active());
-        boolean removes = punishment.type() == PunishmentType.BAN || punishment.type() == PunishmentType.KICK;
+        boolean removes = punishment.type() == PunishmentKind.BAN || punishment.type() == PunishmentKind.KICK;
         for (UUID player : online) {
             if (!punishments.concerns(punishment, player)) continue;
             if (isCreated && removes) kick(player, punishment);
@@ -427,7 +435,7 @@ public final class HubConnector {
         public void onOpen() {
             streamOpen = true;
             streamError = null;
-            // What was read before the first stream may have changed before it began.
+            // State that was read before the first stream may have changed before it began.
             if (!wasOpen) readAll();
             wasOpen = true;
         }

@@ -1,18 +1,18 @@
 package networkhub.connector;
 
-import networkhub.model.PlayerProfile;
+import networkhub.model.LoadedPlayer;
 import networkhub.model.Punishment;
 
 /**
- * Whether a player may join.
+ * Decision whether a player may join.
  *
  * @param allowed whether they may
  * @param reason why not; null where they may
  * @param ban the ban that keeps them out; null where it is something else
  * @param profile the player as the hub has loaded them; null where the hub was away or they may not join
  */
-public record JoinDecision(boolean allowed, Reason reason, Punishment ban, PlayerProfile profile) {
-    /** Why a player may not join. */
+public record JoinDecision(boolean allowed, Reason reason, Punishment ban, LoadedPlayer profile) {
+    /** Reason to refuse a join. */
     public enum Reason {
         /** A ban, of which the hub or the cache knows. */
         BANNED,
@@ -20,7 +20,7 @@ public record JoinDecision(boolean allowed, Reason reason, Punishment ban, Playe
         NOT_VERIFIED
     }
 
-    static JoinDecision allow(PlayerProfile profile) {
+    static JoinDecision allow(LoadedPlayer profile) {
         return new JoinDecision(true, null, null, profile);
     }
 

@@ -8,12 +8,12 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import networkhub.HubClient;
-import networkhub.model.Catalog;
+import networkhub.model.LocalizationCatalog;
 import networkhub.model.LanguageSource;
 import networkhub.model.PlayerLanguage;
 
 /**
- * Messages in the players' languages. Answers at once, from memory, on any thread. While the hub is away it answers what was
+ * Messages in the players' languages. Answers immediately, from memory, on any thread. While the hub is away it answers what was
  * known last, and before the first answer the defaults of the plugin.
  */
 public final class LocalizationCache {
@@ -23,7 +23,7 @@ public final class LocalizationCache {
     private final Map<String, Map<String, String>> defaults;
     private final String defaultLocale;
     private final Map<UUID, PlayerLanguage> languages = new ConcurrentHashMap<>();
-    private volatile Catalog catalog;
+    private volatile LocalizationCatalog catalog;
 
     LocalizationCache(HubClient client, Collection<String> namespaces, Map<String, Map<String, String>> defaults,
             String defaultLocale) {
@@ -40,7 +40,7 @@ public final class LocalizationCache {
 
     /** A message in a language, else in the default language, else as the plugin has it; else the key. */
     public String text(String locale, String key) {
-        Catalog current = catalog;
+        LocalizationCatalog current = catalog;
         if (current != null) {
             for (String candidate : new String[] {locale, current.defaultLocale()}) {
                 String text = current.messages().getOrDefault(candidate, Map.of()).get(key);
@@ -55,17 +55,17 @@ public final class LocalizationCache {
     public String locale(UUID player) {
         PlayerLanguage language = languages.get(player);
         if (language != null && language.locale() != null) return language.locale();
-        Catalog current = catalog;
+        LocalizationCatalog current = catalog;
         return current == null ? defaultLocale : current.defaultLocale();
     }
 
-    /** What is known of a player's language: who chose it tells whether to ask them. Null where nothing is known. */
+    /** Returns the known language of a player, with its source: a chosen one need not be asked for again. Null where nothing is known. */
     public PlayerLanguage language(UUID player) {
         return languages.get(player);
     }
 
     /** The catalog as it was read last; null before the first time. */
-    public Catalog catalog() {
+    public LocalizationCatalog catalog() {
         return catalog;
     }
 
@@ -92,7 +92,7 @@ public final class LocalizationCache {
     CompletableFuture<Void> refreshCatalog() {
         return client.localization().catalog(namespaces).thenAccept(read -> {
             // An answer that was overtaken by a newer one is dropped.
-            Catalog current = catalog;
+            LocalizationCatalog current = catalog;
             if (current == null || read.version() >= current.version()) catalog = read;
         });
     }

@@ -14,13 +14,11 @@ import networkhub.PermissionsApi;
 import networkhub.model.EffectivePermissions;
 
 /**
- * What players may do. Answers at once, from memory, on any thread, also while the hub is away: then with what was known last.
- * Read when a player is checked, and again when the hub tells of a change.
+ * Permissions of players. Answers immediately, from memory, on any thread; while the hub is away, with the last known state.
+ * Read when a player is checked, and again when the hub announces a change.
  */
 public final class PermissionCache {
-    /** How long an answer is kept that does not say when it ends. */
-    private static final long UNVERSIONED_NANOS = TimeUnit.MINUTES.toNanos(1);
-    /** How long the permissions of somebody are kept who was checked and did not join, or has left. */
+    /** Lifetime of the permissions of players who did not join or have left. */
     private static final long KEPT_NANOS = TimeUnit.MINUTES.toNanos(5);
 
     private record Entry(Map<String, Boolean> nodes, EffectivePermissions answer, String etag, long askedAtNanos) {}
@@ -28,7 +26,7 @@ public final class PermissionCache {
     private final Map<UUID, Entry> entries = new ConcurrentHashMap<>();
     private final HubClient client;
     private final String context;
-    /** When a change was told of last. */
+    /** Time of the last announced change. */
     private volatile long changedAtNanos = System.nanoTime();
 
     PermissionCache(HubClient client, String context) {
@@ -36,7 +34,7 @@ public final class PermissionCache {
         this.context = context;
     }
 
-    /** Whether a player has a permission. Somebody of whom nothing is known has none. */
+    /** True if a player has a permission; false for unknown players. */
     public boolean has(UUID player, String node) {
         return Boolean.TRUE.equals(check(player, node));
     }
@@ -84,29 +82,27 @@ public final class PermissionCache {
         }
     }
 
-    /** An event told of a change. */
+    /** Records that an event announced a change. */
     void changed() {
         changedAtNanos = System.nanoTime();
     }
 
-    /** Whether a change was told of since what is known was asked for. */
+    /** True if a change was announced after the known state was requested. */
     boolean mayBeStale(UUID player) {
         Entry entry = entries.get(player);
         return entry == null || entry.askedAtNanos - changedAtNanos < 0;
     }
 
-    /** Whether what is known may be older than this change. */
+    /** True if the known state may be older than this change. */
     boolean isBefore(UUID player, JsonElement revision) {
         Entry entry = entries.get(player);
-        return entry == null || entry.answer.revision() == null || revision == null
-                || entry.answer.revision() < revision.getAsLong();
+        return entry == null || revision == null || entry.answer.revision() < revision.getAsLong();
     }
 
-    /** Whether a player's permissions have changed by themselves, or may have. */
+    /** True if a player's permissions have expired or are unknown. */
     boolean hasExpired(UUID player, long hubNow) {
         Entry entry = entries.get(player);
         if (entry == null) return true;
-        if (entry.answer.revision() == null) return System.nanoTime() - entry.askedAtNanos > UNVERSIONED_NANOS;
         return entry.answer.validUntil() != null && entry.answer.validUntil() <= hubNow;
     }
 

@@ -13,7 +13,7 @@ final class PlayerChange {
     final String world;
     final String previousWorld;
     final long madeAt = System.nanoTime();
-    /** Makes repeats one change. */
+    /** Idempotency key: repeats are one change. */
     private String key = UUID.randomUUID().toString();
 
     private PlayerChange(Kind kind, UUID player, String name, String world, String previousWorld) {

@@ -20,7 +20,7 @@ final class PlayerOutbox {
         this.capacity = capacity;
     }
 
-    /** Adds a change. Answers how many were dropped to make room: visits that are over, and changes of worlds. */
+    /** Adds a change. Returns the number of those dropped to make room: visits that are over, and changes of worlds. */
     int add(PlayerChange change) {
         // Of several changes of world in a row the last one counts.
         PlayerChange last = changes.peekLast();

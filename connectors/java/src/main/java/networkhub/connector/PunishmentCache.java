@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import networkhub.model.Punishment;
-import networkhub.model.PunishmentType;
+import networkhub.model.PunishmentKind;
 
 /**
- * The punishments that the connector knows of, kept current by events. Answers at once, from memory, on any thread, also while the hub
- * is away. It fails closed: a ban or mute stays until its own end, and somebody of whom nothing is known is taken for muted.
+ * The punishments that the connector knows of, kept current by events. Answers immediately, from memory, on any thread, also while the hub
+ * is away. It fails closed: a ban or mute stays until its own end, and an unknown player is treated as muted.
  */
 public final class PunishmentCache {
     private static final int CAPACITY = 50_000;
@@ -22,7 +22,7 @@ public final class PunishmentCache {
 
     private record Update(Punishment punishment, boolean isActive, long atNanos) {}
 
-    /** What was known of a player when they were last checked. */
+    /** A player's state at their last check. */
     private record Check(String name, String ip, long atNanos) {}
 
     private final Map<Long, Punishment> active = bounded();
@@ -49,25 +49,25 @@ public final class PunishmentCache {
 
     /** The ban that keeps a checked player out, if there is one. */
     public Optional<Punishment> ban(UUID player) {
-        return find(player, PunishmentType.BAN);
+        return find(player, PunishmentKind.BAN);
     }
 
     /** The mute of a player, if one is known. */
     public Optional<Punishment> mute(UUID player) {
-        return find(player, PunishmentType.MUTE);
+        return find(player, PunishmentKind.MUTE);
     }
 
-    /** Whether a player may not chat: muted, or never checked, so that a mute would not be known. */
+    /** True if a player may not chat: they are muted, or were never checked, so that a mute would be unknown. */
     public synchronized boolean isMuted(UUID player) {
-        return !checks.containsKey(player) || find(player, PunishmentType.MUTE).isPresent();
+        return !checks.containsKey(player) || find(player, PunishmentKind.MUTE).isPresent();
     }
 
-    private synchronized Optional<Punishment> find(UUID player, PunishmentType type) {
+    private synchronized Optional<Punishment> find(UUID player, PunishmentKind type) {
         Check check = checks.get(player);
         return find(player, check == null ? null : check.name, check == null ? null : check.ip, type);
     }
 
-    synchronized Optional<Punishment> find(UUID player, String name, String ip, PunishmentType type) {
+    synchronized Optional<Punishment> find(UUID player, String name, String ip, PunishmentKind type) {
         long now = clock.now();
         return active.values().stream()
                 .filter(punishment -> punishment.type() == type)
@@ -76,7 +76,7 @@ public final class PunishmentCache {
                 .findFirst();
     }
 
-    /** Whether a punishment concerns a player who was checked here. */
+    /** True if a punishment applies to a player who was checked here. */
     synchronized boolean concerns(Punishment punishment, UUID player) {
         Check check = checks.get(player);
         return concerns(punishment, player, check == null ? null : check.name, check == null ? null : check.ip);
@@ -94,12 +94,12 @@ public final class PunishmentCache {
         active.values().removeIf(known -> concerns(known, player, name, ip));
         for (Punishment punishment : punishments) active.put(punishment.id(), punishment);
         checks.put(player, new Check(name, ip, askedAtNanos));
-        // What was told of meanwhile is newer than the answer may be.
+        // Events since then may be newer than the answer.
         recent.stream().filter(update -> update.atNanos - askedAtNanos >= 0)
                 .forEach(update -> apply(update.punishment, update.isActive));
     }
 
-    /** An event told of a punishment. */
+    /** Applies a punishment of an event. */
     synchronized void update(Punishment punishment, boolean isActive) {
         recent.add(new Update(punishment, isActive, System.nanoTime()));
         if (recent.size() > RECENT) recent.poll();
@@ -119,7 +119,7 @@ public final class PunishmentCache {
         gapAtNanos = System.nanoTime();
     }
 
-    /** Whether a player was checked with this address since the last gap; without one, with any. */
+    /** True if a player was checked with this address since the last gap; without an address, with any. */
     synchronized boolean isCurrent(UUID player, String ip) {
         Check check = checks.get(player);
         return check != null && check.atNanos - gapAtNanos >= 0 && (ip == null || ip.equals(check.ip));

@@ -10,7 +10,7 @@ import java.util.function.Function;
 import networkhub.HubException;
 
 /**
- * Players whose cached state has to be read anew. One at a time, so that a change that concerns everybody is no rush of
+ * Players whose cached state has to be read again. One at a time, so that a change that concerns everybody is no rush of
  * requests. Lives on the connector's thread.
  */
 final class RefreshQueue {

@@ -16,11 +16,11 @@ import java.util.function.Consumer;
 import networkhub.HubClient;
 import networkhub.HubException;
 import networkhub.RetryPolicy;
-import networkhub.ServerInfo;
 import networkhub.ServerState;
-import networkhub.model.PlayerName;
-import networkhub.model.PlayerProfile;
-import networkhub.model.Registered;
+import networkhub.model.HeartbeatPlayer;
+import networkhub.model.LivePlayerProfile;
+import networkhub.model.ServerRegistration;
+import networkhub.model.ServerSession;
 
 /**
  * The server's presence at the hub: registration, heartbeats and the changes of players. One request at a time, so that the hub
@@ -39,11 +39,11 @@ final class Session {
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
-    private final ServerInfo info;
-    private final Consumer<Registered> onRegistered;
+    private final ServerRegistration info;
+    private final Consumer<ServerSession> onRegistered;
 
     private final PlayerOutbox outbox = new PlayerOutbox(OUTBOX_CAPACITY);
-    /** The players that the hub has been told of. */
+    /** Players that were reported to the hub. */
     private final Map<UUID, String> reported = new LinkedHashMap<>();
     private ServerState state;
     private boolean isBusy;
@@ -60,8 +60,8 @@ final class Session {
     private CompletableFuture<Void> stopping;
     private long stopDeadline;
 
-    Session(HubClient client, ScheduledExecutorService thread, ServerInfo info, ServerState state,
-            Consumer<Registered> onRegistered) {
+    Session(HubClient client, ScheduledExecutorService thread, ServerRegistration info, ServerState state,
+            Consumer<ServerSession> onRegistered) {
         // Repeats are made here, where their order is known.
         this.client = client.withRetries(RetryPolicy.NONE).withTimeout(TIMEOUT);
         this.thread = thread;
@@ -89,7 +89,7 @@ final class Session {
         pump();
     }
 
-    /** Registers again, to learn what may have changed meanwhile. */
+    /** Registers again, to learn of changes since. */
     void registerAgain() {
         isRegistered = false;
         pump();
@@ -99,12 +99,12 @@ final class Session {
         return isRegistered;
     }
 
-    /** Whether the latest requests failed. */
+    /** True if the latest requests failed. */
     boolean isAway() {
         return failures > 0;
     }
 
-    /** What went wrong last; null while all is well. */
+    /** Last error; null while there is none. */
     HubException lastError() {
         return lastError;
     }
@@ -128,7 +128,7 @@ final class Session {
         return stopping;
     }
 
-    /** Makes the next request, if it is time for one. */
+    /** Sends the next request if it is due. */
     private void pump() {
         pendingChanges = outbox.size();
         if (isBusy || isStopped) return;
@@ -163,8 +163,8 @@ final class Session {
     }
 
     private void beat() {
-        List<PlayerName> players =
-                reported.entrySet().stream().map(player -> new PlayerName(player.getKey(), player.getValue())).toList();
+        List<HeartbeatPlayer> players =
+                reported.entrySet().stream().map(player -> new HeartbeatPlayer(player.getValue(), player.getKey())).toList();
         nextBeat = System.nanoTime() + intervalNanos;
         request(client.servers().heartbeat(info.serverId(), state, players), nothing -> { }, error -> {
             nextBeat = System.nanoTime();
@@ -214,11 +214,11 @@ final class Session {
 
     /**
      * A player came and went while the hub was away. If they are on another server by now, telling of the join would move them back;
-     * then only that they were seen is told.
+     * then only the sighting is reported.
      */
     private void reportPastVisit(PlayerChange join, PlayerChange leave) {
         request(client.players().get(join.player, null), profile -> {
-            boolean elsewhere = profile.map(PlayerProfile::connection)
+            boolean elsewhere = profile.map(LivePlayerProfile::connection)
                     .filter(connection -> !connection.serverId().equals(info.serverId()))
                     .isPresent();
             if (elsewhere) {
@@ -255,7 +255,7 @@ final class Session {
         }, thread);
     }
 
-    /** What may be over soon, or when somebody has put the key right. */
+    /** True if the error may pass, by itself or once the key is right. */
     private static boolean isPassing(HubException error) {
         boolean isKey = error.status() == 401 || error.status() == 403 && !error.is("quota_exceeded");
         return error.isTransient() || error.status() >= 500 || isKey || error.is("client_error");

@@ -11,13 +11,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import networkhub.HubClient;
 import networkhub.HubException;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 import networkhub.model.TransferOutcome;
 
 /** Carries out transfer commands, and asks for transfers. */
 final class TransferHandler {
     private static final System.Logger LOG = System.getLogger("networkhub");
-    /** How long commands are good, and so how long reports of them matter. */
+    /** Lifetime of commands, and of reports of them. */
     private static final Duration COMMAND_TTL = Duration.ofSeconds(30);
     private static final long RETRY_MS = 1_000;
 
@@ -41,7 +41,7 @@ final class TransferHandler {
     }
 
     /** Carries out a command. On the connector's thread. */
-    void carryOut(TransferCommand command) {
+    void carryOut(SignedTransferCommand command) {
         String refusal = verifier.refusal(command, clock.now());
         if (refusal != null) {
             LOG.log(WARNING, "Transfer {0} is refused: {1}", command.transferId(), refusal);
@@ -58,14 +58,14 @@ final class TransferHandler {
         }
     }
 
-    private void fail(TransferCommand command, String message) {
+    private void fail(SignedTransferCommand command, String message) {
         Persist.call(thread, COMMAND_TTL, () ->
                 client.transfers().report(command.transferId(), command.playerUuid(), "FAILED", message));
     }
 
     /**
      * Asks for a transfer, for as long as there is patience while the hub is away, the player's server is reconnecting, or the hub is
-     * only being told that the player is here. On the connector's thread.
+     * only learning that the player is here. On the connector's thread.
      */
     void ask(UUID player, String server, String world, Duration patience, CompletableFuture<TransferOutcome> result) {
         ask(player, server, world, System.nanoTime() + patience.toNanos(), result);

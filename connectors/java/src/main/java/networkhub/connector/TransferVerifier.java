@@ -5,23 +5,24 @@ import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Base64;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 
 /**
  * Verifies transfer commands: at the server a player is on (the connector does it), and at one that is handed a command. Keep one
  * for as long as the server runs: it remembers which commands were used. Thread-safe.
  */
 public final class TransferVerifier {
-    /** How long commands are good; one that was signed just before a change of the secret may still come. */
+    /** Lifetime of commands; one that was signed just before a change of the secret may still arrive. */
     private static final long COMMAND_TTL_MS = 30_000;
 
     /** The secrets that are good, each until a time. */
     private final Map<String, Long> secrets = new ConcurrentHashMap<>();
     /** The transfers that were carried out, each until its command has expired. */
-    private final Map<String, Long> used = new ConcurrentHashMap<>();
+    private final Map<UUID, Long> used = new ConcurrentHashMap<>();
 
     /** Takes the secret of an answer to a registration. Another one than before replaces it, after 30 seconds. */
     public void setSecret(String signingSecret, long nowMs) {
@@ -35,11 +36,11 @@ public final class TransferVerifier {
     }
 
     /**
-     * Why a command must not be obeyed; null if it may be, and then it counts as used.
+     * Returns the reason to refuse a command; null if it may be obeyed, and then it counts as used.
      *
      * @param nowMs the time by the hub's clock, in milliseconds since the epoch
      */
-    public String refusal(TransferCommand command, long nowMs) {
+    public String refusal(SignedTransferCommand command, long nowMs) {
         secrets.values().removeIf(until -> until <= nowMs);
         used.values().removeIf(until -> until <= nowMs);
         if (!isSigned(command)) return "the signature is wrong";
@@ -49,9 +50,9 @@ public final class TransferVerifier {
     }
 
     /** While the secret changes a command carries several signatures; one that is right is enough. */
-    private boolean isSigned(TransferCommand command) {
+    private boolean isSigned(SignedTransferCommand command) {
         String world = command.targetWorldId() == null ? "" : command.targetWorldId();
-        String text = String.join(".", command.transferId(), command.playerUuid().toString(), command.targetServerId(),
+        String text = String.join(".", command.transferId().toString(), command.playerUuid().toString(), command.targetServerId(),
                 world, command.host(), Integer.toString(command.port()), Long.toString(command.expiresAt()));
         String signatures = command.signature() == null ? "" : command.signature();
         boolean right = false;

@@ -9,23 +9,24 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubClient;
-import networkhub.HubException;
 import networkhub.HubEvent;
-import networkhub.OpenWorldRequest;
+import networkhub.HubException;
 import networkhub.model.LiveServer;
 import networkhub.model.OpenedWorld;
+import networkhub.model.WorldOpenStatus;
+import networkhub.model.WorldRequest;
 
 /** Opens worlds and waits until they are up. Lives on the connector's thread. */
 final class WorldOpener {
     private static final int REMEMBERED = 256;
 
-    private record Waiting(OpenWorldRequest request, CompletableFuture<OpenedWorld> result) {}
+    private record Waiting(WorldRequest request, CompletableFuture<OpenedWorld> result) {}
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
     /** By lease. */
     private final Map<String, List<Waiting>> waiting = new HashMap<>();
-    /** Where worlds came up lately: the event may be quicker than the answer. */
+    /** Servers of recently opened worlds: the event may precede the answer. */
     private final Map<String, LiveServer> ready = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
@@ -40,7 +41,7 @@ final class WorldOpener {
         this.thread = thread;
     }
 
-    void open(OpenWorldRequest request, Duration patience, CompletableFuture<OpenedWorld> result) {
+    void open(WorldRequest request, Duration patience, CompletableFuture<OpenedWorld> result) {
         thread.schedule(() -> result.completeExceptionally(
                 new HubException("world_timeout", "The world was not up in time.")), patience.toMillis(), TimeUnit.MILLISECONDS);
         ask(new Waiting(request, result), patience);
@@ -50,7 +51,7 @@ final class WorldOpener {
         Persist.call(thread, patience, () -> client.worlds().open(open.request)).whenCompleteAsync((answer, failure) -> {
             if (failure != null) {
                 open.result.completeExceptionally(HubException.of(failure));
-            } else if (!"LOADING".equals(answer.status())) {
+            } else if (answer.status() != WorldOpenStatus.LOADING) {
                 open.result.complete(answer);
             } else if (ready.containsKey(answer.worldInstanceId())) {
                 open.result.complete(up(answer.worldInstanceId(), ready.get(answer.worldInstanceId())));
@@ -78,6 +79,6 @@ final class WorldOpener {
     }
 
     private static OpenedWorld up(String lease, LiveServer server) {
-        return new OpenedWorld(true, "READY", lease, null, server, null);
+        return new OpenedWorld(null, server, WorldOpenStatus.READY, true, null, lease);
     }
 }

@@ -17,23 +17,21 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import networkhub.FindRequest;
 import networkhub.HubClient;
 import networkhub.HubException;
 import networkhub.HubProcess;
-import networkhub.OpenWorldRequest;
-import networkhub.PunishmentRequest;
-import networkhub.ServerInfo;
 import networkhub.ServerState;
+import networkhub.Requests;
 import networkhub.model.LanguageSource;
-import networkhub.model.MatchResult;
+import networkhub.model.Match;
 import networkhub.model.OpenedWorld;
-import networkhub.model.PermissionGroup;
-import networkhub.model.PermissionNode;
+import networkhub.model.PermissionGroupUpdate;
 import networkhub.model.Punishment;
-import networkhub.model.PunishmentType;
+import networkhub.model.PunishmentKind;
+import networkhub.model.ServerConnectivity;
+import networkhub.model.ServerRegistration;
 import networkhub.model.TransferOutcome;
-import networkhub.model.WorldOpenCommand;
+import networkhub.model.WorldBootOrder;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -66,7 +64,7 @@ class ConnectorTest {
     }
 
     private ConnectorOptions server(String type, GameServer game) {
-        ServerInfo info = ServerInfo.of(type + "-" + servers++, type, 25565).host("10.0.0.1").maxPlayers(10);
+        ServerRegistration info = Requests.server(type + "-" + servers++, type).maxPlayers(10).build();
         return HubConnector.builder(hub.client(), info, game);
     }
 
@@ -91,7 +89,7 @@ class ConnectorTest {
         connector.setState(new ServerState("PLAYING", 4, List.of()));
         eventually("the state is known", () -> "PLAYING".equals(
                 owner.servers().list("state", true, null, 0, 1).join().items().get(0).live().gameState()));
-        assertEquals("CONNECTED", owner.servers().list("state", true, null, 0, 1).join().items().get(0).connectivity());
+        assertEquals(ServerConnectivity.CONNECTED, owner.servers().list("state", true, null, 0, 1).join().items().get(0).connectivity());
         connector.playerLeft(player);
         eventually("the player has left", () -> !owner.players().get(player, null).join().orElseThrow().online());
         connector.stop().get(60, TimeUnit.SECONDS);
@@ -104,11 +102,11 @@ class ConnectorTest {
         try (FakeGame targetGame = new FakeGame()) {
             HubConnector target = start(server("arena", targetGame));
             join(lobby, player, "Ben");
-            MatchResult match = lobby.client().matchmaking().find(FindRequest.serverOfType("arena").player(player, "Ben")).join();
+            Match match = lobby.client().matchmaking().find(Requests.match("arena", player, "Ben").build()).join();
             assertTrue(match.success());
             TransferOutcome outcome = lobby.transfer(player, match.matchedServer().serverId(), null).join();
             assertTrue(outcome.success());
-            assertEquals(match.transferId(), outcome.transferId());
+            assertEquals(match.transferId(), outcome.transferId().toString());
             eventually("the command was carried out", () -> game.transfers.size() == 1);
             assertEquals("10.0.0.1", game.transfers.get(0).host());
             assertNotSame(Thread.currentThread(), game.threads.get(0));
@@ -164,7 +162,7 @@ class ConnectorTest {
 
     private static String text(FakeGame game) {
         var command = game.transfers.get(1);
-        return String.join(".", command.transferId(), command.playerUuid().toString(), command.targetServerId(), "",
+        return String.join(".", command.transferId().toString(), command.playerUuid().toString(), command.targetServerId(), "",
                 command.host(), Integer.toString(command.port()), Long.toString(command.expiresAt()));
     }
 
@@ -216,11 +214,11 @@ class ConnectorTest {
         join(connector, player, "Eve");
         connector.sendChat(player, "Eve", "hello").join();
         eventually("the line came back", () -> game.chat.stream().anyMatch(line -> line.message().equals("hello")));
-        Punishment mute = owner.punishments().punish(player, "Eve", PunishmentRequest.of(PunishmentType.MUTE, "spam")).join();
+        Punishment mute = owner.punishments().punish(Requests.punishment(PunishmentKind.MUTE, player, "Eve", "spam")).join();
         eventually("the mute is known", () -> connector.punishments().isMuted(player));
         var refused = assertThrows(CompletionException.class, () -> connector.sendChat(player, "Eve", "again").join());
         assertEquals("muted", HubException.of(refused).code());
-        owner.punishments().remove(mute.id(), null, null, null).join();
+        owner.punishments().remove(Requests.removal(mute.id())).join();
         eventually("the mute is over", () -> !connector.punishments().isMuted(player));
         connector.sendChat(player, "Eve", "thanks").join();
     }
@@ -229,28 +227,30 @@ class ConnectorTest {
     void aBannedPlayerIsRemovedAndKeptOut() throws Exception {
         HubConnector connector = start(server("ban", game));
         join(connector, player, "Fay");
-        owner.punishments().punish(player, "Fay", PunishmentRequest.of(PunishmentType.BAN, "cheating")).join();
+        owner.punishments().punish(Requests.punishment(PunishmentKind.BAN, player, "Fay", "cheating")).join();
         eventually("the player was kicked", () -> game.kicked.contains(player));
         JoinDecision decision = connector.checkJoin(player, "Fay", "203.0.113.7").join();
         assertEquals(JoinDecision.Reason.BANNED, decision.reason());
         assertEquals("cheating", decision.ban().reason());
         // A ban of an address concerns another player with it.
         UUID other = UUID.randomUUID();
-        owner.punishments().punishIp("203.0.113.8", PunishmentRequest.of(PunishmentType.BAN, "proxy")).join();
+        owner.punishments().punishIp(Requests.ban("203.0.113.8")).join();
         assertTrue(connector.checkJoin(other, "Gil", "203.0.113.9").join().allowed());
         assertFalse(connector.checkJoin(other, "Gil", "203.0.113.8").join().allowed());
     }
 
     @Test
     void permissionsAnswerFromMemoryAndAreReadAnew() throws Exception {
-        owner.permissions().putGroup(new PermissionGroup("builder", null, 1, null, null, null,
-                List.of(new PermissionNode("build.*", true, null, null, null)))).join();
-        owner.permissions().add(player, new PermissionNode("group.builder", true, null, null, null)).join();
+        owner.permissions().putGroup("builder", PermissionGroupUpdate.builder()
+                .priority(1L)
+                .permissions(List.of(Requests.allow("build.*")))
+                .build()).join();
+        owner.permissions().add(player, Requests.allow("group.builder")).join();
         HubConnector connector = start(server("permissions", game));
         join(connector, player, "Hal");
         assertTrue(connector.permissions().has(player, "build.house"));
         assertEquals(List.of("builder"), connector.permissions().get(player).groups());
-        owner.permissions().add(player, new PermissionNode("fly", true, null, null, null)).join();
+        owner.permissions().add(player, Requests.allow("fly")).join();
         eventually("the player may fly", () -> connector.permissions().has(player, "fly"));
         owner.permissions().deleteGroup("builder").join();
         eventually("the group is gone", () -> !connector.permissions().has(player, "build.house"));
@@ -292,12 +292,12 @@ class ConnectorTest {
         HubConnector node = options.connector();
         connectors.add(node);
         node.on("WORLD_OPEN", event -> {
-            WorldOpenCommand open = event.as(WorldOpenCommand.class);
+            WorldBootOrder open = event.as(WorldBootOrder.class);
             node.client().worlds().ready(open.worldId(), options.info.serverId(), open.fence());
         });
         node.start();
         eventually("the node is connected", () -> node.status().isConnected());
-        OpenedWorld world = node.openWorld(OpenWorldRequest.forPlayer("isles", player)).get(60, TimeUnit.SECONDS);
+        OpenedWorld world = node.openWorld(Requests.world("isles", player).build()).get(60, TimeUnit.SECONDS);
         assertTrue(world.success());
         assertEquals(options.info.serverId(), world.matchedServer().serverId());
     }
@@ -316,7 +316,7 @@ class ConnectorTest {
     @Test
     void aServerOfAWrongKeySaysSo() throws Exception {
         HubConnector connector = HubConnector.builder(
-                HubClient.create(hub.url(), "hub_wrong"), ServerInfo.of("wrong", "wrong", 1), game).connector();
+                HubClient.create(hub.url(), "hub_wrong"), Requests.server("wrong", "wrong").build(), game).connector();
         connectors.add(connector);
         connector.start();
         eventually("the status tells", () -> connector.status().lastError() != null);

@@ -7,11 +7,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 
-/** A game server that notes what it was told to do. */
+/** A game server that records its orders. */
 final class FakeGame implements GameServer, AutoCloseable {
-    final List<TransferCommand> transfers = new CopyOnWriteArrayList<>();
+    final List<SignedTransferCommand> transfers = new CopyOnWriteArrayList<>();
     final List<UUID> kicked = new CopyOnWriteArrayList<>();
     final List<ChatMessage> chat = new CopyOnWriteArrayList<>();
     final List<String> commands = new CopyOnWriteArrayList<>();
@@ -25,7 +25,7 @@ final class FakeGame implements GameServer, AutoCloseable {
     }
 
     @Override
-    public void transferPlayer(UUID player, TransferCommand command) {
+    public void transferPlayer(UUID player, SignedTransferCommand command) {
         threads.add(Thread.currentThread());
         if (refusesTransfers) throw new IllegalStateException("the player is in a cutscene");
         transfers.add(command);

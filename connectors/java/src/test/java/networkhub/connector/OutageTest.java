@@ -14,19 +14,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import networkhub.HubClient;
 import networkhub.HubProcess;
-import networkhub.PunishmentRequest;
-import networkhub.ServerInfo;
+import networkhub.Requests;
 import networkhub.TcpProxy;
 import networkhub.model.ChatMessage;
+import networkhub.model.ChatMessageInput;
+import networkhub.model.LivePlayerProfile;
 import networkhub.model.PlayerConnection;
-import networkhub.model.PlayerProfile;
-import networkhub.model.PunishmentType;
+import networkhub.model.PunishmentKind;
 import networkhub.model.TransferOutcome;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a connector does while its hub is away. */
+/** The connector while its hub is away. */
 class OutageTest {
     private HubProcess hub;
     private HubClient owner;
@@ -58,7 +58,7 @@ class OutageTest {
 
     private HubConnector start(String url, String server, FakeGame game) throws Exception {
         HubConnector connector = HubConnector.builder(
-                HubClient.create(url, hub.key), ServerInfo.of(server, "games", 25565).host("10.0.0.1"), game)
+                HubClient.create(url, hub.key), Requests.server(server, "games").build(), game)
                 .joinTimeout(Duration.ofSeconds(5)).connector();
         connectors.add(connector);
         connector.start();
@@ -75,7 +75,7 @@ class OutageTest {
     /** The server a player is on; null for none. */
     private String where(UUID player) {
         PlayerConnection connection =
-                owner.players().get(player, null).join().map(PlayerProfile::connection).orElse(null);
+                owner.players().get(player, null).join().map(LivePlayerProfile::connection).orElse(null);
         return connection == null ? null : connection.serverId();
     }
 
@@ -91,8 +91,8 @@ class OutageTest {
         UUID clean = UUID.randomUUID();
         join(connector, stays, "Stays");
         join(connector, leaves, "Leaves");
-        owner.punishments().punish(banned, "Banned", PunishmentRequest.of(PunishmentType.BAN, "cheating")).join();
-        owner.punishments().punish(leaves, "Leaves", PunishmentRequest.of(PunishmentType.MUTE, "spam")).join();
+        owner.punishments().punish(Requests.punishment(PunishmentKind.BAN, banned, "Banned", "cheating")).join();
+        owner.punishments().punish(Requests.punishment(PunishmentKind.MUTE, leaves, "Leaves", "spam")).join();
         eventually("the ban and the mute are known",
                 () -> connector.punishments().all().size() == 2 && connector.punishments().isMuted(leaves));
         assertTrue(connector.checkJoin(clean, "Clean", "203.0.113.1").join().allowed());
@@ -123,20 +123,20 @@ class OutageTest {
         eventually("the transfer is carried out", () -> game.transfers.size() == 1);
         assertEquals(stays, game.transfers.get(0).playerUuid());
         eventually("the stream is open again", () -> connector.status().isConnected());
-        // Who was let in unseen is checked now.
+        // Players that were admitted unchecked are checked now.
         eventually("the player is known not to be muted", () -> !connector.punishments().isMuted(joins));
-        owner.punishments().punish(joins, "Joins", PunishmentRequest.of(PunishmentType.BAN, "late")).join();
+        owner.punishments().punish(Requests.punishment(PunishmentKind.BAN, joins, "Joins", "late")).join();
         eventually("events come again", () -> game.kicked.contains(joins));
     }
 
     @Test
-    void whatWasDecidedWhileTheStreamWasDownIsCaughtUpWith() throws Exception {
+    void changesDuringABrokenStreamAreAppliedLater() throws Exception {
         HubConnector connector = start(hub.url(), "a", game);
         join(connector, stays, "Stays");
         hub.kill();
         hub.start();
         // Before the connector is back: its events belong to a hub that is no more, so it gets RESYNC.
-        owner.punishments().punish(stays, "Stays", PunishmentRequest.of(PunishmentType.BAN, "late")).join();
+        owner.punishments().punish(Requests.punishment(PunishmentKind.BAN, stays, "Stays", "late")).join();
         eventually("the ban is carried out", () -> game.kicked.contains(stays));
     }
 
@@ -162,8 +162,13 @@ class OutageTest {
         assertEquals(List.of(), resyncs);
     }
 
-    private static ChatMessage line(String text) {
-        return new ChatMessage(new UUID(0, 1), "Owner", text, "console", null, null, null, null, null, null);
+    private static ChatMessageInput line(String text) {
+        return ChatMessageInput.builder()
+                .playerUuid(new UUID(0, 1))
+                .playerName("Owner")
+                .message(text)
+                .serverId("console")
+                .build();
     }
 
     @Test

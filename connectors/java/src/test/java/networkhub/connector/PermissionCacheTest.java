@@ -18,7 +18,7 @@ class PermissionCacheTest {
     private final UUID ann = UUID.randomUUID();
 
     private void give(Map<String, Boolean> nodes) {
-        cache.put(ann, new EffectivePermissions(ann, List.of(), nodes, 5L, 1_000L), null, System.nanoTime());
+        cache.put(ann, new EffectivePermissions(null, List.of(), nodes, ann, 5, 1_000L), null, System.nanoTime());
     }
 
     @Test

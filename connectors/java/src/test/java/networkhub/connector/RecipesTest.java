@@ -14,14 +14,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubClient;
 import networkhub.HubProcess;
-import networkhub.ServerInfo;
 import networkhub.example.Recipes;
-import networkhub.model.WorldOpenCommand;
+import networkhub.Requests;
+import networkhub.model.WorldBootOrder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the guide shows does what it says. */
+/** The guide's recipes at work. */
 class RecipesTest {
     private HubProcess hub;
     private HubClient owner;
@@ -47,7 +47,7 @@ class RecipesTest {
     }
 
     private HubConnector connect(String id, String type) throws Exception {
-        HubConnector made = HubConnector.builder(hub.client(), ServerInfo.of(id, type, 1).host("10.0.0.1").maxPlayers(8), game)
+        HubConnector made = HubConnector.builder(hub.client(), Requests.server(id, type).maxPlayers(8).build(), game)
                 .connector();
         connectors.add(made);
         made.start();
@@ -73,7 +73,7 @@ class RecipesTest {
     void anIslandIsOpenedAndVisited() throws Exception {
         HubConnector node = connect("node-1", "islands");
         node.on("WORLD_OPEN", event -> {
-            WorldOpenCommand open = event.as(WorldOpenCommand.class);
+            WorldBootOrder open = event.as(WorldBootOrder.class);
             node.client().worlds().ready(open.worldId(), "node-1", open.fence());
         });
         connector.playerJoined(player, "Ann");

@@ -4,34 +4,33 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import java.util.UUID;
-import networkhub.model.TransferCommand;
+import networkhub.model.SignedTransferCommand;
 import org.junit.jupiter.api.Test;
 
 class TransferVerifierTest {
     private final TransferVerifier verifier = new TransferVerifier();
-    private int number;
 
-    private TransferCommand command(long expiresAt, String... secrets) {
-        String id = "transfer-" + number++;
+    private SignedTransferCommand command(long expiresAt, String... secrets) {
+        UUID id = UUID.randomUUID();
         UUID player = UUID.randomUUID();
-        String text = String.join(".", id, player.toString(), "lobby", "", "10.0.0.1", "25565", Long.toString(expiresAt));
+        String text = String.join(".", id.toString(), player.toString(), "lobby", "", "10.0.0.1", "25565", Long.toString(expiresAt));
         StringBuilder signatures = new StringBuilder();
         for (String secret : secrets) signatures.append(' ').append(TransferVerifier.sign(secret, text));
-        return new TransferCommand(id, player, "lobby", null, "10.0.0.1", 25565, 0, expiresAt, signatures.toString().trim());
+        return new SignedTransferCommand(expiresAt, "10.0.0.1", 0, player, 25565, "lobby", null, id, signatures.toString().trim());
     }
 
     @Test
     void aCommandIsGoodOnce() {
         verifier.setSecret("old", 0);
-        TransferCommand command = command(100, "old");
+        SignedTransferCommand command = command(100, "old");
         assertNull(verifier.refusal(command, 50));
         assertEquals("the command was used already", verifier.refusal(command, 50));
         assertEquals("the command has expired", verifier.refusal(command(100, "old"), 100));
         assertEquals("the signature is wrong", verifier.refusal(command(100, "other"), 50));
         assertEquals("the signature is wrong", verifier.refusal(command(100), 50));
-        TransferCommand moved = command(100, "old");
-        assertEquals("the signature is wrong", verifier.refusal(new TransferCommand(moved.transferId(), moved.playerUuid(),
-                moved.targetServerId(), null, "evil.example", 25565, 0, 100, moved.signature()), 50));
+        SignedTransferCommand moved = command(100, "old");
+        assertEquals("the signature is wrong", verifier.refusal(new SignedTransferCommand(100, "evil.example", 0,
+                moved.playerUuid(), 25565, moved.targetServerId(), null, moved.transferId(), moved.signature()), 50));
     }
 
     @Test

@@ -1,9 +1,0 @@
-package networkhub.model;
-
-/** What a server is. */
-public enum Role {
-    /** A game server. */
-    GAME,
-    /** A proxy. */
-    PROXY
-}

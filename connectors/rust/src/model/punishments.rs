@@ -1,0 +1,155 @@
+// Generated from the hub's OpenAPI document by connectors/generate.
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::PunishmentKind;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddressPunishmentRequest {
+    /// Milliseconds; absent or null is permanent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// IPv4 or IPv6; null or blank does nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_name: Option<String>,
+    /// Absent where the console punishes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_uuid: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// In any case. Required unless there is no address.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<PunishmentKind>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AddressUnban {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_name: Option<String>,
+    /// Absent where the console acts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_uuid: Option<Uuid>,
+    pub ip_address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NamePunishmentRequest {
+    /// Milliseconds; absent or null is permanent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_based: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_name: Option<String>,
+    /// Absent where the console punishes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_uuid: Option<Uuid>,
+    pub player_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// In any case.
+    #[serde(rename = "type")]
+    pub kind: PunishmentKind,
+}
+
+impl NamePunishmentRequest {
+    /// One with the required fields.
+    pub fn new(player_name: &str, kind: PunishmentKind) -> Self {
+        Self {
+            duration_ms: None,
+            ip_based: None,
+            issuer_name: None,
+            issuer_uuid: None,
+            player_name: player_name.to_owned(),
+            reason: None,
+            kind,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NameUnban {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_name: Option<String>,
+    /// Absent where the console acts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_uuid: Option<Uuid>,
+    /// Whether the bans that cover the player's last known address end too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub also_unban_last_ip: Option<bool>,
+    pub player_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlayerAddress {
+    pub ip_address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player_name: Option<String>,
+    pub player_uuid: Uuid,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PunishmentRemoval {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_name: Option<String>,
+    /// Absent where the console acts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_uuid: Option<Uuid>,
+    pub punishment_id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PunishmentRequest {
+    /// Milliseconds; absent or null is permanent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip_based: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_name: Option<String>,
+    /// Absent where the console punishes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer_uuid: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player_name: Option<String>,
+    pub player_uuid: Uuid,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// In any case.
+    #[serde(rename = "type")]
+    pub kind: PunishmentKind,
+}
+
+impl PunishmentRequest {
+    /// One with the required fields.
+    pub fn new(player_uuid: Uuid, kind: PunishmentKind) -> Self {
+        Self {
+            duration_ms: None,
+            ip_based: None,
+            issuer_name: None,
+            issuer_uuid: None,
+            player_name: None,
+            player_uuid,
+            reason: None,
+            kind,
+        }
+    }
+}
