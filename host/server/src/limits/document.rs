@@ -1,4 +1,4 @@
-//! The table in `docs/limits.md`.
+//! The table in `docs/reference/limits.md`.
 
 use std::fmt::Write as _;
 
@@ -56,9 +56,13 @@ mod tests {
 
     #[test]
     fn the_table_in_the_docs_is_that_of_the_code() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/limits.md");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/limits.md");
         let page = std::fs::read_to_string(file).unwrap();
-        assert!(page.contains(&document()), "put what `hub limits` prints into docs/limits.md:\n{}", document());
+        assert!(
+            page.contains(&document()),
+            "put what `hub limits` prints into docs/reference/limits.md:\n{}",
+            document()
+        );
     }
 
     #[test]

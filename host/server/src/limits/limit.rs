@@ -1,4 +1,4 @@
-//! The table of all bounds; `docs/limits.md` is made from it.
+//! The table of all bounds; `docs/reference/limits.md` is made from it.
 
 use crate::http::answer::ANSWER_LIMIT;
 

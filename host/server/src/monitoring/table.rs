@@ -1,4 +1,4 @@
-//! All metrics; the table in `docs/metrics.md` is made from this one.
+//! All metrics; the table in `docs/operate/metrics.md` is made from this one.
 
 use std::fmt::Write as _;
 
@@ -135,7 +135,8 @@ mod tests {
 
     #[test]
     fn the_documentation_has_all_metrics() {
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md")).unwrap();
-        assert!(page.contains(&document()), "docs/metrics.md must have this table:\n{}", document());
+        let page =
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate/metrics.md")).unwrap();
+        assert!(page.contains(&document()), "docs/operate/metrics.md must have this table:\n{}", document());
     }
 }

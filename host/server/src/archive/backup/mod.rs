@@ -1,4 +1,4 @@
-//! All of a hub as one file: `hub backup` and `hub restore`. `docs/backup.md` describes it for operators.
+//! All of a hub as one file: `hub backup` and `hub restore`. `docs/operate/backup.md` describes it for operators.
 //!
 //! The file is a tar like that of a network, with whole tables: `manifest.json`; `tables/TABLE/000001.jsonl` …, whose rows
 //! begin with their network; `files/…`, where the store of blobs is a folder; `summary.json`.

@@ -64,7 +64,7 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
 ///
 /// As LuckPerms does: the player's own nodes before groups; groups by priority, depth first; a node bound to more
 /// contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards, longer
-/// wildcards before shorter. True, false, or null where nothing is said. `docs/permissions.md` has all rules. Expiry
+/// wildcards before shorter. True, false, or null where nothing is said. `docs/connectors/permissions.md` has all rules. Expiry
 /// counts at the moment of the question, and every change at once. An explanation over 4 MiB is 400 `answer_too_large`.
 ///
 /// To keep the answer: ask again when `PERMISSIONS_UPDATED` names a group or the player with a later `revision`, and at
