@@ -16,6 +16,7 @@ mod network;
 mod person;
 mod plan;
 mod player;
+mod reference;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -82,6 +83,9 @@ enum Command {
     Limits(limits::Limits),
     /// Print a shell's completions, to be put where the shell looks for them
     Completions(completions::Completions),
+    /// Write the generated parts of the documentation
+    #[command(hide = true)]
+    Reference(reference::Reference),
     /// Compile the one module that standard input holds; the hub calls itself with it
     #[command(hide = true)]
     CompileModule {
@@ -142,6 +146,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Import(import) => import.run().await,
             Command::Webhook(webhook) => webhook.run().await,
             Command::CompileModule { .. } => Ok(()),
+            Command::Reference(reference) => reference.run(),
             Command::Limits(limits) => {
                 limits.print();
                 Ok(())

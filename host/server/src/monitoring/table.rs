@@ -128,15 +128,3 @@ pub fn document() -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_documentation_has_all_metrics() {
-        let page =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate/metrics.md")).unwrap();
-        assert!(page.contains(&document()), "docs/operate/metrics.md must have this table:\n{}", document());
-    }
-}
