@@ -10,25 +10,25 @@ use thiserror::Error;
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// Why a mail was not sent.
+/// Reason for a mail that was not sent.
 #[derive(Debug, Error)]
 pub(crate) enum MailError {
-    /// It could not be written.
+    /// The message could not be composed.
     #[error(transparent)]
     Content(#[from] lettre::error::Error),
-    /// The address cannot be written to.
+    /// The address is not valid for mail.
     #[error(transparent)]
     Address(#[from] lettre::address::AddressError),
-    /// The server did not take it.
+    /// The SMTP server refused the mail or could not be reached.
     #[error(transparent)]
     Smtp(#[from] lettre::transport::smtp::Error),
-    /// The outbox cannot be written to.
-    #[error("the outbox cannot be written to: {0}")]
+    /// The outbox is not writable.
+    #[error("the outbox is not writable: {0}")]
     Outbox(#[from] std::io::Error),
 }
 
 impl MailError {
-    /// A retry would fail the same way.
+    /// True if a retry would fail the same way.
     pub(crate) fn is_permanent(&self) -> bool {
         match self {
             Self::Content(_) | Self::Address(_) => true,
@@ -54,7 +54,7 @@ enum Transport {
 impl Mailer {
     pub(crate) fn new(settings: &Settings) -> anyhow::Result<Self> {
         let from = settings.mail_from.parse();
-        let from = from.with_context(|| format!("mail-from: `{}` is no address", settings.mail_from))?;
+        let from = from.with_context(|| format!("mail-from: `{}` is not an address", settings.mail_from))?;
         let transport = match &settings.smtp {
             // The URL holds a password, so the message leaves it out.
             Some(url) => Transport::Smtp(
@@ -67,12 +67,12 @@ impl Mailer {
         Ok(Self { from, transport })
     }
 
-    /// The address that mail is from.
+    /// Sender's address.
     pub(crate) fn sender(&self) -> String {
         self.from.email.to_string()
     }
 
-    /// Sends a text.
+    /// Sends a text mail.
     pub(crate) async fn send(&self, ids: &Ids, to: &str, subject: &str, text: String) -> Result<(), MailError> {
         let message = Message::builder()
             .from(self.from.clone())
@@ -90,7 +90,7 @@ impl Mailer {
     }
 }
 
-/// Written under a hidden name first, so that a reader of the outbox sees whole files only.
+/// Writes under a hidden name first, so that a reader of the outbox sees only complete files.
 async fn write_file(folder: &Path, name: &str, mail: &[u8]) -> std::io::Result<()> {
     tokio::fs::create_dir_all(folder).await?;
     let unfinished = folder.join(format!(".{name}"));

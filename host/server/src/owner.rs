@@ -18,12 +18,12 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// A player as an owner.
+    /// Owner for a player.
     pub fn player(id: PlayerId) -> Self {
         Self { owner_type: PLAYER.to_owned(), key: id.to_string() }
     }
 
-    /// An owner of any type; the key of a player must be a UUID.
+    /// Owner of any type; the key of a player must be a UUID.
     pub fn new(owner_type: Identifier, key: Identifier) -> Result<Self, String> {
         if owner_type.as_str() == PLAYER {
             return key.as_str().parse().map(Self::player).map_err(|reason| format!("a player's key {reason}"));
@@ -31,12 +31,12 @@ impl Owner {
         Ok(Self { owner_type: owner_type.into_string(), key: key.into_string() })
     }
 
-    /// The type.
+    /// Type of the owner.
     pub fn owner_type(&self) -> &str {
         &self.owner_type
     }
 
-    /// The key, unique among the owners of the type.
+    /// Key, unique among the owners of the type.
     pub fn key(&self) -> &str {
         &self.key
     }

@@ -2,7 +2,7 @@
 
 use hub_db::{Config, Db};
 
-/// The steps by which SQLite runs each statement.
+/// Steps by which SQLite runs each statement.
 pub(crate) async fn query_plans(statements: &[&str]) -> Vec<Vec<String>> {
     let folder = tempfile::TempDir::new().unwrap();
     let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();

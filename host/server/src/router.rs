@@ -41,7 +41,7 @@ fn endpoints() -> Endpoints {
         .merge(crate::worlds::public_router())
 }
 
-/// The components that keep nothing in memory which follows a network from owner to owner.
+/// Components without state in memory that moves with a network's owner.
 fn in_database() -> Endpoints {
     Endpoints::default()
         .merge(crate::audit::router())
@@ -89,12 +89,12 @@ fn event_schemas() -> Vec<EventSchema> {
     .concat()
 }
 
-/// The served OpenAPI document.
+/// OpenAPI document.
 pub fn document() -> Value {
     publication::publish(&routes().1)
 }
 
-/// The whole service.
+/// Router of the whole service.
 pub fn router(app: &App) -> Router {
     let (routes, document, facts) = routes();
     let openapi = publication::publish(&document);
@@ -111,12 +111,12 @@ pub fn router(app: &App) -> Router {
         .with(app.clone(), limits::layer);
     let around_routes = Layers::default()
         .with(server_binding, server_binding::layer)
-        // Around the answers that are kept, so that a retry of who hung up gets one.
+        // Outside of the stored answers, so that a retry after a disconnect gets one.
         .with(app.clone(), hang_up::layer)
-        // Around the transaction of a key, which must not wait for memory.
+        // Outside of the transaction of a key, which must not wait for memory.
         .with(app.clone(), answer_memory::layer)
         .with(idempotency, idempotency::layer)
-        // Inside of it, so that a repeat is no other change.
+        // Inside of it, so that a repeat is not a second change.
         .with(app.clone(), audit::layer)
         .with((), json::layer);
     let around_reference = Layers::default().with(app.clone(), limits::public_layer);
@@ -124,14 +124,10 @@ pub fn router(app: &App) -> Router {
     routes
         .route_layer(layer(around_routes))
         .merge(reference::router(&openapi, &asyncapi).layer(layer(around_reference)))
-        .fallback(async || ApiError::not_found("unknown_route", "There is no such route; /api shows those there are."))
+        .fallback(async || ApiError::not_found("unknown_route", "No such route; see /api for all routes."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
-            ApiError::new(
-                status,
-                "method_not_allowed",
-                "This route exists, but not with this method; /api shows which.",
-            )
+            ApiError::new(status, "method_not_allowed", "The route does not support this method; see /api.")
         })
         .layer(layer(around_all))
         .with_state(app.clone())

@@ -15,7 +15,7 @@ use utoipa::{PartialSchema, ToSchema};
 pub struct SecretText(String);
 
 impl SecretText {
-    /// The secret itself, to be shown once or computed with.
+    /// The secret itself, to be shown once or used in a computation.
     pub fn expose(&self) -> &str {
         &self.0
     }

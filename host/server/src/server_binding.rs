@@ -1,6 +1,7 @@
-//! Keys that are bound to servers: refuses requests that name another server, in the path, the query or the body.
+//! Keys bound to servers: refuses requests that name another server, in the path, the query or the body.
 //!
-//! One layer for all routes, so that none can forget it. It is outside of `idempotency`, so that a repeat is checked, too.
+//! One layer for all routes, so that none can omit it. It is outside of `idempotency`, so that a repeat is checked,
+//! too.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,20 +25,20 @@ use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, read_body};
 use crate::http::layers::Next;
 
-/// The parameters and fields that name a server.
+/// Parameters and fields that name a server.
 const NAMES: [&str; 4] = ["serverId", "nodeServerId", "targetServerId", "preferNode"];
 const JSON: &str = "application/json";
 
-/// What the layer needs.
+/// State of the layer.
 #[derive(Clone)]
 pub(crate) struct LayerState {
     app: App,
-    /// The routes whose bodies name servers.
+    /// Routes whose bodies name servers.
     bodies: Arc<HashSet<(Method, String)>>,
 }
 
 impl LayerState {
-    /// The state for the routes of `document`.
+    /// State for the routes of `document`.
     pub(crate) fn new(app: &App, document: &OpenApi) -> Self {
         let mut bodies = HashSet::new();
         for (path, item) in &document.paths.paths {
@@ -80,7 +81,7 @@ fn has_named_field(document: &OpenApi, schema: &RefOr<Schema>) -> bool {
     }
 }
 
-/// Refuses what the caller's key is not for.
+/// Refuses requests outside the key's servers.
 pub(crate) async fn layer(State(state): State<LayerState>, request: Request, next: Next) -> Response {
     match check(&state, request).await {
         Ok(request) => next.run(request).await,
@@ -90,7 +91,7 @@ pub(crate) async fn layer(State(state): State<LayerState>, request: Request, nex
 
 async fn check(state: &LayerState, request: Request) -> Result<Request, ApiError> {
     let (mut parts, body) = request.into_parts();
-    // The route answers what is wrong with the key, or needs none.
+    // The route reports the error in the key, or needs none.
     let Ok(caller) = Caller::identify(&parts, &state.app).await else { return Ok(Request::from_parts(parts, body)) };
     if caller.bindings.servers.is_none() {
         parts.extensions.insert(caller);
@@ -98,7 +99,7 @@ async fn check(state: &LayerState, request: Request) -> Result<Request, ApiError
     }
     let authorize = parts.extensions.get::<RouteFacts>().and_then(|facts| facts.authorize);
     if let Some(authorize) = authorize {
-        // A missing scope is said before a server that the key is not for.
+        // A missing scope is reported before a server outside the key's.
         authorize.check(&mut parts, &state.app).await?;
     }
     for server in named_in_path_and_query(&mut parts).await {
@@ -115,7 +116,7 @@ async fn check(state: &LayerState, request: Request) -> Result<Request, ApiError
     Ok(Request::from_parts(parts, Body::from(bytes)))
 }
 
-/// A blank name is the same as none.
+/// A blank name counts as none.
 fn is_server(name: &str, value: &str) -> bool {
     NAMES.contains(&name) && !value.trim().is_empty()
 }
@@ -131,10 +132,10 @@ async fn named_in_path_and_query(parts: &mut Parts) -> Vec<String> {
     named
 }
 
-/// The servers that a body names. What is not an object is the route's to refuse.
+/// Servers that a body names. The route refuses other values than objects.
 fn named_in_body(bytes: &[u8]) -> Vec<String> {
     let mut named = Named::default();
-    // An error comes again at the route.
+    // The route finds the same error.
     let _ = serde_json::Deserializer::from_slice(bytes).deserialize_map(&mut named);
     named.0
 }
@@ -168,7 +169,7 @@ mod tests {
     use super::named_in_body;
 
     #[test]
-    fn every_name_in_a_body_counts() {
+    fn every_server_name_in_a_body_is_checked() {
         let named = |body: &str| named_in_body(body.as_bytes());
         assert_eq!(
             named(r#"{"x": {"serverId": "no"}, "serverId": "a", "preferNode": "b", "serverId": "c"}"#),

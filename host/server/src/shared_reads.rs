@@ -1,7 +1,8 @@
-//! Reads that many callers ask for at once: one runs at a time, and its answer serves all who asked before it began.
+//! Reads that many callers request at once: one runs at a time, and its answer serves all callers that asked before it
+//! began.
 //!
-//! So an answer is never older than its request, as if each had read by itself, and a value that is asked for thousands of
-//! times a second is read some hundred times.
+//! An answer is never older than its request, as with separate reads, and a value requested thousands of times a second
+//! is read some hundred times.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,21 +11,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-/// Reads by key, for as long as somebody waits for one.
+/// Reads by key, kept while a caller waits for one.
 #[derive(Debug)]
 pub(crate) struct SharedReads<K, V>(Mutex<HashMap<K, Arc<Shared<V>>>>);
 
 #[derive(Debug)]
 struct Shared<V> {
-    /// How many have asked.
+    /// Number of requests.
     asked: AtomicU64,
-    /// The last answer. Held by who reads.
+    /// Last answer. Locked by the reader.
     answer: tokio::sync::Mutex<Option<Answer<V>>>,
 }
 
 #[derive(Debug)]
 struct Answer<V> {
-    /// How many had asked when it was begun to be read.
+    /// Number of requests at the start of the read.
     serves: u64,
     value: V,
 }
@@ -42,7 +43,7 @@ impl<V> Default for Shared<V> {
 }
 
 impl<K: Eq + Hash + Clone, V: Clone> SharedReads<K, V> {
-    /// Reads by `read`, or shares what another caller's `read` with the same key answers. One that fails is not shared.
+    /// Reads by `read`, or shares the answer of another caller's `read` with the same key. Failures are not shared.
     pub(crate) async fn read<E>(&self, key: K, read: impl Future<Output = Result<V, E>>) -> Result<V, E> {
         let shared = Arc::clone(self.0.lock().entry(key.clone()).or_default());
         let waiting = Waiting { reads: self, key, shared };
@@ -61,7 +62,7 @@ impl<K: Eq + Hash + Clone, V: Clone> SharedReads<K, V> {
     }
 }
 
-/// One caller. The last one forgets the answer.
+/// A waiting caller. The last one removes the answer.
 struct Waiting<'a, K: Eq + Hash, V> {
     reads: &'a SharedReads<K, V>,
     key: K,
@@ -71,7 +72,7 @@ struct Waiting<'a, K: Eq + Hash, V> {
 impl<K: Eq + Hash, V> Drop for Waiting<'_, K, V> {
     fn drop(&mut self) {
         let mut reads = self.reads.0.lock();
-        // Its own, and that of the map.
+        // One reference here, one in the map.
         if Arc::strong_count(&self.shared) == 2 {
             reads.remove(&self.key);
         }
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_asked_before_a_read_began_shares_its_answer() {
+    async fn callers_before_a_read_share_its_answer() {
         let (reads, gate, begun) = (SharedReads::default(), Semaphore::new(0), AtomicU64::new(0));
         let read = || {
             reads.read("key", async {
@@ -100,20 +101,20 @@ mod tests {
         };
         let mut first = Box::pin(read());
         assert!((&mut first).now_or_never().is_none());
-        // They came after the first had begun, so that what it answers may be too old for them.
+        // They came after the first had begun, so that its answer may be too old for them.
         let mut later = Box::pin(join_all((0..5).map(|_| read())));
         assert!((&mut later).now_or_never().is_none());
         gate.add_permits(1);
         assert_eq!(first.await, Ok(1));
         gate.add_permits(1);
         assert_eq!(later.await, vec![Ok(2); 5]);
-        assert!(reads.0.lock().is_empty(), "nobody waits, so nothing is kept");
+        assert!(reads.0.lock().is_empty(), "without waiting callers nothing is kept");
         gate.add_permits(1);
         assert_eq!(read().await, Ok(3));
     }
 
     #[tokio::test]
-    async fn a_read_that_fails_or_is_given_up_is_not_shared() {
+    async fn failed_and_cancelled_reads_are_not_shared() {
         let reads = SharedReads::default();
         let gate = Semaphore::new(0);
         let mut given_up = Box::pin(reads.read("key", async {

@@ -1,4 +1,4 @@
-//! What every checked text has in common.
+//! Common parts of all validated texts.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use serde::de::{self, Deserializer, Visitor};
 
-/// Reads a text through its check while its place is known, so that the error names the field or the path's parameter.
+/// Reads a text through its check while its position is known, so that the error names the field or the path's
+/// parameter.
 pub(crate) fn deserialize_text<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -29,9 +30,10 @@ impl<T: FromStr<Err: Display>> Visitor<'_> for TextVisitor<T> {
     }
 }
 
-/// Declares a text that is valid by construction: read from JSON, paths and queries through its check, written as it is.
+/// Declares a text that is valid by construction: read from JSON, paths and queries through its check, written
+/// unchanged.
 ///
-/// `check` answers what is wrong with a text, to be read after its name; `schema` completes its schema in the document.
+/// `check` returns the error of a text, to be read after its name; `schema` completes its schema in the document.
 macro_rules! text_type {
     (
         $(#[$attribute:meta])*
@@ -46,7 +48,7 @@ macro_rules! text_type {
 
         #[allow(dead_code, reason = "not every text needs all of them")]
         impl $name {
-            /// The text as it was sent.
+            /// The text as sent.
             $visibility fn as_str(&self) -> &str {
                 &self.0
             }

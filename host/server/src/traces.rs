@@ -1,7 +1,7 @@
-//! Traces by OpenTelemetry's protocol: a span for each request, statement, call of modules and publication of an event.
+//! Traces by OpenTelemetry's protocol: a span for each request, statement, module call and publication of an event.
 //!
-//! A request's span is also in the log. The others have a target and a level that the log does not show: without `--otlp`
-//! they are never created, and each costs a comparison.
+//! A request's span is also in the log. The others have a target and a level that the log omits: without `--otlp` they
+//! are never created, and each costs a comparison.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::http_client;
 use crate::values::NetworkId;
 
-/// The target of spans that are made for traces alone.
+/// Target of spans that are made only for traces.
 const TARGET: &str = "hub_trace";
-/// The module that makes the span of each request, which is also in the log.
+/// Module that creates the span of each request, which is also in the log.
 const REQUESTS: &str = "hub::http::request_id";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -38,7 +38,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
-    /// Starts to export to the receiver at `url`. Call it inside a tokio runtime.
+    /// Starts the export to the receiver at `url`. Call it inside a tokio runtime.
     pub(crate) fn start(url: &str) -> anyhow::Result<Self> {
         let client = http_client::builder()?.timeout(TIMEOUT).build()?;
         let client = ExportClient { client, runtime: Handle::current(), is_failing: Arc::default() };
@@ -52,7 +52,7 @@ impl Traces {
         Ok(Self(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build()))
     }
 
-    /// The layer that exports a subscriber's spans.
+    /// Layer that exports a subscriber's spans.
     pub(crate) fn layer<S: Subscriber + for<'a> LookupSpan<'a>>(&self) -> impl Layer<S> + use<S> {
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer("hub"));
         let layer = layer.with_location(false).with_threads(false).with_target(false);
@@ -65,12 +65,12 @@ impl Traces {
     pub(crate) async fn stop(self) {
         let stopped = tokio::task::spawn_blocking(move || self.0.shutdown()).await;
         if let Ok(Err(error)) = stopped {
-            tracing::warn!(%error, "the last spans were not exported");
+            tracing::warn!(%error, "could not export the last spans");
         }
     }
 }
 
-/// Describes a request in its span, and continues the caller's trace where the request names one.
+/// Describes a request in its span, and continues the caller's trace if the request names one.
 pub(crate) fn begin_request(span: &Span, method: &Method, route: &str, headers: &HeaderMap) {
     span.record("otel.name", format_args!("{method} {route}"));
     span.record("otel.kind", "server");
@@ -78,11 +78,11 @@ pub(crate) fn begin_request(span: &Span, method: &Method, route: &str, headers: 
     span.set_attribute("http.route", route.to_owned());
     let context = TraceContextPropagator::new().extract(&HeaderExtractor(headers));
     if context.span().span_context().is_valid() && span.set_parent(context).is_err() {
-        tracing::debug!("a span could not be put into its caller's trace");
+        tracing::debug!("could not add a span to its caller's trace");
     }
 }
 
-/// Notes how a request ended.
+/// Records the outcome of a request.
 pub(crate) fn end_request(span: &Span, status: StatusCode, network: Option<NetworkId>) {
     span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
     if status.is_server_error() {
@@ -93,7 +93,7 @@ pub(crate) fn end_request(span: &Span, status: StatusCode, network: Option<Netwo
     }
 }
 
-/// Names the current span in the headers of a request to another service.
+/// Adds the current span to the headers of a request to another service.
 pub(crate) fn inject(headers: &mut HeaderMap) {
     let span = Span::current();
     if !span.is_disabled() {
@@ -101,12 +101,12 @@ pub(crate) fn inject(headers: &mut HeaderMap) {
     }
 }
 
-/// Sends exported spans over the hub's client. The exporter has a thread of its own, without a runtime.
+/// Sends exported spans over the hub's client. The exporter has a separate thread, without a runtime.
 #[derive(Clone, Debug)]
 struct ExportClient {
     client: reqwest::Client,
     runtime: Handle,
-    /// Whether the last export failed.
+    /// True if the last export failed.
     is_failing: Arc<AtomicBool>,
 }
 
@@ -123,12 +123,12 @@ impl ExportClient {
     fn report(&self, result: &Result<Response<Bytes>, HttpError>) {
         let failure = match result {
             Ok(response) if response.status().is_success() => None,
-            Ok(response) => Some(format!("it answers {}", response.status())),
+            Ok(response) => Some(format!("it answered {}", response.status())),
             Err(error) => Some(http_client::with_causes(error.as_ref())),
         };
         match (self.is_failing.swap(failure.is_some(), Ordering::Relaxed), failure) {
-            (false, Some(error)) => tracing::warn!(error, "the receiver of traces takes no spans; they are dropped"),
-            (true, None) => tracing::info!("the receiver of traces takes spans again"),
+            (false, Some(error)) => tracing::warn!(error, "the receiver of traces accepts no spans; they are dropped"),
+            (true, None) => tracing::info!("the receiver of traces accepts spans again"),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Values that many components share, valid by construction.
+//! Values shared by many components, valid by construction.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use uuid::Uuid;
 
 use crate::text_type::{deserialize_text, text_type};
 
-/// A network (tenant). Every query carries one; it comes from the caller's key and from nowhere else.
+/// A network (tenant). Every query carries one; it comes only from the caller's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, sqlx::Type, ToSchema)]
 #[serde(transparent)]
 #[sqlx(transparent)]
 pub struct NetworkId(pub Uuid);
 
-/// How many shards the networks are spread over. The same at every node, for ever.
+/// Number of shards of the networks. Fixed forever, and the same at every node.
 pub(crate) const SHARDS: u16 = 256;
 
 impl NetworkId {
-    /// The shard that it belongs to.
+    /// Shard of this network.
     pub(crate) fn shard(self) -> u16 {
-        // Ids are random in their last bytes.
+        // The last bytes of ids are random.
         (self.0.as_u128() % u128::from(SHARDS)) as u16
     }
 }
@@ -33,17 +33,17 @@ impl fmt::Display for NetworkId {
     }
 }
 
-/// Bytes as the wire writes them: two digits each, in lower case.
+/// Bytes in hexadecimal: two digits each, in lower case.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// A player's UUID: read hyphenated or as 32 hex digits in any case, written in lower case with hyphens.
+/// A player's UUID: read hyphenated or as 32 hex digits, case-insensitive, written in lower case with hyphens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, sqlx::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]
@@ -59,7 +59,7 @@ impl std::str::FromStr for PlayerId {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // `Uuid` also reads URNs and braces, which the interface does not know.
+        // `Uuid` also reads URNs and braces, which the interface excludes.
         if matches!(text.len(), 32 | 36)
             && let Ok(uuid) = Uuid::try_parse(text)
         {
@@ -87,8 +87,8 @@ impl PartialSchema for PlayerId {
 impl ToSchema for PlayerId {}
 
 text_type! {
-    /// What a network calls one of its things (a server, a type, a world): 1 to 255 characters, not blank, no
-    /// control characters.
+    /// A network's name for an object (a server, a type, a world): 1 to 255 characters, not blank, no control
+    /// characters.
     pub struct Identifier;
     check: |text| match text {
         _ if text.trim().is_empty() => Err("must not be blank"),
@@ -115,14 +115,14 @@ text_type! {
     schema: |text| text.pattern(Some("^[A-Za-z0-9_.:-]{1,64}$")).examples(["global"]);
 }
 
-/// Whether a text is 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
+/// True if a text is 1 to 64 of the characters A-Z, a-z, 0-9, `_`, `.`, `:` and `-`.
 pub(crate) fn is_label(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-');
     (1..=64).contains(&text.len()) && text.bytes().all(fits)
 }
 
 impl Label {
-    /// The game mode of whoever names none.
+    /// Default game mode.
     pub fn global() -> Self {
         Self("global".to_owned())
     }
@@ -134,7 +134,7 @@ impl Label {
 pub struct Text<const MAX: usize>(String);
 
 impl<const MAX: usize> Text<MAX> {
-    /// The text as it was sent.
+    /// The text as sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -173,12 +173,12 @@ impl<const MAX: usize> ToSchema for Text<MAX> {
     }
 }
 
-/// An optional text filter of a query: blank is the same as absent.
+/// An optional text filter of a query: blank means absent.
 pub fn not_blank(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
 
-/// The pattern for `LIKE … ESCAPE '\'` that finds a text anywhere in another.
+/// Pattern for `LIKE … ESCAPE '\'` that finds a text anywhere in another.
 pub(crate) fn like_pattern(part: &str) -> String {
     let mut pattern = String::from("%");
     for character in part.chars() {
@@ -190,7 +190,7 @@ pub(crate) fn like_pattern(part: &str) -> String {
     pattern + "%"
 }
 
-/// Reads an optional text; a blank one is the same as none.
+/// Reads an optional text; blank means none.
 pub fn blank_as_absent<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -205,7 +205,7 @@ mod tests {
     use super::like_pattern;
 
     #[test]
-    fn a_pattern_means_its_text_and_nothing_more() {
+    fn like_patterns_match_only_their_text() {
         assert_eq!(like_pattern(r"50%_\ö"), r"%50\%\_\\ö%");
     }
 }

@@ -64,7 +64,7 @@ impl TestStore {
             None => expiry(now_ms, ttl_ms),
         };
         let number = before.map_or(Ok(0), str::parse::<i64>);
-        let number = number.map_err(|_| invalid("what is stored under this key is no whole number"))?;
+        let number = number.map_err(|_| invalid("the value of this key is not an integer"))?;
         let sum = number.checked_add(by).ok_or_else(|| invalid("the sum is too large"))?;
         self.put(key, Entry { value: sum.to_string(), expires_at_ms }, now_ms)?;
         Ok(sum)

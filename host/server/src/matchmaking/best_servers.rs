@@ -1,4 +1,4 @@
-//! The best servers of a type, found by the index of presence: however many servers there are, a handful is evaluated.
+//! The best servers of a type, found by the index of presence, which evaluates a handful however many there are.
 
 #[cfg(test)]
 mod tests;
@@ -8,16 +8,16 @@ use crate::matchmaking::policy;
 use crate::servers::NetworkPresence;
 use crate::values::Identifier;
 
-/// What there is to choose from.
+/// Result of the search.
 #[derive(Debug)]
 pub(super) struct BestServers<'a> {
     /// The best open candidates, in the built-in order.
     pub(super) open: Vec<Candidate<'a>>,
-    /// Where none is open, whether any is kept from being joined by nothing but its fullness.
+    /// True if none is open and fullness alone keeps at least one from being joined.
     pub(super) any_full: bool,
 }
 
-/// The best `wanted` servers of a type. To be called after [`NetworkPresence::release_expired`].
+/// Returns the best `wanted` servers of a type. Call it after [`NetworkPresence::release_expired`].
 pub(super) fn best_servers<'a>(
     presence: &'a NetworkPresence,
     server_type: &Identifier,
@@ -60,8 +60,8 @@ pub(super) fn best_servers<'a>(
     BestServers { open, any_full }
 }
 
-/// The servers that count otherwise for this player than for others: where one of those to match is or has a slot reserved,
-/// and where the owner's world is.
+/// Servers that rank differently for this player than for others: those with a slot reserved for one of the players to
+/// match or with one of them present, and the one of the owner's world.
 fn known_servers<'a>(presence: &'a NetworkPresence, player: &'a PlayerContext) -> Vec<&'a str> {
     let of_members = player.members().flat_map(|member| [presence.server_of(member), presence.reserved_on(member)]);
     let of_owner = player.owner_world.as_ref().map(|world| world.server_id.as_str());

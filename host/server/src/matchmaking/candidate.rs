@@ -6,23 +6,23 @@ use crate::matchmaking::model::{Destination, Match, MatchResult, Mode};
 use crate::servers::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
 use crate::values::{Identifier, PlayerId};
 
-/// The player to match, and when.
+/// The player to match, and the time.
 #[derive(Clone, Debug)]
 pub(super) struct PlayerContext {
     pub(super) id: Option<PlayerId>,
-    /// Who comes along, to the same place or not at all.
+    /// Players who join together with this one, or not at all.
     pub(super) party: Vec<PlayerId>,
-    /// Whether regions count at all.
+    /// False if regions are ignored.
     pub(super) geo_routing: bool,
-    /// The player's region, where it is known and counts.
+    /// The player's region, if it is known and counts.
     pub(super) region: Option<Region>,
-    /// Where the world of the requested owner is live.
+    /// Live world of the requested owner.
     pub(super) owner_world: Option<Destination>,
     pub(super) now: Millis,
 }
 
 impl PlayerContext {
-    /// The player and who comes along.
+    /// The player and the party.
     pub(super) fn members(&self) -> impl Iterator<Item = PlayerId> {
         self.id.iter().chain(&self.party).copied()
     }
@@ -33,9 +33,9 @@ impl PlayerContext {
 pub(super) struct Candidate<'a> {
     pub(super) server: &'a Server,
     pub(super) world: Option<&'a LiveWorld>,
-    /// The world of the requested owner is live here.
+    /// True if the requested owner's world is live here.
     pub(super) affinity: bool,
-    /// It is in the player's region.
+    /// True if it is in the player's region.
     pub(super) same_region: bool,
     /// Players present and on their way.
     pub(super) taken: u32,
@@ -43,29 +43,29 @@ pub(super) struct Candidate<'a> {
     pub(super) free: u32,
     /// Slots left for this player on the server.
     pub(super) server_free: u32,
-    /// Why the player cannot join.
+    /// Reason for which the player cannot join.
     pub(super) ineligible: Option<Ineligibility>,
 }
 
-/// Why a player cannot join. Being full comes last: it is given where nothing else prevents the join.
+/// Reason for which a player cannot join. Fullness comes last: it is given only if nothing else prevents the join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ineligibility {
-    /// The player is on it.
+    /// The player is on this server.
     CurrentServer,
-    /// A proxy is never a match's target.
+    /// Proxies are never a destination.
     Proxy,
-    /// The state of the server's game.
+    /// The server's game is in a state without joins.
     ServerState,
-    /// The state of the world's game.
+    /// The world's game is in a state without joins.
     WorldState,
-    /// The server has no slot left.
+    /// The server has no free slot.
     ServerFull,
-    /// The world has no slot left.
+    /// The world has no free slot.
     WorldFull,
 }
 
 impl Ineligibility {
-    /// Whether the player could join if fewer others were there.
+    /// True if the player could join with fewer others present.
     pub(super) fn is_fullness(self) -> bool {
         matches!(self, Self::ServerFull | Self::WorldFull)
     }
@@ -82,7 +82,7 @@ impl Ineligibility {
     }
 }
 
-/// The members who are not there yet. One who is in another world of the server counts as coming.
+/// Members who are not there yet. A member in another world of the server counts as arriving.
 pub(super) fn coming<'a>(
     server: &'a Server,
     world: Option<&'a LiveWorld>,
@@ -94,7 +94,7 @@ pub(super) fn coming<'a>(
 }
 
 impl<'a> Candidate<'a> {
-    /// Evaluates a server, or a world on it, for a player and who comes along. Slots reserved for them count as free.
+    /// Evaluates a server, or a world on it, for a player and the party. Slots reserved for them count as free.
     pub(super) fn evaluate(
         presence: &NetworkPresence,
         server: &'a Server,
@@ -140,7 +140,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The candidates of a mode that leaves a choice.
+    /// Candidates of a mode with a choice.
     pub(super) fn all(presence: &'a NetworkPresence, mode: &Mode, player: &PlayerContext) -> Vec<Self> {
         match mode {
             Mode::Server { server_type } => {
@@ -157,7 +157,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Whether a mode has more candidates than are evaluated at once.
+    /// True if a mode has more candidates than are evaluated at once.
     pub(super) fn are_many(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext, most: usize) -> bool {
         match mode {
             Mode::Server { server_type } => presence.count_of_type(server_type) > most,
@@ -169,7 +169,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Evaluates the worlds of a type, or all, on one server; answers how many there were.
+    /// Evaluates the worlds of a type, or all, on one server. Returns the number of worlds.
     pub(super) fn for_each_on(
         presence: &NetworkPresence,
         server: &'a Server,
@@ -204,7 +204,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The state of its game.
+    /// State of its game.
     pub(super) fn state(&self) -> Option<&'a GameState> {
         self.world.map_or(self.server.game_state.as_ref(), |world| world.report.game_state.as_ref())
     }
@@ -217,7 +217,7 @@ impl<'a> Candidate<'a> {
         self.world.map_or(self.server.info.max_players, LiveWorld::max_players)
     }
 
-    /// 0 where it is no minigame.
+    /// 0 if it is not a minigame.
     pub(super) fn players_to_start(&self) -> u32 {
         self.world.map_or(self.server.players_to_start, LiveWorld::players_to_start)
     }

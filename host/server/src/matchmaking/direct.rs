@@ -1,4 +1,4 @@
-//! A direct join: no choice, only whether it is possible.
+//! Direct joins: no choice, only a check that the join is possible.
 
 use crate::app::App;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
@@ -8,7 +8,7 @@ use crate::matchmaking::reserve::reserve_slot;
 use crate::servers::{self, NetworkPresence};
 use crate::values::NetworkId;
 
-/// Reserves a slot at that destination, or answers why not.
+/// Reserves a slot at that destination, or returns the reason against it.
 pub(super) async fn join(
     app: &App,
     network: NetworkId,
@@ -27,7 +27,7 @@ pub(super) async fn join(
     }
 }
 
-/// What [`join`] would answer, and why. Reserves nothing.
+/// Explains what [`join`] would return. Reserves nothing.
 pub(super) async fn explain(
     app: &App,
     network: NetworkId,
@@ -51,7 +51,7 @@ pub(super) async fn explain(
     }
 }
 
-/// Whether the player can join there; none where the server is not online.
+/// Evaluates the destination; none if the server is not online.
 fn evaluate(
     presence: &NetworkPresence,
     destination: &Destination,
@@ -65,7 +65,7 @@ fn evaluate(
     Some(candidate.and_then(|candidate| candidate.ineligible.map_or(Ok(()), |ineligible| Err(ineligible.result()))))
 }
 
-/// The result where the server is not online.
+/// Result for a server that is not online.
 async fn absence(app: &App, network: NetworkId, destination: &Destination) -> Result<MatchResult, hub_db::Error> {
     let known = servers::service::is_known_server(app, network, &destination.server_id).await?;
     Ok(if known { MatchResult::ServerOffline } else { MatchResult::ServerNotFound })

@@ -1,4 +1,4 @@
-//! Why a match went as it did.
+//! Explanations of matches.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,22 +9,22 @@ use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
 use crate::servers::GameState;
 use crate::values::Identifier;
 
-/// Why a match went as it did.
+/// Explanation of a match.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MatchExplanation)]
 pub(super) struct Explanation {
     decided_by: DecidedBy,
-    /// The player's region, where it is known and counts.
+    /// The player's region, if it is known and counts.
     player_region: Option<Region>,
-    /// All that were looked at, the best first.
+    /// All candidates that were considered, best first.
     candidates: Vec<ExplainedCandidate>,
-    /// How many more there were than fit into the answer.
+    /// Number of further candidates that did not fit into the answer.
     #[schema(example = 0)]
     left_out: usize,
 }
 
-/// Who put the candidates into their order.
+/// Origin of the candidates' order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = MatchDecider)]
@@ -35,16 +35,16 @@ pub(super) enum DecidedBy {
     Modules,
 }
 
-/// One candidate and what spoke for and against it.
+/// A candidate with its pros and cons.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MatchCandidate)]
 struct ExplainedCandidate {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
-    /// Null where servers were matched.
+    /// Null if servers were matched.
     world_id: Option<Identifier>,
-    /// 1 is the one that is chosen; null: it cannot be joined, or the modules do not want it.
+    /// 1 is the match. Null if it cannot be joined or the modules left it out.
     rank: Option<u32>,
     region: Region,
     game_state: Option<GameState>,
@@ -55,21 +55,21 @@ struct ExplainedCandidate {
     max_players: u32,
     /// 0: it is no minigame.
     players_to_start: u32,
-    /// What counted for it.
+    /// Reasons for it.
     #[serde(rename = "for")]
     pros: Vec<String>,
-    /// What counted against it.
+    /// Reasons against it.
     #[serde(rename = "against")]
     cons: Vec<String>,
 }
 
 impl Explanation {
-    /// Without candidates.
+    /// Explanation without candidates.
     pub(super) fn empty() -> Self {
         Self { decided_by: DecidedBy::BuiltIn, player_region: None, candidates: vec![], left_out: 0 }
     }
 
-    /// Explains `candidates`; `rank` is asked for the open ones.
+    /// Explains `candidates`; `rank` is called for the open ones.
     pub(super) fn of(
         decided_by: DecidedBy,
         candidates: &[Candidate<'_>],
@@ -95,19 +95,19 @@ impl Explanation {
 fn explain(it: &Candidate<'_>, rank: Option<u32>, player: &PlayerContext) -> ExplainedCandidate {
     let (mut pros, mut cons) = (vec![], vec![]);
     if it.affinity {
-        pros.push("The world of the owner asked for is live here.".to_owned());
+        pros.push("The requested owner's world is live here.".to_owned());
     }
     let region = &it.server.info.region;
     if it.same_region {
         pros.push(format!("It is in the player's region, {region}."));
     } else if let Some(own) = &player.region {
-        cons.push(format!("It is in {region}, the player in {own}."));
+        cons.push(format!("It is in {region}; the player is in {own}."));
     }
     let missing = it.players_to_start().saturating_sub(it.taken);
     match (it.players_to_start(), missing) {
         (0, _) => {}
-        (_, 0) => pros.push("Its game has the players it needs to start.".to_owned()),
-        (_, missing) => cons.push(format!("Its game lacks {missing} of the players it needs to start.")),
+        (_, 0) => pros.push("Its game has enough players to start.".to_owned()),
+        (_, missing) => cons.push(format!("Its game needs {missing} more players to start.")),
     }
     if let Some(ineligible) = it.ineligible {
         cons.push(ineligible.sentence().to_owned());
@@ -132,12 +132,12 @@ fn explain(it: &Candidate<'_>, rank: Option<u32>, player: &PlayerContext) -> Exp
 impl Ineligibility {
     fn sentence(self) -> &'static str {
         match self {
-            Self::CurrentServer => "The player is on this server already.",
-            Self::Proxy => "It is a proxy, and nobody is sent to one.",
-            Self::ServerState => "The state of the server's game lets nobody join.",
-            Self::WorldState => "The state of the world's game lets nobody join.",
-            Self::ServerFull => "The server is full, players on their way included.",
-            Self::WorldFull => "The world is full, players on their way included.",
+            Self::CurrentServer => "The player is already on this server.",
+            Self::Proxy => "Proxies are never a destination.",
+            Self::ServerState => "The server's game cannot be joined in its current state.",
+            Self::WorldState => "The world's game cannot be joined in its current state.",
+            Self::ServerFull => "The server is full, counting players on their way.",
+            Self::WorldFull => "The world is full, counting players on their way.",
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Matchmaking: the best server or world for a player, and a slot reserved there until they arrive.
 //!
-//! Works on presence alone, so that a match needs no database, unless it asks for an owner's world or several nodes are one
-//! hub: then the slot is saved before it is answered. Where the built-in policy decides, candidates are evaluated and one is
-//! chosen under a single lock. Where the network's modules decide, they rank outside the lock, and the first ranked candidate
-//! that still has room is chosen, so that no slot is given away twice. Many candidates are surveyed beside the threads
-//! that serve requests, some at a time under the lock; modules and explanations get the best thousand of them.
+//! Works on presence alone: a match needs no database, unless it asks for an owner's world or several nodes form one
+//! hub; then the slot is saved before the answer. The built-in policy evaluates candidates and chooses one under a
+//! single lock. Modules rank outside the lock, and the first ranked candidate that still has room is chosen, so that no
+//! slot is given away twice. Large numbers of candidates are surveyed off the threads that serve requests, in batches
+//! under the lock; modules and explanations get the best thousand of them.
 //!
 //! Reservations are part of presence, so there are no tables.
 

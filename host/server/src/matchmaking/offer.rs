@@ -1,4 +1,4 @@
-//! Candidates as the network's modules are given them: numbers, and texts for those that ask.
+//! Candidates in the form that modules get: numbers, and texts on demand.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,9 +16,9 @@ use crate::modules::service::{self as modules, Ranking};
 use crate::servers::ServerInfo;
 use crate::values::{Identifier, NetworkId};
 
-/// About the size of a server's info.
+/// Approximate size of a server's info.
 const INFO_BYTES: usize = 1024;
-/// About the size of a candidate's own texts: its state, and a world's id and type.
+/// Approximate size of a candidate's own texts: its state, and a world's id and type.
 const TEXTS_BYTES: usize = 64;
 
 /// Candidates for modules, detached from presence.
@@ -34,7 +34,7 @@ enum Kind {
 }
 
 impl Offer {
-    /// Describes `open`, which is in the built-in order, to modules.
+    /// Describes `open`, in the built-in order, to modules.
     pub(super) fn new(match_request: &MatchRequest, player: &PlayerContext, open: &[Candidate<'_>]) -> Self {
         let mut texts = Texts { candidates: open.iter().map(Names::of).collect(), regions: vec![] };
         let nowhere = Region::unknown();
@@ -50,7 +50,7 @@ impl Offer {
         Self { request: Arc::new(request(match_request, region)), candidates, texts: Arc::new(texts) }
     }
 
-    /// How many candidates there are.
+    /// Number of candidates.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         match &self.candidates {
@@ -72,7 +72,7 @@ impl Offer {
         }
     }
 
-    /// Asks the network's modules.
+    /// Has the network's modules rank the candidates.
     pub(super) async fn rank(self, app: &App, network: NetworkId) -> Ranked {
         let Self { request, candidates, texts } = self;
         let names = Arc::clone(&texts);
@@ -88,14 +88,14 @@ impl Offer {
     }
 }
 
-/// What the network's modules made of an offer.
+/// The modules' ranking of an offer.
 pub(super) struct Ranked {
     pub(super) ranking: Ranking,
     names: Arc<Texts>,
 }
 
 impl Ranked {
-    /// The destinations that the modules want, or else all, the best first. None where they refused.
+    /// Destinations that the modules chose, or else all, best first. None if they refused.
     pub(super) fn destinations(&self) -> impl Iterator<Item = Destination> {
         let candidates = &self.names.candidates;
         let (all, chosen): (&[Names], &[u32]) = match &self.ranking {
@@ -171,10 +171,10 @@ struct Texts {
     regions: Vec<String>,
 }
 
-/// Made for each candidate of each call, so it shares what it can.
+/// Built for each candidate of each call, so it shares as much as possible.
 struct Names {
     info: Arc<ServerInfo>,
-    /// The state of its game; empty where it has none.
+    /// State of its game, or empty.
     state: Cow<'static, str>,
     world: Option<Box<WorldNames>>,
 }
@@ -211,7 +211,7 @@ impl Texts {
     fn number(&mut self, region: &Region) -> u16 {
         self.region_number(region.as_str()).unwrap_or_else(|| {
             self.regions.push(region.as_str().to_owned());
-            // There are far fewer regions than servers, and those are far fewer than that.
+            // There are far fewer regions than servers, and far fewer servers than `u16` holds.
             u16::try_from(self.regions.len() - 1).unwrap_or(u16::MAX)
         })
     }
@@ -245,7 +245,7 @@ impl CandidateTexts for Texts {
         u16::try_from(position).ok()
     }
 
-    /// A server's info is shared by all calls since it registered, and counted with the first that keeps it.
+    /// A server's info is shared by all calls since it registered and is counted with the first that keeps it.
     fn bytes(&self) -> usize {
         let of = |it: &Names| {
             let info = if Arc::strong_count(&it.info) <= 2 { INFO_BYTES } else { 0 };

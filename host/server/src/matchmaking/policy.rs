@@ -6,10 +6,9 @@ use crate::matchmaking::candidate::Candidate;
 use crate::matchmaking::model::Destination;
 use crate::servers::join_order;
 
-/// Compares two candidates; the better one is less. First the live world of the requested owner, then the player's
-/// region, then, for minigames, the one whose game lacks fewest players and then the fullest, for others the emptiest,
-/// then the server's and the world's id. Players on their way count as present, so that concurrent requests fill one
-/// game, or spread over many lobbies.
+/// Compares two candidates; the better one is less. Order: the requested owner's live world, the player's region, then
+/// for minigames the fewest missing players and the fullest, for others the emptiest, then the server's and the world's
+/// id. Players on their way count as present, so that concurrent requests fill one game, or spread over many lobbies.
 pub(super) fn compare(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     key(a).cmp(&key(b)).then_with(|| {
         let ids = (&a.server.info.server_id, a.world.map(|it| &it.report.world_id));
@@ -17,7 +16,7 @@ pub(super) fn compare(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     })
 }
 
-/// A candidate's place in the built-in order, to be compared with others when presence is no longer locked.
+/// A candidate's position in the built-in order, comparable after presence is unlocked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     key: Key,
@@ -29,7 +28,7 @@ impl Rank {
         Self { key: key(candidate), destination: candidate.destination() }
     }
 
-    /// Whether a candidate comes before this one.
+    /// True if the candidate comes before this one.
     pub(super) fn is_after(&self, candidate: &Candidate<'_>) -> bool {
         key(candidate).cmp(&self.key).then_with(|| {
             let ids = (&candidate.server.info.server_id, candidate.world.map(|it| &it.report.world_id));

@@ -5,8 +5,8 @@ use crate::matchmaking::candidate::{Candidate, PlayerContext, coming};
 use crate::matchmaking::model::{Destination, Match, MatchResult};
 use crate::servers::{NetworkPresence, RESERVATION_TTL, Reservation};
 
-/// Reserves a slot at that destination for the player and each who comes along, if all of them can still join it. The match
-/// has the id of the first of the slots.
+/// Reserves a slot at that destination for the player and each party member, if all of them can still join. The match
+/// has the id of the first slot.
 pub(super) fn reserve_slot(
     presence: &mut NetworkPresence,
     destination: &Destination,
@@ -28,7 +28,7 @@ pub(super) fn reserve_slot(
             id: if is_first { transfer } else { ids.uuid() },
             player: member,
             world: destination.world_id.clone(),
-            // Nobody else can know the id of another slot.
+            // Ids of the other slots are not published.
             promised: is_first,
             expires_at: player.now.saturating_add(RESERVATION_TTL),
         };

@@ -17,7 +17,7 @@ use crate::matchmaking::service;
 use crate::servers::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 
-/// The most players of one match.
+/// Maximum number of players of one match.
 const MAX_PARTY: usize = 16;
 
 /// The routes of matchmaking.
@@ -29,28 +29,28 @@ pub(crate) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[schema(as = MatchRequest)]
 struct FindRequest {
-    /// Who is to be sent. Without it nobody's current server is left out, and the slot is kept for whoever comes.
+    /// Player to match. If absent, no current server is excluded and the slot is anonymous.
     player_uuid: Option<PlayerId>,
     #[serde(default, deserialize_with = "blank_as_absent")]
     player_name: Option<Identifier>,
-    /// The player's party: all of them get slots on the same server or world, or none does. At most 16 with the player, who
-    /// counts, named in it or not.
+    /// The player's party: all get slots on the same server or world, or none does. At most 16 players including
+    /// `playerUuid`, whether listed or not.
     #[serde(default, deserialize_with = "party_members")]
     #[schema(value_type = Option<Vec<PlayerId>>, max_items = 16, example = json!(["853c80ef-3c37-49fd-aa49-938b674adae6"]))]
     party: Vec<PlayerId>,
-    /// The best server of this type, unless more is said.
+    /// Server type: the match is the best server of this type, unless other fields say more.
     #[schema(example = "bedwars")]
     server_type: Option<Identifier>,
-    /// With `serverType`: the best world of this type on those servers.
+    /// With `serverType`: the match is the best world of this type on those servers.
     world_type: Option<Identifier>,
-    /// A direct join of this server.
+    /// Direct join of this server.
     server_id: Option<Identifier>,
-    /// With `serverId`: of this world on it.
+    /// With `serverId`: direct join of this world on it.
     world_id: Option<Identifier>,
-    /// The player's region; absent: the one of the address they were last loaded with.
+    /// The player's region. Default: the region of the address they last loaded with.
     #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
-    /// With the other two: whose live world comes first.
+    /// With the other two `affinity` fields: owner of the preferred live world.
     #[serde(default, deserialize_with = "blank_as_absent")]
     affinity_game_id: Option<Identifier>,
     /// See `affinityGameId`.
@@ -59,13 +59,13 @@ struct FindRequest {
     /// See `affinityGameId`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     affinity_owner_id: Option<Identifier>,
-    /// Says that `serverId` must be set; a `serverId` alone says as much.
+    /// Requires `serverId` to be set; `serverId` alone has the same effect.
     direct_join: Option<bool>,
-    /// Says that a world is wanted; without `worldType`, one of any type.
+    /// Matches a world; without `worldType`, one of any type.
     world_matchmaking: Option<bool>,
 }
 
-/// Each once.
+/// Removes duplicates.
 fn party_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PlayerId>, D::Error> {
     let mut members = Option::<Vec<PlayerId>>::deserialize(deserializer)?.unwrap_or_default();
     members.sort_unstable();
@@ -77,7 +77,7 @@ fn party_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Playe
 }
 
 fn too_many_members<E: de::Error>() -> E {
-    de::Error::custom(format_args!("must be at most {MAX_PARTY} players, with the one to match"))
+    de::Error::custom(format_args!("must be at most {MAX_PARTY} players, including the one to match"))
 }
 
 impl FindRequest {
@@ -91,7 +91,7 @@ impl FindRequest {
         let mode = match (self.server_id, self.server_type) {
             (Some(server_id), _) => Mode::Direct(Destination { server_id, world_id: self.world_id }),
             (None, _) if self.world_id.is_some() || self.direct_join == Some(true) => {
-                return Err(ApiError::invalid("In the body, `serverId`: a direct join needs it."));
+                return Err(ApiError::invalid("In the body, `serverId`: required for a direct join."));
             }
             (None, Some(server_type)) if self.world_type.is_some() || self.world_matchmaking == Some(true) => {
                 Mode::World { server_type, world_type: self.world_type }
@@ -99,7 +99,7 @@ impl FindRequest {
             (None, Some(server_type)) => Mode::Server { server_type },
             (None, None) => {
                 return Err(ApiError::invalid(
-                    "No mode is set: send `serverType`, `serverType` and `worldType`, or `serverId`.",
+                    "Missing target: send `serverType`, `serverType` and `worldType`, or `serverId`.",
                 ));
             }
         };
@@ -124,18 +124,18 @@ impl FindRequest {
 struct MatchAnswer {
     success: bool,
     result: MatchResult,
-    /// The reason, for a person; null for a success.
+    /// Human-readable reason; null on success.
     error_message: Option<String>,
-    /// Where to send the player.
+    /// Destination server.
     matched_server: Option<LiveServer>,
-    /// Where on it, when a world was asked for.
+    /// Destination world, if a world was requested.
     matched_world: Option<World>,
-    /// Names the slot, which is kept for 15 seconds.
+    /// Id of the slot, which is reserved for 15 seconds.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
     transfer_id: Option<String>,
-    /// The world of the owner asked for was live.
+    /// True if the requested owner's world was live.
     warm: bool,
-    /// With `explain=true` only.
+    /// Only with `explain=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     explanation: Option<Explanation>,
@@ -159,7 +159,7 @@ impl MatchAnswer {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct FindQuery {
-    /// Say why, and keep no slot. Needs the scope `network:manage`.
+    /// Explain the result and reserve no slot. Requires the scope `network:manage`.
     explain: Option<bool>,
 }
 
@@ -197,11 +197,11 @@ impl FromRequestParts<App> for Finder {
 
 /// Find a server or world for a player
 ///
-/// The fields say how: `serverType` alone finds the best server of that type; with `worldType`, or with
-/// `worldMatchmaking` for any type, the best world on those servers; `serverId`, with or without `worldId`, is a direct
-/// join, checked and nothing more. A match keeps a slot for 15 seconds under its `transferId`: the player's join uses it
-/// up, matching the player anew gives it back. With `party` it keeps one for each of them, all on that server or world. That nothing was found is no error: `success` is false and
-/// `result` says why.
+/// `serverType` alone finds the best server of that type; with `worldType`, or with `worldMatchmaking` for any type,
+/// the best world on those servers; `serverId`, with or without `worldId`, is a direct join, which is only checked. A
+/// match reserves a slot for 15 seconds under its `transferId`: the player's join uses it, another match of the player
+/// releases it. With `party`, one slot per player, all on that server or world. No match is not an error: `success` is
+/// false and `result` is the reason.
 #[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
     params(FindQuery), operation_id = "find_match", responses((status = 200, body = MatchAnswer)))]
 async fn find(
@@ -241,7 +241,7 @@ struct RegionsQuery {
 
 /// List the regions with game servers
 ///
-/// Of the servers online, the most populated region first; those that could not be located are under UNKNOWN. Empty where
+/// Online servers only, the most populated region first; servers without a known location count as UNKNOWN. Empty if
 /// the hub routes without regions.
 #[utoipa::path(get, path = "/api/plugin/matchmaking/regions", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
     params(RegionsQuery), operation_id = "list_regions", responses((status = 200, body = Vec<RegionRow>)))]

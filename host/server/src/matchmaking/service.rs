@@ -24,12 +24,12 @@ use crate::servers::{self, NetworkPresence, Role};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds;
 
-/// How often modules rank anew when others took all the slots they ranked.
+/// Maximum number of rankings by modules when others took all ranked slots.
 const MAX_ATTEMPTS: usize = 4;
-/// How many of the best of many candidates are tried before all are looked at anew.
-const MOST_TRIED: usize = 32;
+/// Number of best candidates that are tried before a new survey.
+const MAX_TRIED: usize = 32;
 
-/// The request with the player's region where it names none.
+/// Adds the player's region to a request without one.
 pub(super) async fn with_region(app: &App, network: NetworkId, mut request: MatchRequest) -> MatchRequest {
     if let Some(player) = request.player
         && request.region.is_none()
@@ -40,13 +40,13 @@ pub(super) async fn with_region(app: &App, network: NetworkId, mut request: Matc
     request
 }
 
-/// Refuses to reserve more slots where the network has too many.
+/// Refuses further reservations if the network has too many.
 pub(super) fn check_reservations(app: &App, network: NetworkId, slots: usize) -> Result<(), QuotaExceeded> {
     let reserved = app.presence.with(network, |presence| presence.reservation_count(app.clock.now()));
     limits::check(app, Limit::Reservations, reserved, i64::try_from(slots).unwrap_or(i64::MAX))
 }
 
-/// Finds the player a destination and reserves a slot there.
+/// Finds a destination for the player and reserves a slot there.
 pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {
     let matched = find_and_reserve(app, network, request).await?;
     if let Some(server) = &matched.server
@@ -119,7 +119,7 @@ fn find_server(
     matched
 }
 
-/// The best world is chosen outside presence's lock; then the first that still has room gets the player.
+/// Chooses the best worlds outside presence's lock; the first that still has room gets the player.
 async fn find_among_many(
     app: &App,
     network: NetworkId,
@@ -129,7 +129,7 @@ async fn find_among_many(
 ) -> Match {
     for attempt in 0..MAX_ATTEMPTS {
         player.now = app.clock.now();
-        let survey = survey::best_of_many(app, network, &request.mode, &player, MOST_TRIED).await;
+        let survey = survey::best_of_many(app, network, &request.mode, &player, MAX_TRIED).await;
         if survey.best.is_empty() {
             return Match::none(request.mode.none_open(survey.any_full));
         }
@@ -150,7 +150,7 @@ async fn find_among_many(
     Match::none(request.mode.all_full())
 }
 
-/// What modules choose from.
+/// Candidates for modules.
 async fn offer_now(
     app: &App,
     network: NetworkId,
@@ -169,7 +169,7 @@ async fn offer_now(
     compute(|| app.presence.with(network, |presence| offer_of(presence, request, player, &survey))).await
 }
 
-/// The modules rank outside presence's lock; then the first destination that still has room is chosen.
+/// Modules rank outside presence's lock; the first destination that still has room is chosen.
 async fn find_by_modules(
     app: &App,
     network: NetworkId,
@@ -197,7 +197,7 @@ async fn find_by_modules(
     Match::none(request.mode.all_full())
 }
 
-/// What [`find`] would answer now, and why. Reserves nothing.
+/// Explains what [`find`] would return now. Reserves nothing.
 pub(super) async fn explain(
     app: &App,
     network: NetworkId,
@@ -245,7 +245,7 @@ pub(super) async fn explain(
     Ok(compute(|| app.presence.with(network, explain)).await)
 }
 
-/// The best open candidates in the built-in order, or why there are none. To be called after
+/// Best open candidates in the built-in order, or the reason for none. Call it after
 /// [`NetworkPresence::release_expired`].
 fn offer(presence: &NetworkPresence, request: &MatchRequest, player: &PlayerContext) -> Result<Offer, MatchResult> {
     if let Mode::Server { server_type } = &request.mode {
@@ -262,7 +262,7 @@ fn offer(presence: &NetworkPresence, request: &MatchRequest, player: &PlayerCont
     Ok(Offer::new(request, player, &open))
 }
 
-/// The same from what a survey found.
+/// Builds the offer from a survey.
 fn offer_of(
     presence: &NetworkPresence,
     request: &MatchRequest,
@@ -277,7 +277,7 @@ fn offer_of(
     Ok(Offer::new(request, player, &open))
 }
 
-/// Where the world of the requested owner is live. Needs a query only where an owner is requested.
+/// Live world of the requested owner. Queries only if an owner is requested.
 async fn owner_world(
     app: &App,
     network: NetworkId,
@@ -316,8 +316,8 @@ pub(super) struct RegionCount {
     pub(super) players: u32,
 }
 
-/// The regions with game servers online, of one type or of all, the most populated first. Empty where the hub routes
-/// without regions.
+/// Regions with game servers online, of one type or of all, the most populated first. Empty if the hub routes without
+/// regions.
 pub(super) fn regions(app: &App, network: NetworkId, server_type: Option<&str>) -> Vec<RegionCount> {
     if app.settings.geo_routing == Switch::Off {
         return vec![];

@@ -1,7 +1,7 @@
 //! The best of many worlds.
 //!
-//! Evaluating hundreds of thousands of worlds takes a second. It must neither hold the lock of presence for that long,
-//! since whoever asks for it meanwhile blocks a thread that serves other networks, nor run on such a thread.
+//! Evaluating hundreds of thousands of worlds takes a second. It must neither hold the lock of presence that long,
+//! since waiting for it blocks a thread that serves other networks, nor run on such a thread.
 
 use crate::app::App;
 use crate::compute::compute;
@@ -11,23 +11,23 @@ use crate::matchmaking::policy::Rank;
 use crate::servers::NetworkPresence;
 use crate::values::{Identifier, NetworkId};
 
-/// Candidates that are evaluated at once, under one lock: half a millisecond.
-const FEW: usize = 512;
-/// The most candidates that modules and explanations get.
+/// Candidates evaluated at once, under one lock: half a millisecond.
+const BATCH: usize = 512;
+/// Maximum number of candidates for modules and explanations.
 pub(super) const MOST_OFFERED: usize = 1_000;
 
-/// What there is to choose from.
+/// Result of the survey.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// The best open candidates, in the built-in order.
     pub(super) best: Vec<Destination>,
-    /// Something is kept from being joined by nothing but its fullness.
+    /// True if fullness alone keeps at least one from being joined.
     pub(super) any_full: bool,
 }
 
-/// Whether there are more candidates than [`FEW`].
+/// True if there are more candidates than [`BATCH`].
 pub(super) fn is_needed(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext) -> bool {
-    Candidate::are_many(presence, mode, player, FEW)
+    Candidate::are_many(presence, mode, player, BATCH)
 }
 
 /// The best `wanted` worlds.
@@ -51,10 +51,10 @@ fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wa
     while servers.peek().is_some() {
         app.presence.with(network, |presence| {
             let mut evaluated = 0;
-            while evaluated < FEW
+            while evaluated < BATCH
                 && let Some(id) = servers.next()
             {
-                // It may have gone offline since.
+                // The server may have gone offline since.
                 let Some(server) = presence.server(id.as_str(), player.now) else { continue };
                 evaluated +=
                     Candidate::for_each_on(presence, server, world_type.as_ref(), player, |candidate| match candidate
@@ -71,10 +71,10 @@ fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wa
 
 /// The best so far.
 struct Best {
-    /// Fewer than twice as many as are wanted, in no order.
+    /// Fewer than twice the wanted number, in no order.
     ranks: Vec<Rank>,
     wanted: usize,
-    /// Those after it are not among the best.
+    /// Candidates after it are not among the best.
     last: Option<Rank>,
 }
 

@@ -1,6 +1,6 @@
-//! What a network has used in an hour, or in a part of it.
+//! Usage of a network in an hour or in a part of it.
 
-/// Counts are added up over an hour's parts; of peaks the highest counts.
+/// Counts add up over an hour's parts; the highest peak counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts {
     pub(super) requests: i64,

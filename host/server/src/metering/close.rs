@@ -1,4 +1,4 @@
-//! Closes hours, at one node: afterwards their rows do not change any more.
+//! Closes hours, at one node: afterwards their rows never change.
 
 use std::sync::atomic::Ordering;
 
@@ -9,11 +9,11 @@ use crate::clock::Millis;
 use crate::metering::store::progress::{self, Progress, Work};
 use crate::metering::{hour_of, storage};
 
-/// How long an hour stays open after its end, for what nodes have counted of it and not yet stored.
+/// Time an hour stays open after its end, for counts that nodes have not stored yet.
 pub(super) const GRACE: Millis = 15_000;
-/// How long the claim of a node that has died keeps the others waiting.
+/// Time after which the claim of a dead node lapses.
 const CLAIM: Millis = 30_000;
-/// How often the storage of networks is noted.
+/// Interval of storage measurements.
 const STORAGE_INTERVAL: Millis = 10 * 60 * 1000;
 
 pub(super) async fn run(app: &App) -> Result<(), Error> {

@@ -13,21 +13,21 @@ use crate::metering::amounts::Amounts;
 use crate::metering::flush::Unsent;
 use crate::values::NetworkId;
 
-/// The number of maps: a new network copies one of them only.
+/// Number of maps: a new network copies only one of them.
 const SHARDS: usize = 64;
 
 type Shard = ArcSwap<HashMap<NetworkId, Arc<NetworkCounters>>>;
 
-/// What networks have used since the last batch, and the batches that wait.
+/// Usage since the last batch, and the batches waiting to be stored.
 #[derive(Debug)]
 pub struct Metering {
     shards: [Shard; SHARDS],
     pub(super) unsent: Mutex<Unsent>,
-    /// When this node last noted what networks store.
+    /// Time of this node's last storage measurement.
     pub(super) storage_noted_at: AtomicI64,
 }
 
-/// What one network has used since the last batch.
+/// One network's usage since the last batch.
 #[derive(Debug, Default)]
 pub(crate) struct NetworkCounters {
     requests: AtomicU64,
@@ -38,7 +38,7 @@ pub(crate) struct NetworkCounters {
 }
 
 impl Metering {
-    /// Nothing has been counted. `node` is this process's alone.
+    /// Empty counters. `node` is this process's alone.
     pub(crate) fn new(node: String) -> Self {
         let shards = std::array::from_fn(|_| Shard::default());
         Self { shards, unsent: Mutex::new(Unsent::new(node)), storage_noted_at: AtomicI64::new(Millis::MIN) }
@@ -59,12 +59,12 @@ impl Metering {
         before.get(&network).map_or(new, Arc::clone)
     }
 
-    /// Counts a request of this network unless it is cancelled. Requests of the operator are not counted.
+    /// Counts a request of this network unless it is cancelled. The operator's requests are not counted.
     pub(crate) fn begin_request(&self, network: NetworkId) -> CountedRequest {
         CountedRequest((network != OPERATOR_NETWORK).then(|| self.network(network)))
     }
 
-    /// Takes what was counted of all networks.
+    /// Takes the counts of all networks.
     pub(super) fn drain(&self) -> Vec<(NetworkId, Amounts)> {
         let mut drained = vec![];
         for shard in &self.shards {
@@ -76,12 +76,12 @@ impl Metering {
 }
 
 impl NetworkCounters {
-    /// Counts an event that a stream is sent.
+    /// Counts an event sent to a stream.
     pub(crate) fn add_event(&self) {
         self.events.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts calls of modules, and what they have computed.
+    /// Counts module calls and their computation.
     pub(crate) fn add_module_calls(&self, calls: u64, micros: u64, fuel: u64) {
         self.module_calls.fetch_add(calls, Ordering::Relaxed);
         self.module_micros.fetch_add(micros, Ordering::Relaxed);
@@ -105,12 +105,12 @@ impl NetworkCounters {
     }
 }
 
-/// A request that is counted when this is dropped, also where its caller hangs up.
+/// A request that is counted when this is dropped, also after its client disconnects.
 #[derive(Debug)]
 pub(crate) struct CountedRequest(Option<Arc<NetworkCounters>>);
 
 impl CountedRequest {
-    /// Does not count it: another node does, or it was refused.
+    /// Does not count the request: another node does, or it was refused.
     pub(crate) fn cancel(mut self) {
         self.0 = None;
     }
@@ -130,7 +130,7 @@ mod tests {
     use uuid::Uuid;
 
     #[test]
-    fn nothing_is_lost_while_networks_come_and_batches_go() {
+    fn concurrent_counts_are_exact() {
         let metering = Metering::new("n".to_owned());
         let networks: Vec<_> = (0..200).map(|n| NetworkId(Uuid::from_u128(n))).collect();
         let drained = std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Adds what was counted in memory to the hours in the database, each second.
+//! Adds the counts in memory to the hours in the database, each second.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,15 +12,15 @@ use crate::metering::store::progress::{self, Work};
 use crate::metering::{hour_of, store};
 use crate::values::NetworkId;
 
-/// Rows that one transaction writes.
+/// Rows written by one transaction.
 const BATCH: usize = 500;
 
-/// Counts that were taken from the counters and may not be stored yet.
+/// Counts that were taken from the counters but may not be stored yet.
 #[derive(Debug)]
 pub(crate) struct Unsent {
-    /// The name of this process, unique for all time.
+    /// Unique name of this process.
     node: String,
-    /// The number of the last batch.
+    /// Number of the last batch.
     sequence: i64,
     /// Counts that are in no batch yet.
     waiting: BTreeMap<(NetworkId, Millis), Amounts>,
@@ -64,7 +64,7 @@ impl Unsent {
     }
 }
 
-/// Stores what was counted until now.
+/// Stores the counts up to now.
 pub(super) async fn run(app: &App) -> Result<(), Error> {
     let now = app.clock.now();
     let mut unsent = app.metering.unsent.lock().await;
@@ -83,10 +83,10 @@ pub(super) async fn run(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Stores what was counted until the end.
+/// Stores the remaining counts at shutdown.
 pub(crate) async fn stop(app: &App) {
     let stored = match run(app).await {
-        // Counts may have waited behind a batch that had failed.
+        // Counts may have waited behind a failed batch.
         Ok(()) => run(app).await,
         failed => failed,
     };
@@ -96,7 +96,7 @@ pub(crate) async fn stop(app: &App) {
         failed => failed,
     };
     if let Err(error) = left {
-        tracing::warn!(%error, "could not store what networks used last");
+        tracing::warn!(%error, "could not store the latest usage");
     }
 }
 

@@ -1,4 +1,4 @@
-//! How many players and servers networks had online at once, and how many streams they had open.
+//! Peaks of concurrent players, servers and streams of networks.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::limits::Limit;
 use crate::metering::amounts::Amounts;
 use crate::values::NetworkId;
 
-/// How long a node's count of streams is valid: longer than the interval between two.
+/// Validity of a node's count of streams: longer than the interval between two.
 pub(super) const STREAMS_TTL: Millis = 8_000;
 const STREAMS_INTERVAL: Millis = 5_000;
 
-/// The peaks that were stored, so that only higher ones are.
+/// Peaks that were stored, so that only higher ones are written.
 #[derive(Debug, Default)]
 pub(super) struct NotedPeaks {
     online: HashMap<NetworkId, (Millis, Amounts)>,
@@ -20,7 +20,7 @@ pub(super) struct NotedPeaks {
 }
 
 impl NotedPeaks {
-    /// The peaks of players and servers that are higher than what was noted for this hour.
+    /// Peaks of players and servers above those noted for this hour.
     pub(super) fn online(&mut self, app: &App, hour: Millis) -> Vec<(NetworkId, Amounts)> {
         let mut new = vec![];
         self.online.retain(|_, (noted, _)| *noted == hour);
@@ -36,8 +36,8 @@ impl NotedPeaks {
         new
     }
 
-    /// The streams that this node has had open since the last time, where that is to be written: it is another number, or the
-    /// last one was written some time ago.
+    /// This node's open streams since the last call, where that has to be written: the number changed, or the last
+    /// write is old.
     pub(super) fn streams(&mut self, app: &App, now: Millis) -> Vec<(NetworkId, i64)> {
         let open: HashMap<_, _> = app.usage.take_peaks(Limit::Streams).into_iter().collect();
         let closed = self.streams.iter().filter(|(network, (_, streams))| *streams > 0 && !open.contains_key(network));
@@ -57,7 +57,7 @@ impl NotedPeaks {
         due
     }
 
-    /// After a failure: the next call answers them all again.
+    /// Makes the next call return all of them, after a failure.
     pub(super) fn forget_streams(&mut self) {
         self.streams.clear();
     }

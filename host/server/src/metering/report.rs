@@ -1,6 +1,6 @@
-//! Reports closed hours to the operator's billing, each row as one CloudEvent by HTTP POST, in their order.
+//! Reports closed hours to the operator's billing: one CloudEvent per row by HTTP POST, in order.
 //!
-//! The position is in the database: after a kill the hub repeats the row it was sending, which the receiver recognises by
+//! The position is in the database: after a kill the hub repeats the last row, which the receiver recognises by
 //! `source` and `id`.
 
 use std::time::Duration;
@@ -25,13 +25,13 @@ const INTERVAL: Duration = Duration::from_secs(5);
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_mins(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the claim of a node that has died keeps the others waiting: longer than one report takes.
+/// Time after which the claim of a dead node lapses: longer than one report takes.
 const CLAIM: Millis = 30_000;
-/// Rows that are read at once.
+/// Rows read at once.
 const BATCH: i64 = 100;
 const EVENT_TYPE: &str = "network-hub.usage.hour.v1";
 
-/// Why an hour was not reported.
+/// Reason for an hour that was not reported.
 #[derive(Debug, ThisError)]
 enum ReportError {
     /// The database failed.
@@ -40,12 +40,12 @@ enum ReportError {
     /// The receiver could not be reached, or did not answer.
     #[error("{0}")]
     Unreachable(reqwest::Error),
-    /// It answered that it did not take the report.
-    #[error("the receiver answers {0}")]
+    /// The receiver refused the report.
+    #[error("the receiver answered {0}")]
     Refused(reqwest::StatusCode),
 }
 
-/// Where reports go.
+/// Destination of reports.
 struct Sink {
     client: Client,
     url: String,
@@ -53,7 +53,7 @@ struct Sink {
     node: String,
 }
 
-/// Starts reporting, where the operator named a receiver.
+/// Starts reporting if the operator named a receiver.
 pub(super) fn start(app: &App) -> anyhow::Result<()> {
     let Some(url) = app.settings.usage_sink.clone() else { return Ok(()) };
     let client = http_client::builder()?.redirect(Policy::none()).timeout(TIMEOUT).build()?;
@@ -71,7 +71,7 @@ async fn run(app: App, client: Client, url: String, authorization: Option<String
             Ok(true) => delay = FIRST_RETRY,
             Ok(false) => app.clock.sleep(INTERVAL).await,
             Err(error) => {
-                tracing::warn!(%error, again_in_seconds = delay.as_secs(), "could not report what networks used");
+                tracing::warn!(%error, again_in_seconds = delay.as_secs(), "could not report usage");
                 app.clock.sleep(delay).await;
                 delay = (delay * 2).min(LAST_RETRY);
             }
@@ -80,7 +80,7 @@ async fn run(app: App, client: Client, url: String, authorization: Option<String
 }
 
 impl Sink {
-    /// Reports some of what is due; false where nothing is, or another node does it.
+    /// Reports some due rows; false if there are none or another node reports them.
     async fn report(&self, app: &App) -> Result<bool, ReportError> {
         let now = app.clock.now();
         let claimed = progress::claim(&app.db, Work::Report, &self.node, now, now.saturating_add(CLAIM)).await?;
@@ -115,7 +115,7 @@ impl Sink {
     }
 }
 
-/// A row as a CloudEvent in JSON, whole in the body ("structured mode").
+/// A row as a CloudEvent in structured JSON mode.
 fn event(source: &str, row: &HourRow) -> Value {
     let end = Timestamp::from_millisecond(row.hour.saturating_add(HOUR)).unwrap_or_default();
     let mut data = json!(UsageHour::from(row));

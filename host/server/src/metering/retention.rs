@@ -1,4 +1,4 @@
-//! How long hours stay.
+//! Retention of hours.
 
 use std::time::Duration;
 
@@ -16,20 +16,20 @@ use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_hours(1);
 const DAY: Millis = 24 * 60 * 60 * 1000;
-/// Hours that are deleted by one statement.
+/// Hours deleted by one statement.
 const BATCH: i64 = 500;
-/// A process that was suspended for longer than this, while its last batch was stored, would count that batch twice.
-const NODES_STAY: Millis = 30 * DAY;
-const STREAMS_STAY: Millis = 60_000;
+/// A process suspended for longer than this, with its last batch stored, would count that batch twice.
+const NODE_RETENTION: Millis = 30 * DAY;
+const STREAM_RETENTION: Millis = 60_000;
 
-/// Deletes hours that are older than each network's plan says, and what is left of nodes that died.
+/// Deletes hours older than each network's plan keeps, and the rows of dead nodes.
 pub(super) fn start(app: &App) {
-    every(app, INTERVAL, "delete old hours of what networks used", async |app: App| run(&app).await);
+    every(app, INTERVAL, "delete old hours of usage", async |app: App| run(&app).await);
 }
 
 async fn run(app: &App) -> Result<(), Error> {
     let now = app.clock.now();
-    store::remove_old_nodes(&app.db, now.saturating_sub(NODES_STAY), now.saturating_sub(STREAMS_STAY)).await?;
+    store::remove_old_nodes(&app.db, now.saturating_sub(NODE_RETENTION), now.saturating_sub(STREAM_RETENTION)).await?;
     // Hours stay until they are reported.
     let reported = match app.settings.usage_sink {
         Some(_) => progress::reached(&app.db, Work::Report).await?.hour,

@@ -14,52 +14,52 @@ use crate::http::page::{Limit, Page, PageNumber};
 use crate::metering::service::{self, HourRow, TimeRange};
 use crate::values::NetworkId;
 
-/// The routes of usage.
+/// Routes of usage.
 pub(crate) fn router() -> Endpoints {
     endpoints![list, list_of_network]
 }
 
-/// What a network used in an hour.
+/// Usage of a network in an hour.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UsageHour {
-    /// When the hour begins.
+    /// Beginning of the hour.
     #[schema(example = 1_804_680_000_000_i64)]
     hour: Millis,
-    /// Requests with a valid key, but for those that were answered 429 or 5xx.
+    /// Requests with a valid key, except those answered with 429 or 5xx.
     #[schema(example = 5_120)]
     requests: i64,
-    /// Events that streams were sent, each counted on each stream; pings are not counted.
+    /// Events sent to streams, each counted on each stream; without pings.
     #[schema(example = 1_200)]
     events: i64,
-    /// Calls of modules in production, shadows included.
+    /// Module calls in production, including shadows.
     #[schema(example = 310)]
     module_calls: i64,
     /// Processor time of these calls, in milliseconds.
     #[schema(example = 42)]
     module_millis: i64,
-    /// WebAssembly instructions, roughly.
+    /// WebAssembly instructions, approximately.
     #[schema(example = 9_000_000)]
     fuel: i64,
-    /// Documents of collections, at most.
+    /// Peak number of documents in collections.
     #[schema(example = 4_000)]
     documents: i64,
-    /// Bytes of players' data, documents, config documents, the catalog and modules' stores, at most.
+    /// Peak bytes of players' data, documents, config documents, the catalog and modules' stores.
     #[schema(example = 1_048_576)]
     storage_bytes: i64,
-    /// Those of modules' stores among them.
+    /// Peak bytes of modules' stores, included in `storageBytes`.
     #[schema(example = 65_536)]
     module_store_bytes: i64,
-    /// Bytes of artifacts, bundles, snapshots, modules and files to import, at most.
+    /// Peak bytes of artifacts, bundles, snapshots, modules and files to import.
     #[schema(example = 52_428_800)]
     file_bytes: i64,
-    /// Players who were online at once.
+    /// Peak number of players online.
     #[schema(example = 310)]
     peak_players: i64,
-    /// Servers that were online at once.
+    /// Peak number of servers online.
     #[schema(example = 12)]
     peak_servers: i64,
-    /// Streams that were open at once.
+    /// Peak number of open streams.
     #[schema(example = 14)]
     peak_streams: i64,
 }
@@ -93,10 +93,10 @@ struct UsageQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     page: PageNumber,
-    /// Only hours that end after this, in milliseconds; absent: all there are.
+    /// Only hours that end after this time, in milliseconds. Default: all.
     #[param(required = false, example = 1_804_680_000_000_i64)]
     from: Option<Millis>,
-    /// Only hours that begin before this, in milliseconds; absent: until now.
+    /// Only hours that begin before this time, in milliseconds. Default: now.
     #[param(required = false, example = 1_804_766_400_000_i64)]
     to: Option<Millis>,
 }
@@ -111,11 +111,10 @@ async fn page(app: &App, network: NetworkId, query: UsageQuery) -> Result<Json<P
     Ok(Json(Page::new(rows, page, limit, total).map(|row| UsageHour::from(&row))))
 }
 
-/// List what the network used
+/// List the network's usage
 ///
-/// By hours, the newest first; the running hour is among them and some seconds behind. Stored amounts and peaks are the
-/// highest of the hour. Hours in which nothing was used and nothing is stored are left out. An hour that ended more than
-/// 15 s ago does not change any more.
+/// Hour by hour, newest first; the current hour is included, some seconds behind. Storage and peaks are the maximum of
+/// the hour. Hours without usage and storage are omitted. An hour never changes later than 15 s after its end.
 #[utoipa::path(get, path = "/api/manage/usage", operation_id = "list_usage", tag = "Usage",
     security(("apiKey" = ["network:manage"])), params(UsageQuery), responses((status = 200, body = Page<UsageHour>)))]
 async fn list(
@@ -126,9 +125,9 @@ async fn list(
     page(&app, caller.network, query).await
 }
 
-/// List what a network used
+/// List a network's usage
 ///
-/// As its owner sees it; also of a network that was deleted, for as long as hours stay.
+/// The same rows as the owner's list; also of a deleted network, until its hours expire.
 #[utoipa::path(get, path = "/api/admin/networks/{id}/usage", operation_id = "list_usage_of_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), UsageQuery),
@@ -140,7 +139,7 @@ async fn list_of_network(
     Query(query): Query<UsageQuery>,
 ) -> Result<Json<Page<UsageHour>>, ApiError> {
     if !service::is_known(&app.db, id).await? {
-        return Err(ApiError::not_found("unknown_network", format!("There is no network {id}.")));
+        return Err(ApiError::not_found("unknown_network", format!("No network {id}.")));
     }
     page(&app, id, query).await
 }

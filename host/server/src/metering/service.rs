@@ -1,4 +1,4 @@
-//! Reading what networks used.
+//! Reads usage.
 
 use hub_db::{Db, Error};
 
@@ -11,7 +11,7 @@ pub(crate) use crate::metering::store::read::{HourRow, TotalRow};
 use crate::metering::{HOUR, hour_of, storage};
 use crate::values::NetworkId;
 
-/// From when to when: hours that overlap with it.
+/// Time range: selects the hours that overlap with it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimeRange {
     pub(crate) from: Millis,
@@ -19,13 +19,13 @@ pub(crate) struct TimeRange {
 }
 
 impl TimeRange {
-    /// An hour that begins after this, and before `to`, overlaps.
+    /// Lower bound of an overlapping hour's beginning.
     fn after(self) -> Millis {
         self.from.saturating_sub(HOUR)
     }
 }
 
-/// A page of a network's hours, newest first, and how many there are. The running hour is among them.
+/// A page of a network's hours, newest first, and their number, including the current hour.
 pub(super) async fn page(
     app: &App,
     network: NetworkId,
@@ -40,7 +40,7 @@ pub(super) async fn page(
     hours(&app.db, network, range, limit, offset).await
 }
 
-/// A page of a network's hours as they are stored.
+/// A page of a network's hours in stored form.
 pub(crate) async fn hours(
     db: &Db,
     network: NetworkId,
@@ -51,17 +51,17 @@ pub(crate) async fn hours(
     read::page(db, network, range.after(), range.to, limit, offset).await
 }
 
-/// Whether there is such a network, or was one.
+/// True if the network exists or existed.
 pub(super) async fn is_known(db: &Db, network: NetworkId) -> Result<bool, Error> {
     if network == OPERATOR_NETWORK { Ok(false) } else { read::is_known(db, network).await }
 }
 
-/// What each network used.
+/// Usage of each network.
 pub(crate) async fn totals(db: &Db, range: TimeRange) -> Result<Vec<TotalRow>, Error> {
     read::totals(db, range.after(), range.to).await
 }
 
-/// Milliseconds since the end of the oldest hour that is closed and not reported; 0 where nobody is told.
+/// Milliseconds since the end of the oldest closed hour that is not reported; 0 without a receiver.
 pub(crate) async fn report_lag(app: &App) -> Result<Millis, Error> {
     if app.settings.usage_sink.is_none() {
         return Ok(0);
@@ -72,7 +72,7 @@ pub(crate) async fn report_lag(app: &App) -> Result<Millis, Error> {
     Ok(next.first().map_or(0, |row| app.clock.now().saturating_sub(row.hour.saturating_add(HOUR)).max(0)))
 }
 
-/// The running hour of the networks with the most requests, of those whose plan shows them in the metrics.
+/// Current hour of the networks with the most requests, among those with `networkMetrics` in their plan.
 pub(crate) async fn busiest(app: &App, most: i64) -> Result<Vec<HourRow>, Error> {
     read::busiest(&app.db, hour_of(app.clock.now()), most).await
 }

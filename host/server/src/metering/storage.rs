@@ -1,4 +1,4 @@
-//! Notes how much networks store; the highest value of an hour counts.
+//! Measures the storage of networks; the highest value of an hour counts.
 
 use hub_db::Error;
 
@@ -9,10 +9,10 @@ use crate::metering::hour_of;
 use crate::metering::store::{self, Stored};
 use crate::values::NetworkId;
 
-/// Networks that are read and written at once.
+/// Networks read and written at once.
 const BATCH: i64 = 500;
 
-/// Notes what all networks store at `now`.
+/// Measures the storage of all networks at `now`.
 pub(super) async fn note_all(app: &App, now: Millis) -> Result<(), Error> {
     let mut last = NetworkId(uuid::Uuid::nil());
     loop {
@@ -25,7 +25,7 @@ pub(super) async fn note_all(app: &App, now: Millis) -> Result<(), Error> {
     }
 }
 
-/// Notes what one network stores at `now`.
+/// Measures the storage of one network at `now`.
 pub(super) async fn note(app: &App, network: NetworkId, now: Millis) -> Result<(), Error> {
     let stored = stored(limits::storage_counts_of(app, network).await?);
     if stored.is_empty() {
@@ -34,7 +34,7 @@ pub(super) async fn note(app: &App, network: NetworkId, now: Millis) -> Result<(
     store::note_stored(&app.db, &[(network, stored)], hour_of(now)).await
 }
 
-/// Counts of triggers may be below zero until the rows from before the triggers are counted.
+/// Counts of triggers may be negative until the rows older than the triggers are counted.
 fn stored(counts: StorageCounts) -> Stored {
     let module_store_bytes = counts.module_store_bytes.max(0);
     Stored {

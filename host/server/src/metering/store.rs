@@ -14,7 +14,7 @@ use crate::values::NetworkId;
 pub(super) mod progress;
 pub(super) mod read;
 
-/// Adds a batch, once: one that was added before changes nothing.
+/// Adds a batch once; a repeated batch changes nothing.
 pub(super) async fn add(db: &Db, node: &str, batch: &Batch, now: Millis) -> Result<(), Error> {
     db.transaction(async |mut tx| {
         if !begin_batch(&mut tx, node, batch.sequence, now).await? {
@@ -43,7 +43,7 @@ pub(super) async fn add(db: &Db, node: &str, batch: &Batch, now: Millis) -> Resu
     .await
 }
 
-/// Whether the batch was not added before.
+/// True if the batch is new.
 async fn begin_batch(tx: &mut Tx, node: &str, sequence: i64, now: Millis) -> Result<bool, Error> {
     // Crosses networks: a batch has rows of many networks.
     let statement = "INSERT INTO usage_nodes (node, sequence, seen_at) VALUES ($1, $2, $3)
@@ -52,7 +52,7 @@ async fn begin_batch(tx: &mut Tx, node: &str, sequence: i64, now: Millis) -> Res
     Ok(tx.query(statement).bind(node).bind(sequence).bind(now).execute().await? > 0)
 }
 
-/// The first open hour; it stays open until the transaction ends.
+/// First open hour, which stays open until the transaction ends.
 async fn open_from(tx: &mut Tx) -> Result<Millis, Error> {
     // Crosses networks: all have the same hours.
     let (hour,) = tx
@@ -65,7 +65,7 @@ async fn open_from(tx: &mut Tx) -> Result<Millis, Error> {
     Ok(hour)
 }
 
-/// Adds counts to their rows, in the order of the networks so that nodes do not deadlock.
+/// Adds counts to their rows, ordered by network so that nodes do not deadlock.
 async fn add_rows(tx: &mut Tx, rows: &Value) -> Result<(), Error> {
     // Crosses networks: a batch has rows of many networks.
     tx.query(Sql {
@@ -100,7 +100,7 @@ async fn add_rows(tx: &mut Tx, rows: &Value) -> Result<(), Error> {
     Ok(())
 }
 
-/// Notes how many streams a node has open, and how many all nodes have.
+/// Notes a node's number of open streams, and the sum over all nodes.
 pub(super) async fn note_streams(
     db: &Db,
     node: &str,
@@ -154,7 +154,7 @@ pub(super) async fn note_streams(
     .await
 }
 
-/// Forgets a node that stops.
+/// Deletes a node that stops.
 pub(super) async fn remove_node(db: &Db, node: &str) -> Result<(), Error> {
     // Crosses networks: a node has streams of many.
     db.write("DELETE FROM usage_streams WHERE node = $1").bind(node).execute().await?;
@@ -163,7 +163,7 @@ pub(super) async fn remove_node(db: &Db, node: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Forgets nodes that were not seen for long: batches, and streams.
+/// Deletes nodes not seen for long: their batches and streams.
 pub(super) async fn remove_old_nodes(db: &Db, batches_before: Millis, streams_before: Millis) -> Result<(), Error> {
     // Crosses networks: nodes belong to no network.
     db.write("DELETE FROM usage_nodes WHERE seen_at < $1").bind(batches_before).execute().await?;
@@ -172,7 +172,7 @@ pub(super) async fn remove_old_nodes(db: &Db, batches_before: Millis, streams_be
     Ok(())
 }
 
-/// What networks store.
+/// Storage of a network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stored {
     pub(super) documents: i64,
@@ -182,13 +182,13 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// Nothing is stored.
+    /// True if nothing is stored.
     pub(super) fn is_empty(&self) -> bool {
         self.storage_bytes == 0 && self.file_bytes == 0
     }
 }
 
-/// Notes what networks store now, where it is the most of the hour.
+/// Notes the current storage where it is the hour's maximum.
 pub(super) async fn note_stored(db: &Db, stored: &[(NetworkId, Stored)], hour: Millis) -> Result<(), Error> {
     let row = |(network, stored): &(NetworkId, Stored)| {
         json!([network, stored.documents, stored.storage_bytes, stored.module_store_bytes, stored.file_bytes])

@@ -1,4 +1,4 @@
-//! Has punishments reviewed by the network's modules, and creates them.
+//! Has punishments reviewed by the network's modules, then creates them.
 
 use hub_sandbox::ReviewPunishment;
 use hub_sandbox::contract::punishment::{self, Decision, Proposal};
@@ -9,7 +9,7 @@ use crate::punishments::service::{self as punishments, PunishmentsError};
 use crate::punishments::{NewPunishment, Punishment, PunishmentDuration, PunishmentTerms};
 use crate::values::NetworkId;
 
-/// Creates a punishment as the network's review leaves it, and those that the review adds.
+/// Creates a punishment in its reviewed form, and those that the review adds.
 pub(crate) async fn create(app: &App, network: NetworkId, new: NewPunishment) -> Result<Punishment, PunishmentsError> {
     let verdict = modules::call::<ReviewPunishment>(app, network, proposal(&new)).await;
     let terms = match verdict.decision {
@@ -40,7 +40,7 @@ fn proposal(new: &NewPunishment) -> Proposal {
     }
 }
 
-/// In the contract an empty reason stands for none.
+/// In the contract an empty reason means none.
 impl From<punishment::Terms> for PunishmentTerms {
     fn from(terms: punishment::Terms) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Sets the sandbox up: its compiler, the folder of compiled code, and the secret that authenticates it.
+//! Sets up the sandbox: its compiler, the folder of compiled code, and the secret that authenticates that code.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -11,7 +11,7 @@ use hub_sandbox::{Compiler, Sandbox, SandboxConfig};
 use crate::config::Settings;
 use crate::ids::Ids;
 
-/// One network's compiled code takes up to one part in so many of the disk space for all.
+/// Divisor of the disk space for compiled code: the share of one network.
 const CACHE_SHARE: u64 = 4;
 
 /// The sandbox of this hub.
@@ -30,42 +30,41 @@ pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<San
     started(config)
 }
 
-/// The running program. Its file may have been replaced by an upgrade that is to be started next.
+/// Path of the running program. Its file may already be an upgrade for the next start.
 pub(crate) fn own_executable() -> anyhow::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {
         return Ok(running.to_owned());
     }
-    std::env::current_exe().context("the hub's own executable can't be found")
+    std::env::current_exe().context("cannot find the hub's own executable")
 }
 
-/// A sandbox that keeps its compiled code and its secret in a folder.
+/// A sandbox with its compiled code and its secret in a folder.
 pub(crate) fn open_sandbox_in(folder: &Path, compiler: PathBuf, ids: &Ids) -> anyhow::Result<Sandbox> {
     started(sandbox_config(folder, compiler, ids)?)
 }
 
 fn sandbox_config(folder: &Path, compiler: PathBuf, ids: &Ids) -> anyhow::Result<SandboxConfig> {
-    std::fs::create_dir_all(folder).with_context(|| format!("the folder {} can't be made", folder.display()))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let key = node_key(folder, ids)?;
     Ok(SandboxConfig::new(Compiler::Child(compiler), folder.join("modules-cache"), key))
 }
 
 fn started(config: SandboxConfig) -> anyhow::Result<Sandbox> {
-    Sandbox::new(config).context("the sandbox for modules can't be set up")
+    Sandbox::new(config).context("cannot set up the sandbox for modules")
 }
 
-/// The secret of this node, created when it first starts.
+/// Secret of this node, created at its first start.
 fn node_key(folder: &Path, ids: &Ids) -> anyhow::Result<[u8; 32]> {
     let file = folder.join("node.key");
     if !file.exists() {
-        create_node_key(folder, &file, ids).with_context(|| format!("{} can't be written", file.display()))?;
+        create_node_key(folder, &file, ids).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    let key = std::fs::read(&file).with_context(|| format!("{} can't be read", file.display()))?;
-    key.try_into()
-        .map_err(|_| anyhow::anyhow!("{} does not hold 32 bytes; remove it and the hub makes another", file.display()))
+    let key = std::fs::read(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    key.try_into().map_err(|_| anyhow::anyhow!("{} does not hold 32 bytes; remove it to get a new one", file.display()))
 }
 
-/// Written to a temporary file and then linked, so that it is never read half-written and never overwritten.
+/// Writes a temporary file and links it, so that the key is never read half-written and never overwritten.
 fn create_node_key(folder: &Path, file: &Path, ids: &Ids) -> std::io::Result<()> {
     let unfinished = folder.join(format!("node.key.{}", ids.token(12)));
     let mut key = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
@@ -87,7 +86,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn the_node_key_is_created_once_and_readable_by_its_owner_alone() {
+    fn node_key_is_created_once_and_private() {
         let folder = tempfile::tempdir().unwrap();
         let key = node_key(folder.path(), &Ids::System).unwrap();
         assert_eq!(node_key(folder.path(), &Ids::System).unwrap(), key);

@@ -1,4 +1,4 @@
-//! The host calls of modules, answered by the components' services for one network and one module.
+//! Host calls of modules, answered by the components' services for one network and one module.
 
 use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
@@ -16,12 +16,12 @@ use crate::punishments::{self, Identity};
 use crate::values::{Identifier, Label, NetworkId};
 use crate::{servers, statistics};
 
-/// The most players that are named of one server or world.
+/// Maximum number of players listed for one server or world.
 const MAX_PLAYERS: usize = 200;
-/// The bytes one [`DryHost`] keeps; the least recently used entry is evicted first.
+/// Maximum size in bytes of one [`DryHost`]; the least recently used entry is evicted first.
 const MAX_DRY_BYTES: u64 = 1 << 20;
 
-/// Answers one module of one network.
+/// Host of one module of one network.
 pub(super) struct ModuleHost {
     /// Weak, because the app holds the chains, which hold this.
     app: WeakApp,
@@ -73,14 +73,14 @@ impl ModuleHost {
     }
 }
 
-/// A player's record, newest first.
+/// A player's punishments, newest first.
 async fn punishments(
     app: &App,
     network: NetworkId,
     player: &str,
     filter: &PunishmentFilter,
 ) -> Result<Vec<Punishment>, HostError> {
-    // PostgreSQL's text can't hold it, so no name has one.
+    // PostgreSQL's text cannot hold it, so no name contains one.
     if player.contains('\0') {
         return Ok(vec![]);
     }
@@ -93,14 +93,14 @@ async fn punishments(
     let filter =
         punishments::PunishmentFilter { active_only: false, since, kind, limit, offset: 0, prefers_bans: false };
     let record = punishments::service::find(app, network, &identity, &filter).await.map_err(|error| {
-        tracing::warn!(%network, %error, "a player's record could not be read for a module");
+        tracing::warn!(%network, %error, "could not read a player's punishments for a module");
         HostError::Unavailable
     })?;
     let now = app.clock.now();
     Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
 }
 
-/// Whether a player may do something; undefined for what is no UUID.
+/// Checks a player's permission; undefined for an invalid UUID.
 async fn permission(
     app: &App,
     network: NetworkId,
@@ -114,14 +114,14 @@ async fn permission(
     let world = world.map(str::parse).transpose().map_err(HostError::Invalid)?;
     let may = permissions::service::check(app, network, player, node, context.as_ref(), world.as_ref()).await;
     let may = may.map_err(|error| {
-        tracing::warn!(%network, %error, "a player's permissions could not be read for a module");
+        tracing::warn!(%network, %error, "could not read a player's permissions for a module");
         HostError::Unavailable
     })?;
     Ok(may
         .map_or(PermissionState::Undefined, |may| if may { PermissionState::Granted } else { PermissionState::Denied }))
 }
 
-/// One statistic of each player; none for what is no UUID, no name of a statistic or no game mode.
+/// One statistic of each player; none for an invalid UUID, statistic name or game mode.
 async fn statistics(
     app: &App,
     network: NetworkId,
@@ -138,7 +138,7 @@ async fn statistics(
     found.map_err(|error| unavailable(network, &error))
 }
 
-/// A player's balance in ten-thousandths; none for what is no UUID or no currency.
+/// A player's balance in ten-thousandths; none for an invalid UUID or an unknown currency.
 async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) -> Result<Option<i64>, HostError> {
     let (Ok(player), Ok(currency)) = (player.parse(), currency.parse()) else { return Ok(None) };
     let balance = economy::service::balance(app, network, &crate::owner::Owner::player(player), &currency).await;
@@ -146,11 +146,11 @@ async fn balance(app: &App, network: NetworkId, player: &str, currency: &str) ->
 }
 
 fn unavailable(network: NetworkId, error: &hub_db::Error) -> HostError {
-    tracing::warn!(%network, %error, "what a module asked for could not be read");
+    tracing::warn!(%network, %error, "could not read data requested by a module");
     HostError::Unavailable
 }
 
-/// Where a player is; none for what is no UUID.
+/// Location of a player; none for an invalid UUID.
 fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
     let location = servers::service::online_player(app, network, player.parse().ok()?)?;
     Some(Location {
@@ -166,7 +166,7 @@ impl Host for ModuleHost {
     }
 }
 
-/// Reads as [`ModuleHost`] does and keeps writes to itself, so that dry runs and shadows have no effect.
+/// Reads like [`ModuleHost`] and keeps writes to itself, so that dry runs and shadows have no effect.
 pub(super) struct DryHost {
     host: ModuleHost,
     overlay: Cache<String, OverlayEntry>,
@@ -176,7 +176,7 @@ pub(super) struct DryHost {
 
 #[derive(Clone)]
 struct OverlayEntry {
-    /// None for a key that was deleted.
+    /// None for a deleted key.
     value: Option<String>,
     expires_at: Option<Millis>,
 }

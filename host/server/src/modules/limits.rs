@@ -1,4 +1,4 @@
-//! What a call of a module may cost: what the network's plan allows, or less where a link of its chain asks for that.
+//! Limits of a module's call: those of the network's plan, or lower ones set by its link in the chain.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::app::App;
 use crate::limits;
 use crate::values::NetworkId;
 
-/// The least memory of a call: a page of WebAssembly.
+/// Minimum memory of a call: a page of WebAssembly.
 const MIN_MEMORY_BYTES: u64 = 64 * 1024;
 
-/// What calls of a network may cost at most, and how many may run at once, at each point.
+/// Limits of a network's calls and of their concurrency, at each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ModuleLimits {
     calls: [Limits; Point::ALL.len()],
@@ -22,7 +22,7 @@ pub(super) struct ModuleLimits {
 }
 
 impl ModuleLimits {
-    /// Those of a network's plan, which are the usual ones of the points where it says nothing else.
+    /// Limits of a network's plan, which default to the points' usual ones.
     pub(super) async fn of(app: &App, network: NetworkId) -> Result<Self, hub_db::Error> {
         let plan = limits::of(app, network).await?;
         Ok(Self {
@@ -31,17 +31,17 @@ impl ModuleLimits {
         })
     }
 
-    /// Those of a call at a point.
+    /// Limits of a call at a point.
     pub(super) fn at(&self, point: Point) -> Limits {
         self.calls[point as usize]
     }
 
-    /// How many calls may run at once at a point.
+    /// Maximum number of concurrent calls at a point.
     pub(super) fn max_calls(&self, point: Point) -> usize {
         self.max_calls[point as usize]
     }
 
-    /// Those of a link at a point: what it asks for, as far as that is allowed.
+    /// Limits of a link at a point: its own, capped by the plan's.
     pub(super) fn of_link(&self, point: Point, link: Option<&LinkLimits>) -> Limits {
         let (most, LinkLimits { compute_millis, fuel, memory_bytes, host_calls, log_lines }) =
             (self.at(point), link.copied().unwrap_or_default());
@@ -57,7 +57,7 @@ impl ModuleLimits {
         }
     }
 
-    /// Checks what a link asks for. The error is the field, and what it may be.
+    /// Checks a link's limits. The error names the field and its range.
     pub(super) fn check(&self, point: Point, link: &LinkLimits) -> Result<(), String> {
         let most = self.at(point);
         let compute = u64::try_from(most.compute.as_millis()).unwrap_or(u64::MAX);
@@ -69,24 +69,23 @@ impl ModuleLimits {
             ("logLines", link.log_lines.map(u64::from), 0, most.log_lines as u64),
         ] {
             if asked.is_some_and(|asked| !(least..=most).contains(&asked)) {
-                return Err(format!("{field}`: must be {least} to {most}, which is what this network's plan allows"));
+                return Err(format!("{field}`: must be {least} to {most}, the range of this network's plan"));
             }
         }
         Ok(())
     }
 }
 
-/// What each call of a module in a chain may cost, where that is less than the network's plan allows. What is absent is
-/// the plan's.
+/// Limits of each call of a module in a chain, below those of the network's plan. Default of each field: the plan's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChainLinkLimits)]
 pub(super) struct LinkLimits {
-    /// Milliseconds of processor time. The caller waits ten times as long.
+    /// Processor time in milliseconds. The caller waits up to ten times as long.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, example = 5)]
     compute_millis: Option<u64>,
-    /// Instructions, roughly.
+    /// Instructions, approximately.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1)]
     fuel: Option<u64>,
@@ -94,11 +93,11 @@ pub(super) struct LinkLimits {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 65_536)]
     memory_bytes: Option<u64>,
-    /// Host calls that touch data.
+    /// Host calls that access data.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     host_calls: Option<u32>,
-    /// Log lines that are kept.
+    /// Log lines that are stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     log_lines: Option<u32>,
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_gets_what_it_asks_for_up_to_the_plans() {
+    fn link_limits_are_capped_by_the_plan() {
         let plan = ModuleLimits { calls: Point::ALL.map(Limits::of), max_calls: [8; Point::ALL.len()] };
         assert_eq!(plan.of_link(Point::Chat, None), Limits::of(Point::Chat));
         let less = LinkLimits { compute_millis: Some(2), fuel: Some(9), host_calls: Some(0), ..LinkLimits::default() };
@@ -117,7 +116,7 @@ mod tests {
         assert_eq!((limits.compute, limits.wait), (Duration::from_millis(2), Duration::from_millis(20)));
         assert_eq!((limits.fuel, limits.host_calls, limits.log_lines), (9, 0, 64));
         assert_eq!(plan.check(Point::Chat, &less), Ok(()));
-        // The plan may have become smaller since.
+        // The plan may have been lowered since.
         let more = LinkLimits { compute_millis: Some(50), memory_bytes: Some(u64::MAX), ..LinkLimits::default() };
         assert_eq!(plan.of_link(Point::Chat, Some(&more)), Limits::of(Point::Chat));
         assert!(plan.check(Point::Chat, &more).unwrap_err().starts_with("computeMillis`: must be 1 to 10"));

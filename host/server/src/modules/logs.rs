@@ -15,13 +15,13 @@ use utoipa::ToSchema;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Lines kept of one module.
+/// Lines kept per module.
 pub(super) const MAX_LINES: usize = 1000;
-/// Bytes of text kept of one module.
+/// Bytes of text kept per module.
 const MAX_BYTES: usize = 512 * 1024;
-/// Modules whose lines are kept; the one that was idle longest is evicted.
+/// Number of modules with kept lines; the longest idle one is evicted.
 const MAX_MODULES: u64 = 1000;
-/// Lines a follower may be behind before it misses some.
+/// Lines a slow follower may lag behind before it misses some.
 const FOLLOWER_BUFFER: usize = 256;
 
 /// A line of a module's log.
@@ -29,19 +29,20 @@ const FOLLOWER_BUFFER: usize = 256;
 #[serde(rename_all = "camelCase")]
 #[schema(as = ModuleLogLine)]
 pub(super) struct Line {
-    /// The time of the call.
+    /// Time of the call.
     pub(super) at: Millis,
     #[schema(value_type = String, example = "matchmaking")]
     pub(super) point: Point,
     #[schema(example = 1)]
     pub(super) version: i64,
-    /// Lines of one call share it.
+    /// Id of the call, shared by its lines.
     pub(super) call_id: String,
     /// DEBUG, INFO, WARN or ERROR.
     #[schema(value_type = String, example = "INFO")]
     pub(super) level: &'static str,
     pub(super) message: String,
-    /// On the line the hub itself adds for a call that failed: why, such as `trap` or `timed_out`; `late` for a call whose caller waited no longer.
+    /// Only on the line that the hub adds for a failed call: the failure, such as `trap` or `timed_out`, or `late` if
+    /// the caller timed out.
     #[schema(value_type = Option<String>)]
     pub(super) failure: Option<&'static str>,
 }
@@ -111,7 +112,7 @@ impl ModuleLog {
 }
 
 impl Logs {
-    /// Adds what a call logged, and its failure if it failed.
+    /// Adds the log lines of a call, and its failure if it failed.
     pub(super) fn add<A>(
         &self,
         network: NetworkId,
@@ -157,7 +158,7 @@ impl Logs {
         }
     }
 
-    /// Drops the lines of a network in which is what is looked for.
+    /// Drops the lines of a network that contain a searched text.
     pub(super) fn forget_texts(&self, network: NetworkId, is_looked_for: &dyn Fn(&str) -> bool) {
         for (_, log) in self.modules.iter().filter(|(key, _)| key.0 == network) {
             let mut buffer = log.lines.lock();
@@ -175,7 +176,7 @@ impl Logs {
         self.modules.get(&(network, module.to_owned())).map(|log| tail(&log.lines.lock(), limit)).unwrap_or_default()
     }
 
-    /// The newest lines, oldest first, and all that follow them.
+    /// The newest lines, oldest first, and a receiver of all later ones.
     pub(super) fn follow(
         &self,
         network: NetworkId,
@@ -201,11 +202,11 @@ pub(crate) const fn level_name(level: LogLevel) -> &'static str {
     }
 }
 
-/// A failure in words, with the backtrace where there is one.
+/// A failure in words, with the backtrace if there is one.
 pub(crate) fn explain(failure: &CallFailure) -> String {
     match failure {
         CallFailure::Trap { backtrace, .. } if !backtrace.is_empty() => format!("{failure}\n{backtrace}"),
-        // Its reason is for the operator alone.
+        // The reason is only for the operator.
         CallFailure::Unavailable { .. } => "the module could not be run".to_owned(),
         _ => failure.to_string(),
     }
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_follower_gets_what_there_is_and_what_comes() {
+    fn followers_get_existing_and_new_lines() {
         let logs = Logs::default();
         let network = NetworkId(uuid::Uuid::nil());
         logs.log(network, "m").add(line("before".to_owned()));

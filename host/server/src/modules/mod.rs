@@ -1,13 +1,13 @@
 //! Modules: the network's own WebAssembly at the extension points.
 //!
-//! An upload is compiled and tried, and is then a numbered version that never changes. A point's chain names the
-//! versions that run there and in which order; what a chain decides is a proposal that the calling component carries out.
+//! An upload is compiled and tried, then it is a numbered version that never changes. A point's chain lists the
+//! versions that run there, in order; its decision is a proposal that the calling component carries out.
 //!
-//! Invariants: a version's number is never used again, not even after it was deleted; what a chain names is READY,
-//! serves the point and can't be deleted; a chain is swapped whole, so that each call runs one chain from start to end;
-//! a module's store never holds more than its quota; nothing a module does or says reaches another network.
-//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`; what is
-//! too large for `module_code` is in `crate::blobs`.
+//! Invariants: a version's number is never reused, not even after its deletion; every version in a chain is READY,
+//! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to
+//! end; a module's store never exceeds its quota; nothing that a module does or says reaches another network.
+//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`; bytes
+//! too large for `module_code` are in `crate::blobs`.
 
 mod compiler;
 mod host;

@@ -1,4 +1,4 @@
-//! Versions of modules and the chains that name them.
+//! Versions of modules and the chains that use them.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::clock::Millis;
 use crate::modules::limits::LinkLimits;
 
-/// The longest configuration of a module in a chain, as JSON text in bytes.
+/// Maximum size of a module's configuration in a chain, as JSON text in bytes.
 pub(super) const MAX_CONFIG_BYTES: usize = 64 * 1024;
 
 /// A module's name: 1 to 64 of `[a-z0-9-]`, beginning with a letter.
@@ -44,20 +44,20 @@ impl fmt::Display for ModuleName {
     }
 }
 
-/// How far an upload has come.
+/// Progress of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub(super) enum ModuleState {
     /// Still being compiled and tried.
     Compiling,
-    /// Can be put into a chain.
+    /// Ready for use in a chain.
     Ready,
-    /// Can't be a module; `reason` says why.
+    /// Not a valid module; `reason` explains it.
     Rejected,
 }
 
 impl ModuleState {
-    /// As the database writes it.
+    /// Form in the database.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Compiling => "COMPILING",
@@ -90,17 +90,17 @@ pub(super) struct ModuleRow {
     pub(super) world_version: Option<String>,
     #[sqlx(try_from = "String")]
     pub(super) state: ModuleState,
-    /// Why it was rejected.
+    /// Reason for the rejection.
     pub(super) reason: Option<String>,
     pub(super) created_at: Millis,
 }
 
-/// The points a module serves.
+/// Extension points that a module serves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Points(pub(super) Vec<Point>);
 
 impl Points {
-    /// As the database writes them.
+    /// Form in the database.
     pub(super) fn to_text(&self) -> String {
         self.0.iter().map(|point| point.name()).collect::<Vec<_>>().join(" ")
     }
@@ -112,7 +112,7 @@ impl From<String> for Points {
     }
 }
 
-/// When a module runs.
+/// Execution mode of a module in a chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = ModuleMode)]
@@ -120,21 +120,21 @@ pub(super) enum Mode {
     /// For every call.
     #[default]
     Active,
-    /// For `percent` of the players, always the same ones; for them in the place of the ACTIVE version of that name.
+    /// For `percent` of the players, always the same ones; replaces the ACTIVE version of that name for them.
     Canary,
-    /// Beside the others, without effect: `shadow` shows how its answers differ.
+    /// In parallel, without effect: `shadow` shows how its answers differ.
     Shadow,
 }
 
-/// What a failed call of a module means for its chain.
+/// Effect of a module's failed call on its chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = FailurePolicy)]
 pub(super) enum OnFailure {
-    /// It goes on as though the module were not there.
+    /// The chain continues without the module.
     #[default]
     Skip,
-    /// It refuses what was asked.
+    /// The request is refused.
     Refuse,
 }
 
@@ -147,16 +147,16 @@ impl From<OnFailure> for hub_sandbox::OnFailure {
     }
 }
 
-/// Whether what a module keeps in its memory outlives a call.
+/// Lifetime of a module's memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = ModuleInstances)]
 pub(super) enum Instances {
-    /// Each call has an instance of its own.
+    /// Each call has its own instance.
     #[default]
     Fresh,
-    /// Calls of this place in the chain, at one hub node, share instances, which is much quicker for languages with a
-    /// runtime. One may be thrown away at any time, so that nothing but a cache belongs there.
+    /// Calls of this link, at one hub node, share instances, which is much quicker for languages with a runtime. An
+    /// instance may be discarded at any time: keep only caches in its memory.
     Reused,
 }
 
@@ -169,7 +169,7 @@ impl From<Instances> for hub_sandbox::Instances {
     }
 }
 
-/// A module in a chain: how it is asked for, stored and shown.
+/// A module in a chain, as requested, stored and shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChainLink)]
@@ -178,14 +178,14 @@ pub(super) struct LinkSpec {
     pub(super) name: String,
     #[schema(minimum = 1, example = 1)]
     pub(super) version: i64,
-    /// Handed to the module with every call; at most 64 KiB of JSON.
+    /// Passed to the module with every call; at most 64 KiB of JSON.
     #[serde(default, deserialize_with = "or_default")]
     #[schema(value_type = Option<Object>)]
     pub(super) config: Map<String, Value>,
     #[serde(default, deserialize_with = "or_default")]
     #[schema(value_type = Option<Mode>)]
     pub(super) mode: Mode,
-    /// The share of players for CANARY.
+    /// Share of players for CANARY, in percent.
     #[serde(default = "all", deserialize_with = "or_all")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 100)]
     pub(super) percent: i64,
@@ -195,7 +195,7 @@ pub(super) struct LinkSpec {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(value_type = Option<Instances>)]
     pub(super) instances: Instances,
-    /// What each call of it may cost, where that is less than the network's plan allows.
+    /// Limits of each call below those of the network's plan.
     #[serde(default, deserialize_with = "none_if_default", skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<LinkLimits>,
 }
@@ -205,7 +205,7 @@ const fn all() -> i64 {
 }
 
 impl LinkSpec {
-    /// When it runs, as the sandbox has it.
+    /// Execution mode in the sandbox's terms.
     pub(super) fn sandbox_mode(&self) -> hub_sandbox::Mode {
         match self.mode {
             Mode::Active => hub_sandbox::Mode::Active,
@@ -215,12 +215,12 @@ impl LinkSpec {
     }
 }
 
-/// Null is the same as absent.
+/// Treats null as absent.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// A value that says nothing is the same as absent.
+/// Treats an empty value as absent.
 fn none_if_default<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -233,7 +233,7 @@ fn or_all<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(all))
 }
 
-/// A point's row: its chain now and the one before, as JSON.
+/// A point's row: its current and its previous chain, as JSON.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct PointRow {
     pub(super) point: String,

@@ -1,4 +1,4 @@
-//! Unloads a network's modules where another node owns it. The next owner loads them on the first call.
+//! Unloads a network's modules once another node owns it. The next owner loads them at the first call.
 
 use crate::app::App;
 use crate::cluster::NetworkState;

@@ -1,4 +1,4 @@
-//! The active chains of all networks. They are loaded with a network's first call and swapped whole when they change.
+//! Active chains of all networks. They are loaded with a network's first call and swapped whole when they change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -24,21 +24,21 @@ use crate::modules::service::links::{self, ReusableLinks};
 use crate::modules::store;
 use crate::values::NetworkId;
 
-/// How long a network's first call waits for its chains, which takes longer only where code has to be compiled again.
+/// Time a network's first call waits for its chains, exceeded only if code has to be compiled again.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(2);
 /// Revisions in the database begin at 1.
 const UNLOADED_REVISION: i64 = 0;
-/// Dry runs of one network at once.
+/// Concurrent dry runs of one network.
 const MAX_DRY_RUNS: usize = 2;
-/// Replays of one network at once.
+/// Concurrent replays of one network.
 const MAX_REPLAYS: usize = 1;
 
-/// The running modules of all networks.
+/// Running modules of all networks.
 pub struct Modules {
     pub(super) sandbox: Sandbox,
     pub(super) logs: Logs,
     pub(super) records: Records,
-    /// The versions this hub is preparing in the background.
+    /// Versions that this hub is preparing in the background.
     pub(super) compiling: Mutex<HashSet<(NetworkId, String, i64)>>,
     networks: RwLock<HashMap<NetworkId, Arc<NetworkChains>>>,
 }
@@ -47,13 +47,13 @@ pub struct Modules {
 pub(super) struct NetworkChains {
     chains: [ArcSwapOption<ActiveChain>; Point::ALL.len()],
     loaded: OnceCell<()>,
-    /// Held while a chain changes, so that memory and database change in the same order.
+    /// Held during a change of a chain, so that memory and database change in the same order.
     pub(super) changing: tokio::sync::Mutex<()>,
     pub(super) dry_runs: Semaphore,
     pub(super) replays: Semaphore,
 }
 
-/// A chain that runs.
+/// A running chain.
 pub(super) struct ActiveChain {
     pub(super) point: Point,
     pub(super) revision: i64,
@@ -61,9 +61,9 @@ pub(super) struct ActiveChain {
     /// One per spec; none for a module that could not be loaded.
     links: Vec<Option<Arc<Link>>>,
     pub(super) chain: Chain,
-    /// The network's limits that its links have; none before the first call.
+    /// The network's limits applied to its links; none before the first call.
     limits: Mutex<Option<ModuleLimits>>,
-    /// A module that must not be skipped could not be loaded.
+    /// True if a module that must not be skipped could not be loaded.
     is_unavailable: bool,
 }
 
@@ -88,7 +88,7 @@ impl ActiveChain {
         self.specs.iter().zip(self.links.iter().map(Option::as_ref))
     }
 
-    /// Gives its links the network's limits, which may have changed since the call before.
+    /// Applies the network's limits, which may have changed since the last call, to its links.
     pub(super) fn set_limits(&self, limits: ModuleLimits) {
         if self.limits.lock().replace(limits) == Some(limits) {
             return;
@@ -106,12 +106,12 @@ impl ActiveChain {
         self.links.iter().flatten().for_each(|link| link.close_breaker());
     }
 
-    /// Whether all its modules are loaded.
+    /// True if all its modules are loaded.
     pub(super) fn is_complete(&self) -> bool {
         self.links.iter().all(Option::is_some)
     }
 
-    /// A chain before any of its modules is loaded.
+    /// A chain without loaded modules.
     fn unloaded(point: Point, specs: Vec<LinkSpec>) -> Self {
         let links = specs.iter().map(|_| None).collect();
         Self::new(point, UNLOADED_REVISION, specs, links)
@@ -133,7 +133,7 @@ impl NetworkChains {
         &self.chains[point as usize]
     }
 
-    /// The chain of a point, if it ever had one.
+    /// Chain of a point; none if it never had one.
     pub(super) fn get(&self, point: Point) -> Option<Arc<ActiveChain>> {
         self.slot(point).load_full()
     }
@@ -145,7 +145,7 @@ impl NetworkChains {
 }
 
 impl Modules {
-    /// Starts without any chain loaded.
+    /// No chains are loaded yet.
     pub(crate) fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<Self> {
         Ok(Self {
             sandbox: open_sandbox(settings, ids)?,
@@ -156,7 +156,7 @@ impl Modules {
         })
     }
 
-    /// All chains that are loaded.
+    /// All loaded chains.
     pub(super) fn all_chains(&self) -> Vec<Arc<ActiveChain>> {
         let networks: Vec<_> = self.networks.read().values().cloned().collect();
         networks.iter().flat_map(|chains| Point::ALL.map(|point| chains.get(point))).flatten().collect()
@@ -174,7 +174,7 @@ impl Modules {
         self.records.forget(network);
     }
 
-    /// Drops what logs and recorded calls of a network have of a player who is forgotten.
+    /// Drops the log lines and recorded calls of a network about an erased player.
     pub(crate) fn forget_texts(&self, network: NetworkId, is_looked_for: impl Fn(&str) -> bool) {
         self.logs.forget_texts(network, &is_looked_for);
         self.records.forget_texts(network, &is_looked_for);
@@ -196,17 +196,17 @@ impl Modules {
         chains.slot(point).load().as_ref().is_some_and(|chain| chain.is_unavailable || !chain.chain.is_empty())
     }
 
-    /// The chain for a call. The network's first call loads its chains; where that takes too long it runs without the
-    /// modules, unless one of them must not be skipped.
+    /// Chain for a call. The network's first call loads its chains; if that takes too long it runs without the modules,
+    /// unless one of them must not be skipped.
     pub(super) async fn find_chain(&self, app: &App, network: NetworkId, point: Point) -> ChainLookup {
         let chains = self.network(network);
         if !chains.loaded.initialized() {
-            // A task of its own: loading goes on when this call stops waiting for it.
+            // A separate task: loading continues when this call stops waiting for it.
             let (app, chains) = (app.clone(), Arc::clone(&chains));
             let loading = tokio::spawn(with_tenant(network.0, async move { load(&app, network, &chains).await }));
             match tokio::time::timeout(LOAD_TIMEOUT, loading).await {
                 Ok(Ok(Ok(()))) => {}
-                Ok(Ok(Err(error))) => tracing::error!(%network, %error, "a network's modules could not be loaded"),
+                Ok(Ok(Err(error))) => tracing::error!(%network, %error, "could not load a network's modules"),
                 Ok(Err(error)) => tracing::error!(%network, %error, "loading a network's modules ended early"),
                 Err(_) => tracing::warn!(%network, "a network's modules are still being loaded"),
             }
@@ -218,7 +218,7 @@ impl Modules {
         }
     }
 
-    /// The network's chains, loaded.
+    /// The network's loaded chains.
     pub(super) async fn load_chains(&self, app: &App, network: NetworkId) -> Result<Arc<NetworkChains>, ModulesError> {
         let chains = self.network(network);
         load(app, network, &chains).await?;

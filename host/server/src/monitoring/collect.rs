@@ -16,10 +16,10 @@ use crate::monitoring::table::{
     SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 
-/// The most networks with time series of their own.
+/// Maximum number of networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;
 
-/// Sets the metrics that are read, not recorded; answers those with a changing set of labels as text.
+/// Sets the metrics that are read, not recorded. Returns those with a changing set of labels as text.
 pub(super) async fn collect(app: &App) -> String {
     let set = |metric: &Metric, value: f64| app.monitoring.gauge(metric, &[]).set(value);
     let count = |metric: &Metric, value: u64| app.monitoring.counter(metric, &[]).absolute(value);
@@ -54,8 +54,8 @@ pub(super) async fn collect(app: &App) -> String {
     count(&CPU, process::cpu_millis());
     app.monitoring.gauge(&BUILD, &[env!("CARGO_PKG_VERSION"), env!("HUB_COMMIT")]).set(1.0);
     stored(app).await.unwrap_or_else(|error| {
-        // The other metrics are still answered.
-        tracing::debug!(%error, "some metrics could not be read from the database");
+        // The other metrics are still returned.
+        tracing::debug!(%error, "could not read some metrics from the database");
         String::new()
     })
 }
@@ -78,7 +78,7 @@ fn database(app: &App) {
 /// Reads a metric's value from a network's hour.
 type Value = fn(&HourRow) -> i64;
 
-/// The metrics that are read from the database.
+/// Metrics that are read from the database.
 async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let waiting = crate::events::waiting_events(app).await?;
     app.monitoring.gauge(&OUTBOX, &[]).set(waiting as f64);

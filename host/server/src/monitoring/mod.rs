@@ -1,7 +1,7 @@
-//! What the operator watches: metrics for Prometheus, at an address of their own.
+//! Metrics for Prometheus, at a separate address.
 //!
-//! Nothing is recorded unless `--metrics` names an address. Gauges are read when somebody asks; only what has ended by
-//! then, such as requests, is recorded while it happens.
+//! Nothing is recorded unless `--metrics` names an address. Gauges are read at each scrape; only events that have ended
+//! by then, such as requests, are recorded as they happen.
 
 mod collect;
 mod process;

@@ -1,15 +1,15 @@
-//! What the system says of this process.
+//! The system's figures about this process.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Bytes of memory; none where the system does not tell.
+/// Bytes of memory; none if the system does not report it.
 pub(super) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Files that are open; none where the system does not tell.
+/// Open files; none if the system does not report them.
 pub(super) fn open_files() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/fd").ok()?.count())
 }

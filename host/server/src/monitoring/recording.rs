@@ -1,4 +1,4 @@
-//! Records what has ended by the time that somebody asks, such as requests.
+//! Records events that have ended before a scrape, such as requests.
 
 use std::net::SocketAddr;
 use std::sync::OnceLock;
@@ -16,7 +16,7 @@ static METADATA: Metadata<'static> = Metadata::new("hub", Level::INFO, None);
 
 /// The hub's metrics.
 pub struct Monitoring {
-    /// None where metrics are off.
+    /// None if metrics are off.
     recorder: Option<PrometheusRecorder>,
     pub(super) address: OnceLock<SocketAddr>,
 }
@@ -44,17 +44,17 @@ impl Monitoring {
         Ok(Self { recorder, address: OnceLock::new() })
     }
 
-    /// Where the metrics are served, once they are.
+    /// Address of the metrics, once they are served.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address.get().copied()
     }
 
-    /// What renders the metrics; none where they are off.
+    /// Renderer of the metrics; none if they are off.
     pub(super) fn handle(&self) -> Option<PrometheusHandle> {
         self.recorder.as_ref().map(PrometheusRecorder::handle)
     }
 
-    /// Records a request that was answered.
+    /// Records an answered request.
     pub(crate) fn record_request(&self, method: &Method, route: &str, status: u16, took: Duration) {
         let Some(recorder) = &self.recorder else {
             return;
@@ -68,7 +68,7 @@ impl Monitoring {
         seconds.record(took.as_secs_f64());
     }
 
-    /// Records a call of a module that has ended; it took no time where it was not run.
+    /// Records a finished call of a module; its duration is zero if it was not run.
     pub(crate) fn record_module_call(
         &self,
         point: &'static str,
@@ -109,7 +109,7 @@ fn key(metric: &Metric, labels: &[&'static str]) -> Key {
     Key::from_parts(metric.name, labels)
 }
 
-/// The methods that labels name. Clients may invent others, which would make labels without end.
+/// Methods that labels name. Clients may invent others, which would make labels without end.
 static METHODS: [Method; 7] =
     [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 

@@ -1,4 +1,4 @@
-//! Serves the metrics at an address of their own, which is for the operator's network alone.
+//! Serves the metrics at a separate address, only for the operator's network.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::app::App;
 use crate::background::every;
 use crate::monitoring::collect::collect;
 
-/// Samples of histograms are put into their buckets, whether or not somebody asks.
+/// Interval of moving samples into histogram buckets, independent of scrapes.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Serves the metrics, where an address was named.
+/// Serves the metrics if an address is configured.
 ///
 /// # Errors
-/// Where that address cannot be listened on.
+/// Fails if that address cannot be listened on.
 pub async fn start(app: &App) -> anyhow::Result<()> {
     let (Some(address), Some(handle)) = (app.settings.metrics, app.monitoring.handle()) else {
         return Ok(());
@@ -42,7 +42,7 @@ pub async fn start(app: &App) -> anyhow::Result<()> {
     let router = Router::new().route("/metrics", get(render)).with_state((app.clone(), handle));
     app.spawn(async move {
         if let Err(error) = axum::serve(listener, router).await {
-            tracing::warn!(%error, "metrics are not served any more");
+            tracing::warn!(%error, "metrics are no longer served");
         }
     });
     Ok(())

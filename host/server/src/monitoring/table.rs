@@ -1,29 +1,29 @@
-//! All metrics; the table in `docs/operate/metrics.md` is made from this one.
+//! All metrics; the table in `docs/operate/metrics.md` is generated from this one.
 
 use std::fmt::Write as _;
 
-/// How a metric's value behaves.
+/// Kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Kind {
-    /// It only rises, until the process ends.
+    /// Only rises, until the process ends.
     Counter,
-    /// It rises and falls.
+    /// Rises and falls.
     Gauge,
     /// Seconds, in buckets.
     Histogram,
 }
 
-/// A metric.
+/// A metric of the hub.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// As Prometheus reads it.
+    /// Name in Prometheus.
     pub name: &'static str,
-    /// How it behaves.
+    /// Kind of the metric.
     pub kind: Kind,
-    /// The names of its labels.
+    /// Names of its labels.
     pub labels: &'static [&'static str],
-    /// What it tells.
+    /// Meaning of the metric.
     pub help: &'static str,
 }
 
@@ -36,13 +36,13 @@ macro_rules! metrics {
             help: concat!($($help),+).trim_ascii(),
         };)+
 
-        /// All of them, in the order of the documentation.
+        /// All metrics, in the order of the documentation.
         pub const METRICS: &[Metric] = &[$($constant),+];
     };
 }
 
 metrics! {
-    /// Requests that were answered, by their route's template and the status of the answer.
+    /// Answered requests, by the template of their route and the status of the answer.
     REQUESTS = Counter "hub_requests_total" ["method", "route", "status"];
     /// Seconds from a request to the head of its answer.
     REQUEST_SECONDS = Histogram "hub_request_seconds" ["method", "route"];
@@ -80,25 +80,25 @@ metrics! {
     BUS_LAG = Gauge "hub_bus_lag_events";
     /// Events that this node published.
     BUS_PUBLISHED = Counter "hub_bus_published_total";
-    /// Streams that could not resume where they asked to.
+    /// Streams that could not resume at the requested position.
     BUS_RESYNCS = Counter "hub_bus_resyncs_total";
     /// Streams that were disconnected because they read too slowly.
     BUS_TOO_SLOW = Counter "hub_bus_too_slow_total";
     /// Events of committed changes that are not published yet, 10,000 at most.
     OUTBOX = Gauge "hub_outbox_events";
-    /// Calls of modules, by extension point, by how they ended (`ok`, or the code of the failure), and by whether they decide (`active`) or only watch (`shadow`).
+    /// Module calls, by extension point, outcome (`ok` or the failure's code) and mode (`active` or `shadow`).
     MODULE_CALLS = Counter "hub_module_calls_total" ["point", "outcome", "mode"];
     /// Seconds that a call of a module took in the sandbox.
     MODULE_SECONDS = Histogram "hub_module_call_seconds" ["point"];
     /// Modules in chains, by the state of their breaker.
     BREAKERS = Gauge "hub_module_breakers" ["point", "state"];
-    /// Shards that this node owns; all where there is one node.
+    /// Shards that this node owns; all if it is the only node.
     SHARDS = Gauge "hub_shards_owned";
-    /// Shards that this node was given.
+    /// Shards that this node gained.
     SHARDS_GAINED = Counter "hub_shards_gained_total";
-    /// Shards that this node gave away, or lost.
+    /// Shards that this node lost or handed over.
     SHARDS_LOST = Counter "hub_shards_lost_total";
-    /// 1 while something is wrong, by what `/readyz` calls it.
+    /// 1 while a fault is active, by its name in `/readyz`.
     FAULTS = Gauge "hub_fault" ["name"];
     /// Seconds since the end of the oldest hour of usage that is closed and not reported; 0 without `--usage-sink`.
     USAGE_LAG = Gauge "hub_usage_report_lag_seconds";
@@ -120,7 +120,7 @@ metrics! {
 
 /// The table as Markdown.
 pub fn document() -> String {
-    let mut text = "| metric | kind | labels | what it tells |\n|---|---|---|---|\n".to_owned();
+    let mut text = "| metric | kind | labels | meaning |\n|---|---|---|---|\n".to_owned();
     for Metric { name, kind, labels, help } in METRICS {
         let labels: Vec<_> = labels.iter().map(|label| format!("`{label}`")).collect();
         // Writing to a string cannot fail.

@@ -1,4 +1,4 @@
-//! The operator's rules of networks: created, put on plans, suspended, deleted.
+//! The operator's rules of networks: creation, plans, suspension, deletion.
 
 use hub_db::Db;
 use serde_json::{Value, json};
@@ -14,19 +14,19 @@ use crate::networks::service::{self, MintedKey, NetworksError, NewKey};
 use crate::plans;
 use crate::values::NetworkId;
 
-/// A network, or what is left of it.
+/// A network, or the remains of a deleted one.
 #[derive(Clone, Debug)]
 pub(super) enum FoundNetwork {
     There(NetworkRow),
     Deleted(DeletedNetworkRow),
 }
 
-/// A page of the networks, oldest first, and how many there are.
+/// A page of the networks, oldest first, and their number.
 pub(crate) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<NetworkRow>, i64), NetworksError> {
     Ok(store::list(db, limit, offset).await?)
 }
 
-/// A network that is there.
+/// An existing network.
 pub(crate) async fn network(db: &Db, network: NetworkId) -> Result<NetworkRow, NetworksError> {
     store::find(db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
 }
@@ -40,7 +40,7 @@ pub(super) async fn find(db: &Db, network: NetworkId) -> Result<FoundNetwork, Ne
     deleted.map(FoundNetwork::Deleted).ok_or(NetworksError::UnknownNetwork(network))
 }
 
-/// Whether all of a network was deleted.
+/// True if a network was deleted completely.
 pub(crate) async fn is_deleted(db: &Db, network: NetworkId) -> Result<bool, NetworksError> {
     Ok(store::is_deleted(db, network).await?)
 }
@@ -56,17 +56,17 @@ pub(super) async fn create(
     Ok((self::network(&app.db, network).await?, key))
 }
 
-/// What the audit log shows of a network.
+/// A network's form in the audit log.
 fn shown(row: &NetworkRow) -> Value {
     json!({"name": row.name, "plan": row.plan, "suspended": row.suspended, "deleteAt": row.delete_at})
 }
 
-/// What is to change of a network.
+/// Changes of a network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NetworkChange<'a> {
     pub(crate) name: Option<&'a str>,
     pub(crate) plan: Option<&'a str>,
-    /// False takes a deletion back.
+    /// False cancels a deletion.
     pub(crate) suspended: Option<bool>,
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn change(
     .await
 }
 
-/// Suspends a network and schedules its deletion, in seven days or at once; answers when.
+/// Suspends a network and schedules its deletion, in seven days or at once. Returns its time.
 pub(crate) async fn delete(
     db: &Db,
     origin: &Origin,
@@ -123,7 +123,7 @@ pub(crate) async fn delete(
     .await
 }
 
-/// A page of a network's live keys, and how many there are.
+/// A page of a network's live keys, and their number.
 pub(super) async fn list_keys(
     app: &App,
     network: NetworkId,

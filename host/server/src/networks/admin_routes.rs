@@ -19,7 +19,7 @@ use crate::plans::announce_change;
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, Label, NetworkId};
 
-/// The operator's routes.
+/// Routes of the operator.
 pub(super) fn router() -> Endpoints {
     endpoints![
         list,
@@ -33,7 +33,7 @@ pub(super) fn router() -> Endpoints {
     ]
 }
 
-/// A network as the operator sees it.
+/// A network from the operator's view.
 #[allow(clippy::struct_field_names, reason = "the interface names the field")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -44,10 +44,10 @@ struct Network {
     name: String,
     #[schema(example = "default")]
     plan: String,
-    /// Its keys are refused with 403 `network_suspended`.
+    /// True if its keys are refused with 403 `network_suspended`.
     suspended: bool,
     created_at: Millis,
-    /// When it is deleted for good; null: it stays.
+    /// Time of its permanent deletion; null if none is scheduled.
     delete_at: Option<Millis>,
 }
 
@@ -58,21 +58,21 @@ impl From<NetworkRow> for Network {
     }
 }
 
-/// What is left of a network that was deleted.
+/// Remains of a deleted network.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct DeletedNetwork {
     #[schema(value_type = String, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     network_id: NetworkId,
-    /// The name it had, which may be another's by now.
+    /// Former name, which another network may have by now.
     #[schema(example = "mynetwork")]
     name: String,
-    /// When the last of it was deleted.
+    /// Time at which its deletion was complete.
     #[schema(example = 1_804_680_000_000_i64)]
     deleted_at: Millis,
 }
 
-/// A network, or what is left of it.
+/// A network, or the remains of a deleted one.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NetworkOrDeleted)]
 #[serde(untagged)]
@@ -92,7 +92,7 @@ impl From<FoundNetwork> for NetworkAnswer {
     }
 }
 
-/// A network with its first key, which is shown this once.
+/// A network with its first key, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NewNetwork)]
 #[serde(rename_all = "camelCase")]
@@ -101,14 +101,14 @@ struct CreatedNetwork {
     network: Network,
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
-    /// The key of the network's owner, which may do everything but the operator's work.
+    /// Key of the network's owner, with all scopes except `operator`.
     #[schema(example = "hub_4fTq0ZkX91ab_…")]
     api_key: SecretText,
 }
 
 /// List the networks
 ///
-/// Oldest first; those that were deleted are not among them.
+/// Oldest first, without deleted ones.
 #[utoipa::path(get, path = "/api/admin/networks", operation_id = "list_networks", tag = "Operator",
     security(("apiKey" = ["operator"])), params(PageQuery), responses((status = 200, body = Page<Network>)))]
 async fn list(
@@ -123,17 +123,17 @@ async fn list(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = NetworkRequest)]
 struct CreateNetwork {
-    /// One that exists is 400 `name_taken`.
+    /// Unique name; an existing one is 400 `name_taken`.
     #[schema(value_type = String, example = "mynetwork")]
     name: Identifier,
-    /// Absent: `default`.
+    /// Default: `default`.
     #[schema(value_type = Option<String>, example = "default")]
     plan: Option<Label>,
 }
 
 /// Create a network
 ///
-/// The answer is the only time its first key is seen.
+/// Its first key is shown only in this answer.
 #[utoipa::path(post, path = "/api/admin/networks", operation_id = "create_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     responses((status = 201, body = CreatedNetwork), (status = 404, body = ErrorBody, description = "No such plan")))]
@@ -150,7 +150,7 @@ async fn create(
 
 /// Get a network
 ///
-/// Of one that was deleted, its name and `deletedAt` are left.
+/// For a deleted network, only its name and `deletedAt`.
 #[utoipa::path(get, path = "/api/admin/networks/{id}", operation_id = "get_network", tag = "Operator",
     security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 200, body = NetworkAnswer), (status = 404, body = ErrorBody, description = "No such network")))]
@@ -169,20 +169,20 @@ struct ChangeNetwork {
     name: Option<Identifier>,
     #[schema(value_type = Option<String>, example = "default")]
     plan: Option<Label>,
-    /// True refuses its keys and ends its streams within a second; false serves it again, and takes a deletion back that
-    /// has not begun.
+    /// True refuses its keys and ends its streams within a second; false resumes it, and cancels a deletion that has
+    /// not begun.
     #[schema(example = false)]
     suspended: Option<bool>,
 }
 
 /// Change a network
 ///
-/// What is absent stays as it is. In effect within a second, at every node of the hub.
+/// Absent fields keep their values. In effect within a second, at every node of the hub.
 #[utoipa::path(patch, path = "/api/admin/networks/{id}", operation_id = "update_network", tag = "Operator",
     security(("apiKey" = ["operator"])), params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 200, body = Network),
         (status = 404, body = ErrorBody, description = "No such network, or no such plan"),
-        (status = 409, body = ErrorBody, description = "It is being deleted")))]
+        (status = 409, body = ErrorBody, description = "The network is being deleted")))]
 async fn change(
     Operator(caller): Operator,
     State(app): State<App>,
@@ -202,19 +202,20 @@ async fn change(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct DeleteQuery {
-    /// At once, and not in seven days.
+    /// Delete at once instead of in seven days.
     #[param(required = false, example = false)]
     now: Option<bool>,
 }
 
 /// Delete a network
 ///
-/// From now on its keys are refused with 403 `network_suspended` and its streams end. All of it is deleted for good in
-/// seven days, or at once; until then `PATCH` with `suspended: false` takes that back. Its name is free afterwards.
+/// From now on its keys are refused with 403 `network_suspended` and its streams end. All its data is deleted
+/// permanently in seven days, or at once; until then `PATCH` with `suspended: false` cancels the deletion. Its name is
+/// free afterwards.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}", operation_id = "delete_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), DeleteQuery),
-    responses((status = 204, description = "It is going to be deleted"),
+    responses((status = 204, description = "Deletion scheduled"),
         (status = 404, body = ErrorBody, description = "No such network")))]
 async fn delete(
     Operator(caller): Operator,
@@ -246,7 +247,7 @@ async fn list_keys(
 
 /// Create a key of a network
 ///
-/// With any scopes but `operator`. The answer is the only time the key's text is seen.
+/// All scopes except `operator` are allowed. The key's text is shown only in this answer.
 #[utoipa::path(post, path = "/api/admin/networks/{id}/keys", operation_id = "create_key_of_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),

@@ -1,4 +1,4 @@
-//! The operator's SQL of networks, which crosses them.
+//! The operator's SQL of networks, across all of them.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -6,7 +6,7 @@ use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// A network's row, with when it is deleted.
+/// A network's row, with the time of its deletion.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct NetworkRow {
     pub(crate) network_id: NetworkId,
@@ -17,7 +17,7 @@ pub(crate) struct NetworkRow {
     pub(crate) delete_at: Option<Millis>,
 }
 
-/// What is left of a network that was deleted.
+/// Remains of a deleted network.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct DeletedNetworkRow {
     pub(crate) network_id: NetworkId,
@@ -55,7 +55,7 @@ pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Networ
     .await
 }
 
-/// Changes what is given; false where there is no such network.
+/// Changes the given columns; false if there is no such network.
 pub(super) async fn update(
     tx: &mut Tx,
     network: NetworkId,
@@ -78,7 +78,7 @@ pub(super) async fn update(
     Ok(rows > 0)
 }
 
-/// Schedules a deletion, or brings one that has not begun forward.
+/// Schedules a deletion, or advances one that has not begun.
 pub(super) async fn schedule_deletion(
     tx: &mut Tx,
     network: NetworkId,
@@ -99,7 +99,7 @@ pub(super) async fn schedule_deletion(
     Ok(())
 }
 
-/// Takes a deletion back that has not begun; whether there was one.
+/// Cancels a deletion that has not begun; true if there was one.
 pub(super) async fn cancel_deletion(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
     let rows = tx
         .query("DELETE FROM network_deletions WHERE network_id = $1 AND claimed_until = 0 AND deleted_at IS NULL")
@@ -109,7 +109,7 @@ pub(super) async fn cancel_deletion(tx: &mut Tx, network: NetworkId) -> Result<b
     Ok(rows > 0)
 }
 
-/// A network that was deleted.
+/// A deleted network.
 pub(super) async fn find_deleted(db: &Db, network: NetworkId) -> Result<Option<DeletedNetworkRow>, Error> {
     db.query(
         "SELECT network_id, name, deleted_at FROM network_deletions WHERE network_id = $1 AND deleted_at IS NOT NULL",
@@ -119,7 +119,7 @@ pub(super) async fn find_deleted(db: &Db, network: NetworkId) -> Result<Option<D
     .await
 }
 
-/// Networks whose rows are to be deleted, or to be looked for again.
+/// Networks with rows to delete, or to search for late writes.
 pub(super) async fn due_deletions(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: one loop is for all.
     let due = "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND due_at <= $1 LIMIT 100";
@@ -127,7 +127,7 @@ pub(super) async fn due_deletions(db: &Db, now: Millis) -> Result<Vec<NetworkId>
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// Networks that are gone but for what a late request may have left.
+/// Deleted networks, in which late requests may have left rows.
 pub(super) async fn recently_deleted(db: &Db) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: one loop is for all.
     let gone =
@@ -136,7 +136,7 @@ pub(super) async fn recently_deleted(db: &Db) -> Result<Vec<NetworkId>, Error> {
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// Makes this node the one that deletes a network; false where another one is at it.
+/// Claims the deletion of a network for this node; false if another node has it.
 pub(super) async fn claim_deletion(db: &Db, network: NetworkId, now: Millis, until: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -151,8 +151,8 @@ pub(super) async fn claim_deletion(db: &Db, network: NetworkId, now: Millis, unt
     Ok(rows > 0)
 }
 
-/// Renews the claim; false where the network is not to be deleted any more. Nobody brings it back until the transaction
-/// ends.
+/// Renews the claim; false if the network is no longer to be deleted. Its deletion cannot be cancelled until the
+/// transaction ends.
 pub(super) async fn renew_claim(tx: &mut Tx, network: NetworkId, until: Millis) -> Result<bool, Error> {
     let rows = tx
         .query("UPDATE network_deletions SET claimed_until = $2 WHERE network_id = $1 AND due_at IS NOT NULL")
@@ -163,7 +163,7 @@ pub(super) async fn renew_claim(tx: &mut Tx, network: NetworkId, until: Millis) 
     Ok(rows > 0)
 }
 
-/// SQLite's: forgets the number that a network has in the search index of players, once none of its players is left.
+/// SQLite only: removes a network's number from the search index of players, once it has no players left.
 pub(super) async fn delete_search_number(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
     tx.query(
         "DELETE FROM player_search_networks
@@ -175,7 +175,7 @@ pub(super) async fn delete_search_number(tx: &mut Tx, network: NetworkId) -> Res
     Ok(())
 }
 
-/// Notes that all of a network is gone, and when to look again; none: never.
+/// Records that a network is deleted completely, and the time of the next search for late writes; none: never.
 pub(super) async fn finish_deletion(
     tx: &mut Tx,
     network: NetworkId,
@@ -194,7 +194,7 @@ pub(super) async fn finish_deletion(
     Ok(())
 }
 
-/// Whether the network was deleted before, so that this is the search for what late requests left.
+/// True if the network was deleted before, so that this is the search for late writes.
 pub(super) async fn is_deleted(db: &Db, network: NetworkId) -> Result<bool, Error> {
     Ok(find_deleted(db, network).await?.is_some())
 }

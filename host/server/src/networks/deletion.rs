@@ -1,8 +1,8 @@
-//! Deletes networks for good: all their rows, their blobs, and what nodes keep in memory of them.
+//! Deletes networks permanently: their rows, their blobs, and their state in the memory of nodes.
 //!
 //! One node claims a network and deletes its rows in small transactions, with a pause after each as long as it took, so
-//! that nobody waits behind it. The network and its keys come last, so that an interrupted deletion is gone on with. Requests
-//! that were under way may still write: after the longest of them has ended, everything is looked for once more.
+//! that it delays no other work. The network and its keys come last, so that an interrupted deletion resumes. Requests
+//! in progress may still write: after the longest of them has ended, the rows are searched again.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use crate::networks::admin_store as store;
 use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_secs(1);
-/// Longer than any node takes for a transaction of the deletion.
+/// Longer than any transaction of the deletion takes.
 const CLAIM: Millis = 60_000;
-/// Longer than any request takes: an upload has 15 minutes.
+/// Longer than any request: an upload has 15 minutes.
 const LATE_WRITES: Millis = 20 * 60 * 1000;
-/// Rows that are deleted in one transaction at first, and at most.
+/// Initial and maximum number of rows deleted in one transaction.
 const FIRST_BATCH: usize = 100;
-const LARGEST_BATCH: usize = 2_000;
-/// How long a transaction should take.
+const MAX_BATCH: usize = 2_000;
+/// Target duration of a transaction.
 const BATCH_TIME: Duration = Duration::from_millis(20);
 
-/// Why a network could not be deleted.
+/// Reason for which a network could not be deleted.
 #[derive(Debug, Error)]
 pub(crate) enum DeletionError {
     /// The database failed.
@@ -47,7 +47,7 @@ pub(crate) enum DeletionError {
     Blobs(#[from] BlobError),
 }
 
-/// What deletes networks.
+/// Dependencies of deletions.
 pub(crate) struct Deletion<'a> {
     pub(crate) db: &'a Db,
     pub(crate) module_store: &'a Db,
@@ -56,7 +56,7 @@ pub(crate) struct Deletion<'a> {
     pub(crate) ids: &'a Ids,
 }
 
-/// Deletes what is due, on one of the nodes, and has every node forget what was deleted.
+/// Deletes due networks, on one of the nodes, and has every node drop their state.
 pub(crate) fn start(app: &App, states: &'static [&'static dyn NetworkState]) {
     let forgotten = Arc::new(Mutex::new(HashSet::new()));
     every(app, INTERVAL, "delete networks", move |app| run(app, states, Arc::clone(&forgotten)));
@@ -70,7 +70,7 @@ async fn run(
     let (db, module_store, blobs) = (&app.db, &app.module_store, &app.blobs);
     let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids };
     for network in store::due_deletions(&app.db, app.clock.now()).await? {
-        // Whatever is in memory would be saved again.
+        // State in memory would be saved again.
         forget(&app, states, network);
         deletion.run(network).await?;
     }
@@ -97,10 +97,10 @@ fn forget(app: &App, states: &[&dyn NetworkState], network: NetworkId) {
 }
 
 impl Deletion<'_> {
-    /// Deletes all of a network whose time has come, unless another node does.
+    /// Deletes a due network completely, unless another node does.
     pub(crate) async fn run(&self, network: NetworkId) -> Result<(), DeletionError> {
         if self.blobs.is_held().await? {
-            // A backup is being made, which has its rows.
+            // A backup is in progress and contains its rows.
             return Ok(());
         }
         let now = self.clock.now();
@@ -109,14 +109,14 @@ impl Deletion<'_> {
         }
         let is_again = store::is_deleted(self.db, network).await?;
         let is_last = |table: &Table| matches!(table.name, "networks" | "api_keys");
-        // The counts of what is stored come after what they count.
+        // Counts of stored rows come after the rows they count.
         for table in TABLES.iter().filter(|table| !is_last(table)).chain(UNEXPORTED_TABLES) {
             if !self.delete_rows(table, network).await? {
                 return Ok(());
             }
         }
         self.blobs.delete_network(network).await?;
-        // The network's keys come last, until then they are refused as those of a suspended network.
+        // The network's keys come last; until then they are refused as those of a suspended network.
         for table in TABLES.iter().filter(|table| table.name == "api_keys") {
             if !self.delete_rows(table, network).await? {
                 return Ok(());
@@ -143,7 +143,7 @@ impl Deletion<'_> {
         Ok(())
     }
 
-    /// Deletes all rows of a table; false where the network is not to be deleted any more.
+    /// Deletes all rows of a table; false if the network is no longer to be deleted.
     async fn delete_rows(&self, table: &Table, network: NetworkId) -> Result<bool, DeletionError> {
         let is_elsewhere = is_of_module_store(table) && self.db.backend() == Backend::Sqlite;
         let mut batch = FIRST_BATCH;
@@ -157,7 +157,7 @@ impl Deletion<'_> {
             });
             let Some(mut deleted) = deleted.await? else { return Ok(false) };
             if is_elsewhere {
-                // There the table is in a file of its own, too.
+                // Then the table is in a separate file, too.
                 let elsewhere =
                     self.module_store.transaction(async |mut tx| tx.delete_rows(table, network.0, batch).await);
                 deleted = deleted.max(elsewhere.await?);
@@ -166,19 +166,19 @@ impl Deletion<'_> {
                 return Ok(true);
             }
             let took = began.elapsed();
-            batch = if took > BATCH_TIME { (batch / 2).max(1) } else { (batch * 2).min(LARGEST_BATCH) };
+            batch = if took > BATCH_TIME { (batch / 2).max(1) } else { (batch * 2).min(MAX_BATCH) };
             tokio::time::sleep(took).await;
         }
     }
 }
 
-/// How long keys of a network are refused before its rows go: other nodes notice that it is suspended within a second, and
-/// requests under way come to their end.
+/// Time a network's keys are refused before its rows are deleted: other nodes notice the suspension within a second,
+/// and requests in progress end.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
-/// How long a deletion can be taken back.
+/// Time within which a deletion can be cancelled.
 pub(super) const REVOCABLE: Duration = Duration::from_hours(7 * 24);
 
-/// When a network is deleted that is to be deleted now, or in seven days.
+/// Time of a deletion, now or in seven days.
 pub(super) fn delete_at(now: Millis, at_once: bool) -> Millis {
     now.saturating_add(millis(if at_once { GRACE } else { REVOCABLE }))
 }

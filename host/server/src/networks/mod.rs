@@ -1,7 +1,7 @@
 //! Networks (tenants), which the operator creates and suspends, and the keys that their owners create.
 //!
-//! Invariants: a key's secret is never stored, only its SHA-256; nobody grants a scope they lack; of a network that was
-//! deleted nothing is left but its id and name.
+//! Invariants: of a key only its secret's SHA-256 is stored; no key grants a scope it lacks; a deleted network leaves
+//! only its id and name.
 //! Tables: `networks`, `api_keys`, `network_deletions`.
 
 pub(crate) mod admin;
@@ -16,7 +16,7 @@ pub(crate) use deletion::start;
 
 use crate::endpoints::Endpoints;
 
-/// The routes of owners and of the operator.
+/// Routes of owners and of the operator.
 pub(crate) fn router() -> Endpoints {
     routes::router().merge(admin_routes::router())
 }

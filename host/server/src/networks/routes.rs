@@ -16,12 +16,12 @@ use crate::networks::service::{self, MintedKey, NewKey};
 use crate::secret_text::SecretText;
 use crate::values::Identifier;
 
-/// The routes of keys.
+/// Routes of keys.
 pub(super) fn router() -> Endpoints {
     endpoints![list, create: transactional secret, roll: transactional secret, revoke]
 }
 
-/// A key as lists show it; its secret is not kept.
+/// A key in lists; its secret is not stored.
 #[allow(clippy::struct_field_names, reason = "the wire calls it keyId")]
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -33,13 +33,13 @@ pub(super) struct Key {
     name: String,
     scopes: Vec<Scope>,
     created_at: Millis,
-    /// When it was last used; written down within some seconds.
+    /// Time of its last use, recorded with some seconds' delay.
     last_used_at: Option<Millis>,
-    /// When it ends by itself; null is never.
+    /// Expiry; null is never.
     expires_at: Option<Millis>,
-    /// The servers it speaks for; null is any.
+    /// Servers it is bound to; null is any.
     servers: Option<Vec<Identifier>>,
-    /// The addresses it may be used from; null is any.
+    /// Addresses it may be used from; null is any.
     #[schema(value_type = Option<Vec<String>>, example = json!(["203.0.113.0/24"]))]
     addresses: Option<Vec<AddressRange>>,
 }
@@ -60,14 +60,14 @@ impl From<KeyRow> for Key {
     }
 }
 
-/// A key with its text, which is shown this once.
+/// A key with its text, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewApiKey)]
 pub(super) struct CreatedKey {
     #[schema(value_type = String, example = "4fTq0ZkX91ab")]
     key_id: KeyId,
-    /// What goes into `X-Service-Api-Key`. The hub keeps only a hash of it.
+    /// Value of the header `X-Service-Api-Key`. The hub stores only its hash.
     #[schema(value_type = String, example = "hub_4fTq0ZkX91ab_…")]
     api_key: SecretText,
     name: String,
@@ -88,7 +88,7 @@ impl From<MintedKey> for CreatedKey {
 
 /// List the network's keys
 ///
-/// Live keys only, oldest first: a revoked key is gone from the list.
+/// Live keys only, oldest first: revoked keys are not listed.
 #[utoipa::path(get, path = "/api/manage/keys", operation_id = "list_keys", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
     params(PageQuery), responses((status = 200, body = Page<Key>)))]
@@ -106,37 +106,37 @@ async fn list(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApiKeyRequest)]
 pub(super) struct CreateKey {
-    /// What you call it.
+    /// Display name.
     #[schema(example = "lobby servers")]
     name: Identifier,
-    /// What it may do; at least one, and none that the calling key lacks.
+    /// At least one scope, all among those of the calling key.
     #[schema(min_items = 1)]
     scopes: Vec<Scope>,
-    /// When it ends by itself, in the future and not after the calling key; absent or null: never.
+    /// Expiry, in the future and not after that of the calling key; absent or null: never.
     expires_at: Option<Millis>,
-    /// The servers it speaks for: it may send requests that name one of them or none, and listens as one of them only.
+    /// Servers the key is bound to: its requests name one of them or none, and it opens streams only as one of them.
     /// Absent or null: those of the calling key.
     #[schema(min_items = 1, max_items = 100, example = json!(["bedwars-1"]))]
     servers: Option<Vec<Identifier>>,
-    /// The addresses it may be used from, as ranges in CIDR notation. Absent or null: those of the calling key.
+    /// Addresses it may be used from, as ranges in CIDR notation. Absent or null: those of the calling key.
     #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 100, example = json!(["203.0.113.0/24"]))]
     addresses: Option<Vec<AddressRange>>,
 }
 
-/// Refuses a list that would bind a key to nothing, or that is too long.
+/// Refuses an empty list, which would bind a key to nothing, and a long one.
 fn check_length<T>(name: &str, list: Option<&Vec<T>>) -> Result<(), ApiError> {
     if list.is_none_or(|list| (1..=Bindings::MAX).contains(&list.len())) {
         return Ok(());
     }
     let max = Bindings::MAX;
-    Err(ApiError::invalid(format!("In the body, `{name}`: must be 1 to {max} of them, or absent.")))
+    Err(ApiError::invalid(format!("In the body, `{name}`: must have 1 to {max} entries, or be absent.")))
 }
 
 impl CreateKey {
-    /// The key to create, if it can be one.
+    /// Validated key to create.
     pub(super) fn into_new_key(self, now: Millis) -> Result<NewKey, ApiError> {
         if self.scopes.is_empty() {
-            return Err(ApiError::invalid("In the body, `scopes`: a key needs at least one."));
+            return Err(ApiError::invalid("In the body, `scopes`: at least one is required."));
         }
         if self.expires_at.is_some_and(|at| at <= now) {
             return Err(ApiError::invalid("In the body, `expiresAt`: must be in the future."));
@@ -151,8 +151,8 @@ impl CreateKey {
 
 /// Create a key
 ///
-/// The answer is the only time the key's text is seen. A key cannot hand out scopes that it does not have, nor make one that
-/// outlives it (403 `forbidden_scope`), nor one for servers or addresses that it is not for (403 `forbidden_origin`).
+/// The key's text is shown only in this answer. A key can neither grant scopes that it lacks nor create a key that
+/// outlives it (403 `forbidden_scope`), nor one for servers or addresses outside its own (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/keys", operation_id = "create_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
     responses((status = 201, body = CreatedKey)))]
@@ -170,15 +170,15 @@ async fn create(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApiKeyRotation)]
 struct RollKey {
-    /// How long the old secret stays good beside the new one, in milliseconds; absent or null: not at all.
+    /// Milliseconds for which the old secret stays valid; absent or null: 0.
     #[schema(minimum = 0, example = 60000)]
     overlap_ms: Option<Millis>,
 }
 
-/// Give a key a new secret
+/// Rotate a key's secret
 ///
-/// All but its secret stays as it is. The old secret works for `overlapMs` more, so that servers can be moved over one by
-/// one. A key that may do more than the calling one, or outlives it, cannot be rolled with it (403).
+/// Only the secret changes. The old one stays valid for `overlapMs`, so that servers can be switched over one by one. A
+/// key with more scopes than the calling one, or a later expiry, is refused (403).
 #[utoipa::path(post, path = "/api/manage/keys/{keyId}/roll", operation_id = "rotate_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])), params(("keyId" = String, Path)),
     responses((status = 201, body = CreatedKey), (status = 404, body = ErrorBody, description = "No such key")))]
@@ -198,7 +198,7 @@ async fn roll(
 
 /// Revoke a key
 ///
-/// In effect everywhere within a second. A key may revoke itself, but none that may do more, or outlives it (403).
+/// In effect everywhere within a second. A key may revoke itself, but no key with more scopes or a later expiry (403).
 #[utoipa::path(delete, path = "/api/manage/keys/{keyId}", operation_id = "revoke_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
     params(("keyId" = String, Path)),

@@ -1,4 +1,4 @@
-//! The rules of networks and keys.
+//! Rules of networks and keys.
 
 use axum::http::StatusCode;
 use hub_db::{Db, Tx};
@@ -20,46 +20,46 @@ use crate::plans::PlansError;
 use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 
-/// Characters of base 62.
+/// Length in characters of base 62.
 pub(crate) const SIGNING_SECRET_LENGTH: usize = 48;
 
-/// What can be wrong with a request about networks and keys.
+/// Reason for the failure of a request about networks and keys.
 #[derive(Debug, Error)]
 pub enum NetworksError {
     /// The name is taken.
-    #[error("A network named `{0}` exists already.")]
+    #[error("A network named `{0}` already exists.")]
     NameTaken(String),
     /// No such network.
-    #[error("There is no network {0}.")]
+    #[error("No network {0}.")]
     UnknownNetwork(NetworkId),
     /// No network has this name.
-    #[error("There is no network `{0}`.")]
+    #[error("No network `{0}`.")]
     NoSuchName(String),
     /// No such key in the caller's network.
     #[error("This network has no key `{}`.", .0.0)]
     UnknownKey(KeyId),
-    /// A caller tried to grant more than it has.
-    #[error("A key cannot make, roll or revoke a key with scopes that it does not have itself.")]
+    /// A caller tried to grant scopes that it lacks.
+    #[error("Cannot manage a key with more scopes than the caller's.")]
     ScopesExceedOwn,
     /// A caller tried to change a key that expires later than its own.
-    #[error("A key cannot make, roll or revoke a key that outlives it.")]
+    #[error("Cannot manage a key that outlives the caller's.")]
     OutlivesOwn,
-    /// A caller tried to change a key that may be used where its own may not.
-    #[error("A key cannot make, roll or revoke a key for servers or addresses that it is not for itself.")]
+    /// A caller tried to change a key with wider bindings than its own.
+    #[error("Cannot manage a key for servers or addresses outside the caller's.")]
     BindingsExceedOwn,
-    /// Nothing is served of a suspended network.
+    /// A suspended network serves no requests.
     #[error("This network is suspended.")]
     Suspended,
-    /// A key for the operator's work cannot belong to a network.
-    #[error("The scope `operator` is not a network's to give.")]
+    /// A key with the scope `operator` cannot belong to a network.
+    #[error("A network's key cannot have the scope `operator`.")]
     OperatorScope,
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// It is too late to keep the network.
-    #[error("The network {0} is being deleted already.")]
+    /// The deletion has begun and cannot be cancelled.
+    #[error("The network {0} is already being deleted.")]
     BeingDeleted(NetworkId),
-    /// The plan.
+    /// The plan is unknown or invalid.
     #[error(transparent)]
     Plan(#[from] PlansError),
     /// The database failed.
@@ -93,41 +93,41 @@ impl From<NetworksError> for ApiError {
 /// A key to create.
 #[derive(Clone, Debug)]
 pub struct NewKey {
-    /// What its owner calls it.
+    /// Display name.
     pub name: String,
-    /// What it may do.
+    /// Scopes it grants.
     pub scopes: Scopes,
-    /// When it expires.
+    /// Expiry of the key.
     pub expires_at: Option<Millis>,
-    /// Where it may be used.
+    /// Servers and addresses it is bound to.
     pub bindings: Bindings,
 }
 
 impl NewKey {
-    /// What the lists show of it, but for what is small.
+    /// Size of its listed fields, without the small ones.
     fn bytes(&self) -> i64 {
         json_size(&(&self.name, &self.bindings.servers, &self.bindings.addresses)) as i64
     }
 }
 
-/// A key that was just created or rolled; the only time its text is seen.
+/// A key that was just created or rotated; its text is shown only now.
 #[derive(Clone, Debug)]
 pub struct MintedKey {
-    /// Its id.
+    /// Id of the key.
     pub id: KeyId,
-    /// Its text.
+    /// Text of the key.
     pub text: SecretText,
-    /// Its name.
+    /// Display name.
     pub name: String,
-    /// What it may do.
+    /// Scopes it grants.
     pub scopes: Scopes,
-    /// When it expires.
+    /// Expiry of the key.
     pub expires_at: Option<Millis>,
-    /// Where it may be used.
+    /// Servers and addresses it is bound to.
     pub bindings: Bindings,
 }
 
-/// What the audit log shows of a key.
+/// A key's form in the audit log.
 fn shown(name: &str, scopes: Scopes, expires_at: Option<Millis>, bindings: &Bindings) -> Value {
     let scopes: Vec<_> = scopes.iter().collect();
     json!({
@@ -146,8 +146,7 @@ fn shown_row(row: &KeyRow) -> Value {
     shown(&row.name, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())
 }
 
-/// Creates a network and its first key, which may do everything but the operator's work, for someone who works on the
-/// database itself.
+/// Creates a network and its first key, with all scopes except `operator`, for direct work on the database.
 pub async fn create_network(
     db: &Db,
     clock: &Clock,
@@ -157,7 +156,7 @@ pub async fn create_network(
     create_network_on(db, &Origin::command_line(clock, ids), name, None).await
 }
 
-/// The same on a plan that may be another than `default`.
+/// Creates a network on any plan.
 pub(super) async fn create_network_on(
     db: &Db,
     origin: &Origin,
@@ -188,7 +187,7 @@ pub(super) async fn create_network_on(
     Ok((network, key))
 }
 
-/// Creates a key of a network, for someone who works on the database itself.
+/// Creates a key of a network, for direct work on the database.
 pub async fn create_key(
     db: &Db,
     clock: &Clock,
@@ -200,7 +199,7 @@ pub async fn create_key(
     create_key_by(db, &Origin::command_line(clock, ids), network, new, Limit::EndedKeys.bound()).await
 }
 
-/// Creates a key, and forgets all of the network's keys that have ended but for the `kept` newest ones.
+/// Creates a key, and deletes the network's ended keys except for the `kept` newest.
 async fn create_key_by(
     db: &Db,
     origin: &Origin,
@@ -227,7 +226,7 @@ async fn create_key_by(
     Ok(key)
 }
 
-/// Creates a key for a caller, who cannot grant more than it has and whose bindings pass to the key.
+/// Creates a key for a caller, which cannot grant more than it has and whose bindings pass to the key.
 pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> Result<MintedKey, NetworksError> {
     let network = caller.network;
     let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
@@ -238,7 +237,7 @@ pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> R
     create_key_within_limit(app, network, new, &caller.origin(app)).await
 }
 
-/// Creates a key of a network, which may have no more than so many.
+/// Creates a key of a network within its limit of keys.
 pub(super) async fn create_key_within_limit(
     app: &App,
     network: NetworkId,
@@ -251,7 +250,7 @@ pub(super) async fn create_key_within_limit(
     create_key_by(&app.db, origin, network, new, limits::bound(app, Limit::EndedKeys)).await
 }
 
-/// Refuses a key that can do, or is good for longer, than the caller's own.
+/// Refuses a key with more scopes, wider bindings or a later expiry than the caller's own.
 fn require_within(
     caller: &Caller,
     scopes: Scopes,
@@ -270,7 +269,7 @@ fn require_within(
     Ok(())
 }
 
-/// The live key that a caller may roll or revoke.
+/// The live key, if the caller may rotate or revoke it.
 async fn managed_key(tx: &mut Tx, caller: &Caller, id: &KeyId) -> Result<KeyRow, NetworksError> {
     let row = store::live_key(tx, caller.network, id).await?;
     let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
@@ -278,7 +277,7 @@ async fn managed_key(tx: &mut Tx, caller: &Caller, id: &KeyId) -> Result<KeyRow,
     Ok(row)
 }
 
-/// Gives a key a new secret, which the caller learns; the old one stays valid for `overlap_ms`.
+/// Replaces a key's secret; the old one stays valid for `overlap_ms`.
 pub(super) async fn roll_key(
     app: &App,
     caller: &Caller,
@@ -304,7 +303,7 @@ pub(super) async fn roll_key(
     Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at, bindings })
 }
 
-/// Revokes a key within the caller's own.
+/// Revokes a key within the caller's scopes.
 pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
     let now = app.clock.now();
     app.db
@@ -343,7 +342,7 @@ pub(crate) async fn revoke_key(db: &Db, origin: &Origin, network: NetworkId, id:
     .await
 }
 
-/// A page of the network's live keys, and how many there are.
+/// A page of the network's live keys, and their number.
 pub(crate) async fn list_keys(
     db: &Db,
     network: NetworkId,
@@ -353,7 +352,7 @@ pub(crate) async fn list_keys(
     Ok(store::list_keys(db, network, limit, offset).await?)
 }
 
-/// Refuses what needs no key, such as a signed link, of a network that is suspended or gone.
+/// Refuses keyless requests, such as signed links, of a suspended or deleted network.
 pub(crate) async fn require_active(db: &Db, network: NetworkId) -> Result<(), NetworksError> {
     match store::is_suspended(db, network).await? {
         Some(false) => Ok(()),
@@ -362,12 +361,12 @@ pub(crate) async fn require_active(db: &Db, network: NetworkId) -> Result<(), Ne
     }
 }
 
-/// The network called `name`.
+/// Network with this name.
 pub(crate) async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
     Ok(store::find_network(db, name).await?)
 }
 
-/// The network with this id or name.
+/// Network with this id or name.
 pub(crate) async fn resolve_network(db: &Db, id_or_name: &str) -> Result<NetworkId, NetworksError> {
     if let Ok(id) = id_or_name.parse() {
         return Ok(NetworkId(id));

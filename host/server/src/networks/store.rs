@@ -34,7 +34,7 @@ pub(super) async fn network_exists(tx: &mut Tx, network: NetworkId) -> Result<bo
     Ok(row.is_some())
 }
 
-/// Whether the network is suspended; none where there is no such network.
+/// True if the network is suspended; none if there is no such network.
 pub(super) async fn is_suspended(db: &Db, network: NetworkId) -> Result<Option<bool>, Error> {
     let row: Option<(bool,)> =
         db.query("SELECT suspended FROM networks WHERE network_id = $1").bind(network).optional().await?;
@@ -78,7 +78,7 @@ pub(super) async fn insert_key(
     Ok(())
 }
 
-/// A page of the network's keys that are not revoked, oldest first, and how many there are.
+/// A page of the network's keys that are not revoked, oldest first, and their number.
 pub(super) async fn list_keys(
     db: &Db,
     network: NetworkId,
@@ -97,7 +97,7 @@ pub(super) async fn list_keys(
     .await
 }
 
-/// How many keys the network has that are neither revoked nor expired.
+/// Number of the network's keys that are neither revoked nor expired.
 pub(super) async fn count_keys(db: &Db, network: NetworkId, now: Millis) -> Result<i64, Error> {
     let (count,): (i64,) = db
         .query(
@@ -111,7 +111,7 @@ pub(super) async fn count_keys(db: &Db, network: NetworkId, now: Millis) -> Resu
     Ok(count)
 }
 
-/// Forgets the network's keys that are revoked or expired but for the `kept` that ended last.
+/// Deletes the network's revoked and expired keys, except for the `kept` that ended last.
 pub(super) async fn forget_ended_keys(tx: &mut Tx, network: NetworkId, now: Millis, kept: i64) -> Result<(), Error> {
     tx.query(
         "DELETE FROM api_keys WHERE network_id = $1 AND key_id IN (
@@ -135,7 +135,7 @@ pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Res
         .await
 }
 
-/// Gives the key a new secret; the old one stays valid until `overlap_until`.
+/// Replaces a key's secret; the old one stays valid until `overlap_until`.
 pub(super) async fn roll_key(
     tx: &mut Tx,
     network: NetworkId,

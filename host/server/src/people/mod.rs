@@ -1,11 +1,12 @@
-//! People: they are invited to networks by mail, sign in, and act by the role that each network gave them.
+//! People: invited to networks by mail, they sign in and act by the role that each network gave them.
 //!
-//! Invariants: of a password only its argon2id hash is stored, of tokens and recovery codes only their SHA-256; passwords
-//! are hashed on threads of their own, few at a time; wrong ones are counted by account, known or not, and
-//! by address; an answer tells nobody who has an account; nobody gives a role beyond their own; a password that was reset
+//! Invariants: of a password only its argon2id hash is stored, of tokens and recovery codes only their SHA-256;
+//! passwords are hashed on separate threads, few at a time; wrong ones are counted by account, known or not, and by
+//! address; answers do not reveal the existence of accounts; no one grants a role above their own; a password reset
 //! ends all sessions.
-//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which are the
-//! hub's; and of networks `network_members` and `person_links`. `auth` reads those that say who calls.
+//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which
+//! belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
+//! callers.
 
 mod model;
 mod openid;
@@ -29,11 +30,11 @@ use crate::people::password::Hashing;
 
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
-/// What the component keeps in memory.
+/// State of the component in memory.
 #[derive(Debug)]
 pub(crate) struct People {
     hashing: Hashing,
-    /// The OpenID provider, where the operator chose one.
+    /// The OpenID provider, if the operator configured one.
     openid: Option<Provider>,
     /// Wakes the sender: a mail may have become due.
     wake: Notify,
@@ -41,7 +42,7 @@ pub(crate) struct People {
 
 impl People {
     /// # Errors
-    /// Where the settings of the OpenID provider are incomplete or wrong.
+    /// Fails if the settings of the OpenID provider are incomplete or wrong.
     pub(crate) fn open(settings: &Settings) -> anyhow::Result<Self> {
         Ok(Self { hashing: Hashing::default(), openid: Provider::new(settings)?, wake: Notify::new() })
     }
@@ -50,7 +51,7 @@ impl People {
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
     sender::start(app);
-    every(app, SWEEP_INTERVAL, "delete what has ended of people", async |app| {
+    every(app, SWEEP_INTERVAL, "delete expired sessions and links", async |app| {
         store::delete_ended(&app.db, app.clock.now()).await
     });
 }

@@ -1,4 +1,4 @@
-//! Hashing passwords: with argon2id, on threads of their own, few at a time.
+//! Hashes passwords with argon2id, on separate threads, few at a time.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,13 +12,13 @@ use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::people::model::Password;
 
-/// Hashes that are computed at once: each takes some 30 ms of a processor, and 19 MiB.
-const AT_ONCE: usize = 2;
-/// Hashes that may wait: about a second's work. Further callers are told to retry.
-const WAITING: usize = 60;
+/// Concurrent hashes: each takes some 30 ms of a processor, and 19 MiB.
+const MAX_CONCURRENT: usize = 2;
+/// Maximum number of waiting hashes: about a second's work. Further callers have to retry.
+const MAX_WAITING: usize = 60;
 const SALT_LENGTH: usize = 22;
 
-/// What is hashed at the moment.
+/// Hashing in progress.
 #[derive(Debug)]
 pub(super) struct Hashing {
     permits: Semaphore,
@@ -27,11 +27,11 @@ pub(super) struct Hashing {
 
 impl Default for Hashing {
     fn default() -> Self {
-        Self { permits: Semaphore::new(AT_ONCE), waiting: AtomicUsize::new(0) }
+        Self { permits: Semaphore::new(MAX_CONCURRENT), waiting: AtomicUsize::new(0) }
     }
 }
 
-/// A password that waits or is hashed, counted until this is dropped.
+/// A password that is waiting or being hashed, counted until this is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -43,8 +43,8 @@ impl Drop for Waiting<'_> {
 impl Hashing {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
         let waiting = Waiting(&self.waiting);
-        if self.waiting.fetch_add(1, Ordering::Relaxed) >= WAITING {
-            let message = "Too many people sign in at this moment; try again.";
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
+            let message = "Too many people are signing in; try again.";
             return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(1));
         }
         let _permit = self.permits.acquire().await.map_err(ApiError::internal)?;
@@ -54,23 +54,23 @@ impl Hashing {
     }
 }
 
-/// What is stored of a password: a PHC string, with the parameters that OWASP recommends (19 MiB, two passes).
+/// Stored form of a password: a PHC string, with the parameters that OWASP recommends (19 MiB, two passes).
 pub(super) fn hash_now(ids: &Ids, password: &str) -> Result<String, argon2::password_hash::Error> {
     let salt = ids.token(SALT_LENGTH);
     let hash: PasswordHash = Argon2::default().hash_password_with_salt(password.as_bytes(), salt.as_bytes())?;
     Ok(hash.to_string())
 }
 
-/// [`hash_now`] on a thread of its own.
+/// Runs [`hash_now`] on a separate thread.
 pub(super) async fn hash(app: &App, password: &Password) -> Result<String, ApiError> {
     let (ids, password) = (app.ids.clone(), password.clone());
     let hashed = app.people.hashing.run(move || hash_now(&ids, password.expose())).await?;
     hashed.map_err(|error| ApiError::internal(std::io::Error::other(error.to_string())))
 }
 
-/// Whether a password has this hash. Without a hash it is false, after as much time.
+/// True if a password has this hash. Without a hash it is false, after the same time.
 pub(super) async fn verify(app: &App, hash: Option<String>, password: &Password) -> Result<bool, ApiError> {
-    /// Compared with where there is no account: the hash of the empty password, which nobody can send.
+    /// Dummy for missing accounts: the hash of the empty password, which cannot be sent.
     static NOBODYS: LazyLock<String> = LazyLock::new(|| hash_now(&Ids::System, "").unwrap_or_default());
     let password = password.clone();
     app.people
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_argon2id_with_its_salt_and_its_parameters() {
+    fn hashes_are_argon2id_with_salt_and_parameters() {
         let ids = Ids::seeded(1);
         let (one, other) = (hash_now(&ids, "correct horse").unwrap(), hash_now(&ids, "correct horse").unwrap());
         assert!(one.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{one}");

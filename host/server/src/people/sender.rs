@@ -1,4 +1,4 @@
-//! Sends invitations and resets, once they are committed, and again after a failure or a restart.
+//! Sends invitations and resets once they are committed, and retries after a failure or a restart.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use crate::clock::Millis;
 use crate::people::model::{LinkKind, LinkRow, TOKEN_LENGTH, hash};
 use crate::people::store;
 
-/// How often a mail is tried. With the backoff between, that takes some hours.
+/// Maximum number of attempts at a mail. With the backoff between them, that takes some hours.
 const MAX_ATTEMPTS: i64 = 8;
-/// The pause after the first failure; it doubles with each one.
+/// Pause after the first failure; it doubles with each one.
 const INITIAL_BACKOFF: Millis = 60 * 1000;
 /// Another node may have made a mail due without waking this one.
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
@@ -18,10 +18,10 @@ const BATCH: i64 = 100;
 
 /// Sends mails until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.people.wake, "send the mails to people that are due", send_due);
+    when_due(app, POLL_INTERVAL, |app| &app.people.wake, "send due mails to people", send_due);
 }
 
-/// Sends all mails that are due; answers when the next one is.
+/// Sends all due mails. Returns the time of the next one.
 async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let batch = store::due(&app.db, BATCH).await?;
@@ -50,7 +50,7 @@ async fn send(app: &App, link: &LinkRow) -> Result<(), hub_db::Error> {
         Ok(()) => store::clear_due(&app.db, link).await,
         // The address stays out of the log.
         Err(error) => {
-            tracing::warn!(%error, attempt = link.attempts + 1, "a mail to a person was not sent");
+            tracing::warn!(%error, attempt = link.attempts + 1, "could not send a mail to a person");
             if error.is_permanent() || link.attempts + 1 >= MAX_ATTEMPTS {
                 store::clear_due(&app.db, link).await?;
             }
@@ -59,20 +59,20 @@ async fn send(app: &App, link: &LinkRow) -> Result<(), hub_db::Error> {
     }
 }
 
-/// Links begin with the configured URL, never with a request's Host header: its caller chooses that, and the mail goes to
-/// somebody else.
+/// Links begin with the configured URL, never with a request's Host header, which the caller controls while the mail
+/// goes to another person.
 fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (String, String) {
     if link.is(LinkKind::Reset) {
         let url = app.settings.url("/api/people/password/reset");
         let text = format!(
             "Hello,\n\n\
-             somebody, you we hope, said that the password of this address at the Network Hub is lost.\n\n\
-             If it was you, choose a new one within an hour, with this code:\n\n{token}\n\n\
-             Where there is no page that asks for it, send it to {url}:\n\n\
+             someone requested a password reset for this address at the Network Hub.\n\n\
+             If it was you, set a new password within an hour, with this code:\n\n{token}\n\n\
+             If no page asks for the code, send it to {url}:\n\n\
              {{\"token\": \"{token}\", \"password\": \"a new one\"}}\n\n\
-             All places where you are signed in are signed out then. If it was not you, there is nothing to do.\n"
+             You will be signed out everywhere. If it was not you, ignore this mail.\n"
         );
-        return ("Your password at the Network Hub".to_owned(), text);
+        return ("Reset your password at the Network Hub".to_owned(), text);
     }
     let place =
         network.map_or_else(|| "the Network Hub, as an operator".to_owned(), |name| format!("the network {name}"));
@@ -80,16 +80,16 @@ fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (Strin
     let (accept, join) = (app.settings.url("/api/people/accept"), app.settings.url("/api/people/join"));
     let by_openid = app.people.openid.as_ref().map_or(String::new(), |_| {
         let url = app.settings.url(&format!("/api/people/openid/sign-in?invitation={token}"));
-        format!("To sign in without a password of the hub's, accept by following this link:\n\n{url}\n\n")
+        format!("To sign in without a password, accept by this link:\n\n{url}\n\n")
     });
     let text = format!(
         "Hello,\n\n\
          you are invited to {place}{role}.\n\n\
          Accept within seven days, with this code:\n\n{token}\n\n\
          {by_openid}\
-         Where there is no page that asks for it, send it to {accept}:\n\n\
+         If no page asks for the code, send it to {accept}:\n\n\
          {{\"token\": \"{token}\", \"name\": \"your name\", \"password\": \"a new password\"}}\n\n\
-         If you have an account already, sign in and send {{\"token\": \"{token}\"}} to {join}.\n"
+         If you already have an account, sign in and send {{\"token\": \"{token}\"}} to {join}.\n"
     );
     ("You are invited to the Network Hub".to_owned(), text)
 }

@@ -1,4 +1,5 @@
-//! All SQL of people. Persons, whom providers know them as, sessions and failures are the hub's; members and links are of a network.
+//! All SQL of people. Persons, their provider subjects, sessions and failures belong to the hub; members and links
+//! belong to a network.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -25,7 +26,7 @@ pub(super) async fn find(on: impl Into<Executor<'_>>, person: &str) -> Result<Op
     on.into().query(select_person!("WHERE person_id = $1")).bind(person).optional().await
 }
 
-/// The person whom a provider knows as this subject.
+/// Person linked with this subject of a provider.
 pub(super) async fn find_by_openid(
     on: impl Into<Executor<'_>>,
     issuer: &str,
@@ -41,14 +42,14 @@ pub(super) async fn find_by_openid(
         .await
 }
 
-/// Whether any provider, or with `issuer` this one, knows the person.
+/// True if any provider, or with `issuer` this one, identifies the person.
 pub(super) async fn has_openid(on: impl Into<Executor<'_>>, person: &str, issuer: Option<&str>) -> Result<bool, Error> {
     let rows: Vec<(String,)> =
         on.into().query("SELECT issuer FROM person_openid_subjects WHERE person_id = $1").bind(person).all().await?;
     Ok(rows.iter().any(|(known,)| issuer.is_none_or(|issuer| issuer == known)))
 }
 
-/// Links a provider's subject with a person. A subject whose person was deleted may be linked anew.
+/// Links a provider's subject with a person. A subject of a deleted person may be linked again.
 pub(super) async fn link_openid(
     tx: &mut Tx,
     issuer: &str,
@@ -69,13 +70,13 @@ pub(super) async fn link_openid(
     Ok(())
 }
 
-/// The hub's people, the earliest first, and how many there are.
+/// The hub's people, earliest first, and their number.
 pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<PersonRow>, i64), Error> {
     let count = "SELECT COUNT(*) FROM persons";
     db.page(count, select_person!("ORDER BY created_at, person_id LIMIT $1 OFFSET $2"), |it| it, limit, offset).await
 }
 
-/// Adds a person; false where the address has an account.
+/// Adds a person; false if the address has an account.
 pub(super) async fn insert(tx: &mut Tx, person: &PersonRow) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -106,7 +107,7 @@ pub(super) async fn set_password(tx: &mut Tx, person: &str, hash: &str) -> Resul
     Ok(())
 }
 
-/// Deletes a person with their sessions, codes and memberships; the networks they were a member of, each with the role.
+/// Deletes a person with their sessions, codes and memberships. Returns their networks and roles.
 pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<(NetworkId, String)>, Error> {
     tx.query("DELETE FROM person_sessions WHERE person_id = $1").bind(person).execute().await?;
     set_totp(tx, person, None, false).await?;
@@ -121,7 +122,7 @@ pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<(NetworkId, 
     Ok(rows)
 }
 
-/// Sets the second factor, or takes it away; its recovery codes are gone.
+/// Sets or removes the second factor, and deletes its recovery codes.
 pub(super) async fn set_totp(tx: &mut Tx, person: &str, secret: Option<&[u8]>, confirmed: bool) -> Result<(), Error> {
     tx.query("UPDATE persons SET totp_secret = $2, totp_confirmed = $3 WHERE person_id = $1")
         .bind(person)
@@ -133,7 +134,7 @@ pub(super) async fn set_totp(tx: &mut Tx, person: &str, secret: Option<&[u8]>, c
     Ok(())
 }
 
-/// Uses up a step of the second factor; false where it, or a later one, was used.
+/// Uses up a step of the second factor; false if it, or a later one, was used.
 pub(super) async fn use_totp_step(db: &Db, person: &str, step: i64) -> Result<bool, Error> {
     let rows = db
         .write("UPDATE persons SET totp_last_step = $2 WHERE person_id = $1 AND totp_last_step < $2")
@@ -153,13 +154,13 @@ pub(super) async fn insert_recovery_code(tx: &mut Tx, person: &str, sha256: &[u8
     Ok(())
 }
 
-/// Uses up a recovery code; false where there is none.
+/// Uses up a recovery code; false if there is none.
 pub(super) async fn use_recovery_code(db: &Db, person: &str, sha256: &[u8]) -> Result<bool, Error> {
     let delete = "DELETE FROM person_recovery_codes WHERE person_id = $1 AND sha256 = $2";
     Ok(db.write(delete).bind(person).bind(sha256).execute().await? > 0)
 }
 
-/// The addresses at which a person was signed in lately.
+/// Addresses at which a person was recently signed in.
 pub(super) async fn addresses_of_sessions(db: &Db, folded: &str) -> Result<Vec<String>, Error> {
     let rows: Vec<(String,)> = db
         .query(
@@ -172,7 +173,7 @@ pub(super) async fn addresses_of_sessions(db: &Db, folded: &str) -> Result<Vec<S
     Ok(rows.into_iter().map(|(address,)| address).collect())
 }
 
-/// Stores a session, and deletes those of the person that end first over `most`.
+/// Stores a session, and deletes the person's earliest ending ones above `most`.
 pub(super) async fn insert_session(
     tx: &mut Tx,
     person: &str,
@@ -205,7 +206,7 @@ pub(super) async fn insert_session(
     Ok(())
 }
 
-/// Ends a session. From where it was stays known for a while.
+/// Ends a session. Its address stays known for a while.
 pub(super) async fn end_session(db: &Db, session: &str, now: Millis) -> Result<(), Error> {
     db.write("UPDATE person_sessions SET expires_at = $2 WHERE session_id = $1 AND expires_at > $2")
         .bind(session)
@@ -215,7 +216,7 @@ pub(super) async fn end_session(db: &Db, session: &str, now: Millis) -> Result<(
     Ok(())
 }
 
-/// Ends all sessions of a person but one.
+/// Ends all sessions of a person except one.
 pub(super) async fn end_sessions(tx: &mut Tx, person: &str, but: Option<&str>, now: Millis) -> Result<(), Error> {
     tx.query(
         "UPDATE person_sessions SET expires_at = $3 WHERE person_id = $1 AND session_id <> $2 AND expires_at > $3",
@@ -228,8 +229,8 @@ pub(super) async fn end_sessions(tx: &mut Tx, person: &str, but: Option<&str>, n
     Ok(())
 }
 
-/// How often signing in has failed for an address, and when last. Until the transaction ends nobody else reads or changes it,
-/// so that attempts at once are counted one after the other.
+/// Number of failed sign-ins for an address, and time of the last. Locked until the transaction ends, so that
+/// concurrent attempts are counted one after the other.
 pub(super) async fn lock_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(i64, Millis), Error> {
     tx.query(
         "INSERT INTO sign_in_failures (email_sha256, failures, last_at) VALUES ($1, 0, 0)
@@ -276,7 +277,7 @@ pub(super) async fn delete_ended(db: &Db, now: Millis) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes a person a member, or gives a member another role.
+/// Adds a member, or changes a member's role.
 pub(super) async fn put_member(
     tx: &mut Tx,
     network: NetworkId,
@@ -307,7 +308,7 @@ macro_rules! select_member {
     };
 }
 
-/// The addresses of the members with a role.
+/// Addresses of the members with a role.
 pub(super) async fn addresses(db: &Db, network: NetworkId, role: Role) -> Result<Vec<String>, Error> {
     let rows: Vec<(String,)> = db
         .query(
@@ -325,7 +326,7 @@ pub(super) async fn member(tx: &mut Tx, network: NetworkId, person: &str) -> Res
     tx.query(select_member!("AND m.person_id = $2")).bind(network).bind(person).optional().await
 }
 
-/// By when they joined, and how many there are.
+/// Members by the time they joined, and their number.
 pub(super) async fn members(
     db: &Db,
     network: NetworkId,
@@ -348,7 +349,7 @@ pub(super) async fn delete_member(tx: &mut Tx, network: NetworkId, person: &str)
     Ok(())
 }
 
-/// The networks of a person, by name.
+/// Networks of a person, by name.
 pub(super) async fn memberships(db: &Db, person: &str) -> Result<Vec<MembershipRow>, Error> {
     db.query(
         "SELECT m.network_id, n.name, m.role FROM network_members m JOIN networks n ON n.network_id = m.network_id
@@ -359,7 +360,7 @@ pub(super) async fn memberships(db: &Db, person: &str) -> Result<Vec<MembershipR
     .await
 }
 
-/// How many are members of a network or invited to it.
+/// Number of members of a network and of people invited to it.
 pub(super) async fn count_people(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
     let (count,): (i64,) = tx
         .query(
@@ -404,7 +405,7 @@ pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error
     Ok(())
 }
 
-/// The latest link of this kind to an address.
+/// Latest link of this kind to an address.
 pub(super) async fn latest_link(
     tx: &mut Tx,
     network: NetworkId,
@@ -419,13 +420,13 @@ pub(super) async fn latest_link(
         .await
 }
 
-/// The link that a token is of.
+/// Link of a token.
 pub(super) async fn find_link(tx: &mut Tx, sha256: &[u8]) -> Result<Option<LinkRow>, Error> {
     // Crosses networks: the token names its network.
     tx.query(select_link!("WHERE sha256 = $1")).bind(sha256).optional().await
 }
 
-/// The invitations to a network that wait, the latest first, and how many there are.
+/// Pending invitations to a network, latest first, and their number.
 pub(super) async fn invitations(
     db: &Db,
     network: NetworkId,
@@ -448,19 +449,19 @@ pub(super) async fn link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Op
     tx.query(select_link!("WHERE network_id = $1 AND link_id = $2")).bind(network).bind(id).optional().await
 }
 
-/// Deletes a link; false where it is gone.
+/// Deletes a link; false if it is gone.
 pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<bool, Error> {
     let delete = "DELETE FROM person_links WHERE network_id = $1 AND link_id = $2";
     Ok(tx.query(delete).bind(network).bind(id).execute().await? > 0)
 }
 
-/// The mails due next, the longest due first.
+/// The next due mails, longest due first.
 pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<LinkRow>, Error> {
     // Crosses networks: one sender is for all.
     db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).all().await
 }
 
-/// Claims a mail until `until`, when it is due again, and gives its link a token. False where another node has claimed it.
+/// Claims a mail until `until`, when it is due again, and gives its link a token. False if another node has claimed it.
 pub(super) async fn claim(db: &Db, link: &LinkRow, sha256: &[u8], until: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -487,7 +488,7 @@ pub(super) async fn clear_due(db: &Db, link: &LinkRow) -> Result<(), Error> {
     Ok(())
 }
 
-/// What mails call a network; none for the hub itself.
+/// Name of a network in mails; none for the hub itself.
 pub(super) async fn network_name(db: &Db, network: NetworkId) -> Result<Option<String>, Error> {
     if network == OPERATOR_NETWORK {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Groups as they are sent, and resolved permissions, on the wire.
+//! Groups and resolved permissions in requests and answers.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::permissions::model::{Group, Node};
 use crate::permissions::service::{EffectivePermissions, NodeResult};
 use crate::values::{Identifier, PlayerId, Text};
 
-/// A group as it shall be from now on.
+/// New content of a group.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PermissionGroupUpdate)]
 pub(super) struct PutGroup {
-    /// Not looked at: the id in the path counts.
+    /// Ignored: the id in the path counts.
     #[schema(example = "vip")]
     #[allow(dead_code, reason = "its type is checked all the same")]
     group_id: Option<String>,
     #[schema(example = "VIP")]
     display_name: Option<Text<255>>,
-    /// 0 when absent.
+    /// Default: 0.
     #[schema(example = 10)]
     priority: Option<i64>,
     #[schema(example = "[VIP]")]
@@ -30,7 +30,7 @@ pub(super) struct PutGroup {
     chat_prefix_color: Option<Text<255>>,
     #[schema(example = "yellow")]
     chat_name_color: Option<Text<255>>,
-    /// All of its nodes, at most 2,000: those it had before and that are not named here are gone.
+    /// All nodes of the group, at most 2,000; nodes that are not listed are removed.
     #[schema(max_items = 2000)]
     permissions: Option<Vec<Node>>,
 }
@@ -50,48 +50,48 @@ impl PutGroup {
     }
 }
 
-/// What a player may do.
+/// Effective permissions of a player.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EffectivePermissions)]
 pub(crate) struct EffectiveBody {
     player_uuid: PlayerId,
-    /// Rises with every change of the network's groups and of the player's own nodes. A `PERMISSIONS_UPDATED` of this revision or
-    /// an earlier one is in here already.
+    /// Rises with every change of the network's groups and of the player's own nodes. A `PERMISSIONS_UPDATED` of this
+    /// revision or an earlier one is already included.
     #[schema(example = 42)]
     revision: i64,
-    /// When this answer changes without a `PERMISSIONS_UPDATED`, because a node expires; null: never.
+    /// Time at which this answer changes without a `PERMISSIONS_UPDATED`, because a node expires; null: never.
     #[schema(example = json!(null))]
     valid_until: Option<Millis>,
-    /// The groups that count, in the order they do.
+    /// Groups of the player, in order of precedence.
     #[schema(example = json!(["vip", "default"]))]
     groups: Vec<String>,
-    /// What is decided of each node asked for, as it was asked for; null where nothing is. Without `node` all that
-    /// something is said of, in lower case, wildcards as such.
+    /// Decision per requested node, spelled as requested; null if undecided. Without `node`, all decided nodes, in
+    /// lower case, wildcards included.
     #[schema(value_type = BTreeMap<String, Option<bool>>, example = json!({"essentials.fly": true}))]
     permissions: BTreeMap<String, Option<bool>>,
-    /// With `explain=true`: why, in the order asked.
+    /// Only with `explain=true`: the deciding nodes, in the order of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     explanation: Option<Vec<Explanation>>,
 }
 
-/// Why a node is allowed or denied.
+/// Reason for which a node is allowed or denied.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PermissionExplanation)]
 struct Explanation {
     #[schema(example = "essentials.fly")]
     node: String,
-    /// Null where nothing is said of it.
+    /// Null if undecided.
     #[schema(example = true)]
     value: Option<bool>,
     /// The stored node that decided.
     decided_by: Option<Node>,
-    /// The group that holds the deciding node; null where the player does.
+    /// Group that holds the deciding node; null if the player does.
     #[schema(example = "member")]
     group: Option<String>,
-    /// The groups from the player to that one.
+    /// Groups from the player to that group.
     #[schema(example = json!(["vip", "member"]))]
     through: Vec<String>,
 }

@@ -1,12 +1,12 @@
-//! Where a node applies, and where a player is.
+//! Contexts and worlds of nodes and players.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text_type::text_type;
 
-/// The longest context or world, in characters.
+/// Maximum length of a context or world, in characters.
 const MAX_CHARACTERS: usize = 255;
-/// Alone, it means everywhere, as an absent one does.
+/// Alone, it means everywhere, like an absent context.
 const EVERYWHERE: &str = "global";
 
 fn check(text: &str) -> Result<(), &'static str> {
@@ -20,13 +20,13 @@ fn check(text: &str) -> Result<(), &'static str> {
 }
 
 text_type! {
-    /// Where something is: `key=value` pairs with commas between, such as `server=lobby,gamemode=skyblock`. A word without
-    /// `=` is a server. Compared without case. Blank or `global` is everywhere.
+    /// Scope as `key=value` pairs separated by commas, such as `server=lobby,gamemode=skyblock`. A word without `=` is
+    /// a server. Compared without case. Blank or `global` is everywhere.
     pub(crate) struct PermissionContext;
     check: |text| {
         check(text)?;
         if pairs(text).any(|(key, value)| key.is_empty() || value.is_empty()) {
-            return Err("must be `key=value` pairs with commas between, such as `server=lobby`");
+            return Err("must be `key=value` pairs separated by commas, such as `server=lobby`");
         }
         Ok(())
     };
@@ -34,7 +34,7 @@ text_type! {
 }
 
 text_type! {
-    /// The world something is in. Compared without case. Blank or `global` is everywhere.
+    /// Name of a world. Compared without case. Blank or `global` is everywhere.
     pub(crate) struct PermissionWorld;
     check: check;
     schema: |text| text.max_length(Some(MAX_CHARACTERS));
@@ -53,7 +53,7 @@ fn world_pair(world: &PermissionWorld) -> Option<(String, String)> {
     (!name.is_empty() && name != EVERYWHERE).then(|| ("world".to_owned(), name))
 }
 
-/// Values by key: those a node requires, or those a player is in.
+/// Values by key, required by a node or held by a player.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ContextSet(BTreeMap<String, BTreeSet<String>>);
 
@@ -67,17 +67,17 @@ impl ContextSet {
         all
     }
 
-    /// How many pairs there are.
+    /// Number of pairs.
     pub(super) fn len(&self) -> usize {
         self.0.values().map(BTreeSet::len).sum()
     }
 
-    /// Whether it stands for everywhere.
+    /// True if it means everywhere.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The pairs, by key and value.
+    /// Pairs by key and value.
     pub(super) fn into_pairs(self) -> Vec<(String, String)> {
         self.0.into_iter().flat_map(|(key, values)| values.into_iter().map(move |value| (key.clone(), value))).collect()
     }
@@ -86,7 +86,7 @@ impl ContextSet {
         self.0.contains_key(key)
     }
 
-    /// Whether `current` has, of each key required here, one of the values.
+    /// True if `current` has one of the values of each key required here.
     pub(super) fn is_satisfied_by(&self, current: &Self) -> bool {
         self.0.iter().all(|(key, values)| current.0.get(key).is_some_and(|has| !has.is_disjoint(values)))
     }

@@ -1,5 +1,5 @@
-//! Groups and nodes that come from another tool. They are added to what is there: a node of the same name, context and
-//! world is replaced, others stay.
+//! Imports groups and nodes from another tool. They are added to the existing ones: a node of the same name, context
+//! and world is replaced, others stay.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -18,15 +18,15 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GroupImport {
     pub(crate) id: Identifier,
-    /// None leaves what is there.
+    /// None keeps the existing one.
     pub(crate) display_name: Option<String>,
     pub(crate) priority: i64,
-    /// None leaves what is there.
+    /// None keeps the existing one.
     pub(crate) chat_prefix: Option<String>,
     pub(crate) nodes: Vec<Node>,
 }
 
-/// What is there, and what it becomes.
+/// Merges a group into the existing one.
 async fn merge(
     on: &mut Executor<'_>,
     network: NetworkId,
@@ -50,7 +50,7 @@ async fn merge(
     Ok((stored, merged))
 }
 
-/// The bytes that a group counts as, as [`store::count_groups`] counts them.
+/// Size of a group in bytes, as [`store::count_groups`] counts it.
 fn bytes(group: &Group) -> i64 {
     let texts = [&group.display_name, &group.chat_prefix, &group.chat_prefix_color, &group.chat_name_color];
     let texts = group.id.len() + texts.into_iter().flatten().map(String::len).sum::<usize>();
@@ -58,7 +58,7 @@ fn bytes(group: &Group) -> i64 {
     i64::try_from(200 + nodes + 6 * texts).unwrap_or(i64::MAX)
 }
 
-/// What becomes of a group; refused where the network may not have it.
+/// Group after the import; refused if it exceeds the network's limits.
 pub(crate) async fn plan_group(
     app: &App,
     network: NetworkId,
@@ -75,7 +75,7 @@ pub(crate) async fn plan_group(
     Ok(outcome)
 }
 
-/// Writes a group as it is planned.
+/// Writes a planned group.
 pub(crate) async fn write_group(
     app: &App,
     tx: &mut Tx,
@@ -87,8 +87,8 @@ pub(crate) async fn write_group(
     group_changed(app, tx, network, &merged.id).await
 }
 
-/// What becomes of a player's nodes: those that are new or differ, how many are new, and what that is called. Refused where
-/// the player may not have so many.
+/// Plan for a player's nodes: its outcome, the new and changed nodes, and the number of new ones. Refused if it exceeds
+/// the player's limits.
 pub(crate) async fn plan_nodes(
     app: &App,
     network: NetworkId,
@@ -113,7 +113,7 @@ pub(crate) async fn plan_nodes(
     Ok((Imported::of(!stored.is_empty(), !different.is_empty()), different, count(new)))
 }
 
-/// Refuses to add so many nodes of players, and so many players with nodes, where the network may not have them.
+/// Refuses new nodes and players with nodes beyond the network's limits.
 pub(crate) async fn check_new_nodes(
     app: &App,
     network: NetworkId,
@@ -127,7 +127,7 @@ pub(crate) async fn check_new_nodes(
     Ok(())
 }
 
-/// Writes a player's nodes as they are planned.
+/// Writes a player's planned nodes.
 pub(crate) async fn write_nodes(
     app: &App,
     tx: &mut Tx,

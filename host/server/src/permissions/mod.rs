@@ -1,10 +1,11 @@
-//! Permissions: groups of nodes, nodes of players, and what a player may do by them.
+//! Permissions: groups of nodes, nodes of players, and their effective result per player.
 //!
-//! Invariants: a node is identified by its name, context and world together, and adding one again replaces it; an expired
-//! node is neither listed nor counted, from the moment it expires; what a player may do is resolved from what is stored at
-//! that moment, so that no answer is ever stale. Names are stored as they were sent; only the resolver compares them
-//! without case.
-//! Every change raises the network's revision; what a player may do has the revision of the last change that may concern them.
+//! Invariants: a node is identified by its name, context and world together, and adding it again replaces it; an
+//! expired node is neither listed nor counted, from the moment it expires; effective permissions are resolved from the
+//! rows stored at that moment, so that no answer is ever stale. Names are stored as sent; only the resolver compares
+//! them without case.
+//! Every change raises the network's revision; a player's effective permissions have the revision of the last change
+//! that may concern them.
 //! Tables: `permission_groups` (each with its nodes, as one row), `permission_nodes` (the players' own),
 //! `permission_revisions` and `player_permission_revisions`.
 
@@ -25,7 +26,7 @@ pub(crate) use import::{GroupImport, check_new_nodes, plan_group, plan_nodes, wr
 pub(crate) use model::Node;
 pub(crate) use routes::router;
 
-/// The events of this component, for the document.
+/// Events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<service::PermissionsChange>(EventKind::PermissionsUpdated)]
 }

@@ -7,28 +7,29 @@ use crate::clock::Millis;
 use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld};
 use crate::values::{Identifier, blank_as_absent};
 
-/// What is allowed or denied, where and until when. Known by `node`, `context` and `world` together.
+/// A permission that is allowed or denied, in a context and until a time. Identified by `node`, `context` and `world`
+/// together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PermissionNode)]
 #[allow(clippy::struct_field_names, reason = "as on the wire")]
 pub(crate) struct Node {
-    /// Such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
+    /// Name, such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
     #[schema(example = "essentials.fly")]
     pub(crate) node: Identifier,
-    /// `false` denies; `true` when absent.
+    /// `false` denies. Default: `true`.
     #[serde(default = "default_true", deserialize_with = "true_if_null")]
     #[schema(required = false, nullable, default = true, value_type = bool)]
     pub(crate) value: bool,
-    /// `key=value` pairs with commas between; a word alone is a server; absent, null, blank or `global` is everywhere.
+    /// `key=value` pairs separated by commas; a single word is a server; absent, null, blank or `global` is everywhere.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "server=lobby")]
     pub(crate) context: Option<PermissionContext>,
-    /// The world it applies in; absent, null, blank or `global` is every world.
+    /// World it applies in; absent, null, blank or `global` is every world.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "world_nether")]
     pub(crate) world: Option<PermissionWorld>,
-    /// When it ends; absent or null is never.
+    /// Expiry; absent or null is never.
     #[serde(default, deserialize_with = "positive_time")]
     #[schema(minimum = 1, example = 1_900_000_000_000_i64)]
     pub(crate) expires_at: Option<Millis>,
@@ -50,22 +51,22 @@ fn positive_time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Mi
     Ok(at)
 }
 
-/// What identifies a node among those of its holder: name, context and world.
+/// Identity of a node among those of its holder: name, context and world.
 pub(super) type NodeKey<'a> = (&'a str, &'a str, &'a str);
 
 impl Node {
-    /// Whether it has not expired at `now`.
+    /// True if it has not expired at `now`.
     pub(super) fn is_live(&self, now: Millis) -> bool {
         self.expires_at.is_none_or(|at| now < at)
     }
 
-    /// Where it applies, for tests of other components.
+    /// Contexts it applies in, for tests of other components.
     #[cfg(test)]
     pub(crate) fn contexts_for_tests(&self) -> impl PartialEq + std::fmt::Debug + use<> {
         self.contexts()
     }
 
-    /// Where it applies.
+    /// Contexts it applies in.
     pub(super) fn contexts(&self) -> ContextSet {
         ContextSet::new(self.context.as_ref(), self.world.as_ref())
     }
@@ -86,7 +87,7 @@ pub(super) struct Group {
     pub(super) id: String,
     #[schema(example = "VIP")]
     pub(super) display_name: Option<String>,
-    /// Of several groups the one with the higher priority comes first.
+    /// Groups with a higher priority take precedence.
     #[schema(example = 10)]
     pub(super) priority: i64,
     #[schema(example = "[VIP]")]
@@ -95,7 +96,7 @@ pub(super) struct Group {
     pub(super) chat_prefix_color: Option<String>,
     #[schema(example = "yellow")]
     pub(super) chat_name_color: Option<String>,
-    /// Without those that have expired; by node, context and world.
+    /// Nodes that have not expired, by node, context and world.
     #[serde(rename = "permissions")]
     pub(super) nodes: Vec<Node>,
 }

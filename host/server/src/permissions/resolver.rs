@@ -1,9 +1,10 @@
-//! Resolves what a player may do, by the rules of LuckPerms. Pure: the nodes, the player's contexts and the time go in.
+//! Resolves effective permissions by the rules of LuckPerms. Pure: it takes the nodes, the player's contexts and the
+//! time.
 //!
 //! The player's own nodes come first, then those of their groups, depth first; the groups of one holder in order of
-//! priority, those of equal priority in the order of the nodes that name them. The first holder with a node of that name decides it. Only then come wildcards: `a.b.c` is looked up itself,
-//! then as `a.b.*`, `a.*` and `*`, each in the same order of holders, so that a node itself counts before any wildcard,
-//! whoever holds either.
+//! priority, those of equal priority in the order of the nodes that name them. The first holder with a node of that
+//! name decides it. Only then come wildcards: `a.b.c` is looked up itself, then as `a.b.*`, `a.*` and `*`, each in the
+//! same order of holders, so that a node itself counts before any wildcard of any holder.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,33 +13,33 @@ use crate::clock::Millis;
 use crate::permissions::context::ContextSet;
 use crate::permissions::model::{Group, Node};
 
-/// The group of players without an unconditional group, where it exists.
+/// Group of players without an unconditional group, if it exists.
 const DEFAULT_GROUP: &str = "default";
-/// The prefix of nodes that make their holder a member of a group.
+/// Prefix of nodes that grant membership of a group.
 const MEMBERSHIP: &str = "group.";
 
-/// The permissions of one player in their contexts at one time.
+/// Permissions of one player in their contexts at one time.
 #[derive(Debug)]
 pub(super) struct Resolved<'a> {
     inherited: Vec<InheritedGroup<'a>>,
     decisions: BTreeMap<String, Decision<'a>>,
 }
 
-/// A group that counts, and the index of the one it was reached through.
+/// A group of the player, and the index of the group it was reached through.
 #[derive(Debug)]
 struct InheritedGroup<'a> {
     group: &'a Group,
     via: Option<usize>,
 }
 
-/// The node that decides, and the index of the group that holds it; none is the player.
+/// The deciding node, and the index of the group that holds it; none is the player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decision<'a> {
     pub(super) node: &'a Node,
     holder: Option<usize>,
 }
 
-/// Groups by id: the one with exactly this id, or else the first whose id differs in case only.
+/// Groups by id: the one with exactly this id, else the first that differs only in case.
 struct GroupIndex<'a> {
     exact: HashMap<&'a str, &'a Group>,
     folded: HashMap<String, &'a Group>,
@@ -60,14 +61,14 @@ impl<'a> GroupIndex<'a> {
         self.exact.get(id).or_else(|| self.folded.get(&fold(id))).copied()
     }
 
-    /// The group that a node makes its holder a member of.
+    /// Group whose membership a node grants.
     fn parent_by(&self, node: &Node) -> Option<&'a Group> {
         let (start, id) = node.node.as_str().split_at_checked(MEMBERSHIP.len())?;
         let is_membership = node.value && start.eq_ignore_ascii_case(MEMBERSHIP);
         is_membership.then(|| self.find(id)).flatten()
     }
 
-    /// The groups that these nodes make their holder a member of, in the order they count.
+    /// Groups whose membership these nodes grant, in order of precedence.
     fn parents(&self, nodes: &[&Node]) -> Vec<&'a Group> {
         let mut parents: Vec<_> = nodes.iter().filter_map(|node| self.parent_by(node)).collect();
         sort_by_priority(&mut parents);
@@ -75,8 +76,8 @@ impl<'a> GroupIndex<'a> {
     }
 }
 
-/// Groups of equal priority keep the order of the nodes that make their holder a member of them. A group that several
-/// nodes name counts once, where it is reached first.
+/// Groups of equal priority keep the order of the nodes that grant their membership. A group named by several nodes
+/// counts once, at its first position.
 fn sort_by_priority(groups: &mut [&Group]) {
     groups.sort_by_key(|group| Reverse(group.priority));
 }
@@ -85,10 +86,9 @@ fn fold(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// The nodes of one holder that apply in the contexts `current`, the strongest first: those bound to contexts before those
-/// that apply everywhere, those bound to a server before others, then those bound to a world, then to more contexts, and of
-/// equally many to those whose names are later in the alphabet; temporary before permanent, those that end sooner before
-/// later ones.
+/// Nodes of one holder that apply in the contexts `current`, strongest first: those bound to contexts before those that
+/// apply everywhere, those bound to a server before others, then those bound to a world, then to more contexts, and of
+/// equally many those whose names are later in the alphabet; temporary before permanent, earlier expiry before later.
 fn applicable<'a>(nodes: &'a [Node], current: &ContextSet, now: Millis) -> Vec<&'a Node> {
     let live = nodes.iter().filter(|node| node.is_live(now));
     let mut found: Vec<_> = live
@@ -124,7 +124,7 @@ pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &Contex
         sort_by_priority(&mut first);
     }
 
-    // Each group counts once, where it is reached first; that ends cycles, too.
+    // Each group counts once, at its first position; that ends cycles, too.
     let mut seen = HashSet::new();
     let mut stack: Vec<_> = first.into_iter().rev().map(|group| (group, None)).collect();
     while let Some((group, via)) = stack.pop() {
@@ -141,14 +141,14 @@ pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &Contex
 }
 
 impl<'a> Resolved<'a> {
-    /// Adds the nodes of a holder; those that an earlier holder decided stay.
+    /// Adds the nodes of a holder; decisions of earlier holders stay.
     fn add(&mut self, nodes: &[&'a Node], holder: Option<usize>) {
         for node in nodes {
             self.decisions.entry(fold(node.node.as_str())).or_insert(Decision { node, holder });
         }
     }
 
-    /// What decides one node, if anything does.
+    /// Decision on one node, if there is any.
     pub(super) fn check(&self, node: &str) -> Option<Decision<'a>> {
         let name = fold(node);
         let mut found = self.decisions.get(&name);
@@ -165,12 +165,12 @@ impl<'a> Resolved<'a> {
         self.decisions.iter().map(|(node, decision)| (node.as_str(), *decision))
     }
 
-    /// The groups that count, in the order they do.
+    /// Groups of the player, in order of precedence.
     pub(super) fn groups(&self) -> impl Iterator<Item = &'a Group> {
         self.inherited.iter().map(|inherited| inherited.group)
     }
 
-    /// The groups from the player to the holder of the deciding node; empty where the player holds it.
+    /// Groups from the player to the holder of the deciding node; empty if the player holds it.
     pub(super) fn path(&self, decision: Decision<'a>) -> Vec<&'a Group> {
         let mut path = vec![];
         let mut next = decision.holder;

@@ -6,7 +6,7 @@ mod players;
 
 use crate::endpoints::Endpoints;
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     groups::router().merge(players::router()).merge(effective::router())
 }

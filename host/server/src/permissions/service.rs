@@ -1,4 +1,4 @@
-//! The rules of permissions.
+//! Rules of permissions.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ use crate::permissions::resolver::{self, Decision, Resolved};
 use crate::permissions::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// What can be wrong with a request about permissions.
+/// Reason for the failure of a request about permissions.
 #[derive(Debug, Error)]
 pub(crate) enum PermissionsError {
     /// No such group in the caller's network.
     #[error("This network has no group `{0}`.")]
     UnknownGroup(Identifier),
-    /// The explanation of so many nodes has no room in one answer.
-    #[error("The explanation is too large for one answer; ask for single nodes by `node`.")]
+    /// The explanation of the requested nodes exceeds one answer.
+    #[error("The explanation is too large for one answer; request single nodes by `node`.")]
     TooLarge,
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -50,7 +50,7 @@ impl From<PermissionsError> for ApiError {
     }
 }
 
-/// All groups, the highest priority first, without the nodes that have expired.
+/// All groups, highest priority first, without expired nodes.
 pub(super) async fn groups(app: &App, network: NetworkId) -> Result<Vec<Group>, PermissionsError> {
     let now = app.clock.now();
     let mut groups = store::groups(&app.db, network).await?;
@@ -60,7 +60,7 @@ pub(super) async fn groups(app: &App, network: NetworkId) -> Result<Vec<Group>, 
     Ok(groups)
 }
 
-/// One group, without the nodes that have expired.
+/// One group, without expired nodes.
 pub(super) async fn group(app: &App, network: NetworkId, id: Identifier) -> Result<Group, PermissionsError> {
     let found = store::group(&app.db, network, id.as_str()).await?;
     let mut group = found.ok_or(PermissionsError::UnknownGroup(id))?;
@@ -77,7 +77,7 @@ pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -
     app.db
         .transaction(async |mut tx| {
             store::put_group(&mut tx, network, &group).await?;
-            // This one is among them.
+            // Includes this group.
             let (groups, bytes) = store::count_groups(&mut tx, network).await?;
             limits::check(app, Limit::Groups, groups - 1, 1)?;
             limits::check(app, Limit::GroupBytes, bytes, 0)?;
@@ -86,20 +86,20 @@ pub(super) async fn put_group(app: &App, network: NetworkId, mut group: Group) -
         .await
 }
 
-/// What of a network's permissions changed.
+/// A change of a network's permissions.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"groupId": "vip", "revision": 42}))]
 pub(crate) struct PermissionsChange {
-    /// The group that was put or deleted: what all players may do may have changed.
+    /// Group that was put or deleted: the effective permissions of all players may have changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = "vip")]
     group_id: Option<String>,
-    /// The player whose own nodes changed.
+    /// Player whose own nodes changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     player_uuid: Option<PlayerId>,
-    /// Rises with every change; effective permissions of this revision or a later one have it.
+    /// Rises with every change; effective permissions of this revision or a later one include it.
     #[schema(example = 42)]
     revision: i64,
 }
@@ -138,7 +138,7 @@ pub(super) async fn nodes(app: &App, network: NetworkId, player: PlayerId) -> Re
     Ok(store::nodes(&app.db, network, player, app.clock.now()).await?)
 }
 
-/// Adds a node to a player, or gives one they have a new value and expiry.
+/// Adds a node to a player, or updates its value and expiry.
 pub(super) async fn add_node(
     app: &App,
     network: NetworkId,
@@ -155,7 +155,7 @@ pub(super) async fn add_node(
             store::delete_expired(&mut tx, network, player, now).await?;
             if !store::update_node(&mut tx, network, player, node).await? {
                 store::put_node(&mut tx, network, player, node).await?;
-                // This one is among them.
+                // Includes this node.
                 let (nodes, bytes) = store::count_nodes(&mut tx, network, player).await?;
                 limits::check(app, Limit::NodesPerPlayer, nodes - 1, 1)?;
                 limits::check(app, Limit::NodeBytesPerPlayer, bytes, 0)?;
@@ -165,7 +165,7 @@ pub(super) async fn add_node(
         .await
 }
 
-/// Removes a node from a player. One they do not have is no error.
+/// Removes a node from a player. A missing node is not an error.
 pub(super) async fn remove_node(
     app: &App,
     network: NetworkId,
@@ -182,30 +182,30 @@ pub(super) async fn remove_node(
         .await
 }
 
-/// The resolved permissions of a player.
+/// Resolved permissions of a player.
 #[derive(Clone, Debug)]
 pub(super) struct EffectivePermissions {
-    /// The last change that they have.
+    /// Last change they include.
     pub(super) revision: i64,
-    /// When they change without one: the first node expires.
+    /// Time of the next expiry of a node, which changes them.
     pub(super) valid_until: Option<Millis>,
-    /// The groups that count, in the order they do.
+    /// Groups of the player, in order of precedence.
     pub(super) groups: Vec<String>,
-    /// For the nodes asked for, in that order; or for all that are decided, by name.
+    /// Requested nodes, in that order; or all decided nodes, by name.
     pub(super) results: Vec<NodeResult>,
 }
 
-/// What is decided about one node.
+/// Decision on one node.
 #[derive(Clone, Debug)]
 pub(super) struct NodeResult {
-    /// As it was asked for; in lower case where none was.
+    /// Spelled like the request, or in lower case if none was requested.
     pub(super) node: String,
-    /// What decides it; none where nothing does.
+    /// Deciding node; none if undecided.
     pub(super) source: Option<Source>,
 }
 
 impl NodeResult {
-    /// With the groups that the decision came through where it is to be explained.
+    /// Includes the groups the decision came through if it is to be explained.
     fn new(node: &str, resolved: &Resolved<'_>, decision: Option<Decision<'_>>, explain: bool) -> Self {
         let path = |decision| if explain { resolved.path(decision) } else { vec![] };
         let source = decision.map(|decision| Source {
@@ -220,16 +220,16 @@ impl NodeResult {
     }
 }
 
-/// The node that decides, and where it comes from.
+/// The deciding node, and its origin.
 #[derive(Clone, Debug)]
 pub(super) struct Source {
-    /// The node as it is stored.
+    /// The node as stored.
     pub(super) node: Node,
-    /// The groups from the player to the holder of the node; empty where it is the player's own, or is not explained.
+    /// Groups from the player to the holder of the node; empty if it is the player's own, or is not explained.
     pub(super) through: Vec<String>,
 }
 
-/// What resolving a player needs, in two statements, however many groups there are.
+/// Reads the rows for resolving a player, in two statements, however many groups there are.
 async fn load(
     app: &App,
     network: NetworkId,
@@ -239,7 +239,8 @@ async fn load(
     tokio::try_join!(store::nodes(&app.db, network, player, now), store::groups(&app.db, network))
 }
 
-/// What a player in the contexts `current` may do: the nodes `wanted`, or all that are decided where none is wanted.
+/// Effective permissions of a player in the contexts `current`: the nodes `wanted`, or all decided nodes if none is
+/// wanted.
 pub(super) async fn effective(
     app: &App,
     network: NetworkId,
@@ -249,7 +250,7 @@ pub(super) async fn effective(
     explain: bool,
 ) -> Result<EffectivePermissions, PermissionsError> {
     let now = app.clock.now();
-    // Before the nodes: they may be newer than their revision, never older.
+    // Read before the nodes: they may be newer than their revision, never older.
     let revision = store::revision(&app.db, network, player).await?;
     let (own, groups) = load(app, network, player, now).await?;
     let nodes = own.iter().chain(groups.iter().flat_map(|group| &group.nodes));
@@ -280,12 +281,12 @@ fn has_many_nodes(own: &[Node], groups: &[Group]) -> bool {
     own.len() + groups.iter().map(|group| group.nodes.len()).sum::<usize>() > MANY_ROWS
 }
 
-/// The revision of a player's effective permissions, without working them out.
+/// Revision of a player's effective permissions, without resolving them.
 pub(super) async fn revision(app: &App, network: NetworkId, player: PlayerId) -> Result<i64, PermissionsError> {
     Ok(store::revision(&app.db, network, player).await?)
 }
 
-/// What a player may do without any context, as its own route answers it.
+/// A player's permissions without any context, in the form of their own route.
 pub(crate) async fn effective_body(
     app: &App,
     network: NetworkId,
@@ -296,7 +297,7 @@ pub(crate) async fn effective_body(
     Ok(EffectiveBody::new(player, effective, false))
 }
 
-/// Whether a player may do one thing in a context; none where nothing decides it.
+/// Decision on one permission of a player in a context; none if undecided.
 pub(crate) async fn check(
     app: &App,
     network: NetworkId,

@@ -9,20 +9,20 @@ use crate::permissions::context::{PermissionContext, PermissionWorld};
 use crate::permissions::model::{Group, Node, NodeKey};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// The nodes of all players of a network.
+/// Nodes of all players of a network.
 pub(super) const PLAYER_NODES: Rows = Rows::many(
     Limit::PlayerNodes,
     "SELECT COUNT(*) FROM (SELECT node FROM permission_nodes WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// The players of a network who have, or had, nodes of their own: a revision of each stays.
+/// Players of a network who have, or had, nodes of their own: a revision of each stays.
 pub(super) const PLAYERS_WITH_NODES: Rows = Rows::many(
     Limit::PlayersWithNodes,
     "SELECT COUNT(*) FROM (
          SELECT player_uuid FROM player_permission_revisions WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// Whether the player has, or had, nodes of their own.
+/// True if the player has, or had, nodes of their own.
 pub(super) async fn had_nodes(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
     let sql = "SELECT revision FROM player_permission_revisions WHERE network_id = $1 AND player_uuid = $2";
     let row: Option<(i64,)> = db.query(sql).bind(network).bind(player).optional().await?;
@@ -44,7 +44,7 @@ impl TryFrom<GroupRow> for Group {
     type Error = Error;
 
     fn try_from(row: GroupRow) -> Result<Self, Error> {
-        // An error, not an empty group: one that has lost its nodes would allow what they deny.
+        // An error, not an empty group: a group without its nodes would allow what they deny.
         let nodes = serde_json::from_str(&row.nodes).map_err(unreadable)?;
         Ok(Self {
             id: row.group_id,
@@ -62,7 +62,7 @@ fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Err
     sqlx::Error::Decode(error.into()).into()
 }
 
-/// By priority, the highest first, then by id.
+/// Groups by priority, highest first, then by id.
 pub(super) async fn groups(db: &Db, network: NetworkId) -> Result<Vec<Group>, Error> {
     let rows: Vec<GroupRow> = db
         .query(
@@ -90,7 +90,7 @@ pub(super) async fn group(on: impl Into<Executor<'_>>, network: NetworkId, id: &
     row.map(Group::try_from).transpose()
 }
 
-/// Creates a group, or replaces the whole of it.
+/// Creates or replaces a group.
 pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) -> Result<(), Error> {
     let nodes = serde_json::to_string(&group.nodes).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
     tx.query(
@@ -115,7 +115,7 @@ pub(super) async fn put_group(tx: &mut Tx, network: NetworkId, group: &Group) ->
     Ok(())
 }
 
-/// How many groups there are, and the bytes of all of them as they are answered at most.
+/// Number of groups, and the maximum size of all of them in an answer, in bytes.
 pub(super) async fn count_groups(on: impl Into<Executor<'_>>, network: NetworkId) -> Result<(i64, i64), Error> {
     on.into()
         .query(
@@ -130,7 +130,7 @@ pub(super) async fn count_groups(on: impl Into<Executor<'_>>, network: NetworkId
         .await
 }
 
-/// False where there was none.
+/// Deletes a group; false if there was none.
 pub(super) async fn delete_group(tx: &mut Tx, network: NetworkId, id: &str) -> Result<bool, Error> {
     let deleted = tx
         .query("DELETE FROM permission_groups WHERE network_id = $1 AND group_id = $2")
@@ -181,7 +181,7 @@ pub(super) async fn nodes(db: &Db, network: NetworkId, player: PlayerId, now: Mi
     rows.into_iter().map(Node::try_from).collect()
 }
 
-/// Adds a node, or gives it a new value and expiry.
+/// Adds a node, or updates its value and expiry.
 pub(super) async fn put_node(tx: &mut Tx, network: NetworkId, player: PlayerId, node: &Node) -> Result<(), Error> {
     let (name, context, world) = node.key();
     tx.query(
@@ -202,7 +202,7 @@ pub(super) async fn put_node(tx: &mut Tx, network: NetworkId, player: PlayerId, 
     Ok(())
 }
 
-/// Deletes a player's expired nodes, so that they never pile up.
+/// Deletes a player's expired nodes, so that they do not pile up.
 pub(super) async fn delete_expired(
     tx: &mut Tx,
     network: NetworkId,
@@ -218,7 +218,7 @@ pub(super) async fn delete_expired(
     Ok(())
 }
 
-/// How many nodes a player has, and their bytes.
+/// Number of a player's nodes, and their bytes.
 pub(super) async fn count_nodes(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<(i64, i64), Error> {
     tx.query(
         "SELECT COUNT(*), CAST(COALESCE(SUM(100 + octet_length(node) + octet_length(context) + octet_length(world)), 0)
@@ -252,7 +252,7 @@ pub(super) async fn has_node(
     Ok(row.is_some())
 }
 
-/// Gives a node that the player has a new value and expiry; false where they do not have it.
+/// Updates the value and expiry of a player's node; false if the player does not have it.
 pub(super) async fn update_node(tx: &mut Tx, network: NetworkId, player: PlayerId, new: &Node) -> Result<bool, Error> {
     let (node, context, world) = new.key();
     let rows = tx
@@ -272,7 +272,7 @@ pub(super) async fn update_node(tx: &mut Tx, network: NetworkId, player: PlayerI
     Ok(rows > 0)
 }
 
-/// False where the player did not have it.
+/// Deletes a player's node; false if the player did not have it.
 pub(super) async fn delete_node(
     tx: &mut Tx,
     network: NetworkId,
@@ -294,8 +294,8 @@ pub(super) async fn delete_node(
     Ok(deleted > 0)
 }
 
-/// Counts a change of a group; the new revision. The row is locked until the transaction ends, so that revisions are committed
-/// in their order.
+/// Counts a change of a group. Returns the new revision. The row is locked until the transaction ends, so that
+/// revisions are committed in order.
 pub(super) async fn raise_group_revision(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
     let (revision,): (i64,) = tx
         .query(
@@ -310,7 +310,7 @@ pub(super) async fn raise_group_revision(tx: &mut Tx, network: NetworkId) -> Res
     Ok(revision)
 }
 
-/// Counts a change of a player's own nodes; the new revision.
+/// Counts a change of a player's own nodes. Returns the new revision.
 pub(super) async fn raise_player_revision(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
     let (revision,): (i64,) = tx
         .query(
@@ -338,7 +338,7 @@ const REVISION: &str = "SELECT MAX(revision) FROM (
          UNION ALL
          SELECT revision FROM player_permission_revisions WHERE network_id = $1 AND player_uuid = $2) AS revisions";
 
-/// The last change of what decides a player's permissions; 0 where there was none.
+/// Revision of the last change that affects a player's permissions; 0 if there was none.
 pub(super) async fn revision(db: &Db, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
     let (revision,): (Option<i64>,) = db.query(REVISION).bind(network).bind(player).one().await?;
     Ok(revision.unwrap_or_default())

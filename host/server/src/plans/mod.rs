@@ -1,4 +1,4 @@
-//! Plans, which the operator writes: what networks may use of rates, quotas and modules. `limits` applies them.
+//! Plans, written by the operator: rates, quotas and module limits of networks. `limits` applies them.
 //!
 //! Invariants: every network has a plan that exists; the plan `default` always exists, and new networks are on it.
 //! Table: `plans`.

@@ -17,12 +17,12 @@ use crate::plans::announce_change;
 use crate::plans::service::{self, Plan};
 use crate::values::Label;
 
-/// The routes of plans.
+/// Routes of plans.
 pub(crate) fn router() -> Endpoints {
     endpoints![list, create: transactional, find, set, delete]
 }
 
-/// A plan as it is stored.
+/// A plan.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Plan)]
 #[serde(rename_all = "camelCase")]
@@ -48,10 +48,10 @@ impl From<Plan> for PlanAnswer {
 struct CreatePlan {
     #[schema(value_type = String, example = "small")]
     name: Label,
-    /// Absent: none.
+    /// Default: none.
     #[serde(default, deserialize_with = "object")]
     limits: Option<PlanLimits>,
-    /// Absent: the default of each extension point.
+    /// Default: that of each extension point.
     #[serde(default, deserialize_with = "object")]
     module_limits: Option<ModuleLimits>,
 }
@@ -60,25 +60,25 @@ struct CreatePlan {
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanUpdate)]
 struct SetPlan {
-    /// All of them: what is absent is not limited any more.
+    /// All limits: absent ones no longer apply.
     #[serde(deserialize_with = "object")]
     #[schema(value_type = PlanLimits)]
     limits: Option<PlanLimits>,
-    /// All of them: what is absent has the default of its extension point.
+    /// All module limits: absent ones get the default of their extension point.
     #[serde(default, deserialize_with = "object")]
     module_limits: Option<ModuleLimits>,
 }
 
 fn check(limits: &PlanLimits) -> Result<(), ApiError> {
     if limits.has_lone_burst() {
-        return Err(ApiError::invalid("In the body, `limits.requestBurst`: needs `requestsPerSecond` beside it."));
+        return Err(ApiError::invalid("In the body, `limits.requestBurst`: requires `requestsPerSecond`."));
     }
     Ok(())
 }
 
 /// List the plans
 ///
-/// By name. There is always the plan `default`, which new networks are put on.
+/// By name. The plan `default` always exists; new networks are on it.
 #[utoipa::path(get, path = "/api/admin/plans", operation_id = "list_plans", tag = "Operator",
     security(("apiKey" = ["operator"])), params(PageQuery), responses((status = 200, body = Page<PlanAnswer>)))]
 async fn list(
@@ -116,7 +116,7 @@ async fn find(
     Ok(Json(service::find(&app.db, &name).await?.into()))
 }
 
-/// Replace what a plan says
+/// Replace a plan
 ///
 /// In effect within a second for all networks on it, at every node of the hub.
 #[utoipa::path(put, path = "/api/admin/plans/{name}", operation_id = "put_plan", tag = "Operator",
@@ -137,7 +137,7 @@ async fn set(
 
 /// Delete a plan
 ///
-/// 400 `plan_in_use` while a network is on it.
+/// Fails with 400 `plan_in_use` while a network is on it.
 #[utoipa::path(delete, path = "/api/admin/plans/{name}", operation_id = "delete_plan", tag = "Operator",
     security(("apiKey" = ["operator"])), params(("name" = String, Path, example = "small")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such plan")))]

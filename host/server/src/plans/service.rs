@@ -1,4 +1,4 @@
-//! The rules of plans.
+//! Rules of plans.
 
 use bytes::Bytes;
 use hub_db::{Db, Tx};
@@ -13,28 +13,28 @@ use crate::http::error::ApiError;
 use crate::limits::{ModuleLimits, PlanLimits};
 use crate::plans::store::{self, PlanRow};
 
-/// The plan of new networks.
+/// Plan of new networks.
 pub(crate) const DEFAULT_PLAN: &str = "default";
-/// Where nodes tell each other that plans or networks changed.
+/// Topic of announcements between nodes about changed plans or networks.
 const TOPIC: &str = "plans";
 
-/// What can be wrong with a request about plans.
+/// Reason for the failure of a request about plans.
 #[derive(Debug, Error)]
 pub enum PlansError {
     /// The name is taken.
-    #[error("There is a plan `{0}` already.")]
+    #[error("A plan `{0}` already exists.")]
     NameTaken(String),
     /// No such plan.
-    #[error("There is no plan `{0}`.")]
+    #[error("No plan `{0}`.")]
     Unknown(String),
     /// Networks are on it.
-    #[error("The network `{1}` is on the plan `{0}`; put its networks on another plan first.")]
+    #[error("The network `{1}` is on the plan `{0}`; move its networks to another plan first.")]
     InUse(String, String),
-    /// New networks are put on it.
-    #[error("New networks are put on the plan `default`, so it cannot be deleted.")]
+    /// New networks are on it.
+    #[error("The plan `default` of new networks cannot be deleted.")]
     IsDefault,
-    /// A stored plan cannot be read.
-    #[error("the plan {0} cannot be read: {1}")]
+    /// A stored plan is unreadable.
+    #[error("could not read the plan {0}: {1}")]
     Unreadable(String, serde_json::Error),
     /// The database failed.
     #[error(transparent)]
@@ -76,7 +76,7 @@ impl Plan {
         })
     }
 
-    /// What the audit log shows of it.
+    /// A plan's form in the audit log.
     fn shown(&self) -> Value {
         json!({"limits": self.limits, "moduleLimits": self.module_limits})
     }
@@ -94,7 +94,7 @@ impl Plan {
     }
 }
 
-/// Adds the plan of new networks to a database that has none yet, and listens to the other nodes.
+/// Adds the plan of new networks to a new database, and listens to the other nodes.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     ensure_default(&app.db, &app.clock).await?;
     if let Some(mut inbox) = app.shards.listen(TOPIC).await? {
@@ -110,7 +110,7 @@ pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     Ok(note_rates(app).await?)
 }
 
-/// Notes whether there are rates that responses are to tell.
+/// Records if any plan has rates that responses report.
 async fn note_rates(app: &App) -> Result<(), PlansError> {
     let (plans, _) = list(&app.db, i64::MAX, 0).await?;
     if plans.iter().any(|plan| plan.limits.has_rates()) {
@@ -119,13 +119,13 @@ async fn note_rates(app: &App) -> Result<(), PlansError> {
     Ok(())
 }
 
-/// Adds the plan of new networks where there is none.
+/// Adds the plan of new networks if it is missing.
 pub(crate) async fn ensure_default(db: &Db, clock: &Clock) -> Result<(), PlansError> {
     if store::find(db, DEFAULT_PLAN).await?.is_none() {
         let now = clock.now();
         let (limits, module_limits) = (PlanLimits::default(), ModuleLimits::default());
         let plan = Plan { name: DEFAULT_PLAN.to_owned(), limits, module_limits, created_at: now, updated_at: now };
-        // Where another node was quicker, there is one.
+        // Another node may have been quicker.
         store::insert(db, &plan.row()?).await?;
     }
     Ok(())
@@ -137,14 +137,14 @@ async fn forget(app: &App) -> Result<(), PlansError> {
     note_rates(app).await
 }
 
-/// Makes a change of a plan, or of a network, count here at once and at the other nodes as soon as they hear of it. They
-/// notice it after half a second by themselves.
+/// Applies a change of a plan, or of a network, here at once and notifies the other nodes. Without the message they
+/// notice it after half a second.
 pub(crate) async fn announce_change(app: &App) {
     if let Err(error) = forget(app).await {
         tracing::warn!(%error, "could not read the plans");
     }
     if let Err(error) = app.shards.broadcast(TOPIC, Bytes::new()).await {
-        tracing::debug!(%error, "the other nodes could not be told that a plan or a network changed");
+        tracing::debug!(%error, "could not notify the other nodes of a changed plan or network");
     }
 }
 
@@ -170,7 +170,7 @@ pub(crate) async fn create(
     Ok(plan)
 }
 
-/// Replaces what a plan says.
+/// Replaces the limits of a plan.
 pub(crate) async fn set(
     db: &Db,
     origin: &Origin,
@@ -187,7 +187,7 @@ pub(crate) async fn set(
         let row = store::update(&mut tx, name, &limits, &module_limits, now).await?;
         let after = Plan::of(row.ok_or_else(unknown)?)?;
         let change = Change::new(Action::PlanChanged, name).before(before.shown()).after(after.shown());
-        // They are held to it from now on.
+        // The new limits apply to them from now on.
         let networks = store::users(&mut tx, name).await?;
         audit::record_for_all(&mut tx, &networks, origin, change).await?;
         Ok(after)
@@ -200,7 +200,7 @@ pub(crate) async fn find(db: &Db, name: &str) -> Result<Plan, PlansError> {
     Plan::of(store::find(db, name).await?.ok_or_else(|| PlansError::Unknown(name.to_owned()))?)
 }
 
-/// A page of the plans by name, and how many there are.
+/// A page of the plans by name, and their number.
 pub(crate) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Plan>, i64), PlansError> {
     let (rows, total) = store::list(db, limit, offset).await?;
     Ok((rows.into_iter().map(Plan::of).collect::<Result<_, _>>()?, total))
@@ -224,7 +224,7 @@ pub(crate) async fn delete(db: &Db, origin: &Origin, name: &str) -> Result<(), P
     .await
 }
 
-/// Keeps a plan from being deleted until the transaction ends, in which a network is put on it.
+/// Keeps a plan from being deleted until the end of the transaction, in which a network is moved to it.
 pub(crate) async fn lock(tx: &mut Tx, name: &str) -> Result<(), PlansError> {
     if store::lock(tx, name).await? { Ok(()) } else { Err(PlansError::Unknown(name.to_owned())) }
 }

@@ -1,4 +1,4 @@
-//! All SQL of plans, which are no network's.
+//! All SQL of plans, which belong to no network.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -15,7 +15,7 @@ pub(crate) struct PlanRow {
     pub(crate) updated_at: Millis,
 }
 
-/// False where there is one of this name.
+/// Inserts a plan; false if the name is taken.
 pub(super) async fn insert(on: impl Into<Executor<'_>>, row: &PlanRow) -> Result<bool, Error> {
     // Crosses networks: plans are the operator's.
     let rows = on
@@ -34,7 +34,7 @@ pub(super) async fn insert(on: impl Into<Executor<'_>>, row: &PlanRow) -> Result
     Ok(rows > 0)
 }
 
-/// Replaces what a plan says; none where there is none of this name.
+/// Replaces a plan; none if there is none of this name.
 pub(super) async fn update(
     tx: &mut Tx,
     name: &str,
@@ -64,7 +64,7 @@ pub(super) async fn find(on: impl Into<Executor<'_>>, name: &str) -> Result<Opti
         .await
 }
 
-/// By name.
+/// Plans by name, and their number.
 pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<PlanRow>, i64), Error> {
     // Crosses networks: plans are the operator's.
     let count = "SELECT COUNT(*) FROM plans";
@@ -73,24 +73,24 @@ pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<PlanRo
     db.page(count, page, |statement| statement, limit, offset).await
 }
 
-/// Keeps a plan from being deleted, and answers whether it is there, until the transaction ends.
+/// Keeps a plan from being deleted until the transaction ends; false if there is no such plan.
 pub(super) async fn lock(tx: &mut Tx, name: &str) -> Result<bool, Error> {
     // Crosses networks: plans are the operator's.
     let rows = tx.query("UPDATE plans SET name = name WHERE name = $1").bind(name).execute().await?;
     Ok(rows > 0)
 }
 
-/// A network that is on the plan.
+/// One network on the plan.
 pub(super) async fn user(tx: &mut Tx, name: &str) -> Result<Option<String>, Error> {
-    // Crosses networks: a plan may be anybody's.
+    // Crosses networks: a plan may be used by any network.
     let row: Option<(String,)> =
         tx.query("SELECT name FROM networks WHERE plan = $1 LIMIT 1").bind(name).optional().await?;
     Ok(row.map(|(name,)| name))
 }
 
-/// The networks that are on the plan.
+/// Networks on the plan.
 pub(super) async fn users(tx: &mut Tx, name: &str) -> Result<Vec<NetworkId>, Error> {
-    // Crosses networks: a plan may be anybody's.
+    // Crosses networks: a plan may be used by any network.
     let rows: Vec<(NetworkId,)> =
         tx.query("SELECT network_id FROM networks WHERE plan = $1 ORDER BY network_id").bind(name).all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())

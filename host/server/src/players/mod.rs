@@ -1,4 +1,4 @@
-//! Players: who was ever seen, the region they are routed from, and the data that games store about them.
+//! Players: everyone ever seen, the region they are routed from, and the data that games store about them.
 //!
 //! Invariants: reading never creates a player; the engine of a player is recorded once; the version of a namespace's data
 //! rises by one with every write, and a write that names a version succeeds only on top of that one.

@@ -1,4 +1,4 @@
-//! Players as the hub knows them.
+//! Players in the database and in requests.
 
 use std::net::IpAddr;
 
@@ -17,10 +17,10 @@ use crate::values::{Identifier, Label, PlayerId};
 #[allow(clippy::struct_field_names, reason = "as the table names its columns")]
 pub(crate) struct Player {
     pub(crate) player_uuid: PlayerId,
-    /// None until a name was sent.
+    /// None until a name is reported.
     pub(crate) username: Option<String>,
     pub(crate) game_type: Option<String>,
-    /// Unknown until an address could be located.
+    /// Unknown until an address is located.
     #[sqlx(try_from = "String")]
     pub(crate) region: Region,
     pub(crate) country: Option<String>,
@@ -28,16 +28,16 @@ pub(crate) struct Player {
     pub(crate) last_seen: Millis,
 }
 
-/// What to change of a player who is seen; a field that is none stays as it was.
+/// Changes of a player who is seen; a field that is none keeps its value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlayerUpdate {
     pub(super) username: Option<Identifier>,
-    /// Ignored where an engine is recorded already.
+    /// Ignored if an engine is already recorded.
     pub(super) game_type: Option<String>,
     pub(super) location: Option<GeoLocation>,
 }
 
-/// What a connector sends when a player connects.
+/// Input of a connector when a player connects.
 #[derive(Debug)]
 pub(crate) struct LoadRequest {
     pub(crate) username: Option<Identifier>,
@@ -45,26 +45,26 @@ pub(crate) struct LoadRequest {
     pub(crate) ip: Option<IpAddr>,
 }
 
-/// Which players to list; a field that is none matches all.
+/// Filter of a list of players; a field that is none matches all.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlayerFilter {
     pub(super) region: Option<Region>,
-    /// The whole name, in any case.
+    /// Whole name, case-insensitive.
     pub(super) username: Option<String>,
-    /// A part of the name, in any case.
+    /// Part of the name, case-insensitive.
     pub(super) name_part: Option<String>,
 }
 
-/// A player with what is stored for them.
+/// A player with their stored data.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) player: Player,
     pub(crate) currencies: Vec<Balance>,
-    /// Those of one game mode.
+    /// Namespaces of one game mode.
     pub(crate) namespaces: Vec<NamespaceData>,
 }
 
-/// Which data of which player.
+/// Key of a player's data.
 #[derive(Clone, Debug)]
 pub(super) struct DataKey {
     pub(super) player: PlayerId,
@@ -77,14 +77,14 @@ pub(super) struct DataKey {
 pub(crate) struct NamespaceData {
     #[schema(example = "inventory")]
     pub(crate) namespace: String,
-    /// The JSON text as it was written.
+    /// JSON text as written.
     #[schema(example = r#"{"coins":5}"#)]
     pub(crate) data: String,
     #[schema(example = 3)]
     pub(crate) version: i64,
 }
 
-/// A name in the form in which names are compared: without case.
+/// A name in its form for comparisons: without case.
 pub(super) fn fold_case(name: &str) -> String {
     name.to_lowercase()
 }
@@ -94,7 +94,7 @@ pub(super) fn fold_case(name: &str) -> String {
 pub(super) struct JsonText(String);
 
 impl JsonText {
-    /// The largest, in bytes.
+    /// Maximum size in bytes.
     pub(super) const LIMIT: usize = 256 * 1024;
 
     pub(super) fn as_str(&self) -> &str {
@@ -109,7 +109,7 @@ impl JsonText {
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // The service refuses one that is too large, with an error of its own, whatever is in it.
+        // A text over the limit passes unparsed: the service refuses it with a separate error.
         if text.len() <= Self::LIMIT {
             serde_json::from_str::<de::IgnoredAny>(&text)
                 .map_err(|error| de::Error::custom(format_args!("must be the text of one JSON value: {error}")))?;

@@ -1,4 +1,4 @@
-//! The regions of players in memory, for matchmaking, which must not wait for the database.
+//! Regions of players in memory, for matchmaking, which must not wait for the database.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::geo::Region;
 use crate::values::{NetworkId, PlayerId};
 
 const CAPACITY: u64 = 100_000;
-/// How late a change made at another node is seen here.
+/// Maximum delay of changes made at another node.
 const TTL: Duration = Duration::from_mins(10);
 
 /// A cache of players' regions.
@@ -26,14 +26,14 @@ impl PlayerRegions {
         self.0.get(&(network, player))
     }
 
-    /// Drops the players of a network that was deleted.
+    /// Drops the players of a deleted network.
     pub(crate) fn forget(&self, network: NetworkId) {
         for (key, _) in self.0.iter().filter(|(key, _)| key.0 == network) {
             self.0.invalidate(&*key);
         }
     }
 
-    /// Drops a player who is forgotten.
+    /// Drops an erased player.
     pub(crate) fn forget_player(&self, network: NetworkId, player: PlayerId) {
         self.0.invalidate(&(network, player));
     }

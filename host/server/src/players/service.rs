@@ -1,4 +1,4 @@
-//! The rules of players.
+//! Rules of players.
 
 use std::future::ready;
 
@@ -21,25 +21,25 @@ use crate::punishments;
 use crate::servers;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
-/// What can be wrong with a request about players.
+/// Reason for the failure of a request about players.
 #[derive(Debug, Error)]
 pub(crate) enum PlayersError {
-    /// Nobody with this UUID was ever seen.
+    /// No player with this UUID was ever seen.
     #[error("This network has never seen the player {0}.")]
     Unknown(PlayerId),
-    /// Nothing was written under this key.
+    /// No data is stored under this key.
     #[error("The player has no data in the namespace `{0}` of this game mode.")]
     NoData(String),
     /// Another write came first.
-    #[error("The data has another version by now than {0}; read it again and retry.")]
+    #[error("The data no longer has version {0}; read it again and retry.")]
     VersionConflict(i64),
     /// The data is too large.
     #[error("The data is larger than the {} bytes a namespace may have.", JsonText::LIMIT)]
     TooLarge,
     /// The hub has no such engine.
-    #[error("In the query, `gameType`: `{sent}` is none of {}.", .known.join(", "))]
+    #[error("In the query, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
     UnknownEngine { sent: String, known: Vec<String> },
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -62,7 +62,7 @@ impl From<PlayersError> for ApiError {
     }
 }
 
-/// Records a player who connects and answers their profile. The address is used to locate them and not stored.
+/// Records a player who connects. Returns their profile. The address is used to locate them and not stored.
 pub(crate) async fn load(
     app: &App,
     network: NetworkId,
@@ -131,7 +131,7 @@ pub(crate) async fn profile(
     store::find_profile(&app.db, network, id, game_mode).await?.ok_or(PlayersError::Unknown(id))
 }
 
-/// One page of the players that match, most recently seen first, and how many there are.
+/// A page of the matching players, most recently seen first, and their number.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,
@@ -142,8 +142,8 @@ pub(super) async fn list(
     Ok(store::search::list(&app.db, network, filter, limit, offset).await?)
 }
 
-/// Records a player who joined a server, whether or not they were loaded before. A failure is only logged: they have
-/// been let in already.
+/// Records a player who joined a server, loaded before or not. A failure is only logged: they have already been
+/// admitted.
 pub(crate) async fn record_join(app: &App, network: NetworkId, id: PlayerId, name: Option<&Identifier>) {
     let update = PlayerUpdate { username: name.cloned(), ..PlayerUpdate::default() };
     let recorded = tokio::try_join!(record(app, network, id, &update), record_name(app, network, id, name));
@@ -152,7 +152,7 @@ pub(crate) async fn record_join(app: &App, network: NetworkId, id: PlayerId, nam
     }
 }
 
-/// Makes a player known who was never seen; one who was stays as they are.
+/// Records a player who was never seen; a known one stays unchanged.
 pub(crate) async fn record_unseen(
     app: &App,
     network: NetworkId,
@@ -167,15 +167,15 @@ pub(crate) async fn record_unseen(
     record_name(app, network, id, name).await
 }
 
-/// Records that a player left their server now.
+/// Records that a player has just left their server.
 pub(crate) async fn record_leave(app: &App, network: NetworkId, id: PlayerId) {
     if let Err(error) = store::update_last_seen(&app.db, network, id, app.clock.now()).await {
         tracing::warn!(%network, %error, "could not record that a player left");
     }
 }
 
-/// The region a player is routed from, if it is known. Asks the database only about a player who is online and not in the
-/// cache; loading and joining put players there.
+/// The region a player is routed from, if known. Reads the database only for an online player who is not in the cache,
+/// which loading and joining fill.
 pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Option<Region> {
     if let Some(region) = app.player_regions.get(network, id) {
         return Some(region).filter(|region| !region.is_unknown());
@@ -189,13 +189,13 @@ pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Op
     Some(region).filter(|region| !region.is_unknown())
 }
 
-/// The data stored under a key.
+/// Data stored under a key.
 pub(super) async fn data(app: &App, network: NetworkId, key: &DataKey) -> Result<NamespaceData, PlayersError> {
     let found = store::data::get(&app.db, network, key).await?;
     found.ok_or_else(|| PlayersError::NoData(key.namespace.to_string()))
 }
 
-/// Writes on top of the version `expected`, or of any; answers the new version.
+/// Writes on top of the version `expected`, or of any. Returns the new version.
 pub(super) async fn put_data(
     app: &App,
     network: NetworkId,
@@ -222,7 +222,7 @@ pub(super) async fn put_data(
     }
 }
 
-/// Why data was not written.
+/// Reason for which data was not written.
 async fn why_not_put(
     app: &App,
     network: NetworkId,
@@ -238,7 +238,7 @@ async fn why_not_put(
     let (namespaces, bytes) = store::data::others(&app.db, network, key).await?;
     limits::check(app, Limit::NamespacesPerPlayer, namespaces, 1)?;
     limits::check(app, Limit::ProfileBytes, bytes, data.as_str().len() as i64)?;
-    // There was another version, or less room, a moment ago.
+    // The version, or the room, was different a moment ago.
     Ok(conflict)
 }
 

@@ -1,4 +1,4 @@
-//! What a load answers besides the profile.
+//! Optional parts of a load's answer.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::punishments::PunishmentBody;
 use crate::statistics::PlayerStatistics;
 use crate::values::Label;
 
-/// What to include, as a query names it.
+/// Areas to include, as named in the query.
 #[expect(clippy::struct_excessive_bools, reason = "each is included or not")]
 #[derive(Clone, Debug, Default)]
 pub(super) struct Includes {
@@ -23,7 +23,7 @@ pub(super) struct Includes {
     pub(super) language: bool,
     pub(super) balances: bool,
     pub(super) statistics: bool,
-    /// None where no namespace is named.
+    /// None if no namespace is named.
     pub(super) data: Option<Vec<Label>>,
 }
 
@@ -40,7 +40,7 @@ impl Includes {
                 _ => {
                     let namespace = name.strip_prefix("data:").ok_or_else(|| {
                         format!(
-                            "`{name}` is none of permissions, punishments, language, balances, statistics and \
+                            "`{name}` is not one of permissions, punishments, language, balances, statistics and \
                              data:NAMESPACE"
                         )
                     })?;
@@ -51,7 +51,7 @@ impl Includes {
         Ok(includes)
     }
 
-    /// Refuses a caller who may not read one of the areas.
+    /// Refuses a caller without the scope of one of the areas.
     pub(super) fn check_scopes(&self, caller: &Caller) -> Result<(), ApiError> {
         let areas = [
             (self.permissions, Scope::PermissionsWrite),
@@ -72,28 +72,28 @@ impl<'de> Deserialize<'de> for Includes {
 /// A namespace's data and its version.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct VersionedData {
-    /// The JSON text as it was written.
+    /// JSON text as written.
     #[schema(example = r#"{"coins":5}"#)]
     pub(super) data: String,
-    /// To be named by the next write.
+    /// Version to send in the next write.
     #[schema(example = 3)]
     pub(super) version: i64,
 }
 
-/// The data of a namespace; null where nothing is stored.
+/// Data of a namespace; null if nothing is stored.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct StoredData(pub(super) Option<VersionedData>);
 
-/// What was included, each as its own route answers it.
+/// Included areas, each in the form of its own route.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LoadIncludes)]
 pub(super) struct Included {
-    /// With `include=permissions`: what the player may do, without any context.
+    /// With `include=permissions`: effective permissions without any context.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) permissions: Option<EffectiveBody>,
-    /// With `include=punishments`: those in force for the player and, where `ip` is sent, for the address.
+    /// With `include=punishments`: those in force for the player and, with `ip`, for the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) punishments: Option<Vec<PunishmentBody>>,
@@ -109,7 +109,7 @@ pub(super) struct Included {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) statistics: Option<PlayerStatistics>,
-    /// With `include=data:NAMESPACE`: by namespace, in the game mode; null where nothing is stored.
+    /// With `include=data:NAMESPACE`: data by namespace, in the game mode; null if nothing is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) data: Option<BTreeMap<String, StoredData>>,
@@ -125,7 +125,7 @@ mod tests {
         assert!(some.permissions && !some.punishments && !some.statistics);
         assert_eq!(some.data.unwrap().iter().map(Label::as_str).collect::<Vec<_>>(), ["inventory", "kit:1"]);
         assert!(Includes::parse("").unwrap().data.is_none());
-        assert!(Includes::parse("permissions,money").unwrap_err().contains("`money` is none of"));
+        assert!(Includes::parse("permissions,money").unwrap_err().contains("`money` is not one of"));
         assert!(Includes::parse("data:").is_err());
     }
 }

@@ -1,6 +1,6 @@
-//! Profiles: a player with what is kept for them, so that a join is one call.
+//! Profiles: a player with their stored data, so that a join is one call.
 //!
-//! It only puts together what other components answer, and has no tables.
+//! Combines the answers of other components; no tables.
 
 mod includes;
 mod routes;

@@ -20,33 +20,33 @@ use crate::profiles::service;
 use crate::punishments::IpAddress;
 use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     endpoints![get_player: large_answer, load_player: transactional]
 }
 
-/// A player with what is kept for them.
+/// A player with their stored data.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PlayerProfile {
     uuid: PlayerId,
-    /// The name last said; null until one was.
+    /// Last reported name; null until one was reported.
     #[schema(example = "Notch")]
     username: Option<String>,
-    /// The engine first said; null until one was.
+    /// First reported engine; null until one was reported.
     #[schema(example = "MINECRAFT")]
     game_type: Option<String>,
     #[schema(example = 1_804_680_000_000_i64)]
     first_seen: Millis,
-    /// When the player was last loaded, joined a server or left one.
+    /// Time at which the player was last loaded, joined a server or left one.
     #[schema(example = 1_804_680_000_000_i64)]
     last_seen: Millis,
     currencies: Vec<Balance>,
-    /// Those of the game mode asked for.
+    /// Namespaces of the requested game mode.
     namespaces: Vec<NamespaceData>,
-    /// Where the player is routed from; `UNKNOWN` until an address could be located.
+    /// Region the player is routed from; `UNKNOWN` until an address is located.
     region: Region,
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     #[schema(example = "SE")]
     country: Option<String>,
 }
@@ -68,14 +68,14 @@ impl From<Profile> for PlayerProfile {
     }
 }
 
-/// A player with what is kept for them, and where they are.
+/// A player with their stored data and their location.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LivePlayerProfile)]
 struct PlayerProfileNow {
     #[serde(flatten)]
     profile: PlayerProfile,
     online: bool,
-    /// Null for one who is offline.
+    /// Null if the player is offline.
     connection: Option<Connection>,
 }
 
@@ -83,7 +83,7 @@ struct PlayerProfileNow {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct ProfileQuery {
-    /// Whose namespaces are wanted.
+    /// Game mode of the namespaces.
     #[serde(default = "Label::global")]
     #[param(required = false, default = "global")]
     game_mode: Label,
@@ -91,10 +91,10 @@ struct ProfileQuery {
 
 /// Read a player
 ///
-/// 404 where the UUID was never seen: neither loaded nor joined a server. Reading makes nobody known.
+/// Fails with 404 if the UUID was never loaded and never joined a server. Reading does not create a player.
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ProfileQuery), responses((status = 200, body = PlayerProfileNow),
-        (status = 404, body = ErrorBody, description = "Never seen")))]
+        (status = 404, body = ErrorBody, description = "Unknown player")))]
 async fn get_player(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
@@ -110,30 +110,29 @@ async fn get_player(
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct LoadQuery {
-    /// Whose namespaces are wanted.
+    /// Game mode of the namespaces.
     #[serde(default = "Label::global")]
     #[param(required = false, default = "global")]
     game_mode: Label,
-    /// The player's engine, one of the hub's; the first that is said stays.
+    /// The player's engine, one of the hub's; the first reported one stays.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "MINECRAFT")]
     game_type: Option<Identifier>,
-    /// The player's address, IPv4 or IPv6: it is looked up for the region and not kept. One that can't be located leaves
-    /// the region as it was.
+    /// The player's address, IPv4 or IPv6: it is located and not stored. If that fails, the region stays unchanged.
     #[param(example = "203.0.113.7")]
     ip: Option<String>,
-    /// The player's name as it is now.
+    /// The player's current name.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Notch")]
     username: Option<Identifier>,
-    /// What to answer besides, with commas between: `permissions`, `punishments`, `language`, `balances`, `statistics`, and
-    /// `data:NAMESPACE`, as often as needed.
+    /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`, and
+    /// any number of `data:NAMESPACE`.
     #[serde(default)]
     #[param(value_type = Option<String>, required = false, example = "permissions,punishments,language")]
     include: Includes,
 }
 
-/// A player who was loaded, with what was to be included.
+/// A loaded player, with the included areas.
 #[derive(Debug, Serialize, ToSchema)]
 struct LoadedPlayer {
     #[serde(flatten)]
@@ -142,12 +141,12 @@ struct LoadedPlayer {
     included: Included,
 }
 
-/// Load a player who joins
+/// Load a joining player
 ///
-/// Makes a player who was never seen known. Punishments that were made by the name match the player from now on.
+/// Creates the player on the first load. Punishments by the name match the player from now on.
 ///
-/// `include` makes a join one call: each of its names adds a field, which is what the route of that area answers, and needs the
-/// scope of that area. An answer over 4 MiB is 400 `answer_too_large`.
+/// With `include` a join is one call: each name adds a field in the form of that area's route, and requires that area's
+/// scope. An answer over 4 MiB is 400 `answer_too_large`.
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/load", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), LoadQuery), responses((status = 200, body = LoadedPlayer)))]
 async fn load_player(

@@ -12,7 +12,7 @@ use crate::punishments::{self, Identity, IpAddress, PunishmentBody, PunishmentFi
 use crate::statistics;
 use crate::values::{Label, NetworkId, PlayerId};
 
-/// Reads what a load includes. The profile has the balances and the data already.
+/// Reads the areas that a load includes. The profile already has the balances and the data.
 pub(super) async fn include(
     app: &App,
     network: NetworkId,
@@ -65,7 +65,7 @@ pub(super) fn check_size(answer: &impl serde::Serialize) -> Result<(), ApiError>
     if json_size(answer) > ANSWER_LIMIT {
         return Err(ApiError::bad_request(
             "answer_too_large",
-            "All of this together is too large for one answer; include less, and read the rest from its own route.",
+            "The answer would be too large; include fewer areas and read the others from their own routes.",
         ));
     }
     Ok(())

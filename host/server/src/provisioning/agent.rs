@@ -1,4 +1,4 @@
-//! The node agent that this hub hands out: one Python file, part of the binary.
+//! The node agent that this hub serves: one Python file, part of the binary.
 
 use axum::extract::State;
 use axum::http::header;
@@ -16,7 +16,7 @@ use crate::http::extract::Json;
 use crate::secrets::signing_key;
 use crate::values::hex;
 
-/// One file for whoever downloads it, several for whoever reads it here.
+/// One file for downloads, several in the source.
 const SCRIPT: &str = concat!(
     include_str!("../../agent/parts/0_head.py"),
     include_str!("../../agent/parts/1_hub.py"),
@@ -31,13 +31,13 @@ const SCRIPT: &str = concat!(
     include_str!("../../agent/parts/9_main.py"),
 );
 
-/// Where the script keeps the public key of the hub it came from.
+/// Line of the script for the public key of its hub.
 const NO_KEY: &str = "SIGNED_BY = \"\"";
 
-/// The node agent as this hub hands it out, signed.
+/// The signed node agent of this hub.
 #[derive(Debug)]
 pub struct SignedAgent {
-    /// A Python program. It has the hub's public key and runs no newer one that is not signed with it.
+    /// A Python program. It has the hub's public key and runs only newer versions signed with it.
     pub script: String,
     /// Its SHA-256 in hexadecimal.
     pub sha256: String,
@@ -48,7 +48,7 @@ pub struct SignedAgent {
 /// The node agent.
 ///
 /// # Errors
-/// Where the database that has the key can't be reached.
+/// Fails if the database with the key is unreachable.
 pub async fn signed_agent(app: &App) -> Result<SignedAgent, ApiError> {
     let seed = signing_key(app, "agent").await?.sign(b"seed of Ed25519");
     let key = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|error| ApiError::internal(BadSeed(error)))?;
@@ -59,7 +59,7 @@ pub async fn signed_agent(app: &App) -> Result<SignedAgent, ApiError> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the agent can't be signed: {0}")]
+#[error("could not sign the agent: {0}")]
 struct BadSeed(ring::error::KeyRejected);
 
 pub(super) fn router() -> Endpoints {
@@ -68,9 +68,9 @@ pub(super) fn router() -> Endpoints {
 
 /// Download the node agent
 ///
-/// One file for Python 3.9 or newer, with nothing else to install. It runs a server as a child process or a container,
-/// does what it is told through this hub, and replaces itself when `agent-version` changes, by a script with this hub's
-/// signature only.
+/// One file for Python 3.9 or newer without dependencies. It runs a server as a child process or a container, executes
+/// the commands of this hub, and replaces itself when `agent-version` changes, only by a script with this hub's
+/// signature.
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent-script", tag = "Provisioning", operation_id = "get_agent_script",
     security(("apiKey" = ["agent", "plugin"])),
     responses((status = 200, description = "The script", content_type = "text/x-python", body = String)))]
@@ -84,22 +84,23 @@ async fn agent_script(_: Agent, State(app): State<App>) -> Result<impl IntoRespo
     Ok((headers, agent.script))
 }
 
-/// Which node agent this hub hands out.
+/// The current node agent of this hub.
 #[derive(Debug, Serialize, ToSchema)]
 struct AgentVersion {
-    /// The script's SHA-256 in hexadecimal.
+    /// SHA-256 of the script in hexadecimal.
     #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     sha256: String,
-    /// The hub's Ed25519 signature of the script, in hexadecimal: over `hub agent`, a NUL and the 32 bytes of the SHA-256.
+    /// The hub's Ed25519 signature of the script in hexadecimal: over `hub agent`, a NUL and the 32 bytes of the
+    /// SHA-256.
     #[schema(
         example = "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
     )]
     signature: String,
 }
 
-/// Read which node agent is current
+/// Get the current node agent's version
 ///
-/// Agents look here now and then and update themselves when it changed.
+/// Agents poll this and update themselves when it changes.
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent-version", tag = "Provisioning", operation_id = "get_agent_version",
     security(("apiKey" = ["agent", "plugin"])), responses((status = 200, body = AgentVersion)))]
 async fn agent_version(_: Agent, State(app): State<App>) -> Result<Json<AgentVersion>, ApiError> {

@@ -1,4 +1,4 @@
-//! The rules of bundles.
+//! Rules of bundles.
 
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -14,19 +14,19 @@ use crate::provisioning::store::{self, Bundle};
 use crate::values::{Identifier, NetworkId};
 
 const FILE_ID_LENGTH: usize = 16;
-/// How often a concurrent replacement may get in between.
+/// Maximum number of retries after concurrent replacements.
 const ATTEMPTS: usize = 10;
 
-/// What can be wrong with a request about bundles.
+/// Reason for the failure of a request about bundles.
 #[derive(Debug, Error)]
 pub(super) enum BundlesError {
-    /// There is none.
+    /// The server type has no bundle.
     #[error("This network has no bundle for the server type `{0}`.")]
     None(Identifier),
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The store.
+    /// The blob store failed.
     #[error(transparent)]
     Blob(#[from] BlobError),
     /// The database failed.
@@ -46,7 +46,7 @@ impl From<BundlesError> for ApiError {
     }
 }
 
-/// Stores a bundle over the one that is there.
+/// Stores a bundle, replacing the existing one.
 pub(super) async fn put(
     app: &App,
     network: NetworkId,
@@ -61,7 +61,7 @@ pub(super) async fn put(
     let file_id = app.ids.token(FILE_ID_LENGTH);
     let bundle = Bundle { server_type, file_id, sha256, size_bytes: size as i64, updated_at: now };
     let app = app.clone();
-    // On its own: a caller who hangs up from here on has stored it.
+    // A separate task: the upload counts even if the client disconnects from here on.
     let replacing = tokio::spawn(hub_db::with_tenant(network.0, async move {
         blob.store(&key(network, &bundle), now).await?;
         let before = replace(&app, network, &bundle, &origin).await?;
@@ -71,12 +71,12 @@ pub(super) async fn put(
     replacing.await.map_err(BlobError::from)?
 }
 
-/// What the audit log shows of a bundle.
+/// A bundle's form in the audit log.
 fn shown(bundle: &Bundle) -> Value {
     json!({"sha256": bundle.sha256, "sizeBytes": bundle.size_bytes})
 }
 
-/// Makes the bundle the one of its type; the key of the one before.
+/// Makes the bundle the current one of its type. Returns the key of the previous one.
 async fn replace(
     app: &App,
     network: NetworkId,
@@ -110,7 +110,7 @@ async fn replace(
     Err(hub_db::Error::Conflict)
 }
 
-/// The bundle as an answer.
+/// The bundle as a response.
 pub(super) async fn send(
     app: &App,
     network: NetworkId,
@@ -130,7 +130,7 @@ pub(super) async fn send(
     }
 }
 
-/// By server type, and how many there are.
+/// Bundles by server type, and their number.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,

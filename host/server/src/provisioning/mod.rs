@@ -1,9 +1,8 @@
-//! Provisioning: what machines that run game servers fetch to become what they are, and a way to be let in.
+//! Provisioning: software for machines that run game servers, and device codes for their sign-in.
 //!
-//! Invariants: the agent's script that is served is the one whose hash is served; a bundle is replaced as a whole, and
-//! whoever is reading the one before reads it to its end; a machine that asks to be let in changes nothing once its
-//! server has registered.
-//! Tables: `provisioning_bundles`; the bytes are in `crate::blobs`. The servers that are being made belong to the
+//! Invariants: the served agent script is the one with the served hash; a bundle is replaced as a whole, and downloads
+//! of the previous one complete; a sign-in request of a machine has no effect once its server has registered.
+//! Tables: `provisioning_bundles`; the bytes are in `crate::blobs`. Servers that are being provisioned belong to the
 //! registry, the component `servers`.
 
 mod agent;
@@ -15,7 +14,7 @@ pub use agent::{SignedAgent, signed_agent};
 
 use crate::endpoints::Endpoints;
 
-/// All routes.
+/// All routes of this component.
 pub(crate) fn router() -> Endpoints {
     agent::router().merge(routes::router())
 }

@@ -6,7 +6,7 @@ use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId};
 
-/// What machines of one server type fetch.
+/// Boot bundle of one server type.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct Bundle {
     pub(super) server_type: Identifier,
@@ -36,7 +36,7 @@ pub(super) async fn find(
         .await
 }
 
-/// Adds the first bundle of its type; false where there is one.
+/// Adds the first bundle of its type; false if there is one.
 pub(super) async fn insert(tx: &mut Tx, network: NetworkId, bundle: &Bundle) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -54,7 +54,7 @@ pub(super) async fn insert(tx: &mut Tx, network: NetworkId, bundle: &Bundle) -> 
     Ok(rows > 0)
 }
 
-/// Replaces the bundle with the file `before`; false where that is no longer the one.
+/// Replaces the bundle with the file `before`; false if that is no longer the current one.
 pub(super) async fn replace(tx: &mut Tx, network: NetworkId, before: &str, bundle: &Bundle) -> Result<bool, Error> {
     let rows = tx
         .query(
@@ -73,7 +73,7 @@ pub(super) async fn replace(tx: &mut Tx, network: NetworkId, before: &str, bundl
     Ok(rows > 0)
 }
 
-/// Deletes a bundle; what it was.
+/// Deletes a bundle and returns it.
 pub(super) async fn delete(tx: &mut Tx, network: NetworkId, server_type: &Identifier) -> Result<Option<Bundle>, Error> {
     tx.query(
         "DELETE FROM provisioning_bundles WHERE network_id = $1 AND server_type = $2
@@ -85,7 +85,7 @@ pub(super) async fn delete(tx: &mut Tx, network: NetworkId, server_type: &Identi
     .await
 }
 
-/// By server type, and how many there are.
+/// Bundles by server type, and their number.
 pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -> Result<(Vec<Bundle>, i64), Error> {
     db.page(
         "SELECT COUNT(*) FROM provisioning_bundles WHERE network_id = $1",

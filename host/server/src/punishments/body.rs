@@ -1,4 +1,4 @@
-//! A punishment on the wire, in answers and in events.
+//! A punishment in answers and in events.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,9 +16,9 @@ pub(crate) struct PunishmentBody {
     /// Counted from 1 in the network.
     #[schema(example = 42)]
     id: i64,
-    /// Null for one by name alone, or of an address alone.
+    /// Null for one by name or address only.
     player_uuid: Option<PlayerId>,
-    /// The name when it was made.
+    /// The player's name at its creation.
     #[schema(example = "Steve")]
     player_name: Option<String>,
     r#type: PunishmentKind,
@@ -27,13 +27,13 @@ pub(crate) struct PunishmentBody {
     /// Milliseconds; null is permanent.
     #[schema(example = 3_600_000)]
     duration_ms: Option<Millis>,
-    /// When its time runs out; null is never.
+    /// Expiry; null is never.
     expires_at: Option<Millis>,
-    /// Whether it covers addresses: the one below, and those the player is seen with later.
+    /// True if it also matches addresses: the one below, and those the player is seen with later.
     ip_based: bool,
-    /// In force now. A kick never is.
+    /// True if in force now. A kick never is.
     active: bool,
-    /// The address it was made for, or the player's when it was made.
+    /// The punished address, or the player's address at its creation.
     ip_address: Option<IpAddress>,
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
@@ -42,7 +42,7 @@ pub(crate) struct PunishmentBody {
 }
 
 impl PunishmentBody {
-    /// The punishment as it is at `now`.
+    /// State of the punishment at `now`.
     pub(crate) fn new(punishment: Punishment, now: Millis) -> Self {
         Self {
             active: punishment.is_active(now),

@@ -6,9 +6,9 @@ use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::punishments::{service, store};
 
-/// Other nodes create punishments too, so the next expiry is read anew this often.
+/// Interval of reading the next expiry, since other nodes create punishments too.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The most expiries one transaction records; after a long stop there may be many.
+/// Maximum number of expiries that one transaction records; after a long stop there may be many.
 const BATCH: i64 = 100;
 
 /// Runs until the hub stops.
@@ -27,7 +27,7 @@ pub(super) async fn watch(app: App) {
     }
 }
 
-/// Records all that have expired; answers when the next one expires.
+/// Records all expired punishments. Returns the time of the next expiry.
 async fn expire(app: &App, now: Millis) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let due = store::next_expiry(&app.db).await?;

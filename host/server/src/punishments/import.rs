@@ -1,5 +1,5 @@
-//! Punishments that come from another tool. They keep their times and how they ended. No event tells of them: they are
-//! history, or in force at the moment a player joins.
+//! Imports punishments from another tool, with their times and their ends. No events are published: they are history,
+//! or in force when a player joins.
 
 use std::future::ready;
 
@@ -25,14 +25,14 @@ pub(crate) struct ImportedPunishment {
     pub(crate) issued_at: Millis,
     /// None is permanent.
     pub(crate) expires_at: Option<Millis>,
-    /// The address that it covers, as far as it is known.
+    /// Address that it covers, if known.
     pub(crate) address: Option<IpAddress>,
     pub(crate) state: PunishmentState,
-    /// Where it was revoked.
+    /// Set if it was revoked.
     pub(crate) revocation: Option<ImportedRevocation>,
 }
 
-/// By whom, why and when a punishment was revoked.
+/// Actor, reason and time of a revocation.
 #[derive(Clone, Debug)]
 pub(crate) struct ImportedRevocation {
     pub(crate) actor: Actor,
@@ -46,7 +46,7 @@ impl ImportedRevocation {
     }
 }
 
-/// Refuses to add so many punishments where the network may not have them.
+/// Refuses new punishments beyond the network's limit.
 pub(crate) async fn check_new(app: &App, network: NetworkId, new: i64) -> Result<(), PunishmentsError> {
     if new == 0 {
         return Ok(());
@@ -54,7 +54,7 @@ pub(crate) async fn check_new(app: &App, network: NetworkId, new: i64) -> Result
     check_rows(app, network, store::PUNISHMENTS, new, ready(Ok(false))).await
 }
 
-/// How many punishments a target has.
+/// Number of a target's punishments.
 pub(crate) async fn count_of_target(app: &App, network: NetworkId, target: &Target) -> Result<i64, hub_db::Error> {
     let (player, name, _) = target.parts();
     let address = match target {
@@ -64,7 +64,7 @@ pub(crate) async fn count_of_target(app: &App, network: NetworkId, target: &Targ
     store::count_of(&app.db, network, player, name.map(FoldedName::new).as_ref(), address).await
 }
 
-/// Writes punishments in their order; the id of the first.
+/// Writes punishments in order. Returns the id of the first.
 pub(crate) async fn write_imported(
     tx: &mut Tx,
     network: NetworkId,
@@ -103,7 +103,7 @@ pub(crate) async fn write_imported(
     Ok(first)
 }
 
-/// Which of these punishments are open.
+/// Filters the punishments that are open.
 pub(crate) async fn open_ones(app: &App, network: NetworkId, ids: &[i64]) -> Result<Vec<i64>, hub_db::Error> {
     if ids.is_empty() {
         return Ok(vec![]);
@@ -111,7 +111,7 @@ pub(crate) async fn open_ones(app: &App, network: NetworkId, ids: &[i64]) -> Res
     Ok(store::open_of(&app.db, network, ids).await?.into_iter().map(|(id,)| id).collect())
 }
 
-/// Revokes an imported punishment that was revoked since where it comes from. The servers are told of it.
+/// Revokes an imported punishment that was since revoked in its source. The servers are notified.
 pub(crate) async fn revoke_imported(
     app: &App,
     tx: &mut Tx,
@@ -123,7 +123,7 @@ pub(crate) async fn revoke_imported(
     publish(app, tx, Action::Revoked, revoked.as_slice()).await
 }
 
-/// Records a name and an address that a player was seen with. Without `tx` nothing is written: what would become of them.
+/// Records a name and an address that a player was seen with. Without `tx` it only returns the effect.
 pub(crate) async fn see(
     app: &App,
     tx: Option<&mut Tx>,

@@ -1,4 +1,4 @@
-//! Punishments, and what they are created from and found by.
+//! Punishments, their targets and their filters.
 
 use hub_sandbox::contract::players;
 
@@ -6,37 +6,37 @@ use crate::clock::Millis;
 use crate::punishments::values::{IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
-/// Who issues or revokes.
+/// Issuer or revoker.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Actor {
-    /// None where the console or the hub itself acts.
+    /// None for the console or the hub itself.
     pub(crate) player: Option<PlayerId>,
-    /// A name for people.
+    /// Human-readable name.
     pub(crate) name: Option<String>,
 }
 
-/// Whom a punishment is for.
+/// Target of a punishment.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// A player by UUID.
     Player {
         id: PlayerId,
         name: Option<String>,
-        /// Whether it covers the player's addresses too.
+        /// True if it also covers the player's addresses.
         ip_based: bool,
     },
     /// A player by name alone.
     Name {
         name: String,
-        /// Whether it covers the player's addresses too.
+        /// True if it also covers the player's addresses.
         ip_based: bool,
     },
-    /// An address, whoever has it.
+    /// An address, for every player with it.
     Address(IpAddress),
 }
 
 impl Target {
-    /// Its player and name, and whether it covers addresses.
+    /// Its player and name, and true if it covers addresses.
     pub(crate) fn parts(&self) -> (Option<PlayerId>, Option<&str>, bool) {
         match self {
             Self::Player { id, name, ip_based } => (Some(*id), name.as_deref(), *ip_based),
@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// What a punishment consists of, whoever it is for.
+/// Content of a punishment, independent of its target.
 #[derive(Clone, Debug)]
 pub(crate) struct PunishmentTerms {
     pub(crate) kind: PunishmentKind,
@@ -64,7 +64,7 @@ pub(crate) struct NewPunishment {
     pub(crate) issuer: Actor,
 }
 
-/// The stored state of a punishment.
+/// Stored state of a punishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
 pub(crate) enum PunishmentState {
@@ -109,12 +109,12 @@ pub(crate) struct Punishment {
     /// None is permanent.
     pub(crate) duration_ms: Option<Millis>,
     pub(crate) expires_at: Option<Millis>,
-    /// Whether it covers addresses.
+    /// True if it covers addresses.
     pub(crate) ip_based: bool,
-    /// The address it was created for, or the player's when it was created.
+    /// The punished address, or the player's address at its creation.
     pub(crate) ip_address: Option<IpAddress>,
     pub(crate) issuer_uuid: Option<PlayerId>,
-    /// The issuer's name, for people.
+    /// The issuer's human-readable name.
     pub(crate) issuer_name: Option<String>,
     pub(crate) issued_at: Millis,
     #[sqlx(try_from = "String")]
@@ -122,12 +122,12 @@ pub(crate) struct Punishment {
 }
 
 impl Punishment {
-    /// In force at `now`.
+    /// True if in force at `now`.
     pub(crate) fn is_active(&self, now: Millis) -> bool {
         self.state == PunishmentState::Open && self.expires_at.is_none_or(|at| now < at)
     }
 
-    /// As a module sees it at `now`.
+    /// Form for modules at `now`.
     pub(crate) fn for_module(&self, now: Millis) -> players::Punishment {
         let active = self.is_active(now);
         players::Punishment {
@@ -148,18 +148,18 @@ impl Punishment {
     }
 }
 
-/// What punishments are found by: those that match any of these.
+/// Search keys: punishments that match any of these.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Identity {
-    /// Finds those of this player, by UUID or by a name the player was seen with.
+    /// Matches those of this player, by UUID or by a name the player was seen with.
     pub(crate) player: Option<PlayerId>,
-    /// Finds those created under this name, and those of the player who bears it.
+    /// Matches those of this name, and those of the player who has it now.
     pub(crate) name: Option<String>,
-    /// Finds those that cover this address.
+    /// Matches those that cover this address.
     pub(crate) address: Option<IpAddress>,
 }
 
-/// Which punishments of an identity to list, newest first.
+/// Filter of an identity's punishments, newest first.
 #[derive(Clone, Debug)]
 pub(crate) struct PunishmentFilter {
     /// Only active ones.
@@ -170,7 +170,7 @@ pub(crate) struct PunishmentFilter {
     pub(crate) kind: Option<PunishmentKind>,
     pub(crate) limit: i64,
     pub(crate) offset: i64,
-    /// Whether bans take the places of others where there are more than `limit`.
+    /// True if bans displace others beyond `limit`.
     pub(crate) prefers_bans: bool,
 }
 
@@ -178,8 +178,6 @@ pub(crate) struct PunishmentFilter {
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct KnownAddress {
     pub(crate) ip_address: IpAddress,
-    /// When the player was first seen with it.
     pub(crate) first_seen: Millis,
-    /// When the player was last seen with it.
     pub(crate) last_seen: Millis,
 }

@@ -1,4 +1,4 @@
-//! The rules of punishments.
+//! Rules of punishments.
 
 use std::future::ready;
 
@@ -19,19 +19,19 @@ use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
-/// The most punishments in one answer.
-const MOST_ANSWERED: usize = Limit::PunishmentsPerAnswer.bound() as usize;
+/// Maximum number of punishments in one answer.
+const MAX_PER_ANSWER: usize = Limit::PunishmentsPerAnswer.bound() as usize;
 
-/// What can be wrong with a request about punishments.
+/// Reason for the failure of a request about punishments.
 #[derive(Debug, Error)]
 pub(crate) enum PunishmentsError {
     /// No such punishment in the caller's network.
     #[error("This network has no punishment {0}.")]
     Unknown(i64),
-    /// The network's review refused it, for this reason.
+    /// The network's review rejected it, for this reason.
     #[error("{0}")]
     Rejected(String),
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -51,7 +51,7 @@ impl From<PunishmentsError> for ApiError {
     }
 }
 
-/// What happened to a punishment.
+/// Change of a punishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = PunishmentAction)]
@@ -61,7 +61,7 @@ pub(super) enum Action {
     Expired,
 }
 
-/// Creates and publishes a punishment of `target` for each of `terms`, without any review.
+/// Creates and publishes a punishment of `target` for each of `terms`, without review.
 pub(crate) async fn create(
     app: &App,
     network: NetworkId,
@@ -124,7 +124,7 @@ pub(crate) async fn create(
         .await
 }
 
-/// The punishments of an identity, newest first.
+/// Punishments of an identity, newest first.
 pub(crate) async fn find(
     app: &App,
     network: NetworkId,
@@ -134,7 +134,7 @@ pub(crate) async fn find(
     Ok(store::find(&app.db, network, identity, filter, app.clock.now()).await?)
 }
 
-/// Revokes a punishment. One that is not active stays as it is.
+/// Revokes a punishment. An inactive one stays unchanged.
 pub(crate) async fn revoke(
     app: &App,
     network: NetworkId,
@@ -157,7 +157,7 @@ pub(crate) async fn revoke(
     store::get(&app.db, network, id).await?.ok_or(PunishmentsError::Unknown(id))
 }
 
-/// Revokes every active ban of a name; `and_last_address`: those on the player's last address, too.
+/// Revokes every active ban of a name; with `and_last_address`, also those on the player's last address.
 pub(crate) async fn unban_name(
     app: &App,
     network: NetworkId,
@@ -179,7 +179,7 @@ pub(crate) async fn unban_name(
             revoke_bans(app, tx, network, &identity, revocation).await
         })
         .await?;
-    revoked.truncate(MOST_ANSWERED);
+    revoked.truncate(MAX_PER_ANSWER);
     Ok(revoked)
 }
 
@@ -194,7 +194,7 @@ pub(crate) async fn unban_address(
     let revocation = Revocation { actor, reason, at: app.clock.now() };
     let identity = Identity { address: Some(address), ..Identity::default() };
     let mut revoked = app.db.transaction(async |tx| revoke_bans(app, tx, network, &identity, revocation).await).await?;
-    revoked.truncate(MOST_ANSWERED);
+    revoked.truncate(MAX_PER_ANSWER);
     Ok(revoked)
 }
 
@@ -251,7 +251,7 @@ pub(crate) async fn record_name(
     Ok(())
 }
 
-/// The addresses a player was seen with, the last first; at most 1,000.
+/// Addresses a player was seen with, latest first; at most 1,000.
 pub(crate) async fn addresses(
     app: &App,
     network: NetworkId,
@@ -260,14 +260,14 @@ pub(crate) async fn addresses(
     Ok(store::addresses(&app.db, network, player).await?)
 }
 
-/// A punishment was created, revoked, or has expired.
+/// A punishment was created or revoked, or has expired.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PunishmentChange {
     action: Action,
     punishment: PunishmentBody,
 }
 
-/// Publishes what happened to the servers of each network.
+/// Publishes changes to the servers of each network.
 pub(super) async fn publish(
     app: &App,
     tx: &mut Tx,
@@ -282,8 +282,8 @@ pub(super) async fn publish(
     Ok(())
 }
 
-/// Records up to `limit` that have expired, and publishes each. Each moves from open to expired, so that of several nodes,
-/// or of two runs of one, only one publishes it.
+/// Records up to `limit` expired punishments, and publishes each. Each moves from open to expired, so that of several
+/// nodes, or of two runs of one, only one publishes it.
 pub(super) async fn expire(app: &App, limit: i64) -> Result<(), hub_db::Error> {
     let now = app.clock.now();
     app.db

@@ -8,7 +8,7 @@ use crate::punishments::model::{Actor, Identity, KnownAddress, Punishment, Punis
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
-/// The columns of a [`Punishment`] behind `network_id`.
+/// Columns of a [`Punishment`] after `network_id`.
 macro_rules! columns {
     () => {
         "id, player_uuid, player_name, kind, reason, duration_ms, expires_at, ip_based, ip_address, issuer_uuid,
@@ -16,13 +16,12 @@ macro_rules! columns {
     };
 }
 
-/// The ids of the punishments that match the player `$2`, the name `$3` or the address `$4`; what is null matches
-/// nothing. A player is matched by UUID, and by name where the punishment has no UUID; a name by the one stored, and by the
-/// player who bears it now; an address by the one stored, and by the players of ip-based punishments who were seen with it
-/// since.
+/// Ids of the punishments that match the player `$2`, the name `$3` or the address `$4`; null matches nothing. A player
+/// is matched by UUID, and by name if the punishment has no UUID; a name by the stored one, and by the player who has
+/// it now; an address by the stored one, and by the players of ip-based punishments who were seen with it since.
 ///
-/// `CROSS JOIN` makes SQLite, which has no statistics, start on the left: otherwise it starts with all punishments of the
-/// network.
+/// `CROSS JOIN` makes SQLite, which has no statistics, start on the left: otherwise it starts with all punishments of
+/// the network.
 macro_rules! matching {
     () => {
         "SELECT p.id FROM punishments p WHERE p.network_id = $1 AND p.player_uuid = $2
@@ -77,7 +76,7 @@ const LAST_ADDRESS_OF_NAME: &str = "SELECT a.ip_address FROM player_names n CROS
      WHERE n.network_id = $1 AND n.name_folded = $2 AND a.network_id = $1 AND a.player_uuid = n.player_uuid
      ORDER BY n.last_seen DESC, a.last_seen DESC LIMIT 1";
 
-/// By whom, why and when something is revoked.
+/// Actor, reason and time of a revocation.
 #[derive(Clone, Copy)]
 pub(super) struct Revocation<'a> {
     pub(super) actor: &'a Actor,
@@ -91,7 +90,7 @@ pub(super) const PUNISHMENTS: Rows = Rows::many(
     "SELECT COUNT(*) FROM (SELECT id FROM punishments WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// How many punishments the player has, or else the name, or else the address.
+/// Number of punishments of the player, or else of the name, or else of the address.
 pub(super) async fn count_of(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
@@ -120,7 +119,7 @@ pub(super) async fn count_of(
     Ok(count)
 }
 
-/// Takes the network's next `count` ids and answers the last of them. The counter's row is locked until the transaction
+/// Takes the network's next `count` ids and returns the last of them. The counter's row is locked until the transaction
 /// ends.
 pub(super) async fn take_ids(tx: &mut Tx, network: NetworkId, count: i64) -> Result<i64, Error> {
     let (last,): (i64,) = tx
@@ -162,7 +161,7 @@ pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes who revoked a punishment that was revoked elsewhere.
+/// Writes the revoker of a punishment that was revoked elsewhere.
 pub(super) async fn insert_revocation(
     tx: &mut Tx,
     network: NetworkId,
@@ -192,14 +191,14 @@ const OPEN_OF: Sql = Sql {
                    SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value))",
 };
 
-/// Which of these are open.
+/// Filters the open ones among these.
 pub(super) async fn open_of(db: &Db, network: NetworkId, ids: &[i64]) -> Result<Vec<(i64,)>, Error> {
     let ids = serde_json::to_string(ids).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
     db.query(OPEN_OF).bind(network).bind(ids).all().await
 }
 
-/// Records that a player was seen with a name at a time, unless it was later, or is new and the player has `most`. False
-/// where nothing changed.
+/// Records that a player was seen with a name at a time, unless it was later, or is new and the player has `most`.
+/// False if nothing changed.
 pub(super) async fn see_name(
     tx: &mut Tx,
     network: NetworkId,
@@ -228,7 +227,7 @@ pub(super) async fn see_name(
     Ok(rows > 0)
 }
 
-/// As [`see_name`], of an address.
+/// Records an address like [`see_name`] a name.
 pub(super) async fn see_address(
     tx: &mut Tx,
     network: NetworkId,
@@ -261,7 +260,7 @@ pub(super) async fn see_address(
     Ok(rows > 0)
 }
 
-/// When a player was first and last seen with a name (first and last are one) or an address; none where never.
+/// Times at which a player was first and last seen with a name (both the same) or an address; none if never.
 pub(super) async fn sightings(
     db: &Db,
     network: NetworkId,
@@ -334,7 +333,7 @@ fn sort_newest_first(punishments: &mut [Punishment]) {
     punishments.sort_by_key(|punishment| std::cmp::Reverse((punishment.issued_at, punishment.id)));
 }
 
-/// Revokes an active punishment; none where it is not active.
+/// Revokes an active punishment; none if it is not active.
 pub(super) async fn revoke(
     tx: &mut Tx,
     network: NetworkId,
@@ -358,7 +357,7 @@ pub(super) async fn revoke(
     .await
 }
 
-/// Revokes the active bans of an identity; newest first.
+/// Revokes the active bans of an identity. Returns them, newest first.
 pub(super) async fn revoke_bans(
     tx: &mut Tx,
     network: NetworkId,
@@ -381,7 +380,7 @@ pub(super) async fn revoke_bans(
     Ok(revoked)
 }
 
-/// Records that a player was seen with a name; false where it is new and the player has `most` of them.
+/// Records that a player was seen with a name; false if it is new and the player has `most` of them.
 pub(super) async fn record_name(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
@@ -410,7 +409,7 @@ pub(super) async fn record_name(
     Ok(rows > 0)
 }
 
-/// Forgets all names of a player but for the `kept` seen last.
+/// Deletes all names of a player except the `kept` seen last.
 pub(super) async fn forget_names(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
@@ -431,7 +430,7 @@ pub(super) async fn forget_names(
     Ok(())
 }
 
-/// Records that a player was seen with an address. Of more than `most` those not seen for the longest are forgotten.
+/// Records that a player was seen with an address. Beyond `most`, those not seen for longest are deleted.
 pub(super) async fn record_address(
     tx: &mut Tx,
     network: NetworkId,
@@ -478,7 +477,7 @@ pub(super) async fn record_address(
     Ok(())
 }
 
-/// The address the player was seen with last.
+/// The player's latest address.
 pub(super) async fn last_address(
     tx: &mut Tx,
     network: NetworkId,
@@ -496,7 +495,7 @@ pub(super) async fn last_address(
     Ok(row.map(|(address,)| address))
 }
 
-/// The addresses the player was seen with, the last first.
+/// The player's addresses, latest first.
 pub(super) async fn addresses(db: &Db, network: NetworkId, player: PlayerId) -> Result<Vec<KnownAddress>, Error> {
     db.query(
         "SELECT ip_address, first_seen, last_seen FROM player_addresses WHERE network_id = $1 AND player_uuid = $2
@@ -508,7 +507,7 @@ pub(super) async fn addresses(db: &Db, network: NetworkId, player: PlayerId) -> 
     .await
 }
 
-/// The address that a player of this name was seen with last.
+/// Latest address of a player with this name.
 pub(super) async fn last_address_of_name(
     tx: &mut Tx,
     network: NetworkId,
@@ -518,8 +517,8 @@ pub(super) async fn last_address_of_name(
     Ok(row.map(|(address,)| address))
 }
 
-/// When the next punishment expires. Crosses networks: one task records the expiries of all, and each row is published to
-/// its own network only.
+/// Time of the next expiry. Crosses networks: one task records the expiries of all, and each row is published only to
+/// its own network.
 pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
     let row: Option<(Millis,)> = db
         .query(
@@ -531,7 +530,7 @@ pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
     Ok(row.map(|(at,)| at))
 }
 
-/// Records up to `limit` that have expired, and answers them. Crosses networks: see [`next_expiry`].
+/// Records and returns up to `limit` expired punishments. Crosses networks: see [`next_expiry`].
 pub(super) async fn expire(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<Punishment>, Error> {
     tx.query(concat!(
         "UPDATE punishments SET state = 'EXPIRED'
@@ -552,10 +551,10 @@ mod tests {
     use super::*;
     use crate::query_plan::query_plans;
 
-    /// Unless SQLite is told where to start, and one index covers each search, a look-up reads all punishments of its
-    /// network.
+    /// A look-up reads all punishments of its network unless SQLite is given its start, and one index covers each
+    /// search.
     #[tokio::test]
-    async fn a_look_up_reads_little_more_than_it_finds() {
+    async fn look_ups_use_their_indexes() {
         let plans = query_plans(&[FIND, REVOKE_BANS, LAST_ADDRESS_OF_NAME]).await;
         for (plan, searches) in plans.iter().zip([14, 14, 2]) {
             let narrow = |step: &&String| step.starts_with("SEARCH") && step.matches("=?").count() >= 2;

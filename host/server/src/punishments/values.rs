@@ -1,4 +1,4 @@
-//! The parts of a punishment: values that are valid by construction.
+//! Parts of a punishment: values that are valid by construction.
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -12,25 +12,25 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::clock::Millis;
 
-/// The four kinds. Read in any case.
+/// The four kinds. Case-insensitive in requests.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::EnumString, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "UPPERCASE", try_from = "String")]
 #[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
 pub(crate) enum PunishmentKind {
-    /// May not join.
+    /// Blocks joining.
     Ban,
-    /// May not chat.
+    /// Blocks chatting.
     Mute,
-    /// Is warned.
+    /// Warns the player.
     Warn,
-    /// Is thrown out once: recorded and told, never in force.
+    /// Disconnects the player once: recorded and published, never in force.
     Kick,
 }
 
 impl PunishmentKind {
-    /// The literal on the wire and in the database.
+    /// Form on the wire and in the database.
     pub(super) fn as_str(self) -> &'static str {
         self.into()
     }
@@ -66,12 +66,12 @@ impl From<PunishmentKind> for contract::PunishmentKind {
     }
 }
 
-/// How long a punishment lasts: 1 ms to 1,000 years.
+/// Duration of a punishment: 1 ms to 1,000 years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PunishmentDuration(Millis);
 
 impl PunishmentDuration {
-    /// The longest, in milliseconds, far from where a timestamp would overflow.
+    /// Maximum in milliseconds, far from an overflow of timestamps.
     pub(super) const MAX_MS: Millis = 1_000 * 365 * 24 * 60 * 60 * 1_000;
 
     /// The duration in milliseconds.
@@ -79,7 +79,7 @@ impl PunishmentDuration {
         self.0
     }
 
-    /// A duration that a module asked for, cut to what is allowed.
+    /// A duration from a module, clamped to the allowed range.
     pub(crate) fn clamped(ms: u64) -> Self {
         Self(Millis::try_from(ms).unwrap_or(Self::MAX_MS).clamp(1, Self::MAX_MS))
     }
@@ -157,7 +157,7 @@ impl PartialSchema for IpAddress {
 }
 impl ToSchema for IpAddress {}
 
-/// A name in the form in which names are compared: without case.
+/// A name in its form for comparisons: without case.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub(super) struct FoldedName(String);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_duration_is_neither_zero_nor_endless() {
+    fn durations_are_positive_and_bounded() {
         for wrong in [0, -1, Millis::MIN, Millis::MAX, PunishmentDuration::MAX_MS + 1] {
             assert!(PunishmentDuration::try_from(wrong).is_err(), "{wrong}");
         }

@@ -16,18 +16,18 @@ use crate::mac::hmac_sha256;
 /// Base 62: more than 256 bits.
 const LENGTH: usize = 48;
 
-/// The secrets that were needed so far, by purpose.
+/// Loaded secrets, by purpose.
 #[derive(Debug, Default)]
 pub struct HubSecrets(RwLock<HashMap<&'static str, SigningKey>>);
 
-/// Signs for one purpose and nothing else.
+/// Signing key for a single purpose.
 #[derive(Clone)]
 pub(crate) struct SigningKey {
     purpose: &'static str,
     secret: Arc<str>,
 }
 
-/// The key for a purpose. Whichever node needs it first makes it.
+/// Key for a purpose. The first node that needs it creates it.
 pub(crate) async fn signing_key(app: &App, purpose: &'static str) -> Result<SigningKey, hub_db::Error> {
     let known = app.secrets.0.read().get(purpose).cloned();
     if let Some(key) = known {
@@ -44,12 +44,12 @@ impl SigningKey {
         Self { purpose, secret: secret.into() }
     }
 
-    /// The signature of a message: HMAC-SHA256 over the purpose and the message.
+    /// Signature of a message: HMAC-SHA256 over the purpose and the message.
     pub(crate) fn sign(&self, message: &[u8]) -> [u8; 32] {
         hmac_sha256(self.secret.as_bytes(), &[self.purpose.as_bytes(), b"\0", message].concat())
     }
 
-    /// Whether this key signed the message. Takes the same time wherever two signatures differ.
+    /// True if this key signed the message. Takes the same time wherever two signatures differ.
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         self.sign(message).as_slice().ct_eq(signature).into()
     }

@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error};
 
-/// The secret for a purpose; `fresh` where there is none yet.
+/// Secret for a purpose; `fresh` if there is none yet.
 pub(super) async fn get_or_insert(db: &Db, purpose: &str, fresh: &str) -> Result<String, Error> {
     // Crosses networks: it belongs to the hub.
     db.write("INSERT INTO hub_secrets (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING")

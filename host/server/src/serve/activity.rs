@@ -1,4 +1,4 @@
-//! Whether a connection serves a request, and since when it does not.
+//! Activity of a connection: requests in progress, and the time since the last one.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hyper::body::{Body, Frame, SizeHint};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// Of one connection.
+/// Activity of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Activity(Arc<Mutex<State>>);
 
@@ -23,25 +23,25 @@ struct State {
 }
 
 impl Activity {
-    /// A connection may take `first` for the head of its first request, and then idle for `next`.
+    /// Allows `first` for the head of the first request, then `next` of idle time.
     pub(super) fn new(first: Duration, next: Duration) -> Self {
         let state = State { requests: 0, idle_since: Instant::now(), timeout: first, timeout_after: next };
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// A request has begun. It lasts until its answer was sent.
+    /// Begins a request, which lasts until its answer is sent.
     pub(super) fn begin(&self) -> ActiveRequest {
         self.0.lock().requests += 1;
         ActiveRequest(self.clone())
     }
 
-    /// The client has read something of an answer, whose end may still be on its way.
+    /// The client has read a part of an answer, whose end may still be on its way.
     pub(super) fn note_write(&self) {
         self.0.lock().idle_since = Instant::now();
     }
 
-    /// Waits until the connection has idled for too long. One timer for the life of the connection: requests only note the
-    /// time.
+    /// Waits until the connection has been idle for too long. One timer for the life of the connection: requests only
+    /// note the time.
     pub(super) async fn timed_out(&self) {
         loop {
             let deadline = {
@@ -56,7 +56,7 @@ impl Activity {
         }
     }
 
-    /// Waits until nothing has happened for as long as this.
+    /// Waits until nothing has happened for this long.
     pub(super) async fn idles(&self, interval: Duration) {
         loop {
             tokio::time::sleep(interval).await;
@@ -81,7 +81,7 @@ impl Drop for ActiveRequest {
     }
 }
 
-/// The body of an answer, with the request it ends.
+/// Body of an answer, with the request it ends.
 pub(super) struct TrackedBody<B> {
     pub(super) body: B,
     pub(super) _request: ActiveRequest,
@@ -116,7 +116,7 @@ mod tests {
     const NEXT: Duration = Duration::from_secs(75);
 
     #[tokio::test(start_paused = true)]
-    async fn an_idle_connection_times_out_and_a_stream_does_not() {
+    async fn idle_connections_time_out_but_streams_do_not() {
         let began = Instant::now();
         Activity::new(FIRST, NEXT).timed_out().await;
         assert_eq!(began.elapsed(), FIRST);

@@ -9,19 +9,19 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 /// Connections that wait to be accepted; the system may allow fewer (`net.core.somaxconn`). With a short queue, a burst
-/// makes other clients wait for a second until they try again.
+/// makes other clients wait a second for their retry.
 const BACKLOG: u32 = 4096;
-/// While no connection can be accepted, for want of file descriptors for instance.
+/// Pause after a failed accept, for example without free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const WARNING_INTERVAL: Duration = Duration::from_secs(10);
-/// For the handshakes under way when the socket closes.
+/// Time for the handshakes in progress when the socket closes.
 const HANDSHAKES: Duration = Duration::from_millis(100);
-/// Drops what begins a connection, which has SYN without ACK: its sender tries again in a second, and then finds the port
+/// Drops packets that begin a connection (SYN without ACK): the sender retries in a second, and then finds the port
 /// closed, or the next process.
 const NO_NEW_CONNECTIONS: [SockFilter; 4] = [
-    // The flags of TCP's header.
+    // Flags of TCP's header.
     SockFilter::new(0x30, 0, 0, 13),
-    // With ACK?
+    // Tests ACK.
     SockFilter::new(0x45, 0, 1, 0x10),
     SockFilter::new(0x06, 0, 0, u32::MAX),
     SockFilter::new(0x06, 0, 0, 0),
@@ -30,14 +30,16 @@ const NO_NEW_CONNECTIONS: [SockFilter; 4] = [
 /// Listens on `address`.
 ///
 /// # Errors
-/// Where that is not possible, such as for an address that is in use; the error names it.
+/// Fails if that is impossible, for example if the address is in use; the error names it.
 pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     try_bind(address).map_err(|error| {
         let hint = match error.kind() {
             io::ErrorKind::AddrInUse => {
-                ": another process, maybe another hub, listens there; name another with --listen"
+                ": another process, maybe another hub, already listens there; choose another address with --listen"
             }
-            io::ErrorKind::AddrNotAvailable => ": this machine does not have that address; name another with --listen",
+            io::ErrorKind::AddrNotAvailable => {
+                ": this machine does not have that address; choose another with --listen"
+            }
             _ => "",
         };
         anyhow::anyhow!("cannot listen on {address}: {error}{hint}")
@@ -46,13 +48,13 @@ pub async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
 
 fn try_bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // Connections of the process before may still be closing.
+    // Connections of the previous process may still be closing.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Accepts connections. Where that fails it waits a moment, and existing connections go on.
+/// Accepts connections. After a failure it pauses, while existing connections continue.
 pub(super) struct Acceptor {
     listener: TcpListener,
     warned_at: Option<Instant>,
@@ -67,12 +69,12 @@ impl Acceptor {
         loop {
             match self.listener.accept().await {
                 Ok(accepted) => return accepted,
-                // The client has gone away already.
+                // The client has already disconnected.
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset) => {}
                 Err(error) => {
                     if self.warned_at.is_none_or(|at| at.elapsed() > WARNING_INTERVAL) {
-                        tracing::warn!(%error, "could not accept a connection; trying again");
+                        tracing::warn!(%error, "could not accept a connection; retrying");
                         self.warned_at = Some(Instant::now());
                     }
                     sleep(ACCEPT_PAUSE).await;
@@ -81,11 +83,11 @@ impl Acceptor {
         }
     }
 
-    /// Closes the socket after it has accepted what has already connected, which would be reset otherwise.
+    /// Closes the socket after accepting all completed connections, which would be reset otherwise.
     pub(super) async fn close(self, mut serve: impl FnMut(TcpStream, SocketAddr)) {
         let deadline = Instant::now() + HANDSHAKES;
         if let Err(error) = SockRef::from(&self.listener).attach_filter(&NO_NEW_CONNECTIONS) {
-            tracing::debug!(%error, "connections that begin now may be reset");
+            tracing::debug!(%error, "new connections may be reset during shutdown");
         }
         while let Ok(accepted) = timeout_at(deadline, self.listener.accept()).await {
             match accepted {

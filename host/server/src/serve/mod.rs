@@ -1,7 +1,6 @@
 //! Accepts connections and serves them until the hub stops.
 //!
-//! axum's own `serve` installs no timer: a client that never finishes its request line would hold a connection for
-//! ever.
+//! axum's own `serve` installs no timer: a client that never finishes its request line would hold a connection forever.
 
 mod activity;
 mod listener;
@@ -37,16 +36,16 @@ use listener::Acceptor;
 pub use listener::bind;
 use socket::Socket;
 
-/// Bytes read from a connection at once, and the largest head. hyper's default is six times as large and blocks the
-/// thread for a millisecond.
+/// Bytes read from a connection at once, and the maximum size of a head. hyper's default is six times as large and
+/// blocks the thread for a millisecond.
 const READ_BUFFER: usize = 64 << 10;
-/// Clients of HTTP/2 that answer no ping are gone.
+/// Interval of HTTP/2 pings; clients without an answer are gone.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
-/// For the requests in flight at a shutdown.
+/// Time for the requests in flight at a shutdown.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// For the connections that are then cut, so that none is reset.
+/// Time for the connections that are then cut, so that none is reset.
 const CUT_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a connection that is told to close may take without a request.
+/// Time without a request after which a closing connection is cut.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves one listener.
@@ -55,7 +54,7 @@ pub struct Server {
     router: Router,
     http: auto::Builder<TokioExecutor>,
     tasks: TaskTracker,
-    /// Cancelled when the connections have had their time to end.
+    /// Cancelled once the time for connections to end is over.
     cut: CancellationToken,
 }
 

@@ -1,4 +1,4 @@
-//! The answer to a connection that is one too many.
+//! Answer to a connection above the limit.
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ pub(super) fn refuse(app: &App, tasks: &TaskTracker, stream: TcpStream, remote: 
         ConnectionLimit::Address => StatusCode::TOO_MANY_REQUESTS,
     };
     let error = ApiError::new(status, "too_many_connections", limit.to_string()).retry_after(1);
-    // The socket has room for it: nothing else was written.
+    // The socket's buffer is empty, so the write fits.
     let _ = stream.try_write(&error.to_http1(&app.ids.token(16)));
     if let Ok(permit) = LINGERING.try_acquire() {
         tasks.spawn(linger(stream, permit));

@@ -1,4 +1,4 @@
-//! A client's socket. A client that stops reading does not hold it for ever, and its end is a FIN, never a reset.
+//! A client's socket. A client that stops reading does not hold it forever, and its end is a FIN, never a reset.
 
 use std::io;
 use std::pin::Pin;
@@ -14,25 +14,25 @@ use tokio_util::task::TaskTracker;
 use super::activity::Activity;
 use crate::http::connection::Connection;
 
-/// How long a closed connection is still read, and how long nothing may come of it.
+/// Time a closed connection is still read, and the maximum pause in its data.
 const LINGER: Duration = Duration::from_secs(10);
 const LINGER_SILENCE: Duration = Duration::from_secs(1);
-/// Bytes discarded without a limit on their rate.
+/// Bytes discarded without a rate limit.
 const UNTHROTTLED: usize = 256 << 10;
-/// Bytes discarded in a turn. All that linger take turns of a millisecond or two, so that together they do not keep the hub
-/// busy.
+/// Bytes discarded at a time. All lingering sockets take turns of a millisecond or two, so that together they do not
+/// keep the hub busy.
 const CHUNK: usize = 64 << 10;
 const TURN: Duration = Duration::from_millis(1);
 static TURNS: Mutex<()> = Mutex::const_new(());
 
-/// A socket with a time limit on writes. When it is dropped, its client can still read what was written.
+/// A socket with a time limit on writes. After it is dropped, its client can still read the written bytes.
 pub(super) struct Socket {
     stream: Option<TcpStream>,
     activity: Activity,
     write_timeout: Duration,
     /// Runs while a write waits for the client to read.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// The client has closed its side, or the connection is broken.
+    /// True if the client has closed its side, or the connection is broken.
     is_over: bool,
     tasks: TaskTracker,
     /// Counted until the socket is closed.
@@ -126,7 +126,7 @@ impl Drop for Socket {
 }
 
 /// Closes a socket for writing, and reads until the client closes its side: the system would reset a connection that is
-/// closed while data comes, and the client might not read its last answer.
+/// closed while data arrives, and the client might miss its last answer.
 pub(super) async fn linger<T>(mut stream: TcpStream, _held: T) {
     let discarding = async {
         stream.shutdown().await?;
@@ -144,18 +144,18 @@ pub(super) async fn linger<T>(mut stream: TcpStream, _held: T) {
         }
         Ok::<_, io::Error>(())
     };
-    // Whatever failed, the connection is over.
+    // After any failure the connection is over.
     let _ = timeout(LINGER, discarding).await;
 }
 
-/// Reads what is there, up to a chunk. Zero: the client has closed its side.
+/// Reads available bytes, up to a chunk. Zero: the client has closed its side.
 fn discard(stream: &TcpStream) -> io::Result<usize> {
     let (mut buffer, mut bytes) = ([0; 8 << 10], 0);
     while bytes < CHUNK {
         match stream.try_read(&mut buffer) {
             Ok(0) => return Ok(0),
             Ok(read) => bytes += read,
-            // Not the end, even where nothing was read.
+            // Not the end, even if nothing was read.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(bytes.max(1)),
             Err(error) => return Err(error),
         }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_still_sends_reads_the_answer() {
+    async fn sending_client_still_reads_the_answer() {
         let tasks = TaskTracker::new();
         let (mut socket, mut client) = pair(LINGER, &tasks).await;
         client.write_all(&[7; 1000]).await.unwrap();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_given_up() {
+    async fn client_that_does_not_read_is_disconnected() {
         let (mut socket, _client) = pair(Duration::from_millis(50), &TaskTracker::new()).await;
         let error = loop {
             if let Err(error) = socket.write_all(&[7; 10_000]).await {

@@ -1,4 +1,4 @@
-//! What can be wrong with a look-up.
+//! Errors of look-ups.
 
 use thiserror::Error;
 
@@ -6,13 +6,13 @@ use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
 use crate::values::Identifier;
 
-/// What can be wrong with a look-up of a server.
+/// Reason for the failure of a look-up of a server.
 #[derive(Debug, Error)]
 pub(crate) enum ServersError {
     /// The registry has no such server.
     #[error("This network has no server `{0}`.")]
     Unknown(Identifier),
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.

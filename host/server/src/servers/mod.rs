@@ -1,14 +1,14 @@
-//! Game servers: the registry, and presence, which is who is online and on which server.
+//! Game servers: the registry, and presence, which is the online servers and the players on them.
 //!
-//! Presence is in memory (`presence/`); the database has a copy. What requests wait for (register, unregister, join, leave,
-//! world change) is saved before they are answered, many at once together; heartbeats are saved every second. At start the
-//! servers whose offline time has not passed are restored. Where several nodes are one hub, reserved slots are saved before
-//! they are answered, too. The routes are in `sessions`.
+//! Presence is in memory (`presence/`); the database has a copy. Changes that requests wait for (register, unregister,
+//! join, leave, world change) are saved before the answer, many at once together; heartbeats are saved every second. At
+//! start the servers whose offline time has not passed are restored. If several nodes form one hub, reserved slots are
+//! saved before the answer, too. The routes are in `sessions`.
 //!
 //! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
-//! heartbeat, evaluated at each look-up; players and reservations of a server that is offline do not count; a player who
+//! heartbeat, evaluated at each look-up; players and reservations of an offline server do not count; a player who
 //! leaves for the target of their transfer stays on the old server until they arrive.
-//! Tables: `servers`, `server_players`, `slot_reservations`, `provisioned_servers` (machines that a provisioner makes).
+//! Tables: `servers`, `server_players`, `slot_reservations`, `provisioned_servers` (machines of a provisioner).
 
 mod error;
 mod model;
@@ -39,7 +39,7 @@ pub(crate) use registry::{KnownServer, RegisteredServer, Search};
 pub(crate) use saving::{save, save_reserved, start, stop};
 pub(crate) use snapshot::{LiveServer, World};
 
-/// The events of this component, for the document.
+/// Events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![
         EventSchema::of::<presence::ServerPresence>(EventKind::ServerOnline),

@@ -1,4 +1,4 @@
-//! What servers report of themselves.
+//! Reports of servers.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use strum::{AsRefStr, EnumString};
@@ -10,7 +10,7 @@ use crate::geo::Region;
 use crate::text_type::text_type;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
-/// What a server is for.
+/// Role of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, AsRefStr, EnumString)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
@@ -19,12 +19,12 @@ pub(crate) enum Role {
     /// Players play on it.
     #[default]
     Game,
-    /// Players go through it; never a match's target.
+    /// Players pass through it; never a match's target.
     Proxy,
 }
 
 text_type! {
-    /// What is going on in a server or world: an upper-case word.
+    /// State of a server's or world's game: an upper-case word.
     pub(crate) struct GameState;
     check: |text| {
         let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
@@ -37,13 +37,13 @@ text_type! {
 }
 
 impl GameState {
-    /// Whether a minigame in this state takes players.
+    /// True if a minigame in this state accepts players.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.as_str(), "IDLE" | "WAITING" | "STARTING")
     }
 }
 
-/// How many: 0 to 2147483647.
+/// A count, from 0 to 2147483647.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Count(pub(crate) u32);
@@ -63,49 +63,48 @@ impl PartialSchema for Count {
 }
 impl ToSchema for Count {}
 
-/// A world as its server reports it.
+/// A world as reported by its server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorldReport {
     /// Unique on its server; of two with one id the later counts.
     #[schema(example = "arena-3")]
     pub(crate) world_id: Identifier,
-    /// What players call it.
+    /// Display name for players.
     #[serde(default, deserialize_with = "blank_as_absent")]
     pub(crate) display_name: Option<Text<255>>,
-    /// Players in it; absent: 0.
+    /// Players in it. Default: 0.
     #[serde(default)]
     pub(crate) current_players: Option<Count>,
-    /// How many fit; absent or 0: no limit.
+    /// Maximum number of players; absent or 0: no limit.
     #[serde(default)]
     pub(crate) max_players: Option<Count>,
-    /// What is going on in it. A minigame takes players in IDLE, WAITING and STARTING.
+    /// State of its game. A minigame accepts players in IDLE, WAITING and STARTING.
     #[serde(default, deserialize_with = "blank_as_absent")]
     pub(crate) game_state: Option<GameState>,
-    /// Players its game needs to start; absent or 0: it is no minigame.
+    /// Number of players its game needs to start; absent or 0: not a minigame.
     #[serde(default)]
     pub(crate) players_to_start: Option<Count>,
-    /// What kind of world it is; players are matched by it.
+    /// Type of the world; matches select by it.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "duel")]
     pub(crate) world_type: Option<Identifier>,
 }
 
-/// A plugin that runs on a server.
+/// A plugin on a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PluginReport {
-    /// Its name.
     pub(crate) name: Text<255>,
     /// Its version.
     #[serde(default)]
     pub(crate) version: Option<Text<255>>,
-    /// Whether it is switched on.
+    /// True if it is enabled.
     #[serde(default)]
     pub(crate) enabled: Option<bool>,
 }
 
-/// What a server runs.
+/// Software of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Software {
     pub(crate) version: Option<String>,
@@ -116,7 +115,7 @@ pub(crate) struct Software {
     pub(crate) plugins: Vec<PluginReport>,
 }
 
-/// What a request says of a server's software; what it leaves out stays as it was.
+/// A request's report about a server's software; absent fields keep their values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SoftwareReport {
     pub(crate) version: Option<String>,
@@ -146,7 +145,7 @@ impl SoftwareReport {
         }
     }
 
-    /// Whether it would change anything.
+    /// True if it would change anything.
     pub(super) fn differs_from(&self, known: &Software) -> bool {
         fn differs<T: PartialEq>(reported: Option<&T>, known: Option<&T>) -> bool {
             reported.is_some() && reported != known
@@ -161,7 +160,7 @@ impl SoftwareReport {
 }
 
 impl Software {
-    /// Takes over what is reported.
+    /// Applies a report.
     pub(super) fn update(&mut self, report: SoftwareReport) {
         self.version = report.version.or_else(|| self.version.take());
         self.build = report.build.or(self.build);
@@ -182,7 +181,7 @@ impl From<SoftwareReport> for Software {
     }
 }
 
-/// What a server registered with.
+/// Data of a server's registration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerInfo {
     pub(crate) server_id: Identifier,
@@ -199,7 +198,7 @@ pub(crate) struct ServerInfo {
     pub(crate) software: Software,
 }
 
-/// A register call, checked.
+/// A validated register call.
 #[derive(Clone, Debug)]
 pub(crate) struct Registration {
     pub(crate) info: ServerInfo,
@@ -208,7 +207,7 @@ pub(crate) struct Registration {
     pub(crate) worlds: Vec<WorldReport>,
 }
 
-/// A heartbeat; what it leaves out stays as it was.
+/// A heartbeat; absent fields keep their values.
 #[derive(Clone, Debug)]
 pub(crate) struct Heartbeat {
     pub(crate) server_id: Identifier,
@@ -221,14 +220,14 @@ pub(crate) struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// One that reports nothing but that the server is there.
+    /// A heartbeat without any report.
     pub(crate) fn sign_of_life(server_id: Identifier) -> Self {
         let software = SoftwareReport::default();
         Self { server_id, game_state: None, players_to_start: None, worlds: None, players: None, software }
     }
 }
 
-/// Where a player is.
+/// Location of a player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlayerLocation {
     pub(crate) player: PlayerId,
@@ -238,7 +237,7 @@ pub(crate) struct PlayerLocation {
     pub(crate) world_id: Option<Identifier>,
 }
 
-/// The text that a search looks through.
+/// Text that searches look through.
 pub(super) fn search_text(id: &Identifier, display_name: Option<&str>) -> String {
     format!("{id}\n{}", display_name.unwrap_or_default()).to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Lets presence follow a network from owner to owner.
+//! Moves presence with a network from owner to owner.
 
 use futures_util::future::{BoxFuture, FutureExt as _};
 use hub_db::Error;
@@ -8,7 +8,7 @@ use crate::cluster::NetworkState;
 use crate::servers::saving;
 use crate::values::NetworkId;
 
-/// Who is online in all networks.
+/// Presence of all networks.
 pub(crate) struct PresenceState;
 
 impl NetworkState for PresenceState {

@@ -1,4 +1,4 @@
-//! Servers as the registry knows them.
+//! Servers in the registry.
 
 use crate::clock::Millis;
 use crate::geo::Region;
@@ -19,23 +19,22 @@ pub(crate) struct RegistryRow {
 #[derive(Debug)]
 pub(crate) struct RegisteredServer {
     pub(crate) row: RegistryRow,
-    /// Its present state, while it is online.
+    /// Live state, while it is online.
     pub(crate) live: Option<LiveServer>,
-    /// Its machine was made by a provisioner.
+    /// True if its machine was created by a provisioner.
     pub(crate) provisioned: bool,
 }
 
 /// A server of the registry.
 #[derive(Debug)]
 pub(crate) enum KnownServer {
-    /// It has registered.
+    /// The server has registered.
     Registered(Box<RegisteredServer>),
-    /// It has not: its machine is being made.
+    /// It has not registered: its machine is being provisioned.
     Provisioning(Box<ProvisionedServer>),
 }
 
 impl KnownServer {
-    /// Its id.
     pub(crate) fn id(&self) -> &Identifier {
         match self {
             Self::Registered(server) => &server.row.info.server_id,
@@ -44,12 +43,12 @@ impl KnownServer {
     }
 }
 
-/// Which servers a list is to have; what is none does not count.
+/// Filter of a list of servers; a field that is none matches all.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     pub(crate) server_type: Option<String>,
     pub(crate) region: Option<Region>,
-    /// A part of the id or display name.
+    /// Part of the id or display name.
     pub(crate) text: Option<String>,
     /// Only servers that are online, or only those that are not.
     pub(crate) online: Option<bool>,

@@ -1,4 +1,4 @@
-//! Saves presence in the database as it changes, and restores it at start.
+//! Saves presence in the database on changes, and restores it at start.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::servers::presence::{Changes, NetworkPresence, PresenceEvent, Presence
 use crate::servers::store::{presence, reservations, under_lease};
 use crate::values::{Identifier, NetworkId};
 
-/// How often changes that no request waits for are saved, such as heartbeats.
+/// Interval of saving changes that no request waits for, such as heartbeats.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a caller may have waited for others who save before it does so itself.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// How many players are saved again at once.
-const PLAYERS_AT_ONCE: usize = 500;
+/// Maximum wait for others' saves; afterwards a caller fails as busy instead of saving itself.
+const MAX_WAIT: Duration = Duration::from_secs(3);
+/// Number of players saved again at once.
+const PLAYER_BATCH: usize = 500;
 
-/// The events of presence.
+/// Events of presence.
 const PRESENCE_EVENTS: [EventKind; 5] = [
     EventKind::ServerOnline,
     EventKind::ServerOffline,
@@ -31,15 +31,15 @@ const PRESENCE_EVENTS: [EventKind; 5] = [
     EventKind::PlayerSwitched,
 ];
 
-/// Restores the presence of the last run and starts the background work. One of several nodes restores a network when
-/// it becomes its owner.
+/// Restores the presence of the last run and starts the background work. With several nodes, each restores a network
+/// when it becomes its owner.
 pub(crate) async fn start(app: &App) -> anyhow::Result<()> {
     if app.shards.is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
         }
     }
-    every(app, SAVE_INTERVAL, "save who is online", |app| async move {
+    every(app, SAVE_INTERVAL, "save presence", |app| async move {
         save_again_after_restart(&app).await?;
         save_all(&app).await
     });
@@ -61,14 +61,14 @@ pub(crate) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> 
     Ok(())
 }
 
-/// Saves what is only in memory.
+/// Saves the changes that are only in memory.
 pub(crate) async fn stop(app: &App) {
     if let Err(error) = save_all(app).await {
-        tracing::error!(%error, "could not save who is online");
+        tracing::error!(%error, "could not save presence");
     }
 }
 
-/// Removes what has expired and saves what changed, in every network.
+/// Removes expired entries and saves changes, in every network.
 pub async fn save_all(app: &App) -> Result<(), Error> {
     let mut result = Ok(());
     for (network, shared) in app.presence.all() {
@@ -80,13 +80,13 @@ pub async fn save_all(app: &App) -> Result<(), Error> {
     result
 }
 
-/// Saves everything again when another run of the database's server, or another server, answers than before: one that took
-/// over may lack what the one before acknowledged last.
+/// Saves everything again when the database server was restarted or replaced: one that took over may lack the last
+/// changes that the previous one acknowledged.
 async fn save_again_after_restart(app: &App) -> Result<(), Error> {
     let Some(started_at) = presence::server_start(&app.db).await? else { return Ok(()) };
     let before = app.presence.server_start();
     if before.is_some_and(|before| before != started_at) {
-        tracing::info!("the database's server is another one or was started anew; who is online is saved again");
+        tracing::info!("the database server was restarted or replaced; saving presence again");
         for (network, shared) in app.presence.all() {
             hub_db::with_tenant(network.0, save_again(app, network, &shared)).await?;
         }
@@ -95,26 +95,25 @@ async fn save_again_after_restart(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Saves all of a network again, some players at a time, so that others who save wait for a part of it.
+/// Saves all of a network again, some players at a time, so that other saves wait only for a part of it.
 async fn save_again(app: &App, network: NetworkId, shared: &SharedPresence) -> Result<(), Error> {
     let players = shared.with(NetworkPresence::mark_unsaved);
     save_shared(app, network, shared).await?;
-    for players in players.chunks(PLAYERS_AT_ONCE) {
+    for players in players.chunks(PLAYER_BATCH) {
         shared.with(|presence| presence.mark_players_unsaved(players));
         save_shared(app, network, shared).await?;
     }
     Ok(())
 }
 
-/// Saves what changed in a network, all that the caller changed before included. Concurrent calls share one
-/// transaction.
+/// Saves the changes in a network, including all earlier ones of the caller. Concurrent calls share one transaction.
 pub(crate) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
     save_shared(app, network, &app.presence.shared(network)).await
 }
 
-/// Saves slots that were reserved on a server where they must outlive this process: one of several nodes may be followed by
-/// another at any moment. To be called before a slot is answered. Where it fails, they are released: whoever is refused
-/// tries again, maybe as another player.
+/// Saves slots reserved on a server if they must outlive this process: with several nodes, another one may take over at
+/// any moment. Call it before a slot is answered. If it fails, they are released: the refused caller tries again, maybe
+/// as another player.
 pub(crate) async fn save_reserved(
     app: &App,
     network: NetworkId,
@@ -142,7 +141,7 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
         // Another call took the caller's changes with its own and saved them.
         return Ok(());
     }
-    if began.elapsed() > PATIENCE {
+    if began.elapsed() > MAX_WAIT {
         // Others failed or were slow meanwhile. One after the other, callers would wait ever longer.
         return Err(Error::Busy);
     }
@@ -176,7 +175,7 @@ async fn write(app: &App, network: NetworkId, changes: &Changes, events: &Presen
     }
     app.db
         .transaction(async |mut tx| {
-            // A node that lost the network must not overwrite what its new owner saved.
+            // A node that lost the network must not overwrite rows of its new owner.
             if !app.shards.lock_lease(&mut tx, network).await? {
                 return Ok(());
             }
@@ -200,7 +199,7 @@ async fn write(app: &App, network: NetworkId, changes: &Changes, events: &Presen
         .await
 }
 
-/// Tells the network's streams of what is saved.
+/// Publishes saved changes to the network's streams.
 async fn publish(app: &App, tx: &mut Tx, network: NetworkId, events: &PresenceEvents) -> Result<(), Error> {
     if events.is_empty() || !is_listening(app, tx, network, &PRESENCE_EVENTS).await? {
         return Ok(());
@@ -214,8 +213,8 @@ async fn publish(app: &App, tx: &mut Tx, network: NetworkId, events: &PresenceEv
     Ok(())
 }
 
-/// Changes on their way to the database. They are put back if they do not arrive, also when the request that saves them
-/// is cancelled.
+/// Changes on their way to the database. They are put back if they do not arrive, also if the saving request is
+/// cancelled.
 struct Pending<'a> {
     shared: &'a SharedPresence,
     unsaved: Option<Unsaved>,

@@ -17,9 +17,9 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::servers::saving::save;
 pub use crate::servers::saving::save_all;
 
-/// Servers that are forgotten at once, so that it is not done for each new one.
-const FORGOTTEN_AT_ONCE: i64 = 100;
-/// Servers whose present state is put together without further ado.
+/// Number of servers deleted at once, so that it is not done for each new one.
+const DELETE_BATCH: i64 = 100;
+/// Number of servers up to which an answer is built on the spot.
 const FEW_SERVERS: usize = 8;
 
 fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: bool) -> RegisteredServer {
@@ -33,12 +33,12 @@ fn registered(app: &App, network: NetworkId, mut row: RegistryRow, provisioned: 
     RegisteredServer { row, live, provisioned }
 }
 
-/// Makes room in the registry for a server that is new to it: those that are offline for the longest are forgotten.
+/// Makes room in the registry for a new server: the ones offline for longest are deleted.
 pub(crate) async fn make_room(app: &App, network: NetworkId, id: &Identifier) -> Result<(), hub_db::Error> {
     let is_there = store::exists(&app.db, network, id);
     match check_rows::<ServersError>(app, network, store::KNOWN_SERVERS, 1, is_there).await {
         Err(ServersError::Quota(_)) => {
-            let forgotten = store::forget_offline(&app.db, network, FORGOTTEN_AT_ONCE).await?;
+            let forgotten = store::forget_offline(&app.db, network, DELETE_BATCH).await?;
             app.usage.removed(network, Limit::KnownServers, i64::try_from(forgotten).unwrap_or(i64::MAX));
             Ok(())
         }
@@ -47,7 +47,7 @@ pub(crate) async fn make_room(app: &App, network: NetworkId, id: &Identifier) ->
     }
 }
 
-/// The servers that a search finds, by id, and how many there are.
+/// Servers that a search finds, by id, and their number.
 pub(crate) async fn list(
     app: &App,
     network: NetworkId,
@@ -72,7 +72,7 @@ pub(crate) async fn get(app: &App, network: NetworkId, id: Identifier) -> Result
     found.into_iter().next().ok_or(ServersError::Unknown(id))
 }
 
-/// Those of these servers that the registry has, in this order.
+/// Servers among these that the registry has, in this order.
 async fn find_all(app: &App, network: NetworkId, ids: &[Identifier]) -> Result<Vec<KnownServer>, ServersError> {
     if ids.is_empty() {
         return Ok(vec![]);
@@ -92,20 +92,20 @@ async fn find_all(app: &App, network: NetworkId, ids: &[Identifier]) -> Result<V
     Ok(compute_if(ids.len() > FEW_SERVERS, || known.collect()).await)
 }
 
-/// Whether the network's registry has the server: online, offline, or being made.
+/// True if the network's registry has the server: online, offline, or being provisioned.
 pub(crate) async fn is_known_server(app: &App, network: NetworkId, id: &Identifier) -> Result<bool, hub_db::Error> {
     Ok(snapshot(app, network, id).is_some()
         || store::exists(&app.db, network, id).await?
         || provisioned::exists(&app.db, network, id).await?)
 }
 
-/// The server as it is now, if it is online.
+/// Snapshot of the server, if it is online.
 pub(crate) fn snapshot(app: &App, network: NetworkId, id: &Identifier) -> Option<LiveServer> {
     let now = app.clock.now();
     app.presence.with(network, |presence| presence.server(id.as_str(), now).map(Server::snapshot))
 }
 
-/// The players on a server, or in one of its worlds, by UUID.
+/// Players on a server, or in one of its worlds, by UUID.
 pub(crate) fn players_on(app: &App, network: NetworkId, server_id: &str, world_id: Option<&str>) -> Vec<PlayerId> {
     let now = app.clock.now();
     let locations = app
@@ -117,8 +117,8 @@ pub(crate) fn players_on(app: &App, network: NetworkId, server_id: &str, world_i
     players
 }
 
-/// Takes a player who is forgotten off their server, and releases the slot that is reserved for them, if this node knows
-/// who is online. A heartbeat that lists them makes them known as somebody new.
+/// Removes an erased player from their server, and releases their slot, if this node owns the presence. A later
+/// heartbeat that lists them records them as a new player.
 pub(crate) async fn forget_player(app: &App, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {
     if app.presence.find(network).is_none() {
         return Ok(());
@@ -130,7 +130,7 @@ pub(crate) async fn forget_player(app: &App, network: NetworkId, player: PlayerI
     save(app, network).await
 }
 
-/// Where the player is, if they are online.
+/// Location of the player, if they are online.
 pub(crate) fn online_player(app: &App, network: NetworkId, player: PlayerId) -> Option<PlayerLocation> {
     let now = app.clock.now();
     app.presence.with(network, |presence| presence.locate(player, now))

@@ -1,4 +1,4 @@
-//! A live server as it is served.
+//! A live server in answers.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,49 +12,47 @@ use crate::values::Identifier;
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LiveServer {
-    /// Its id.
     #[schema(example = "bedwars-1")]
     pub(crate) server_id: Identifier,
-    /// What kind of server it is; players are matched by it.
+    /// Type of the server; matches select by it.
     #[schema(example = "bedwars")]
     pub(crate) server_type: Identifier,
-    /// The engine it runs on.
+    /// Engine of the server.
     #[schema(example = "MINECRAFT")]
     pub(crate) game_type: Option<String>,
-    /// What players call it.
+    /// Display name for players.
     pub(crate) display_name: Option<String>,
-    /// Players on it.
+    /// Number of players on it.
     pub(crate) current_players: u32,
-    /// How many fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     pub(crate) max_players: u32,
-    /// Where players reach it.
+    /// Address for players.
     #[schema(example = "play.example.org")]
     pub(crate) host: String,
-    /// See `host`.
+    /// Port for players.
     #[schema(example = 25565)]
     pub(crate) port: u16,
-    /// When it came online.
+    /// Time at which it came online.
     pub(crate) started_at: Millis,
-    /// When it last said that it is there.
+    /// Time of its last heartbeat.
     pub(crate) last_heartbeat: Millis,
-    /// What is going on on it.
+    /// State of its game.
     pub(crate) game_state: Option<GameState>,
-    /// Players its game needs to start; 0: it is no minigame.
+    /// Number of players its game needs to start; 0: not a minigame.
     pub(crate) players_to_start: u32,
-    /// Where it is; UNKNOWN where that is not known.
+    /// Region of the server; UNKNOWN if it could not be located.
     pub(crate) region: Region,
-    /// Its worlds.
     pub(crate) worlds: Vec<World>,
-    /// There is a limit and it is reached.
+    /// True if there is a limit and it is reached.
     pub(crate) full: bool,
-    /// For people.
+    /// Human-readable number of players.
     #[schema(example = "12/100")]
     pub(crate) player_count_display: String,
-    /// Not full and, if it is a minigame, IDLE, WAITING or STARTING.
+    /// True if not full and, for a minigame, IDLE, WAITING or STARTING.
     pub(crate) joinable: bool,
-    /// Its game needs players to start.
+    /// True if its game needs players to start.
     pub(crate) minigame_server: bool,
-    /// How many of those are missing.
+    /// Number of players still missing to start.
     pub(crate) players_needed_to_start: u32,
     /// The larger of `currentPlayers` and the sum over its worlds.
     pub(crate) total_players: u64,
@@ -66,31 +64,31 @@ pub(crate) struct LiveServer {
 #[serde(rename_all = "camelCase")]
 #[schema(as = LiveWorld)]
 pub(crate) struct World {
-    /// Its id, unique on its server.
+    /// Id, unique on its server.
     #[schema(example = "arena-3")]
     pub(crate) world_id: Identifier,
-    /// What players call it.
+    /// Display name for players.
     pub(crate) display_name: Option<String>,
-    /// Players in it, as its server last said.
+    /// Number of players in it, as last reported by its server.
     pub(crate) current_players: u32,
-    /// How many fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     pub(crate) max_players: u32,
-    /// What is going on in it.
+    /// State of its game.
     pub(crate) game_state: Option<GameState>,
-    /// Players its game needs to start; 0: it is no minigame.
+    /// Number of players its game needs to start; 0: not a minigame.
     pub(crate) players_to_start: u32,
-    /// What kind of world it is; players are matched by it.
+    /// Type of the world; matches select by it.
     #[schema(example = "duel")]
     pub(crate) world_type: Option<Identifier>,
-    /// There is a limit and it is reached.
+    /// True if there is a limit and it is reached.
     pub(crate) full: bool,
-    /// For people.
+    /// Human-readable number of players.
     #[schema(example = "3/8")]
     pub(crate) player_count_display: String,
-    /// Not full and, if it is a minigame, IDLE, WAITING or STARTING.
+    /// True if not full and, for a minigame, IDLE, WAITING or STARTING.
     pub(crate) joinable: bool,
-    /// Its game needs players to start.
+    /// True if its game needs players to start.
     pub(crate) minigame_world: bool,
-    /// How many of those are missing.
+    /// Number of players still missing to start.
     pub(crate) players_needed_to_start: u32,
 }

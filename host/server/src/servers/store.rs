@@ -14,7 +14,7 @@ use crate::servers::store::row::{ServerRow, server_columns};
 use crate::values::{Identifier, NetworkId, like_pattern};
 
 fn json(value: &impl serde::Serialize) -> String {
-    // Plain records of texts and numbers always have a JSON.
+    // Plain records of texts and numbers always serialize.
     serde_json::to_string(value).unwrap_or_else(|_| "[]".to_owned())
 }
 
@@ -22,7 +22,7 @@ fn json(value: &impl serde::Serialize) -> String {
 pub(super) const KNOWN_SERVERS: Rows =
     Rows::few(Limit::KnownServers, "SELECT COUNT(*) FROM servers WHERE network_id = $1");
 
-/// Deletes the servers that are offline for the longest, and answers how many.
+/// Deletes the servers offline for longest. Returns their number.
 pub(super) async fn forget_offline(db: &Db, network: NetworkId, most: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM servers WHERE network_id = $1 AND server_id IN (
@@ -44,7 +44,7 @@ pub(super) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Resu
     Ok(row.is_some())
 }
 
-/// The conditions of a search; `$6` has the ids of the servers online.
+/// Conditions of a search; `$6` has the ids of the online servers.
 macro_rules! filter {
     ($online_ids:literal) => {
         concat!(
@@ -90,8 +90,8 @@ const COUNT: Sql = Sql {
 const IDS: Sql =
     Sql { sqlite: ids!("value FROM json_each($6)"), postgres: ids!("jsonb_array_elements_text(CAST($6 AS JSONB))") };
 
-/// The ids of the servers that a search finds, and how many there are. `online` has the ids of those online, for a
-/// search that asks.
+/// Ids of the servers that a search finds, and their number. `online` has the ids of the online ones, for a search that
+/// asks.
 pub(super) async fn list(
     db: &Db,
     network: NetworkId,
@@ -118,7 +118,7 @@ pub(super) async fn list(
     Ok((ids.into_iter().map(|(id,)| id).collect(), total))
 }
 
-/// The registry rows of these servers.
+/// Registry rows of these servers.
 pub(super) async fn find_all(db: &Db, network: NetworkId, ids: &[Identifier]) -> Result<Vec<RegistryRow>, Error> {
     let rows: Vec<ServerRow> = db
         .query(Sql {

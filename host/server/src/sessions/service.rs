@@ -1,4 +1,4 @@
-//! The rules of sessions.
+//! Rules of sessions.
 
 use std::net::IpAddr;
 
@@ -19,30 +19,30 @@ use crate::signing_secret::service::SigningSecretError;
 use crate::transfers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// How often a server is to send a heartbeat, in milliseconds; less where it would be offline soon after.
+/// Interval of a server's heartbeats in milliseconds; shorter if the offline time is close to it.
 const HEARTBEAT_INTERVAL: Millis = 5_000;
 
-/// What can be wrong with a request of a server about itself or its players.
+/// Reason for the failure of a server's request about itself or its players.
 #[derive(Debug, Error)]
 pub(super) enum SessionsError {
-    /// The hub does not know that the server is online.
-    #[error("The server `{0}` is not online as far as the hub knows; it must register first.")]
+    /// The server is not online.
+    #[error("The server `{0}` is not online; register it first.")]
     NotOnline(Identifier),
     /// The player is not on that server.
     #[error("The player {0} is not on the server `{1}`.")]
     NotOnServer(PlayerId, Identifier),
-    /// The engine is none of the hub's.
-    #[error("In the body, `gameType`: `{sent}` is none of {}.", .known.join(", "))]
+    /// The engine is not configured at the hub.
+    #[error("In the body, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
     UnknownEngine {
         /// The engine in the request.
         sent: String,
         /// The engines in the settings.
         known: Vec<String>,
     },
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The network is gone.
+    /// The network no longer exists.
     #[error(transparent)]
     SigningSecret(#[from] SigningSecretError),
     /// The database failed.
@@ -64,7 +64,7 @@ impl From<SessionsError> for ApiError {
     }
 }
 
-/// The session of a server that registered.
+/// Session of a registered server.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) server_id: Identifier,
@@ -99,7 +99,7 @@ pub(super) async fn register(app: &App, network: NetworkId, new: Registration) -
     Ok(Session { server_id, heartbeat_interval, offline_after, signing_secret })
 }
 
-/// The location of a server: the region it names, else the first of its addresses that GeoIP knows.
+/// Location of a server: the region it names, else the first of its addresses known to GeoIP.
 pub(super) fn locate(app: &App, region: Option<Region>, addresses: impl IntoIterator<Item = IpAddr>) -> GeoLocation {
     let found = addresses.into_iter().find_map(|address| app.geo.locate(address));
     match (region, found) {
@@ -109,8 +109,8 @@ pub(super) fn locate(app: &App, region: Option<Region>, addresses: impl IntoIter
     }
 }
 
-/// Keeps a server online. In memory alone: what a crash loses of it, the next heartbeat brings again. One that reports more
-/// than the network may have is refused, and is a sign of life all the same.
+/// Keeps a server online, in memory only: the next heartbeat restores losses of a crash. A report above the network's
+/// limits is refused, but still counts as a sign of life.
 pub(super) async fn heartbeat(app: &App, network: NetworkId, heartbeat: Heartbeat) -> Result<(), SessionsError> {
     let id = heartbeat.server_id.clone();
     let offline_after = millis(app.settings.offline_after());
@@ -124,7 +124,7 @@ pub(super) async fn heartbeat(app: &App, network: NetworkId, heartbeat: Heartbea
     })
 }
 
-/// Takes a server offline; one that is not online stays so.
+/// Marks a server offline; no effect if it is not online.
 pub(super) async fn unregister(app: &App, network: NetworkId, id: &Identifier) -> Result<(), SessionsError> {
     app.presence.with(network, |presence| presence.unregister(id.as_str(), app.clock.now()));
     Ok(servers::save(app, network).await?)
@@ -172,8 +172,8 @@ pub(super) async fn change_world(
     Ok(servers::save(app, network).await?)
 }
 
-/// Takes a player off that server, or off whichever they are on. One who is elsewhere by now stays there. One who is
-/// being transferred away has not left the network: with their join at the target it becomes one switch.
+/// Removes a player from that server, or from their current one. A player who is elsewhere by now stays there. A player
+/// leaving in a transfer has not left the network: their join at the target completes one switch.
 pub(super) async fn leave(
     app: &App,
     network: NetworkId,
@@ -196,7 +196,7 @@ pub(super) async fn leave(
     Ok(())
 }
 
-/// The players online, on servers of one type or on all, by server and then by UUID.
+/// Online players, on servers of one type or on all, by server and then by UUID.
 pub(super) fn players(app: &App, network: NetworkId, server_type: Option<&str>) -> Vec<PlayerLocation> {
     let now = app.clock.now();
     let mut players = app.presence.with(network, |presence| {
@@ -206,16 +206,16 @@ pub(super) fn players(app: &App, network: NetworkId, server_type: Option<&str>) 
     players
 }
 
-/// How the hub reaches a server.
+/// Connections of the hub to a server.
 #[derive(Debug)]
 pub(super) struct Reachability {
-    /// Its event stream is open.
+    /// True if its event stream is open.
     pub(super) connected: bool,
-    /// The last report of its node agent, while one polls.
+    /// Last report of its node agent, while one polls.
     pub(super) control: Option<control::AgentReport>,
 }
 
-/// The servers that a search finds, by id, and how many there are.
+/// Servers that a search finds, by id, and their number.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,

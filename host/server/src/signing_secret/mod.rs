@@ -1,9 +1,9 @@
-//! The secret that a network's transfers are signed with, and its rotation.
+//! Signing secret of a network's transfers, and its rotation.
 //!
-//! Connectors verify with it, so every server of the network knows it. Nothing but transfers is signed with it.
+//! Connectors verify with it, so every server of the network has it. It signs only transfers.
 //!
-//! Invariants: the secret that was replaced signs, beside the new one, until its overlap ends and never again; connectors
-//! are told of a new one by the event `SIGNING_SECRET_ROTATED`.
+//! Invariants: the replaced secret signs, in addition to the new one, until its overlap ends and never again;
+//! connectors learn of a new one by the event `SIGNING_SECRET_ROTATED`.
 //! Tables: columns of `networks`.
 
 mod routes;
@@ -14,7 +14,7 @@ use crate::events::{EventKind, EventSchema};
 
 pub(crate) use routes::router;
 
-/// The events of this component, for the document.
+/// Events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<service::Rotated<'static>>(EventKind::SigningSecretRotated)]
 }

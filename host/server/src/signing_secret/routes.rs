@@ -14,7 +14,7 @@ use crate::http::extract::Json;
 use crate::secret_text::SecretText;
 use crate::signing_secret::service;
 
-/// The routes of the signing secret.
+/// Routes of the signing secret.
 pub(crate) fn router() -> Endpoints {
     endpoints![rotate_signing_secret: transactional secret]
 }
@@ -23,7 +23,7 @@ pub(crate) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[schema(as = SigningSecretRotation)]
 struct RotateSigningSecret {
-    /// How long the old secret stays good beside the new one, in milliseconds; absent or null: not at all.
+    /// Milliseconds for which the old secret stays valid; absent or null: 0.
     #[schema(minimum = 0, example = 60000)]
     overlap_ms: Option<Millis>,
 }
@@ -32,20 +32,20 @@ struct RotateSigningSecret {
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewSigningSecret)]
 struct RotatedSigningSecret {
-    /// What transfers are signed with from now on.
+    /// New secret that signs transfers.
     #[schema(value_type = String)]
     signing_secret: SecretText,
-    /// Until when the old one is good, too.
+    /// Time until which the old secret is valid.
     #[schema(example = 1_804_680_060_000_i64)]
     valid_until: Millis,
 }
 
 /// Replace the signing secret
 ///
-/// Transfers are signed with the new secret from now on, and for `overlapMs` with the old one, too: a signature then
-/// carries both, separated by a space. Connectors learn the new one by the event `SIGNING_SECRET_ROTATED`, if their stream
-/// names it in `types`, and when they register. Only the secret before is kept: rotating again ends the overlap of the
-/// one before that.
+/// Transfers are signed with the new secret from now on, and for `overlapMs` also with the old one: a signature then
+/// contains both, separated by a space. Connectors learn the new one by the event `SIGNING_SECRET_ROTATED`, if their
+/// stream names it in `types`, and when they register. Only one previous secret is kept: another rotation ends the
+/// overlap of the older one.
 #[utoipa::path(post, path = "/api/manage/signing-secret/rotate", tag = "Keys",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = RotatedSigningSecret)))]
 async fn rotate_signing_secret(

@@ -1,4 +1,4 @@
-//! The rules of the signing secret.
+//! Rules of the signing secret.
 
 use serde::Serialize;
 use serde_json::json;
@@ -16,10 +16,10 @@ use crate::secret_text::SecretText;
 use crate::signing_secret::store;
 use crate::values::NetworkId;
 
-/// What can be wrong with a request about the signing secret.
+/// Reason for the failure of a request about the signing secret.
 #[derive(Debug, Error)]
 pub(crate) enum SigningSecretError {
-    /// The network is gone.
+    /// The network no longer exists.
     #[error(transparent)]
     Network(#[from] NetworksError),
     /// The database failed.
@@ -36,23 +36,23 @@ impl From<SigningSecretError> for ApiError {
     }
 }
 
-/// The secrets that are good now.
+/// Secrets that are valid now.
 #[derive(Clone, Debug)]
 pub(crate) struct SigningSecrets {
-    /// What connectors are given.
+    /// Secret for connectors.
     pub(crate) newest: SecretText,
-    /// The one before, while its overlap lasts.
+    /// Previous secret, while its overlap lasts.
     previous: Option<SecretText>,
 }
 
 impl SigningSecrets {
-    /// All that are good, the newest first.
+    /// All valid secrets, newest first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &SecretText> {
         std::iter::once(&self.newest).chain(&self.previous)
     }
 }
 
-/// The secrets with which a network's transfers are signed now.
+/// Secrets that currently sign a network's transfers.
 pub(crate) async fn get(app: &App, network: NetworkId) -> Result<SigningSecrets, SigningSecretError> {
     let row = store::get(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
     let now = app.clock.now();
@@ -65,15 +65,15 @@ pub(crate) async fn get(app: &App, network: NetworkId) -> Result<SigningSecrets,
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReplacedSigningSecret)]
 pub(super) struct Rotated<'a> {
-    /// The new one.
+    /// New secret.
     #[schema(value_type = String)]
     signing_secret: &'a SecretText,
-    /// Until when the old one is good, too.
+    /// Time until which the old secret is valid.
     #[schema(example = 1_804_683_600_000_i64)]
     valid_until: Millis,
 }
 
-/// Replaces the secret and tells connectors; answers the new one, and until when the old one is good.
+/// Replaces the secret and notifies connectors. Returns the new one, and the end of the old one's validity.
 pub(super) async fn rotate(
     app: &App,
     network: NetworkId,

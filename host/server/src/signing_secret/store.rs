@@ -22,7 +22,7 @@ pub(super) async fn get(db: &Db, network: NetworkId) -> Result<Option<SigningSec
     .await
 }
 
-/// Replaces the secret; false where there is no such network.
+/// Replaces the secret; false if there is no such network.
 pub(super) async fn rotate(
     tx: &mut Tx,
     network: NetworkId,

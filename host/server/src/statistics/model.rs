@@ -1,4 +1,4 @@
-//! Statistics as they are asked for and answered.
+//! Statistics in requests and answers.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::values::{Identifier, Label};
 pub(super) struct FiniteNumber(pub(super) f64);
 
 impl FiniteNumber {
-    /// The largest amount, and the largest value: the database refuses a larger sum.
+    /// Maximum amount and value: the database refuses a larger sum.
     pub(super) const MAX: f64 = 1e300;
 }
 
@@ -39,10 +39,10 @@ impl<'de> Deserialize<'de> for FiniteNumber {
     }
 }
 
-/// Whole numbers are written without a point.
+/// Integers are written without a decimal point.
 impl Serialize for FiniteNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// Up to here every whole number is exact.
+        /// Up to here every integer is exact.
         const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
         if self.0.fract() == 0.0 && self.0.abs() <= MAX_EXACT {
             return serializer.serialize_i64(self.0 as i64);
@@ -67,7 +67,7 @@ impl ToSchema for FiniteNumber {
     }
 }
 
-/// Which statistic of an owner.
+/// Key of an owner's statistic.
 #[derive(Clone, Debug)]
 pub(super) struct StatisticKey {
     pub(super) game_mode: Label,

@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::clock::Millis;
 
-/// What a statistic is counted over. Read in any case.
+/// Period of a statistic. Case-insensitive in requests.
 #[derive(
     Clone,
     Copy,
@@ -44,7 +44,7 @@ pub(crate) enum Period {
 }
 
 impl Period {
-    /// The literal on the wire and in the database.
+    /// Form on the wire and in the database.
     pub(super) fn as_str(self) -> &'static str {
         self.into()
     }
@@ -74,13 +74,13 @@ impl From<ModulePeriod> for Period {
 pub(super) struct Day(Date);
 
 impl Day {
-    /// The day of a time; of one outside the calendar (some 10,000 years off) the first or last day.
+    /// Day of a time; the first or last day if it is outside the calendar (some 10,000 years off).
     pub(super) fn of(at: Millis) -> Self {
         let time = Timestamp::from_millisecond(at).unwrap_or(if at < 0 { Timestamp::MIN } else { Timestamp::MAX });
         Self(TimeZone::UTC.to_datetime(time).date())
     }
 
-    /// The first day of the period that this day is in.
+    /// First day of the period of this day.
     pub(super) fn start_of(self, period: Period) -> Self {
         Self(match period {
             Period::Daily => self.0,
@@ -93,7 +93,7 @@ impl Day {
         })
     }
 
-    /// The day as it is on the wire and in the database.
+    /// Form on the wire and in the database.
     pub(super) fn to_text(self) -> String {
         self.0.to_string()
     }
@@ -149,7 +149,7 @@ mod tests {
         format!("{year:04}-{month:02}-{day:02}")
     }
 
-    /// Any time of some centuries, and times around midnights, Mondays, ends of months and leap days.
+    /// Random times of some centuries, and times around midnights, Mondays, ends of months and leap days.
     fn times() -> impl Strategy<Value = Millis> {
         let near = prop_oneof![-3_i64..=3, -DAY..=DAY];
         let leap = (0_i64..60, near.clone()).prop_map(|(years, off)| (years * 1_461 + 58) * DAY + off);
@@ -164,7 +164,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn periods_start_where_arithmetic_says(at in times()) {
+        fn period_starts_match_the_arithmetic(at in times()) {
             let days = at.div_euclid(DAY);
             prop_assert_eq!(start(at, Period::Daily), text(civil(days)));
             // The day 0 was a Thursday.

@@ -1,4 +1,4 @@
-//! The statistics of players (`/api/plugin/players`) and of all owners (`/api/plugin/economy`).
+//! Statistics of players (`/api/plugin/players`) and of all owners (`/api/plugin/economy`).
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::statistics::period::{Day, Period};
 use crate::statistics::service;
 use crate::values::{Identifier, Label, NetworkId, PlayerId, blank_as_absent};
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         get_player_statistics,
@@ -32,7 +32,7 @@ pub(crate) fn router() -> Endpoints {
     ]
 }
 
-/// The value of a statistic in a period.
+/// Value of a statistic in a period.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StatisticValue {
@@ -40,7 +40,7 @@ struct StatisticValue {
     statistic_name: String,
     game_mode: Label,
     period_type: Period,
-    /// The first day of the period, in UTC; `1970-01-01` for the lifetime.
+    /// First day of the period, in UTC; `1970-01-01` for the lifetime.
     #[schema(example = "2027-03-08")]
     period_start: String,
     value: FiniteNumber,
@@ -68,10 +68,10 @@ struct ReadQuery {
     #[serde(default = "Label::global")]
     #[param(required = false, default = "global")]
     game_mode: Label,
-    /// The periods that this day is in; absent: those that now is in.
+    /// Selects the periods of this day. Default: the current ones.
     #[param(inline)]
     period_start: Option<Day>,
-    /// The periods of all days, the latest first, at most 1,000 values.
+    /// All periods, latest first, at most 1,000 values.
     #[serde(default)]
     #[param(required = false, default = false)]
     history: bool,
@@ -84,7 +84,7 @@ async fn read(
     query: &ReadQuery,
 ) -> Result<Vec<StatisticValue>, ApiError> {
     if query.history && query.period_start.is_some() {
-        return Err(ApiError::invalid("In the query, `periodStart`: is not for a whole `history`."));
+        return Err(ApiError::invalid("In the query, `periodStart`: must not be combined with `history`."));
     }
     let today = || Day::of(app.clock.now());
     let day = (!query.history).then(|| query.period_start.unwrap_or_else(today));
@@ -102,7 +102,7 @@ pub(crate) struct PlayerStatistics {
     statistics: Vec<StatisticValue>,
 }
 
-/// A player's statistics of a game mode in the periods that now is in.
+/// A player's statistics of a game mode in the current periods.
 pub(crate) async fn player_statistics(
     app: &App,
     network: NetworkId,
@@ -116,7 +116,7 @@ pub(crate) async fn player_statistics(
 
 /// Read a player's statistics
 ///
-/// In the day, week, month and lifetime that now is in; a period in which nothing was counted yet is not listed.
+/// Values of the current day, week, month and lifetime; periods without a value are omitted.
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/statistics", tag = "Players",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path), ReadQuery),
     responses((status = 200, body = PlayerStatistics)))]
@@ -145,7 +145,7 @@ struct OwnerStatistics {
 
 /// Read an owner's statistics
 ///
-/// In the day, week, month and lifetime that now is in; a period in which nothing was counted yet is not listed.
+/// Values of the current day, week, month and lifetime; periods without a value are omitted.
 #[utoipa::path(get, path = "/api/plugin/economy/{ownerType}/{ownerKey}/statistics", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
@@ -168,13 +168,13 @@ async fn get_owner_statistics(
 struct Increment {
     #[schema(example = "kills")]
     name: Identifier,
-    /// Absent: `global`.
+    /// Default: `global`.
     game_mode: Option<Label>,
-    /// What to add; may be negative.
+    /// Amount to add; may be negative.
     amount: FiniteNumber,
 }
 
-/// What a statistic came to.
+/// New values of a statistic.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = IncrementedStatistic)]
@@ -201,7 +201,7 @@ async fn increment(
 
 /// Add to a player's statistic
 ///
-/// In the day, week, month and lifetime at once. The player need not be known.
+/// Adds to the day, week, month and lifetime at once. The player need not be known.
 #[utoipa::path(post, path = "/api/plugin/players/{uuid}/statistics/increment", tag = "Players",
     security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = Incremented)))]
@@ -216,7 +216,7 @@ async fn increment_player_statistic(
 
 /// Add to an owner's statistic
 ///
-/// In the day, week, month and lifetime at once.
+/// Adds to the day, week, month and lifetime at once.
 #[utoipa::path(post, path = "/api/plugin/economy/{ownerType}/{ownerKey}/statistics/increment", tag = "Economy",
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
@@ -241,27 +241,27 @@ struct LeaderboardQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     limit: LeaderboardLimit,
-    /// By which statistic.
+    /// Statistic to rank by.
     #[param(value_type = String, example = "kills")]
     name: Identifier,
-    /// What kind of owners; absent: players.
+    /// Type of the owners. Default: players.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "player")]
     owner_type: Option<Identifier>,
-    /// In any case; absent: LIFETIME.
+    /// Case-insensitive. Default: LIFETIME.
     #[serde(default)]
     #[param(required = false)]
     period: Period,
-    /// The period that this day is in; absent: the one that now is in.
+    /// Selects the period of this day. Default: the current one.
     #[param(inline)]
     period_start: Option<Day>,
 }
 
-/// A place on a statistic's leaderboard.
+/// A rank in a statistic's leaderboard.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StatisticRank {
-    /// 1, 2, 3 …: nobody shares one.
+    /// 1, 2, 3 …, never shared.
     #[schema(example = 1)]
     rank: i64,
     #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
@@ -269,7 +269,7 @@ struct StatisticRank {
     value: FiniteNumber,
 }
 
-/// Who has most of a statistic.
+/// Owners with the highest values of a statistic.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct StatisticLeaderboard {
@@ -284,7 +284,7 @@ struct StatisticLeaderboard {
 
 /// Rank the owners by a statistic
 ///
-/// The highest value first; of equal ones the one that was there first, then by the owner's key.
+/// Highest value first; equal ones in the order they were reached, then by the owner's key.
 #[utoipa::path(get, path = "/api/plugin/economy/leaderboard", tag = "Economy", operation_id = "get_statistic_leaderboard", security(("apiKey" = ["economy:write", "plugin"])),
     params(LeaderboardQuery), responses((status = 200, body = StatisticLeaderboard)))]
 async fn statistic_leaderboard(

@@ -1,4 +1,4 @@
-//! The rules of statistics.
+//! Rules of statistics.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,13 +13,13 @@ use crate::statistics::period::{Day, Period};
 use crate::statistics::store;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
-/// What can be wrong with a request about statistics.
+/// Reason for the failure of a request about statistics.
 #[derive(Debug, Error)]
 pub(super) enum StatisticsError {
-    /// The sum would not be finite any more.
+    /// The sum would leave the valid range.
     #[error("In the body, `amount`: the value would leave the range from -1e300 to 1e300.")]
     OutOfRange,
-    /// More than one owner may have.
+    /// The owner's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -44,7 +44,7 @@ impl From<StatisticsError> for ApiError {
     }
 }
 
-/// Adds to a statistic in all current periods; answers the new values.
+/// Adds to a statistic in all current periods. Returns the new values.
 pub(super) async fn increment(
     app: &App,
     network: NetworkId,
@@ -62,7 +62,7 @@ pub(super) async fn increment(
     Ok(values.into_iter().collect())
 }
 
-/// An owner's statistics in the four periods that `day` is in, or in all periods there are.
+/// An owner's statistics in the four periods of `day`, or in all periods.
 pub(super) async fn read(
     app: &App,
     network: NetworkId,
@@ -76,7 +76,7 @@ pub(super) async fn read(
     })
 }
 
-/// The owners of a type with the highest values in the period that `day` is in, highest first.
+/// Owners of a type with the highest values in the period of `day`, highest first.
 pub(super) async fn leaderboard(
     app: &App,
     network: NetworkId,
@@ -89,7 +89,7 @@ pub(super) async fn leaderboard(
     Ok(store::leaderboard(&app.db, network, owner_type, key, period, day, limit).await?)
 }
 
-/// One statistic of several players in the current period, in the order of the players; none for a player without that
+/// One statistic of several players in the current period, in the order of the players; none for a player without a
 /// value.
 pub(crate) async fn of_players(
     app: &App,

@@ -8,12 +8,12 @@ use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
 use crate::values::{Label, NetworkId, PlayerId};
 
-/// The first days of the periods that `day` is in.
+/// First days of the periods of `day`.
 fn starts(day: Day) -> [String; 3] {
     [Period::Daily, Period::Weekly, Period::Monthly].map(|period| day.start_of(period).to_text())
 }
 
-/// When a statistic is added to.
+/// Time of an addition to a statistic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
     pub(super) now: Millis,
@@ -21,8 +21,8 @@ pub(super) struct Moment {
     pub(super) reached: i64,
 }
 
-/// Adds to the four periods of a day at once; answers their new values, or nothing where the statistic is new and the owner
-/// has `most` of the game mode. [`Error::is_check_violation`] where a value would leave the range.
+/// Adds to the four periods of a day at once. Returns their new values, or nothing if the statistic is new and the
+/// owner has `most` of the game mode. [`Error::is_check_violation`] if a value would leave the range.
 pub(super) async fn add(
     db: &Db,
     network: NetworkId,
@@ -70,7 +70,7 @@ pub(super) async fn add(
     Ok(rows.into_iter().filter_map(|(period, value)| Some((period.parse().ok()?, value))).collect())
 }
 
-/// One index search for each period, so that days gone by are not read.
+/// One index search for each period, so that past days are not read.
 const OF_DAY: &str = "SELECT name, period, period_start, value, updated_at FROM statistics
          WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
            AND period = 'DAILY' AND period_start = $5
@@ -87,7 +87,7 @@ const OF_DAY: &str = "SELECT name, period, period_start, value, updated_at FROM 
          WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
            AND period = 'LIFETIME' AND period_start = '1970-01-01'";
 
-/// An owner's values of the four periods that `day` is in, by name and period.
+/// An owner's values of the four periods of `day`, by name and period.
 pub(super) async fn list_of_day(
     db: &Db,
     network: NetworkId,
@@ -111,7 +111,7 @@ pub(super) async fn list_of_day(
     Ok(values)
 }
 
-/// An owner's values of all periods, the latest period first; at most 1,000.
+/// An owner's values of all periods, latest first; at most 1,000.
 pub(super) async fn list_all(
     db: &Db,
     network: NetworkId,
@@ -135,8 +135,7 @@ const LEADERBOARD: &str = "SELECT owner_key, value FROM statistics
      WHERE network_id = $1 AND owner_type = $2 AND game_mode = $3 AND name = $4 AND period = $5 AND period_start = $6
      ORDER BY value DESC, reached, owner_key LIMIT $7";
 
-/// The owners of a type with the highest values in the period that `day` is in; of equal values the one reached first ranks
-/// first.
+/// Owners of a type with the highest values in the period of `day`; of equal values the one reached first ranks first.
 pub(super) async fn leaderboard(
     db: &Db,
     network: NetworkId,
@@ -168,7 +167,7 @@ const OF_PLAYERS: Sql = Sql {
                  AND game_mode = $4 AND name = $5 AND period = $6 AND period_start = $7",
 };
 
-/// One statistic of several players in the period that `day` is in, in no order.
+/// One statistic of several players in the period of `day`, in no order.
 pub(super) async fn list_of_players(
     db: &Db,
     network: NetworkId,

@@ -10,14 +10,14 @@ use crate::transfers::store;
 
 pub(super) const TIME_OUT_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) const PURGE_INTERVAL: Duration = Duration::from_mins(1);
-/// How long a transfer can be read after it was ordered.
+/// Time for which a transfer can be read after its order.
 const RETENTION: Duration = Duration::from_hours(24);
 /// Rows deleted by one statement.
 const BATCH: i64 = 1_000;
 
 pub(super) async fn time_out(app: App) -> Result<(), Error> {
     let now = app.clock.now();
-    // A write per second for nothing would keep the disk awake.
+    // A write per second without a change would keep the disk awake.
     if store::is_any_due(&app.db, now).await? {
         store::time_out(&app.db, now).await?;
     }

@@ -1,12 +1,12 @@
-//! Transfers: a player is sent from the server they are on to another one.
+//! Transfers of players from one server to another.
 //!
-//! The hub resolves both ends, reserves a slot at the target, and sends a signed command to the stream of the server that the
-//! player is on. The outcome is recorded once: by the report of the receiving server, by the player's join at the target, or
+//! The hub resolves both ends, reserves a slot at the target, and sends a signed command to the stream of the player's
+//! server. The outcome is recorded once: by the report of the receiving server, by the player's join at the target, or
 //! by the clock.
 //!
-//! Invariants: the first outcome stands; a command is never sent unsigned, nor without a reserved slot; a transfer is under
-//! way no longer than its command is valid, whether or not its time-out was recorded; a leave of the server that a player is
-//! sent away from is part of the switch.
+//! Invariants: the first outcome stands; a command is never sent unsigned, nor without a reserved slot; a transfer is
+//! pending no longer than its command is valid, even if its time-out is not recorded yet; leaving the source server of
+//! a transfer is part of the switch.
 //! Tables: `transfers`; rows are deleted after a day.
 
 mod expiry;
@@ -25,11 +25,11 @@ pub(crate) use routes::router;
 
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
-    every(app, expiry::TIME_OUT_INTERVAL, "end the transfers that timed out", expiry::time_out);
+    every(app, expiry::TIME_OUT_INTERVAL, "end timed-out transfers", expiry::time_out);
     every(app, expiry::PURGE_INTERVAL, "delete old transfers", expiry::purge);
 }
 
-/// The events of this component, for the document.
+/// Events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![EventSchema::of::<service::TransferCommand<'static>>(EventKind::Transfer)]
 }

@@ -13,10 +13,10 @@ use crate::clock::Millis;
 use crate::text_type::{deserialize_text, text_type};
 use crate::values::{Identifier, PlayerId};
 
-/// How long a command is valid, and the slot at the target reserved, in milliseconds.
+/// Validity of a command and of the slot reserved at the target, in milliseconds.
 pub(super) const COMMAND_TTL: Millis = 30_000;
 
-/// The id of a transfer, and of the match it follows, where it follows one.
+/// Id of a transfer, equal to that of the match it follows, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, sqlx::Type)]
 #[serde(transparent)]
 #[sqlx(transparent)]
@@ -45,7 +45,7 @@ impl PartialSchema for TransferId {
 }
 impl ToSchema for TransferId {}
 
-/// Who is to be sent where.
+/// Player and target of a transfer.
 #[derive(Clone, Debug)]
 pub(super) struct TransferOrder {
     pub(super) player: PlayerId,
@@ -53,7 +53,7 @@ pub(super) struct TransferOrder {
     pub(super) to_world: Option<Identifier>,
 }
 
-/// Why a transfer is impossible; its text is the result on the wire.
+/// Reason for an impossible transfer; its text is the result on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, AsRefStr)]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Failure {
@@ -71,42 +71,42 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// The reason, for a person.
+    /// Human-readable reason.
     pub(super) fn message(self) -> &'static str {
         match self {
             Self::PlayerOffline => "The player is not online.",
-            Self::ServerNotFound => "There is no such server.",
+            Self::ServerNotFound => "No such server.",
             Self::ServerOffline => "The target server is offline.",
-            Self::AlreadyOnServer => "The player is on this server already.",
-            Self::Proxy => "The target is a proxy, and nobody is sent to one.",
+            Self::AlreadyOnServer => "The player is already on this server.",
+            Self::Proxy => "The target is a proxy, which is never a destination.",
             Self::WorldNotFound => "The target server has no such world.",
             Self::ServerFull => "The target server is full.",
             Self::WorldFull => "The target world is full.",
-            Self::NotConnected => "The player's server has no open event stream to take the command.",
+            Self::NotConnected => "The player's server has no open event stream for the command.",
         }
     }
 }
 
-/// The outcome of a successful transfer.
+/// Outcome of a successful transfer.
 pub(super) const SUCCESS: &str = "SUCCESS";
-/// The result shown while a transfer is under way; no outcome.
+/// Result shown while a transfer is pending; not an outcome.
 pub(super) const PENDING: &str = "PENDING";
-/// The outcome where none was reported while the command was valid.
+/// Outcome if none was reported while the command was valid.
 pub(super) const TIMEOUT: &str = "TIMEOUT";
-/// The outcome of a failure that only the message explains.
+/// Outcome of a failure that only the message explains.
 pub(super) const FAILED: &str = "FAILED";
-/// The message of [`TIMEOUT`].
-pub(super) const TIMEOUT_MESSAGE: &str = "Nobody reported how it ended before the command expired.";
+/// Message of [`TIMEOUT`].
+pub(super) const TIMEOUT_MESSAGE: &str = "No outcome was reported before the command expired.";
 
 text_type! {
-    /// An outcome as a server reports it: an upper-case word.
+    /// An outcome reported by a server: an upper-case word.
     pub(super) struct Reported;
     check: |text| {
         let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         if text.is_empty() || text.len() > 64 || !text.bytes().all(fits) {
             return Err("must be 1 to 64 of the characters A-Z, 0-9 and _");
         }
-        if text == PENDING { Err("PENDING is no outcome") } else { Ok(()) }
+        if text == PENDING { Err("PENDING is not an outcome") } else { Ok(()) }
     };
     schema: |text| text.max_length(Some(64)).pattern(Some("^[A-Z0-9_]+$")).examples([SUCCESS]);
 }
@@ -127,7 +127,7 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    /// The transfer at `now`: one whose command has expired has timed out, whether or not that was recorded.
+    /// The transfer at `now`: timed out if its command has expired, even if that is not recorded yet.
     pub(super) fn with_timeout(mut self, now: Millis) -> Self {
         if self.ended_at.is_none() && self.expires_at <= now {
             self.result = Some(TIMEOUT.to_owned());

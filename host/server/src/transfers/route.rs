@@ -1,22 +1,22 @@
-//! Where a player is sent from and to.
+//! Route of a transfer.
 
 use crate::clock::Millis;
 use crate::servers::{NetworkPresence, Role, free_slots};
 use crate::transfers::model::{Failure, TransferId, TransferOrder};
 use crate::values::Identifier;
 
-/// Both ends of a transfer that is possible.
+/// Both ends of a possible transfer.
 #[derive(Debug)]
 pub(super) struct TransferRoute {
     pub(super) from: Identifier,
     pub(super) host: String,
     pub(super) port: u16,
-    /// The id of the match that reserved the slot, or a new one.
+    /// Id of the match that reserved the slot, or a new one.
     pub(super) id: TransferId,
 }
 
-/// The route from where the player is to the target; or why there is none, and where the player is. `is_world_open`: the
-/// world is live even if the server does not show it yet.
+/// Route from the player's server to the target; or the reason for none, and the player's server. `is_world_open`: the
+/// world is live even if the server does not report it yet.
 pub(super) fn find_route(
     presence: &NetworkPresence,
     order: &TransferOrder,

@@ -15,7 +15,7 @@ use crate::transfers::model::{PENDING, Reported, SUCCESS, Transfer, TransferId, 
 use crate::transfers::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
-/// The routes of transfers.
+/// Routes of transfers.
 pub(crate) fn router() -> Endpoints {
     endpoints![transfer_player: publishing, report_transfer, get_transfer]
 }
@@ -23,12 +23,12 @@ pub(crate) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct TransferRequest {
-    /// Who is to be sent; they must be online.
+    /// Player to transfer; must be online.
     player_uuid: PlayerId,
-    /// Where to.
+    /// Target server.
     #[schema(example = "bedwars-1")]
     target_server_id: Identifier,
-    /// Into which of its worlds; absent: the server decides.
+    /// Target world. Default: the server decides.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "arena-3")]
     target_world_id: Option<Identifier>,
@@ -37,15 +37,14 @@ struct TransferRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct TransferOutcome {
-    /// Under this it is reported and read.
+    /// Id for reports and reads.
     transfer_id: TransferId,
     player_uuid: PlayerId,
-    /// `SUCCESS`: the command was handed to the server the player is on. Else one of `PLAYER_OFFLINE`,
-    /// `SERVER_NOT_FOUND`, `SERVER_OFFLINE`, `SERVER_FULL`, `WORLD_NOT_FOUND`, `ALREADY_ON_SERVER`, `NOT_CONNECTED`
-    /// and `FAILED`.
+    /// `SUCCESS`: the command was sent to the player's server. Else one of `PLAYER_OFFLINE`, `SERVER_NOT_FOUND`,
+    /// `SERVER_OFFLINE`, `SERVER_FULL`, `WORLD_NOT_FOUND`, `ALREADY_ON_SERVER`, `NOT_CONNECTED` and `FAILED`.
     #[schema(example = "SUCCESS")]
     result: String,
-    /// The reason, for a person; null for a success.
+    /// Human-readable reason; null on success.
     #[schema(example = json!(null))]
     error_message: Option<String>,
     success: bool,
@@ -66,11 +65,11 @@ impl From<Transfer> for TransferOutcome {
 
 /// Send a player to another server
 ///
-/// Finds out where the player is, keeps a slot at the target for as long as the command is good (30 seconds), and
-/// hands the signed command as a `TRANSFER` event to the server the player is on. That it could not be done is no
-/// error: `success` is false and `result` says why. A slot that `/api/plugin/matchmaking/find` keeps there for the
-/// player is used, and the transfer then has the match's `transferId`. Another transfer of the same player that is
-/// still under way ends as `FAILED`: this one takes its place.
+/// Locates the player, reserves a slot at the target while the command is valid (30 seconds), and sends the signed
+/// command as a `TRANSFER` event to the player's server. An impossible transfer is not an error: `success` is false and
+/// `result` is the reason. A slot reserved there for the player by `/api/plugin/matchmaking/find` is used, and the
+/// transfer then has the match's `transferId`. A pending transfer of the same player ends as `FAILED`: this one
+/// replaces it.
 #[utoipa::path(post, path = "/api/plugin/transfers", tag = "Transfers", security(("apiKey" = ["matchmaking", "plugin"])),
     responses((status = 200, body = TransferOutcome)))]
 async fn transfer_player(
@@ -87,23 +86,23 @@ async fn transfer_player(
 #[serde(rename_all = "camelCase")]
 struct TransferReport {
     transfer_id: TransferId,
-    /// The player who was to be sent.
+    /// The transferred player.
     player_uuid: PlayerId,
-    /// `SUCCESS`, or an upper-case word for what went wrong, such as `FAILED`.
+    /// `SUCCESS`, or an upper-case word for the error, such as `FAILED`.
     result: Reported,
-    /// The reason, for a person.
+    /// Human-readable reason.
     #[schema(example = json!(null))]
     error_message: Option<Text<1000>>,
 }
 
-/// Report how a transfer ended
+/// Report the outcome of a transfer
 ///
-/// Sent by the server that receives the player, or by the one that could not send them. The first outcome stands:
-/// a report on a transfer that ended already (the player joined the target, or 30 seconds passed) is accepted and
-/// changes nothing. Anything but `SUCCESS` gives the slot at the target back. 400 `unknown_transfer` where the network
-/// has no such transfer of this player.
+/// Sent by the server that receives the player, or by the one that could not send them. The first outcome stands: a
+/// report on an ended transfer (the player joined the target, or 30 seconds passed) is accepted without effect. Any
+/// result except `SUCCESS` releases the slot at the target. 400 `unknown_transfer` if the network has no such transfer
+/// of this player.
 #[utoipa::path(post, path = "/api/plugin/transfers/result", tag = "Transfers", security(("apiKey" = ["matchmaking", "plugin"])),
-    responses((status = 204, description = "Noted")))]
+    responses((status = 204, description = "Recorded")))]
 async fn report_transfer(
     Matchmaking(caller): Matchmaking,
     State(app): State<App>,
@@ -114,15 +113,15 @@ async fn report_transfer(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// How a transfer went.
+/// State of a transfer.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct TransferRecord {
-    /// `PENDING` while it is under way; `TIMEOUT` where nobody said how it ended within 30 seconds; else as it was
-    /// answered or reported. A join at the target is a `SUCCESS`.
+    /// `PENDING` while it is in progress; `TIMEOUT` if no outcome was reported within 30 seconds; else as answered or
+    /// reported. A join at the target is a `SUCCESS`.
     #[serde(flatten)]
     outcome: TransferOutcome,
-    /// Where the player was; null where they were not online.
+    /// The player's server; null if they were not online.
     #[schema(example = "lobby-1")]
     from_server_id: Option<Identifier>,
     #[schema(example = "bedwars-1")]
@@ -131,17 +130,17 @@ struct TransferRecord {
     target_world_id: Option<Identifier>,
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
-    /// Until when the command was good.
+    /// End of the command's validity.
     #[schema(example = 1_804_680_030_000_i64)]
     expires_at: Millis,
-    /// Null while it is under way.
+    /// Null while it is pending.
     #[schema(example = 1_804_680_002_000_i64)]
     ended_at: Option<Millis>,
 }
 
-/// Read how a transfer went
+/// Get a transfer
 ///
-/// For a day after it was ordered; then, and for another network's, 404 `unknown_transfer`.
+/// Available for a day after its order; then, and for transfers of other networks, 404 `unknown_transfer`.
 #[utoipa::path(get, path = "/api/manage/transfers/{transferId}", tag = "Transfers",
     security(("apiKey" = ["servers:read"])), params(("transferId" = TransferId, Path)),
     responses((status = 200, body = TransferRecord), (status = 404, body = ErrorBody,

@@ -1,4 +1,4 @@
-//! The rules of transfers.
+//! Rules of transfers.
 
 use std::future::ready;
 
@@ -21,22 +21,22 @@ use crate::transfers::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::worlds;
 
-/// What can be wrong with a request about transfers.
+/// Reason for the failure of a request about transfers.
 #[derive(Debug, Error)]
 pub(super) enum TransfersError {
     /// No such transfer in the caller's network, or none of that player.
     #[error("This network has no transfer {0} of this player.")]
     UnknownReported(TransferId),
     /// No such transfer in the caller's network.
-    #[error("This network has no transfer {0}; they can be read for a day.")]
+    #[error("This network has no transfer {0}; transfers are available for a day.")]
     Unknown(TransferId),
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// The network is gone.
+    /// The network no longer exists.
     #[error(transparent)]
     SigningSecret(#[from] SigningSecretError),
-    /// The command was not handed out.
+    /// The command was not sent.
     #[error(transparent)]
     Publish(#[from] PublishError),
     /// The database failed.
@@ -58,22 +58,22 @@ impl From<TransfersError> for ApiError {
     }
 }
 
-/// A player is to be sent to another server.
+/// Command to transfer a player to another server.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignedTransferCommand)]
 pub(super) struct TransferCommand<'a> {
     #[serde(flatten)]
     command: &'a Command,
-    /// For each signing secret that is good, `v1,` and the base64 of an HMAC; spaces between.
+    /// For each valid signing secret, `v1,` and the base64 of an HMAC, separated by spaces.
     #[schema(example = "v1,b64yKzOhqE4Nn2rJb0vJ3cV3dS7cJb9o4Z5n1xq2a8c=")]
     signature: String,
 }
 
-/// Sends a player to another server: reserves a slot there and sends the signed command to the server they are on. The
-/// answered transfer tells how that went.
+/// Transfers a player to another server: reserves a slot there and sends the signed command to the player's server. The
+/// returned transfer has the result.
 pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder) -> Result<Transfer, TransfersError> {
     if !app.bus.is_reachable() {
-        // The command would come too late.
+        // The command would arrive too late.
         return Err(PublishError::from(hub_bus::PublishError::Unreachable).into());
     }
     let now = app.clock.now();
@@ -120,8 +120,8 @@ pub(super) async fn transfer(app: &App, network: NetworkId, order: TransferOrder
     }
 }
 
-/// Whether the target's world was opened on demand and is live, though no heartbeat shows it yet. Needs a query only where
-/// the server does not show the world.
+/// True if the target's world was opened on demand and is live, though no heartbeat reports it yet. Queries only if the
+/// server does not report the world.
 async fn is_world_open(
     app: &App,
     network: NetworkId,
@@ -164,7 +164,7 @@ async fn send_command(
             events::publish_in(app, &mut tx, network, EventKind::Transfer, from, &payload).await
         })
         .await?;
-    // The answer means that the command is sent; reads show the transfer as under way.
+    // The answer means that the command is sent; reads show the transfer as pending.
     transfer.result = Some(SUCCESS.to_owned());
     Ok(transfer)
 }
@@ -184,7 +184,7 @@ fn new_transfer(id: TransferId, order: &TransferOrder, from_server: Option<Ident
     }
 }
 
-/// Records the outcome that a server reports. The first outcome stands.
+/// Records a server's report of the outcome. The first outcome stands.
 pub(super) async fn report(
     app: &App,
     network: NetworkId,
@@ -206,7 +206,7 @@ pub(super) async fn report(
     Ok(())
 }
 
-/// A transfer as it is now.
+/// Current state of a transfer.
 pub(super) async fn get(app: &App, network: NetworkId, id: TransferId) -> Result<Transfer, TransfersError> {
     let transfer = store::get(&app.db, network, id).await?.ok_or(TransfersError::Unknown(id))?;
     Ok(transfer.with_timeout(app.clock.now()))
@@ -227,7 +227,7 @@ pub(crate) async fn record_arrival(
     Ok(())
 }
 
-/// Until when a player who leaves that server in a transfer may take to arrive; none where no transfer sends them away.
+/// Deadline for the arrival of a player who leaves that server in a transfer; none without such a transfer.
 pub(crate) async fn arrival_deadline(
     app: &App,
     network: NetworkId,

@@ -1,4 +1,4 @@
-//! The signature of a transfer command. `docs/connectors/transfers.md` tells receivers how to verify one.
+//! Signature of a transfer command. `docs/connectors/transfers.md` explains its verification.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use crate::secret_text::SecretText;
 use crate::transfers::model::TransferId;
 use crate::values::{Identifier, PlayerId};
 
-/// A command before it is signed.
+/// An unsigned command.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferCommand)]
@@ -20,7 +20,7 @@ pub(super) struct Command {
     pub(super) player_uuid: PlayerId,
     pub(super) target_server_id: Identifier,
     pub(super) target_world_id: Option<Identifier>,
-    /// Where players reach the target.
+    /// Address of the target for players.
     pub(super) host: String,
     #[schema(example = 25565)]
     pub(super) port: u16,
@@ -29,7 +29,7 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// For each secret that is good, `v1,` and the base64 of the HMAC-SHA256 over the fields; spaces between.
+    /// For each valid secret, `v1,` and the base64 of the HMAC-SHA256 over the fields, separated by spaces.
     pub(super) fn sign<'a>(&self, secrets: impl Iterator<Item = &'a SecretText>) -> String {
         let text = format!(
             "{}.{}.{}.{}.{}.{}.{}",
@@ -52,9 +52,9 @@ mod tests {
 
     use super::*;
 
-    /// The values were computed by another implementation, of what `docs/connectors/transfers.md` says.
+    /// The values were computed by another implementation of `docs/connectors/transfers.md`.
     #[test]
-    fn a_known_command_has_its_known_signature() {
+    fn signatures_match_another_implementation() {
         let mut command = Command {
             transfer_id: TransferId(uuid!("0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")),
             player_uuid: PlayerId(uuid!("069a79f4-44e9-4726-a5be-fca90e38aaf5")),

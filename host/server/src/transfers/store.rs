@@ -7,7 +7,7 @@ use crate::limits::{Limit, Rows};
 use crate::transfers::model::{FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// All transfers of a network that are kept.
+/// All stored transfers of a network.
 pub(super) const TRANSFERS: Rows = Rows::many(
     Limit::Transfers,
     "SELECT COUNT(*) FROM (SELECT id FROM transfers WHERE network_id = $1 LIMIT $2) AS counted",
@@ -37,10 +37,10 @@ pub(super) async fn insert(on: impl Into<Executor<'_>>, network: NetworkId, new:
     Ok(())
 }
 
-/// Ends the transfers of a player that are under way, because another one replaces them.
+/// Ends a player's pending transfers, because another one replaces them.
 pub(super) async fn supersede(tx: &mut Tx, network: NetworkId, player: PlayerId, now: Millis) -> Result<(), Error> {
     tx.query(
-        "UPDATE transfers SET result = $4, error_message = 'Another transfer of the player took its place.',
+        "UPDATE transfers SET result = $4, error_message = 'It was replaced by another transfer of the player.',
              ended_at = $3
          WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3",
     )
@@ -64,8 +64,8 @@ pub(super) async fn get(db: &Db, network: NetworkId, id: TransferId) -> Result<O
     .await
 }
 
-/// Records the outcome of a transfer that is under way and answers its target. None where it is not, or is another
-/// player's.
+/// Records the outcome of a pending transfer. Returns its target; none if it is not pending, or belongs to another
+/// player.
 pub(super) async fn finish(
     db: &Db,
     network: NetworkId,
@@ -92,20 +92,20 @@ pub(super) async fn finish(
     Ok(row.map(|(server,)| server))
 }
 
-const UNDER_WAY: &str = "SELECT from_server, to_server, expires_at FROM transfers
+const FIND_PENDING: &str = "SELECT from_server, to_server, expires_at FROM transfers
      WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3";
 
-/// The source, the target and the deadline of each transfer of the player that is under way.
+/// Source, target and deadline of each pending transfer of the player.
 pub(super) async fn under_way(
     db: &Db,
     network: NetworkId,
     player: PlayerId,
     now: Millis,
 ) -> Result<Vec<(Option<Identifier>, Identifier, Millis)>, Error> {
-    db.query(UNDER_WAY).bind(network).bind(player).bind(now).all().await
+    db.query(FIND_PENDING).bind(network).bind(player).bind(now).all().await
 }
 
-/// Records that the player arrived at the target of a transfer that is under way.
+/// Records that the player arrived at the target of a pending transfer.
 pub(super) async fn arrive(
     db: &Db,
     network: NetworkId,
@@ -127,7 +127,7 @@ pub(super) async fn arrive(
     Ok(())
 }
 
-/// Whether any transfer timed out and is not ended. Crosses networks: time passes for all of them alike.
+/// True if any transfer has timed out but not ended. Crosses networks: time passes for all of them alike.
 pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     let row: Option<(Millis,)> = db
         .query("SELECT expires_at FROM transfers WHERE ended_at IS NULL AND expires_at <= $1 LIMIT 1")
@@ -137,7 +137,7 @@ pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Ends the transfers of all networks that timed out. Crosses networks: see above.
+/// Ends the timed-out transfers of all networks. Crosses networks: see above.
 pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
     db.write(
         "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
@@ -151,7 +151,7 @@ pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
     Ok(())
 }
 
-/// Deletes old transfers of all networks and answers how many, at most `limit`.
+/// Deletes at most `limit` old transfers of all networks. Returns their number.
 pub(super) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM transfers WHERE (network_id, id) IN (
@@ -175,7 +175,7 @@ mod tests {
         let folder = tempfile::TempDir::new().unwrap();
         let db = Db::connect(&Config::Sqlite { path: folder.path().join("hub.db") }).await.unwrap();
         db.migrate().await.unwrap();
-        let explain: &'static str = format!("EXPLAIN QUERY PLAN {UNDER_WAY}").leak();
+        let explain: &'static str = format!("EXPLAIN QUERY PLAN {FIND_PENDING}").leak();
         let plan: Vec<(i64, i64, i64, String)> = db.query(explain).all().await.unwrap();
         assert!(plan.iter().all(|step| step.3.contains("player_uuid=? AND ended_at=?")), "{plan:?}");
     }

@@ -1,8 +1,8 @@
-//! The hub's own waitlist: people who want to hear of its launch, and the confirmation mail (double opt-in).
+//! The hub's own waitlist: people interested in its launch, and the confirmation mail (double opt-in).
 //!
-//! Invariants: joining looks the same whether or not the address is on the list; an address gets at most a few mails an
-//! hour; a link works once and for 48 hours, and only its hash is stored; a mail that is due survives a restart. The
-//! rows belong to the operator's network. Tables: `waitlist`, `waitlist_links`.
+//! Invariants: joining looks the same for addresses on the list and for new ones; an address gets at most a few mails
+//! an hour; a link works once and for 48 hours, and only its hash is stored; a due mail survives a restart. The rows
+//! belong to the operator's network. Tables: `waitlist`, `waitlist_links`.
 
 mod model;
 mod page;
@@ -17,7 +17,7 @@ pub(crate) use routes::{public, router};
 
 use crate::app::App;
 
-/// The waitlist's state in memory.
+/// State of the waitlist in memory.
 #[derive(Debug, Default)]
 pub struct Waitlist {
     /// Wakes the sender: a mail may have become due.

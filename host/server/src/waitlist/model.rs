@@ -7,25 +7,25 @@ use utoipa::ToSchema;
 use crate::clock::Millis;
 use crate::ids::Ids;
 
-/// How long a link works.
+/// Validity of a link.
 pub(super) const LINK_TTL: Millis = 48 * 60 * 60 * 1000;
 const TOKEN_LENGTH: usize = 32;
 
-/// Who is on the list.
+/// An entry of the waitlist.
 #[derive(Debug, Serialize, sqlx::FromRow, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WaitlistEntry {
     #[schema(example = "alex@example.org")]
     email: String,
-    /// Where they heard of it.
+    /// Source named by the person.
     source: Option<String>,
     #[schema(example = 1804680000000_i64)]
     joined_at: Millis,
-    /// When they opened the link; null: not yet.
+    /// Time at which the link was opened; null until then.
     confirmed_at: Option<Millis>,
 }
 
-/// The secret in a link, and the hash that is stored of it.
+/// Secret in a link, and its stored hash.
 pub(super) struct LinkToken {
     pub(super) text: String,
     pub(super) sha256: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The page behind a confirmed link: it loads nothing and runs nothing.
+//! Page behind a confirmed link: it loads nothing and runs nothing.
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,

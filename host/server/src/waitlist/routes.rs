@@ -1,4 +1,4 @@
-//! `/api/public/waitlist` for everybody, `/api/admin/waitlist` for the operator.
+//! `/api/public/waitlist` for everyone, `/api/admin/waitlist` for the operator.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -21,12 +21,12 @@ use crate::values::{NetworkId, Text, blank_as_absent};
 use crate::waitlist::model::WaitlistEntry;
 use crate::waitlist::{page, service};
 
-/// The routes that need no key.
+/// Routes without a key.
 pub(crate) fn public() -> Endpoints {
     public_endpoints![join, confirm]
 }
 
-/// The operator's routes.
+/// Routes of the operator.
 pub(crate) fn router() -> Endpoints {
     endpoints![list, invite, remove]
 }
@@ -34,9 +34,9 @@ pub(crate) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = WaitlistRequest)]
 struct JoinWaitlist {
-    /// Where the confirmation goes.
+    /// Recipient of the confirmation.
     email: Email,
-    /// Where you heard of it.
+    /// Source through which the person learned of the hub.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "a friend")]
     source: Option<Text<255>>,
@@ -45,25 +45,25 @@ struct JoinWaitlist {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = WaitlistState)]
 struct JoinedWaitlist {
-    /// PENDING, also for an address that is on the list.
+    /// PENDING, even for an address on the list.
     #[schema(value_type = String, example = "PENDING")]
     status: &'static str,
 }
 
 /// Join the waitlist
 ///
-/// A mail with a link asks whether it was really you. The answer is the same whether or not the address was on the list.
-/// An address gets at most 3 mails an hour.
+/// Sends a mail with a confirmation link. The answer is the same for new addresses and for those on the list. An
+/// address gets at most 3 mails an hour.
 #[utoipa::path(post, path = "/api/public/waitlist", operation_id = "join_waitlist", tag = "Waitlist",
     responses((status = 200, body = JoinedWaitlist),
-        (status = 429, body = ErrorBody, description = "Too many from one remote address; see `Retry-After`")))]
+        (status = 429, body = ErrorBody, description = "Too many attempts from one address; see `Retry-After`")))]
 async fn join(
     State(app): State<App>,
     Extension(ConnectInfo(remote)): Extension<ConnectInfo<SocketAddr>>,
     hub: HubUrl,
     Json(body): Json<JoinWaitlist>,
 ) -> Result<Json<JoinedWaitlist>, ApiError> {
-    // The mail has a link.
+    // The mail contains a link.
     hub.required()?;
     let remote: IpAddr = remote.ip().to_canonical();
     service::join(&app, remote, &body.email, body.source.as_ref().map(Text::as_str)).await?;
@@ -73,17 +73,17 @@ async fn join(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ConfirmQuery {
-    /// From the link in the mail.
+    /// Token of the link in the mail.
     #[param(required = true, example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX")]
     token: Option<String>,
 }
 
 /// Confirm an address
 ///
-/// The link in the mail. It works once, for 48 hours, and shows a page; afterwards it is 400.
+/// Opened by the link in the mail. It works once, within 48 hours, and shows a page; afterwards it is 400.
 #[utoipa::path(get, path = "/api/public/waitlist/confirm", operation_id = "confirm_waitlist_entry", tag = "Waitlist",
     params(ConfirmQuery),
-    responses((status = 200, body = String, content_type = "text/html", description = "A page that says so")))]
+    responses((status = 200, body = String, content_type = "text/html", description = "A confirmation page")))]
 async fn confirm(
     method: Method,
     State(app): State<App>,
@@ -107,13 +107,13 @@ struct ListQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     page: PageNumber,
-    /// Only those who are, or who are not, confirmed.
+    /// Only confirmed entries, or only unconfirmed ones.
     confirmed: Option<bool>,
 }
 
 /// List the waitlist
 ///
-/// The earliest first.
+/// Earliest first.
 #[utoipa::path(get, path = "/api/admin/waitlist", operation_id = "list_waitlist", tag = "Waitlist",
     security(("apiKey" = ["operator"])), params(ListQuery), responses((status = 200, body = Page<WaitlistEntry>)))]
 async fn list(
@@ -130,20 +130,20 @@ async fn list(
 #[serde(rename_all = "camelCase")]
 #[schema(as = WaitlistInvitation)]
 struct InviteFromWaitlist {
-    /// The network that the person is invited to.
+    /// Network to which the person is invited.
     #[schema(value_type = String, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     network_id: NetworkId,
-    /// Absent: OWNER.
+    /// Default: OWNER.
     role: Option<Role>,
 }
 
-/// Invite somebody who is on the waitlist
+/// Invite a person from the waitlist
 ///
-/// To a network that you made for them. The address, which must be confirmed, is then off the list.
+/// The network must exist, and the address must be confirmed. It is then removed from the list.
 #[utoipa::path(post, path = "/api/admin/waitlist/{email}/invite", operation_id = "invite_from_waitlist", tag = "Waitlist",
     security(("apiKey" = ["operator"])), params(("email" = String, Path, example = "alex@example.org")),
     responses((status = 204, description = "Invited"),
-        (status = 404, body = ErrorBody, description = "It was not on the list, or is not confirmed; or no such network")))]
+        (status = 404, body = ErrorBody, description = "No such confirmed address on the list, or no such network")))]
 async fn invite(
     Operator(caller): Operator,
     State(app): State<App>,
@@ -155,13 +155,13 @@ async fn invite(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Take an address off the waitlist
+/// Remove an address from the waitlist
 ///
-/// With all that is known of it.
+/// Deletes all data about it.
 #[utoipa::path(delete, path = "/api/admin/waitlist/{email}", operation_id = "delete_waitlist_entry", tag = "Waitlist",
     security(("apiKey" = ["operator"])), params(("email" = String, Path, example = "alex@example.org")),
-    responses((status = 204, description = "Off the list"),
-        (status = 404, body = ErrorBody, description = "It was not on the list")))]
+    responses((status = 204, description = "Removed"),
+        (status = 404, body = ErrorBody, description = "The address is not on the list")))]
 async fn remove(
     Operator(caller): Operator,
     State(app): State<App>,

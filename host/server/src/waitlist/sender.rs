@@ -1,4 +1,4 @@
-//! Sends the mails that are due, once they are committed, and again after a failure or a restart.
+//! Sends due mails once they are committed, and retries after a failure or a restart.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::mail::MailError;
 use crate::waitlist::model::{LINK_TTL, LinkToken};
 use crate::waitlist::store::{self, DueMail};
 
-/// Mails to one address in an hour, however often somebody asks.
+/// Maximum number of mails to one address in an hour.
 const MAX_PER_HOUR: i64 = 3;
 const HOUR: Millis = 60 * 60 * 1000;
-/// How often a mail is tried. With the backoff between, that takes a day and a half.
+/// Maximum number of attempts at a mail. With the backoff between them, that takes a day and a half.
 const MAX_ATTEMPTS: i64 = 12;
-/// The pause after the first failure; it doubles with each one, up to the maximum.
+/// Pause after the first failure; it doubles with each one, up to the maximum.
 const INITIAL_BACKOFF: Millis = 60 * 1000;
 const MAX_BACKOFF: Millis = 4 * HOUR;
 /// Another node may have made a mail due without waking this one.
@@ -27,13 +27,13 @@ const SUBJECT: &str = "Please confirm your place on the waitlist";
 fn text(link: &str) -> String {
     format!(
         "Hello,\n\n\
-         somebody, you we hope, asked to put this address on the waitlist of the Network Hub.\n\n\
+         someone requested to join the waitlist of the Network Hub with this address.\n\n\
          If it was you, open this link within 48 hours:\n\n{link}\n\n\
-         If it was not, there is nothing to do: without the link the address is not used.\n"
+         If it was not you, ignore this mail: the address is not used unless the link is opened.\n"
     )
 }
 
-/// Why a mail is not sent now.
+/// Reason for which a mail is not sent now.
 #[derive(Debug, Error)]
 enum SendError {
     #[error(transparent)]
@@ -44,10 +44,10 @@ enum SendError {
 
 /// Sends mails until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.waitlist.wake, "send the mails that are due", send_due);
+    when_due(app, POLL_INTERVAL, |app| &app.waitlist.wake, "send due mails", send_due);
 }
 
-/// Sends all mails that are due; answers when the next one is.
+/// Sends all due mails. Returns the time of the next one.
 async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let batch = store::due(&app.db, BATCH).await?;
@@ -64,7 +64,7 @@ async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
                 Err(SendError::Database(error)) => return Err(error),
                 // The address stays out of the log.
                 Err(SendError::Mail(error)) => {
-                    tracing::warn!(%error, attempt = due.attempts + 1, "a mail was not sent");
+                    tracing::warn!(%error, attempt = due.attempts + 1, "could not send a mail");
                 }
             }
         }
@@ -83,7 +83,7 @@ async fn send(app: &App, due: &DueMail) -> Result<(), SendError> {
     }
     let token = LinkToken::generate(&app.ids);
     store::insert_link(&app.db, &token.sha256, folded, now).await?;
-    // From the settings: the request's Host header is the caller's to choose, and the mail goes to somebody else.
+    // From the settings: the caller controls the request's Host header, and the mail goes to another person.
     let link = app.settings.url(&format!("/api/public/waitlist/confirm?token={}", token.text));
     match app.mailer.send(&app.ids, &due.email, SUBJECT, text(&link)).await {
         Ok(()) => Ok(finish(app, folded, claimed_until, Some(&token.sha256)).await?),
@@ -108,7 +108,7 @@ async fn finish(app: &App, folded: &str, claimed_until: Millis, sent: Option<&[u
         .await
 }
 
-/// The pause after a failed attempt.
+/// Pause after a failed attempt.
 fn backoff(attempts: i64) -> Millis {
     let doubled = INITIAL_BACKOFF.saturating_mul(1 << attempts.clamp(0, 20));
     doubled.min(MAX_BACKOFF)
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_backoff_doubles_and_the_last_attempt_is_within_two_days() {
+    fn backoff_doubles_within_two_days() {
         assert_eq!((backoff(0), backoff(1), backoff(100)), (60_000, 120_000, MAX_BACKOFF));
         let all: Millis = (0..MAX_ATTEMPTS).map(backoff).sum();
         assert!(all < LINK_TTL, "{all}");

@@ -1,4 +1,4 @@
-//! The rules of the waitlist.
+//! Rules of the waitlist.
 
 use std::net::IpAddr;
 
@@ -16,17 +16,17 @@ use crate::waitlist::model::{LINK_TTL, WaitlistEntry, hash_token};
 use crate::waitlist::store;
 use crate::{networks, people};
 
-/// What can be wrong with a request about the waitlist.
+/// Reason for the failure of a request about the waitlist.
 #[derive(Debug, Error)]
 pub(super) enum WaitlistError {
     /// This remote address has joined too often.
     #[error(transparent)]
     TooMany(ApiError),
     /// The link never existed, or is deleted.
-    #[error("This link is not one of ours; join the waitlist again to get a new one.")]
+    #[error("This link is invalid; join the waitlist again to get a new one.")]
     UnknownLink,
-    /// The link was used.
-    #[error("This link was used already; if that was you, all is well.")]
+    /// The link was already used.
+    #[error("This link was already used.")]
     LinkUsed,
     /// The link has expired.
     #[error("This link has expired; join the waitlist again to get a new one.")]
@@ -34,7 +34,7 @@ pub(super) enum WaitlistError {
     /// The address is not on the list.
     #[error("This address is not on the list.")]
     Unknown,
-    /// The list is full. Not for the wire.
+    /// The list is full. Never sent to clients.
     #[error(transparent)]
     Full(#[from] QuotaExceeded),
     /// The invitation was refused.
@@ -60,15 +60,15 @@ impl From<WaitlistError> for ApiError {
     }
 }
 
-/// Adds an address. One that is on the list already gets the same answer from the same statement, and its mail later.
+/// Adds an address. An address on the list gets the same answer from the same statement, and its mail later.
 pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Option<&str>) -> Result<(), WaitlistError> {
     let now = app.clock.now();
     app.limits.addresses.count_join(remote, now).map_err(WaitlistError::TooMany)?;
     let is_there = store::exists(&app.db, email);
     match check_rows(app, OPERATOR_NETWORK, store::ENTRIES, 1, is_there).await {
-        // The answer does not say so: it would tell who is on the list.
+        // The answer does not reveal it: it would show who is on the list.
         Err(WaitlistError::Full(exceeded)) => {
-            tracing::warn!(%exceeded, "an address was not put on the waitlist");
+            tracing::warn!(%exceeded, "could not add an address to the waitlist");
             return Ok(());
         }
         checked => checked?,
@@ -98,7 +98,7 @@ pub(super) async fn confirm(app: &App, token: &str) -> Result<(), WaitlistError>
     Err(WaitlistError::LinkExpired)
 }
 
-/// Whether the link would work, without using it up: mail scanners send HEAD requests.
+/// True if the link would work, without using it up: mail scanners send HEAD requests.
 pub(super) async fn check_link(app: &App, token: &str) -> Result<(), WaitlistError> {
     match store::find_link(&app.db, &hash_token(token)).await? {
         None => Err(WaitlistError::UnknownLink),
@@ -108,7 +108,7 @@ pub(super) async fn check_link(app: &App, token: &str) -> Result<(), WaitlistErr
     }
 }
 
-/// A page of the list, the earliest first, and how many there are.
+/// A page of the list, earliest first, and their number.
 pub(super) async fn list(
     app: &App,
     confirmed: Option<bool>,
@@ -118,7 +118,7 @@ pub(super) async fn list(
     Ok(store::list(&app.db, confirmed, limit, offset).await?)
 }
 
-/// Invites who is on the list to a network, or none of both happens; the address is then off the list.
+/// Invites a person on the list to a network and removes the address from it, both or neither.
 pub(super) async fn invite(
     app: &App,
     origin: &Origin,
@@ -144,7 +144,7 @@ pub(super) async fn invite(
 /// Removes an address.
 pub(super) async fn remove(app: &App, origin: &Origin, email: &str) -> Result<(), WaitlistError> {
     let folded = fold(email.trim());
-    // The address itself is forgotten: what is left tells that there was one.
+    // The address itself is deleted: the audit log only shows that there was one.
     let removed = app.db.transaction(async |mut tx| {
         let removed = store::remove(&mut tx, &folded).await?;
         if removed {

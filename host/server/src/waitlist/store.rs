@@ -43,7 +43,7 @@ pub(super) async fn join(db: &Db, email: &Email, source: Option<&str>, now: Mill
     Ok(())
 }
 
-/// A mail to be sent.
+/// A due mail.
 #[allow(clippy::struct_field_names, reason = "the columns' names")]
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct DueMail {
@@ -53,7 +53,7 @@ pub(super) struct DueMail {
     pub(super) attempts: i64,
 }
 
-/// The mails due next, the longest due first.
+/// The next due mails, longest due first.
 pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<DueMail>, Error> {
     db.query(
         "SELECT email_folded, email, due_at, attempts FROM waitlist
@@ -65,7 +65,7 @@ pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<DueMail>, Error> {
     .await
 }
 
-/// Claims a mail until `until`, when it is due again. False where another node has claimed it.
+/// Claims a mail until `until`, when it is due again. False if another node has claimed it.
 pub(super) async fn claim(db: &Db, due: &DueMail, until: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
@@ -81,7 +81,7 @@ pub(super) async fn claim(db: &Db, due: &DueMail, until: Millis) -> Result<bool,
     Ok(rows > 0)
 }
 
-/// Ends a claim, unless the mail was made due anew meanwhile.
+/// Ends a claim, unless the mail became due again meanwhile.
 pub(super) async fn clear_due(tx: &mut Tx, folded: &str, claimed_until: Millis) -> Result<(), Error> {
     tx.query(
         "UPDATE waitlist SET due_at = NULL, attempts = 0
@@ -151,7 +151,7 @@ pub(super) async fn find_link(db: &Db, sha256: &[u8]) -> Result<Option<Link>, Er
         .await
 }
 
-/// Uses a link up and answers its address; none where it is used, expired or unknown.
+/// Uses a link up and returns its address; none if it is used, expired or unknown.
 pub(super) async fn use_link(
     tx: &mut Tx,
     sha256: &[u8],
@@ -185,7 +185,7 @@ pub(super) async fn confirm(tx: &mut Tx, folded: &str, now: Millis) -> Result<()
     Ok(())
 }
 
-/// A page of all entries, or of the confirmed or unconfirmed ones, the earliest first; and how many there are.
+/// A page of all entries, or of the confirmed or unconfirmed ones, earliest first; and their number.
 pub(super) async fn list(
     db: &Db,
     confirmed: Option<bool>,
@@ -204,7 +204,7 @@ pub(super) async fn list(
     .await
 }
 
-/// An address as it was written, of somebody who opened the link.
+/// A confirmed address in its original spelling.
 pub(super) async fn confirmed_email(tx: &mut Tx, folded: &str) -> Result<Option<String>, Error> {
     let row: Option<(String,)> = tx
         .query("SELECT email FROM waitlist WHERE network_id = $1 AND email_folded = $2 AND confirmed_at IS NOT NULL")
@@ -215,7 +215,7 @@ pub(super) async fn confirmed_email(tx: &mut Tx, folded: &str) -> Result<Option<
     Ok(row.map(|(email,)| email))
 }
 
-/// Deletes an address and its links; false where there is none.
+/// Deletes an address and its links; false if there is none.
 pub(super) async fn remove(tx: &mut Tx, folded: &str) -> Result<bool, Error> {
     let rows = tx
         .query("DELETE FROM waitlist WHERE network_id = $1 AND email_folded = $2")

@@ -1,4 +1,4 @@
-//! Which addresses webhooks may reach.
+//! Addresses that webhooks may reach.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -22,13 +22,13 @@ const NOT_PUBLIC_V4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(198, 18, 0, 0), 15),
     (Ipv4Addr::new(198, 51, 100, 0), 24),
     (Ipv4Addr::new(203, 0, 113, 0), 24),
-    // Multicast, and what is reserved.
+    // Multicast and reserved addresses.
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
 /// Ranges inside the public `2000::/3` that lead to other addresses.
 const NOT_PUBLIC_V6: &[(Ipv6Addr, u8)] = &[
-    // Of protocols, such as Teredo's tunnels.
+    // Addresses of protocols, such as Teredo's tunnels.
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     // 6to4: any address of IPv4.
@@ -36,7 +36,7 @@ const NOT_PUBLIC_V6: &[(Ipv6Addr, u8)] = &[
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Whether it is an address of the public internet. Addresses that stand for others (IPv4-mapped, NAT64) are not.
+/// True for addresses of the public internet. Addresses that map to others (IPv4-mapped, NAT64) are excluded.
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -51,12 +51,12 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Which addresses may be reached.
+/// Reachable addresses.
 #[derive(Clone, Debug)]
 pub(super) enum AddressPolicy {
-    /// Public ones, and those of the operator's networks.
+    /// Public addresses, and those of the operator's networks.
     PublicAnd(Vec<IpNet>),
-    /// Those of the operator's networks.
+    /// Only addresses of the operator's networks.
     Only(Vec<IpNet>),
 }
 

@@ -1,4 +1,4 @@
-//! Sends requests to webhooks, and to no address that is not allowed.
+//! Sends requests to webhooks, only to allowed addresses.
 
 use std::error::Error;
 use std::io;
@@ -21,24 +21,24 @@ use crate::webhooks::model::{Delivery, Webhook, WebhookKind};
 use crate::webhooks::outcome::{Attempt, Verdict, quiet, verdict};
 use crate::webhooks::url;
 
-/// The `User-Agent` of requests.
+/// `User-Agent` of requests.
 const AGENT: &str = concat!("NetworkHub/", env!("CARGO_PKG_VERSION"), " (webhooks)");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long the body of an answer may take once its head has arrived.
+/// Time limit of an answer's body after its head.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 const BODY_LIMIT: usize = 4 * 1_024;
-/// Characters of a refused answer's body that are stored.
+/// Stored characters of a refused answer's body.
 const EXCERPT: usize = 300;
-/// Names that are looked up at once: each look-up takes a thread.
+/// Concurrent name look-ups: each takes a thread.
 const LOOK_UPS: usize = 64;
 
 /// Sends requests to webhooks. It follows no redirects and ignores proxies that the environment names.
 #[derive(Debug)]
 pub(super) struct WebhookClient {
     https: reqwest::Client,
-    /// For plain HTTP, to the operator's own networks alone; none where there are none.
+    /// For plain HTTP, only to the operator's own networks; none without them.
     http: Option<reqwest::Client>,
-    /// Which addresses `https` may reach.
+    /// Addresses that `https` may reach.
     policy: AddressPolicy,
     http_policy: AddressPolicy,
 }
@@ -66,7 +66,7 @@ impl WebhookClient {
         Ok(Self { https: build(&policy, true)?, http, policy, http_policy })
     }
 
-    /// Reads a URL that a webhook may have; else says what is wrong with it.
+    /// Parses a URL for a webhook, or returns the reason against it.
     pub(super) fn parse_url(&self, text: &str) -> Result<Url, String> {
         url::parse(text, &self.policy, self.http.is_some())
     }
@@ -81,7 +81,7 @@ impl WebhookClient {
             quiet: None,
             duration: began.elapsed(),
         };
-        // The operator may have changed what is allowed since it was stored.
+        // The operator may have changed the policy since the URL was stored.
         let target = match self.parse_url(&webhook.url) {
             Ok(target) => target,
             Err(why) => return failed(format!("the URL {why}")),
@@ -90,7 +90,7 @@ impl WebhookClient {
             (Some(http), "http") => (http, &self.http_policy),
             _ => (&self.https, &self.policy),
         };
-        // The resolver checks names only; a URL with an address never gets there.
+        // The resolver checks only names; a URL with an address bypasses it.
         if url::literal_address(&target).is_some_and(|address| !policy.allows(address)) {
             return failed(NOT_ALLOWED.to_owned());
         }
@@ -126,7 +126,7 @@ fn with_wait(mut target: Url) -> Url {
     target
 }
 
-/// The beginning of an answer's body.
+/// Beginning of an answer's body.
 async fn read(mut response: Response) -> Vec<u8> {
     let mut body = vec![];
     while body.len() < BODY_LIMIT
@@ -137,13 +137,13 @@ async fn read(mut response: Response) -> Vec<u8> {
     body
 }
 
-/// The start of a body as one printable line.
+/// Beginning of a body as one printable line.
 fn excerpt(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(EXCERPT).collect()
 }
 
-/// The cause of a failure, without the URL.
+/// Cause of a failure, without the URL.
 fn describe(error: reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();
@@ -158,10 +158,10 @@ fn describe(error: reqwest::Error) -> String {
 
 const NOT_ALLOWED: &str = "the name has no public address, so nothing was sent";
 
-/// A resolver that answers allowed addresses only. The client connects to exactly these.
+/// A resolver that returns only allowed addresses. The client connects to exactly these.
 struct AllowedAddresses {
     policy: AddressPolicy,
-    /// None: the system's.
+    /// None for the system's resolver.
     look_up: Option<HostResolver>,
     permits: Arc<Semaphore>,
 }

@@ -1,8 +1,8 @@
-//! Sends what waits for webhooks, at the owners of their networks.
+//! Sends waiting deliveries, at the owners of their networks.
 //!
-//! A webhook that something waits for is claimed in the database and sent to by one task, one request at a time. A network
-//! has as many such tasks as webhooks, and a node some hundred; webhooks that failed lately get at most half of these, so
-//! that those which hang hold up nobody else.
+//! A webhook with waiting deliveries is claimed in the database and served by one task, one request at a time. A
+//! network has as many such tasks as webhooks, and a node some hundred; recently failed webhooks get at most half of
+//! these, so that hanging ones do not delay the others.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -26,26 +26,26 @@ use crate::webhooks::store::queue;
 use crate::webhooks::store::webhooks as store;
 use crate::webhooks::{notice, schedule};
 
-/// How often due deliveries are searched for.
+/// Interval of searches for due deliveries.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a webhook is claimed for each request: longer than one takes. After a kill it pauses for this long.
+/// Duration of a webhook's claim for each request: longer than one takes. After a kill the webhook pauses this long.
 const CLAIM: Duration = Duration::from_secs(20);
-/// Deliveries that are read at once.
+/// Deliveries read at once.
 const BATCH: i64 = 16;
-/// After this many deliveries, a webhook goes behind the others that are due.
-const MOST_IN_TURN: usize = 64;
-/// Webhooks that are sent to at once.
-const MOST_AT_ONCE: usize = 512;
+/// Number of deliveries after which a webhook queues behind the other due ones.
+const MAX_PER_TURN: usize = 64;
+/// Maximum number of webhooks served at once.
+const MAX_CONCURRENT: usize = 512;
 
-/// The error of deliveries that waited behind one that was given up.
-const NOT_TRIED: &str = "it was not tried: the one before it failed until its time was over";
+/// Error of deliveries that waited behind one that was given up.
+const NOT_TRIED: &str = "not tried: the previous delivery failed until it expired";
 
-/// How long finished deliveries are kept.
-const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
+/// Retention of finished deliveries.
+const RETENTION: Duration = Duration::from_hours(7 * 24);
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 const SWEEP_BATCH: i64 = 1_000;
 
-/// The state of deliveries in memory.
+/// State of deliveries in memory.
 #[derive(Debug)]
 pub(crate) struct Webhooks {
     pub(super) client: WebhookClient,
@@ -53,7 +53,7 @@ pub(crate) struct Webhooks {
     running: Mutex<Running>,
 }
 
-/// The webhooks that are sent to.
+/// Webhooks that are being served.
 #[derive(Debug, Default)]
 struct Running {
     webhooks: HashSet<(NetworkId, String)>,
@@ -62,7 +62,7 @@ struct Running {
 
 impl Running {
     fn enter(&mut self, network: NetworkId, id: &str, is_failing: bool) -> bool {
-        let has_room = self.webhooks.len() < MOST_AT_ONCE && !(is_failing && self.failing >= MOST_AT_ONCE / 2);
+        let has_room = self.webhooks.len() < MAX_CONCURRENT && !(is_failing && self.failing >= MAX_CONCURRENT / 2);
         let is_entered = has_room && self.webhooks.insert((network, id.to_owned()));
         self.failing += usize::from(is_entered && is_failing);
         is_entered
@@ -80,7 +80,7 @@ impl Webhooks {
         Ok(Self { client: WebhookClient::new(settings)?, wake, running })
     }
 
-    /// To be notified when something may be due.
+    /// Handle to notify when something may be due.
     pub(super) fn wake_handle(&self) -> Arc<Notify> {
         Arc::clone(&self.wake)
     }
@@ -89,21 +89,21 @@ impl Webhooks {
 /// Starts the background work.
 pub(crate) fn start(app: &App) {
     app.spawn(watch(app.clone()));
-    every(app, SWEEP_INTERVAL, "forget old deliveries of webhooks", forget_old);
+    every(app, SWEEP_INTERVAL, "delete old deliveries of webhooks", forget_old);
 }
 
 async fn forget_old(app: App) -> Result<(), Error> {
-    let before = app.clock.now() - millis(KEPT_FOR);
+    let before = app.clock.now() - millis(RETENTION);
     while queue::forget_before(&app.db, before, SWEEP_BATCH).await? == SWEEP_BATCH.unsigned_abs() {}
     Ok(())
 }
 
-/// Sends what is due until the hub stops.
+/// Sends due deliveries until the hub stops.
 async fn watch(app: App) {
     loop {
         let began = app.clock.now();
         if let Err(error) = start_due(&app).await {
-            warn(&error, "could not look for what is due at webhooks");
+            warn(&error, "could not find the due deliveries of webhooks");
         }
         tokio::select! {
             () = app.webhooks.wake.notified() => {}
@@ -125,7 +125,7 @@ async fn start_due(app: &App) -> Result<(), Error> {
     if networks.is_empty() {
         return Ok(());
     }
-    // Each round begins with another network, so that all get their share where there are too many.
+    // Each round begins with another network, so that all get their share if there are too many.
     let first = usize::try_from(app.ids.seed() % networks.len() as u64).unwrap_or(0);
     networks.rotate_left(first);
     for network in networks.into_iter().filter(|network| app.shards.owns(*network)) {
@@ -136,11 +136,11 @@ async fn start_due(app: &App) -> Result<(), Error> {
                 continue;
             }
             let task = app.clone();
-            // The task ends soon after the hub is told to stop.
+            // The task ends soon after the hub stops.
             app.spawn_until_done(async move {
                 let _running = RunningGuard { app: task.clone(), network, id: id.clone(), is_failing };
                 if let Err(error) = with_tenant(network.0, run(&task, network, &id)).await {
-                    warn(&error, "a webhook's deliveries were interrupted and will go on");
+                    warn(&error, "a webhook's deliveries were interrupted and will be resumed");
                 }
             });
         }
@@ -148,7 +148,7 @@ async fn start_due(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-/// Counts a webhook among those that are sent to until it is dropped.
+/// Marks a webhook as being served until it is dropped.
 struct RunningGuard {
     app: App,
     network: NetworkId,
@@ -163,13 +163,13 @@ impl Drop for RunningGuard {
     }
 }
 
-/// Sends what waits for one webhook until nothing does, or one fails.
+/// Sends one webhook's waiting deliveries until none is left, or one fails.
 async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
     let now = app.clock.now();
     let mut until = now.saturating_add(millis(CLAIM));
     let Some(mut webhook) = store::claim(&app.db, network, id, (now, until)).await? else { return Ok(()) };
     let (mut sent, stopping) = (0, app.stopping());
-    'turn: while sent < MOST_IN_TURN {
+    'turn: while sent < MAX_PER_TURN {
         let batch = queue::waiting(&app.db, network, id, BATCH).await?;
         if batch.is_empty() {
             break;
@@ -181,7 +181,7 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
             let sending = app.webhooks.client.send(&webhook, &delivery, app.clock.now());
             let attempt = tokio::select! {
                 attempt = sending => attempt,
-                // Whoever claims the webhook next sends it once more.
+                // The next claimer of the webhook sends it once more.
                 () = stopping.cancelled() => break 'turn,
             };
             match finish(app, &webhook, &delivery, &attempt).await? {
@@ -199,7 +199,7 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
     store::release(&app.db, network, id, (until, app.clock.now())).await
 }
 
-/// What to do after an attempt; the webhook is claimed until then.
+/// Step after an attempt; the webhook is claimed until then.
 enum Next {
     /// Send the next delivery.
     Another(Millis),
@@ -256,7 +256,7 @@ async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Att
     Ok(next)
 }
 
-/// Why this attempt disables the webhook, if it does.
+/// Reason for which this attempt disables the webhook, if it does.
 fn disabled_by(attempt: &Attempt, failing_since: Option<Millis>, now: Millis) -> Option<DisabledReason> {
     let fails_for_long = |since| now - since >= millis(schedule::DISABLED_AFTER);
     match attempt.verdict {

@@ -11,10 +11,10 @@ const TITLE: usize = 256;
 const DESCRIPTION: usize = 4_096;
 const FIELD_NAME: usize = 256;
 const FIELD_VALUE: usize = 1_024;
-/// Of all embeds of a message together.
+/// Total of all embeds of a message.
 const EMBEDS: usize = 6_000;
 
-/// Messages of webhooks whose owner wrote none.
+/// Default messages of webhooks without templates.
 const DEFAULTS: &[(&str, &str)] = &[
     ("BALANCE_CHANGED", "{currencyName} of {ownerKey}: {applied}, now {balance}"),
     ("CHAT", "**{playerName}** ({serverId}): {message}"),
@@ -35,7 +35,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("WORLD_STATE", "World {worldInstanceId}: {state}"),
 ];
 
-/// What Discord is sent of an event. Nobody is pinged.
+/// Discord message for an event. It pings no one.
 pub(super) fn message(templates: &Templates, name: &str, event: &Value) -> Value {
     let default = || DEFAULTS.iter().find(|(of, _)| *of == name).map_or("{type}", |(_, text)| text);
     let template = templates.get(name).cloned().unwrap_or_else(|| Template::text(default()));
@@ -43,7 +43,7 @@ pub(super) fn message(templates: &Templates, name: &str, event: &Value) -> Value
     let content = template.content.map(|text| cut(&fill(&text, event), CONTENT)).filter(|text| !text.trim().is_empty());
     let mut left = EMBEDS;
     let embeds: Vec<_> = template.embeds.iter().map(|template| embed(template, event, &mut left)).collect();
-    // Discord refuses an empty message, which placeholders without a value may leave.
+    // Discord refuses an empty message, which placeholders without a value may produce.
     let content = content.or_else(|| embeds.is_empty().then(|| name.to_owned()));
     if let Some(content) = content {
         message["content"] = content.into();
@@ -84,7 +84,7 @@ fn embed(template: &Embed, event: &Value, left: &mut usize) -> Value {
     embed
 }
 
-/// As Discord counts.
+/// Length in Discord's units.
 fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_pings_nobody_and_fits() {
+    fn messages_fit_and_ping_no_one() {
         let event = json!({"playerName": "Alex", "serverId": "lobby", "message": "@everyone ".repeat(400)});
         let sent = message(&Templates::new(), "CHAT", &event);
         assert_eq!(sent["allowed_mentions"], json!({"parse": []}));

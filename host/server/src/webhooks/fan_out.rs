@@ -1,4 +1,4 @@
-//! Queues the events that leave the outbox for the webhooks that subscribe to them.
+//! Queues events from the outbox for the webhooks that subscribe to them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::webhooks::store::queue::{self, Backlog};
 
 const MESSAGE_ID_LENGTH: usize = 24;
 
-/// The consumer of the outbox that queues events for webhooks.
+/// Consumer of the outbox that queues events for webhooks.
 pub(crate) struct FanOut;
 
 impl EventConsumer for FanOut {
@@ -27,7 +27,7 @@ impl EventConsumer for FanOut {
         events: &'a [SubscribedEvent],
     ) -> BoxFuture<'a, Result<(), Error>> {
         async move {
-            // In one order for all, so that two transactions never deadlock.
+            // One order for all, so that two transactions never deadlock.
             let mut by_webhook: BTreeMap<&str, Vec<NewDelivery>> = BTreeMap::new();
             for SubscribedEvent { subscriber, name, data, created_at, .. } in events {
                 by_webhook.entry(subscriber).or_default().push(NewDelivery {
@@ -46,13 +46,13 @@ impl EventConsumer for FanOut {
     }
 }
 
-/// The id by which a receiver recognises a repeated message.
+/// Id by which a receiver recognises a repeated message.
 pub(super) fn new_message_id(app: &App) -> String {
     format!("msg_{}", app.ids.token(MESSAGE_ID_LENGTH))
 }
 
-/// Queues deliveries and answers the number of the last one; none where the webhook is not enabled. The oldest are
-/// dropped where too many wait.
+/// Queues deliveries. Returns the number of the last one; none if the webhook is not enabled. The oldest are dropped if
+/// too many wait.
 pub(super) async fn enqueue(
     app: &App,
     tx: &mut Tx,
@@ -84,7 +84,7 @@ async fn drop_excess(
         // A fiftieth more at once, so that not every new row costs a deletion.
         let more = (backlog.waiting / 50).max(1);
         let excess = (backlog.waiting - most).max(0) + more;
-        tracing::debug!(%network, webhook, excess, "too much waits for a webhook; the oldest is dropped");
+        tracing::debug!(%network, webhook, excess, "too many deliveries wait for a webhook; the oldest are dropped");
         match queue::drop_oldest(tx, network, webhook, excess.min(backlog.waiting - 1)).await? {
             Some(left) => backlog = left,
             None => break,

@@ -1,4 +1,4 @@
-//! What is sent to a webhook: its body and headers.
+//! Body and headers of a request to a webhook.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -35,7 +35,7 @@ impl Message {
     }
 }
 
-/// The event as streams know it, in the envelope that Standard Webhooks recommends.
+/// The event in its form on streams, in the envelope that Standard Webhooks recommends.
 fn standard_body(delivery: &Delivery) -> String {
     let at = Timestamp::from_millisecond(delivery.event_at).unwrap_or_default();
     format!(r#"{{"type":"{}","timestamp":"{at:.3}","data":{}}}"#, delivery.event, delivery.data)
@@ -51,10 +51,10 @@ fn signature_headers(webhook: &Webhook, id: &str, now: Millis, body: &str) -> Ve
     ]
 }
 
-/// The signature of Standard Webhooks: over id, time and body, with the decoded bytes of the secret.
+/// Signature of Standard Webhooks: over id, time and body, with the decoded bytes of the secret.
 fn sign(secret: &str, id: &str, timestamp: i64, body: &str) -> String {
     let key = secret.strip_prefix(SECRET_PREFIX).unwrap_or(secret);
-    // The hub made the secret, so it is valid base64.
+    // The hub generated the secret, so it is valid base64.
     let key = BASE64_STANDARD.decode(key).unwrap_or_default();
     let mac = hmac_sha256(&key, format!("{id}.{timestamp}.{body}").as_bytes());
     format!("v1,{}", BASE64_STANDARD.encode(mac))
@@ -64,9 +64,9 @@ fn sign(secret: &str, id: &str, timestamp: i64, body: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The example of the specification's reference libraries.
+    /// Example of the specification's reference libraries.
     #[test]
-    fn a_signature_is_that_of_the_standard() {
+    fn signatures_match_standard_webhooks() {
         let signature = sign(
             "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
             "msg_p5jXN8AQM9LWM0D4loKWxJek",

@@ -1,12 +1,13 @@
-//! Webhooks: events of a network that are sent to URLs, signed as Standard Webhooks says or as messages in Discord.
+//! Webhooks: events of a network sent to URLs, signed by Standard Webhooks or as messages in Discord.
 //!
-//! What leaves the outbox is queued for the webhooks that subscribe to it, in the transaction that deletes it there. The
-//! network's owner sends it: one request at a time to each webhook, in the order of the outbox, until it is answered with
-//! success or a day has passed.
+//! Events from the outbox are queued for the webhooks that subscribe to them, in the transaction that deletes them
+//! there. The network's owner sends them: one request at a time to each webhook, in the order of the outbox, until an
+//! answer is a success or a day has passed.
 //!
-//! Invariants: an event of a committed change reaches each webhook that subscribed to it at least once, in order, or its
-//! delivery says why not; no request goes to an address that is not public, unless the operator allowed it; what waits for a
-//! webhook and what is kept of it is bounded; a webhook that hangs holds up itself alone; secrets are shown once.
+//! Invariants: an event of a committed change reaches each webhook that subscribed to it at least once, in order, or
+//! its delivery has the reason; no request goes to an address that is not public, unless the operator allowed it; the
+//! waiting and the stored deliveries of a webhook are bounded; a hanging webhook delays only itself; secrets are shown
+//! only once.
 //! Tables: `webhooks`, `webhook_deliveries`; the events that they subscribe to are in `event_subscriptions`.
 
 mod addresses;

@@ -17,16 +17,16 @@ use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 use crate::webhooks::template::Template;
 
-/// What secrets begin with.
+/// Prefix of secrets.
 pub(super) const SECRET_PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 32;
-/// The event of a test, which no webhook subscribes to.
+/// Event of a test, which no webhook subscribes to.
 pub(super) const TEST_EVENT: &str = "TEST";
 
-/// Messages by the events' names.
+/// Messages by event name.
 pub(super) type Templates = BTreeMap<String, Template>;
 
-/// What is sent.
+/// Format of the messages.
 #[derive(
     Clone,
     Copy,
@@ -44,38 +44,38 @@ pub(super) type Templates = BTreeMap<String, Template>;
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = WebhookKind)]
 pub(super) enum WebhookKind {
-    /// The event, signed as Standard Webhooks says.
+    /// The event, signed by Standard Webhooks.
     #[default]
     Standard,
     /// A message for a channel in Discord.
     Discord,
 }
 
-/// Why a webhook is disabled.
+/// Reason for which a webhook is disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = WebhookDisabledReason)]
 pub(super) enum DisabledReason {
-    /// Somebody asked for it.
+    /// Disabled by a request.
     Requested,
     /// No attempt has succeeded for five days.
     Failing,
-    /// The receiver said that it is gone: 410, or Discord's 401, 403 or 404.
+    /// The receiver reported that it is gone: 410, or Discord's 401, 403 or 404.
     Gone,
 }
 
-/// What became of a delivery.
+/// State of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = WebhookDeliveryState)]
 pub(super) enum DeliveryState {
-    /// It is tried, or waits behind others.
+    /// It is being tried, or waits behind others.
     Waiting,
     /// The receiver answered with 2xx.
     Delivered,
-    /// It is not tried any more.
+    /// It is no longer tried.
     Failed,
 }
 
@@ -88,11 +88,11 @@ impl WebhookEvent {
         EventKind::VARIANTS.iter().filter(|kind| kind.is_subscribable()).map(|kind| kind.name())
     }
 
-    /// The event of this name; else what is wrong with it.
+    /// Event of this name, or the reason against it.
     pub(super) fn parse(name: &str) -> Result<Self, String> {
         let kind = name.parse().ok().filter(|kind: &EventKind| kind.is_subscribable());
         let known = || Self::all().collect::<Vec<_>>().join(", ");
-        kind.map(Self).ok_or_else(|| format!("`{name}` is no event of webhooks; there are {}", known()))
+        kind.map(Self).ok_or_else(|| format!("`{name}` is not an event of webhooks; use {}", known()))
     }
 }
 
@@ -112,7 +112,7 @@ impl PartialSchema for WebhookEvent {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("An event that webhooks can subscribe to, as streams know it."))
+            .description(Some("An event that webhooks can subscribe to, by its name on streams."))
             .enum_values(Some(Self::all()))
             .into()
     }
@@ -126,7 +126,7 @@ pub(super) struct Webhook {
     pub(super) id: String,
     pub(super) kind: WebhookKind,
     pub(super) name: Option<String>,
-    /// Discord's holds a token.
+    /// Secret, because Discord's URLs hold a token.
     pub(super) url: SecretText,
     pub(super) events: Vec<WebhookEvent>,
     pub(super) templates: Templates,
@@ -147,7 +147,7 @@ pub(super) struct Webhook {
 }
 
 impl Webhook {
-    /// The secrets that are good at `now`, the newest first.
+    /// Secrets valid at `now`, newest first.
     pub(super) fn secrets(&self, now: Millis) -> impl Iterator<Item = &SecretText> {
         let previous = self.previous_secret.as_ref().filter(|_| self.previous_until.is_some_and(|until| now < until));
         std::iter::once(&self.secret).chain(previous)
@@ -159,7 +159,7 @@ pub(super) fn new_secret(ids: &Ids) -> SecretText {
     format!("{SECRET_PREFIX}{}", BASE64_STANDARD.encode(ids.bytes::<SECRET_BYTES>())).into()
 }
 
-/// An event on its way to a webhook, or what became of it.
+/// A delivery of an event to a webhook, or its outcome.
 #[derive(Clone, Debug)]
 pub(super) struct Delivery {
     pub(super) seq: i64,
@@ -177,7 +177,7 @@ pub(super) struct Delivery {
     pub(super) finished_at: Option<Millis>,
 }
 
-/// An event that is to be delivered.
+/// A new delivery.
 #[derive(Clone, Debug)]
 pub(super) struct NewDelivery {
     pub(super) message_id: String,

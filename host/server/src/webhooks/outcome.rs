@@ -1,4 +1,4 @@
-//! What an attempt's answer means.
+//! Interpretation of an attempt's answer.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use crate::clock::Millis;
 use crate::webhooks::model::WebhookKind;
 
-/// What is to be done after an attempt.
+/// Consequence of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It arrived.
     Delivered,
-    /// To be tried again, no sooner than the receiver asked for.
+    /// Retry, not before the time that the receiver asked for.
     Retry(Option<Duration>),
     /// The receiver will never accept this message.
     Refused,
@@ -28,12 +28,12 @@ pub(super) struct Attempt {
     pub(super) verdict: Verdict,
     pub(super) status: Option<u16>,
     pub(super) error: Option<String>,
-    /// How long the receiver accepts no further messages.
+    /// Time for which the receiver accepts no further messages.
     pub(super) quiet: Option<Duration>,
     pub(super) duration: Duration,
 }
 
-/// What an answer at `now` means.
+/// Verdict on an answer at `now`.
 pub(super) fn verdict(kind: WebhookKind, status: StatusCode, headers: &HeaderMap, now: Millis) -> Verdict {
     if status.is_success() {
         return Verdict::Delivered;
@@ -45,20 +45,20 @@ pub(super) fn verdict(kind: WebhookKind, status: StatusCode, headers: &HeaderMap
     }
 }
 
-/// How long Discord accepts no further messages, where this answer used up its rate limit.
+/// Time for which Discord accepts no further messages, if this answer used up its rate limit.
 pub(super) fn quiet(kind: WebhookKind, headers: &HeaderMap) -> Option<Duration> {
     let is_used_up = headers.get("x-ratelimit-remaining").is_some_and(|left| left == "0");
     let reset = seconds(headers, "x-ratelimit-reset-after");
     reset.filter(|_| kind == WebhookKind::Discord && is_used_up)
 }
 
-/// A header's seconds, which Discord sends with a fraction.
+/// Seconds in a header, which Discord sends with a fraction.
 fn seconds(headers: &HeaderMap, name: &str) -> Option<Duration> {
     let text = headers.get(name)?.to_str().ok()?;
     Duration::try_from_secs_f64(text.trim().parse().ok()?).ok()
 }
 
-/// How long it is until the time that `Retry-After` names, where it names one.
+/// Duration until the time in `Retry-After`, if there is one.
 fn time_until(headers: &HeaderMap, now: Millis) -> Option<Duration> {
     let at = DateTimeParser::new().parse_timestamp(headers.get(RETRY_AFTER)?.to_str().ok()?).ok()?;
     u64::try_from(at.as_millisecond().saturating_sub(now)).ok().map(Duration::from_millis)

@@ -1,17 +1,17 @@
-//! When a failed delivery is tried again, and when it is given up.
+//! Retries of failed deliveries, and their end.
 
 use std::time::Duration;
 
 use crate::clock::{Millis, millis};
 
-/// How long a delivery is tried, from when it was queued.
+/// Time for which a delivery is tried, from its queueing.
 pub(super) const TTL: Duration = Duration::from_hours(24);
 /// A webhook without a success for this long is disabled.
 pub(super) const DISABLED_AFTER: Duration = Duration::from_hours(5 * 24);
-/// The longest pause that a receiver may ask for.
+/// Maximum pause that a receiver may ask for.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
-/// The pauses after the first failure, the second and so on; the last one repeats.
+/// Pauses after the first failure, the second and so on; the last one repeats.
 const PAUSES: [Duration; 6] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -21,8 +21,8 @@ const PAUSES: [Duration; 6] = [
     LONGEST_PAUSE,
 ];
 
-/// The pause after so many failures in a row, a tenth longer or shorter, so that webhooks that failed together do not all
-/// come back together. A receiver may ask for a longer one.
+/// Pause after so many consecutive failures, a tenth longer or shorter, so that webhooks that failed together do not
+/// all return together. A receiver may ask for a longer one.
 pub(super) fn pause(failures: i64, asked: Option<Duration>, seed: u64) -> Millis {
     let nth = usize::try_from(failures.saturating_sub(1)).unwrap_or(0).min(PAUSES.len() - 1);
     let usual = millis(PAUSES[nth]);

@@ -1,4 +1,4 @@
-//! The rules of webhooks.
+//! Rules of webhooks.
 
 use std::collections::BTreeSet;
 
@@ -29,22 +29,22 @@ use crate::webhooks::template::LONGEST_TEMPLATES;
 
 const ID_LENGTH: usize = 16;
 
-/// Why a request about webhooks fails.
+/// Reason for the failure of a request about webhooks.
 #[derive(Debug, Error)]
 pub(super) enum WebhooksError {
     /// No such webhook in the caller's network.
     #[error("This network has no such webhook.")]
     Unknown,
-    /// The webhook has no such delivery, or it was forgotten.
-    #[error("The webhook has no such delivery; those that have ended are forgotten after seven days.")]
+    /// The webhook has no such delivery, or it was deleted.
+    #[error("The webhook has no such delivery; ended ones are deleted after seven days.")]
     UnknownDelivery,
     /// The webhook is disabled.
     #[error("The webhook is disabled; enable it first.")]
     Disabled,
-    /// The delivery still waits.
-    #[error("The delivery still waits to be sent.")]
+    /// The delivery is still waiting.
+    #[error("The delivery is still waiting.")]
     Waiting,
-    /// A value of the body is wrong.
+    /// A value of the body is invalid.
     #[error("In the body, `{0}`: {1}.")]
     Invalid(&'static str, String),
     /// The network's limit is reached.
@@ -70,7 +70,7 @@ impl From<WebhooksError> for ApiError {
     }
 }
 
-/// The fields of a request; absent ones stay as they are.
+/// Fields of a request; absent ones keep their values.
 #[derive(Debug, Default)]
 pub(super) struct WebhookRequest {
     pub(super) name: Option<Identifier>,
@@ -92,10 +92,10 @@ impl WebhookRequest {
         let Some(templates) = &self.templates else { return Ok(()) };
         let wrong = |why: String| WebhooksError::Invalid("templates", why);
         if kind != WebhookKind::Discord && !templates.is_empty() {
-            return Err(wrong("only messages in Discord have templates".to_owned()));
+            return Err(wrong("only Discord webhooks have templates".to_owned()));
         }
         if json_size(templates) > LONGEST_TEMPLATES {
-            return Err(wrong(format!("must have at most {LONGEST_TEMPLATES} bytes together")));
+            return Err(wrong(format!("must have at most {LONGEST_TEMPLATES} bytes in total")));
         }
         for (name, template) in templates {
             if name != TEST_EVENT {
@@ -106,7 +106,7 @@ impl WebhookRequest {
         Ok(())
     }
 
-    /// Makes the changes.
+    /// Applies the changes.
     fn apply(&self, webhook: &mut Webhook) {
         if let Some(name) = &self.name {
             webhook.name = Some(name.as_str().to_owned());
@@ -129,7 +129,7 @@ impl WebhookRequest {
     }
 }
 
-/// What the audit log shows of a webhook.
+/// A webhook's form in the audit log.
 fn audited(webhook: &Webhook) -> Value {
     let url = shown_url(webhook);
     let url = url.split_once('?').map_or(url.as_str(), |(url, _)| url);
@@ -196,7 +196,7 @@ pub(super) async fn get(app: &App, network: NetworkId, id: &str) -> Result<Webho
     store::find(&app.db, network, id).await?.ok_or(WebhooksError::Unknown)
 }
 
-/// One page of the network's webhooks, the oldest first, and how many there are.
+/// A page of the network's webhooks, oldest first, and their number.
 pub(super) async fn list(
     app: &App,
     network: NetworkId,
@@ -206,7 +206,7 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Changes a webhook. Enabling it resets its failures; disabling it fails the deliveries that wait.
+/// Changes a webhook. Enabling it resets its failures; disabling it fails the waiting deliveries.
 pub(super) async fn change(
     app: &App,
     caller: &Caller,
@@ -259,7 +259,7 @@ pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), W
     Ok(())
 }
 
-/// Replaces the secret; answers the new one, and until when messages are signed with the old one, too.
+/// Replaces the secret. Returns the new one, and the end of the old one's validity.
 pub(super) async fn rotate_secret(
     app: &App,
     caller: &Caller,
@@ -290,7 +290,7 @@ pub(super) async fn resend(app: &App, caller: &Caller, id: &str, seq: i64) -> Re
     send(app, caller, id, Some(seq)).await
 }
 
-/// Queues a test, or an earlier delivery once more, and ends the pause after a failure, so that it is tried at once.
+/// Queues a test, or an earlier delivery again, and ends the pause after a failure, so that it is tried at once.
 async fn send(app: &App, caller: &Caller, id: &str, earlier: Option<i64>) -> Result<Delivery, WebhooksError> {
     let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
     let action = if earlier.is_some() { Action::WebhookDeliveryResent } else { Action::WebhookTested };
@@ -336,7 +336,7 @@ pub(super) async fn delivery(app: &App, network: NetworkId, id: &str, seq: i64) 
     }
 }
 
-/// One page of a webhook's deliveries, the newest first, and how many there are.
+/// A page of a webhook's deliveries, newest first, and their number.
 pub(super) async fn list_deliveries(
     app: &App,
     network: NetworkId,

@@ -1,32 +1,32 @@
-//! Texts with placeholders, such as `{punishment.playerName}`, and what is put in their place.
+//! Texts with placeholders, such as `{punishment.playerName}`, and their substitution.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Bytes of JSON of all templates of a webhook.
+/// Maximum size of all templates of a webhook, in bytes of JSON.
 pub(super) const LONGEST_TEMPLATES: usize = 32 * 1_024;
-const MOST_EMBEDS: usize = 10;
-const MOST_FIELDS: usize = 25;
+const MAX_EMBEDS: usize = 10;
+const MAX_FIELDS: usize = 25;
 const MAX_COLOR: u32 = 0xff_ff_ff;
-/// The suffix of a placeholder whose number is shown as a time.
+/// Suffix of a placeholder whose number is shown as a time.
 const TIME: &str = ":time";
 
-/// A message in Discord. `{name}` in its texts stands for a field of the event, `{punishment.reason}` for a field of an
-/// object in it, and `{at:time}` for a time that everybody sees in their own zone; `{{` and `}}` are braces.
+/// A message in Discord. `{name}` in its texts is replaced by a field of the event, `{punishment.reason}` by a field of
+/// an object in it, and `{at:time}` by a time in each reader's own time zone; `{{` and `}}` are braces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schema(as = WebhookTemplate)]
 pub(super) struct Template {
-    /// The text; cut to 2,000 characters.
+    /// Text; cut to 2,000 characters.
     #[schema(example = "**{playerName}**: {message}")]
     pub(super) content: Option<String>,
-    /// Boxes below it, at most 10.
+    /// Embeds below the text, at most 10.
     #[schema(max_items = 10)]
     pub(super) embeds: Vec<Embed>,
 }
 
-/// A box in a message.
+/// An embed of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[schema(as = WebhookEmbed)]
@@ -40,12 +40,12 @@ pub(super) struct Embed {
     /// Red, green and blue as one number.
     #[schema(maximum = 16_777_215, example = 15_158_332)]
     pub(super) color: Option<u32>,
-    /// Rows of it, at most 25.
+    /// Fields, at most 25.
     #[schema(max_items = 25)]
     pub(super) fields: Vec<Field>,
 }
 
-/// A row of a box.
+/// A field of an embed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookEmbedField)]
@@ -56,32 +56,32 @@ pub(super) struct Field {
     /// Cut to 1,024 characters.
     #[schema(example = "{punishment.expiresAt:time}")]
     pub(super) value: String,
-    /// Whether it may stand beside others.
+    /// True if it may be beside other fields.
     #[serde(default)]
     pub(super) inline: bool,
 }
 
 impl Template {
-    /// A text alone.
+    /// Template with only a text.
     pub(super) fn text(content: &str) -> Self {
         Self { content: Some(content.to_owned()), embeds: vec![] }
     }
 
-    /// What is wrong with it, if anything is.
+    /// Checks the template; the error is the reason against it.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.content.is_none() && self.embeds.is_empty() {
             return Err("needs `content` or `embeds`".to_owned());
         }
-        if self.embeds.len() > MOST_EMBEDS {
-            return Err(format!("has more than {MOST_EMBEDS} embeds"));
+        if self.embeds.len() > MAX_EMBEDS {
+            return Err(format!("has more than {MAX_EMBEDS} embeds"));
         }
         let mut texts: Vec<_> = self.content.iter().collect();
         for embed in &self.embeds {
             if embed.title.is_none() && embed.description.is_none() && embed.fields.is_empty() {
                 return Err("has an embed without title, description and fields".to_owned());
             }
-            if embed.fields.len() > MOST_FIELDS {
-                return Err(format!("has an embed with more than {MOST_FIELDS} fields"));
+            if embed.fields.len() > MAX_FIELDS {
+                return Err(format!("has an embed with more than {MAX_FIELDS} fields"));
             }
             if embed.color.is_some_and(|color| color > MAX_COLOR) {
                 return Err(format!("has a color above {MAX_COLOR}"));
@@ -98,7 +98,7 @@ enum Part<'t> {
     Placeholder(&'t str),
 }
 
-/// Splits a text into its parts; the error says what is wrong with its braces.
+/// Splits a text into its parts; the error describes its unbalanced braces.
 fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
     let mut parts = vec![];
     while let Some(at) = text.find(['{', '}']) {
@@ -110,19 +110,19 @@ fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
         } else if let Some((name, after)) = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
             let path = name.strip_suffix(TIME).unwrap_or(name);
             if path.is_empty() || !path.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '.' | '_')) {
-                return Err(format!("has a placeholder `{{{name}}}` that is no name of a field"));
+                return Err(format!("has a placeholder `{{{name}}}` that is not a field's name"));
             }
             parts.push(Part::Placeholder(name));
             after
         } else {
-            return Err("has a brace without its pair; write {{ or }} for the character".to_owned());
+            return Err("has an unpaired brace; write {{ or }} for the character".to_owned());
         };
     }
     parts.push(Part::Text(text));
     Ok(parts)
 }
 
-/// Replaces placeholders by the event's values, or by nothing where the event has none.
+/// Replaces placeholders by the event's values, or by nothing if there is none.
 pub(super) fn fill(text: &str, event: &Value) -> String {
     // It was checked when it was stored.
     let Ok(parts) = parts(text) else { return text.to_owned() };
@@ -149,7 +149,7 @@ fn value(name: &str, event: &Value) -> String {
     }
 }
 
-/// Escapes what players write, so that it has no bold, links, mentions or invitations such as `discord.gg/x`.
+/// Escapes players' texts, so that they have no bold, links, mentions or invitations such as `discord.gg/x`.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_filled_and_what_players_write_stays_text() {
+    fn placeholders_are_filled_and_escaped() {
         let event = json!({"playerName": "_Al*ex_", "message": "@everyone <@1> [x](https://e.vil) discord.gg/x", "at": 1_804_680_000_999_i64,
             "punishment": {"reason": null, "id": 7, "active": true}});
         assert_eq!(fill("{playerName} {{x}}", &event), "\\_Al\\*ex\\_ {x}");

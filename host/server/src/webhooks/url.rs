@@ -1,4 +1,4 @@
-//! What a webhook's URL may be.
+//! Rules of webhooks' URLs.
 
 use std::net::IpAddr;
 
@@ -6,17 +6,17 @@ use reqwest::Url;
 
 use crate::webhooks::addresses::AddressPolicy;
 
-const LONGEST: usize = 2_048;
+const MAX_LENGTH: usize = 2_048;
 const HTTPS: u16 = 443;
 const HTTP: u16 = 80;
 /// Lower ports belong to services that do not speak HTTP.
 const FIRST_FREE_PORT: u16 = 1_024;
 
-/// Reads a URL; says what is wrong with one that webhooks may not have. Names are looked up when something is sent.
+/// Parses a URL, or returns the reason against it. Names are looked up when something is sent.
 pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> Result<Url, String> {
     let wrong = |why: &str| Err(why.to_owned());
-    if text.len() > LONGEST {
-        return Err(format!("must have at most {LONGEST} characters"));
+    if text.len() > MAX_LENGTH {
+        return Err(format!("must have at most {MAX_LENGTH} characters"));
     }
     let Ok(url) = Url::parse(text) else { return wrong("must be a URL, such as https://example.org/hooks") };
     match url.scheme() {
@@ -40,7 +40,7 @@ pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> R
     }
 }
 
-/// The address that a URL names itself, without a look-up.
+/// Address in the URL itself, without a look-up.
 pub(super) fn literal_address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_leads_to_a_public_place() {
+    fn urls_must_be_public() {
         let policy = AddressPolicy::PublicAnd(vec!["10.0.0.0/8".parse().unwrap()]);
         for good in [
             "https://example.org/h?a=b",

@@ -1,4 +1,4 @@
-//! Links to snapshots that go through the hub itself: whoever has one may do the one thing it is for, until it expires.
+//! Links to snapshots that the hub itself stores: a link allows its holder one action, until it expires.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -8,12 +8,13 @@ use crate::clock::Millis;
 use crate::secrets::SigningKey;
 use crate::values::NetworkId;
 
-/// What the hub's secret is for; it signs nothing else. Not the network's secret: every one of its servers knows that.
+/// Purpose of the hub's secret; it signs nothing else. The network's secret is unsuitable: every one of its servers has
+/// it.
 pub(super) const PURPOSE: &str = "world-links";
-/// Longer than any token the hub makes.
-const LONGEST: usize = 1024;
+/// Longer than any token of the hub.
+const MAX_TOKEN_BYTES: usize = 1024;
 
-/// What a link is for.
+/// Purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display, strum::EnumString)]
 #[strum(serialize_all = "UPPERCASE")]
 pub(super) enum Access {
@@ -21,7 +22,7 @@ pub(super) enum Access {
     Get,
 }
 
-/// What a link says.
+/// Claims of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SnapshotLink {
     pub(super) access: Access,
@@ -30,16 +31,16 @@ pub(super) struct SnapshotLink {
     pub(super) expires_at: Millis,
 }
 
-/// The link's last part, `<claims>.<signature>`, both in URL-safe base64.
+/// Last part of the link, `<claims>.<signature>`, both in URL-safe base64.
 pub(super) fn sign(key: &SigningKey, link: &SnapshotLink) -> String {
     let SnapshotLink { access, network, blob_key, expires_at } = link;
     let claims = format!("{access}\n{}\n{expires_at}\n{blob_key}", network.0.simple());
     format!("{}.{}", BASE64.encode(&claims), BASE64.encode(key.sign(claims.as_bytes())))
 }
 
-/// What a link that the hub signed says, also after it has expired.
+/// Claims of a link that the hub signed, even an expired one.
 pub(super) fn read(key: &SigningKey, token: &str) -> Option<SnapshotLink> {
-    let (claims, signature) = token.split_once('.').filter(|_| token.len() <= LONGEST)?;
+    let (claims, signature) = token.split_once('.').filter(|_| token.len() <= MAX_TOKEN_BYTES)?;
     let (claims, signature) = (BASE64.decode(claims).ok()?, BASE64.decode(signature).ok()?);
     if !key.verify(&claims, &signature) {
         return None;
@@ -62,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_signed_is_genuine() {
+    fn only_signed_links_are_accepted() {
         let network = NetworkId(Uuid::from_u128(7));
         let link = SnapshotLink { access: Access::Put, network, blob_key: "a/1/2-3".to_owned(), expires_at: 5 };
         let token = sign(&key("secret"), &link);
@@ -73,7 +74,7 @@ mod tests {
         let (claims, _) = forged.split_once('.').unwrap();
         let (_, mac) = token.split_once('.').unwrap();
         assert_eq!(read(&key("secret"), &format!("{claims}.{mac}")), None);
-        for malformed in ["", ".", "a.b", &token[..10], &format!("{token}!"), &"a".repeat(LONGEST + 1)] {
+        for malformed in ["", ".", "a.b", &token[..10], &format!("{token}!"), &"a".repeat(MAX_TOKEN_BYTES + 1)] {
             assert!(read(&key("secret"), malformed).is_none(), "{malformed}");
         }
     }

@@ -1,13 +1,13 @@
-//! Worlds on demand: opened for an owner on a node, held by a lease, snapshot and unloaded when nobody needs them.
+//! Worlds on demand: opened for an owner on a node, held by a lease, snapshot and unloaded when unused.
 //!
-//! `docs/connectors/worlds.md` has the picture of the states and what a node is to do. A lease is one row; each callback is one
-//! conditional statement on it that checks lease, fence, node and expiry, so that a node that was away changes nothing
-//! that is its successor's.
+//! `docs/connectors/worlds.md` has the diagram of the states and the duties of a node. A lease is one row; each
+//! callback is one conditional statement on it that checks lease, fence, node and expiry, so that a returning node
+//! cannot change its successor's data.
 //!
-//! Invariants: a world has at most one lease that is booting or up, and that one's node is told of it only when no
-//! earlier lease is still being drained; fences rise strictly over all leases of a world; a lease whose time ran out is
-//! lost, whether or not that was already noted; the newest snapshot only ever moves to a later fence or, within a
-//! lease, a later upload, and only to one that was minted for that lease.
+//! Invariants: a world has at most one lease that is booting or up, and its node is notified only once no earlier lease
+//! is draining; fences rise strictly over all leases of a world; a lease whose time ran out is lost, even if that is
+//! not recorded yet; the newest snapshot only ever moves to a later fence or, within a lease, a later upload, and only
+//! to one that was created for that lease.
 //! Tables: `worlds`, `world_leases`, `world_blobs`, `world_counters`.
 
 mod link;
@@ -23,7 +23,7 @@ pub(crate) use routes::{public_router, router};
 pub use upkeep::maintain_leases;
 pub(crate) use upkeep::start;
 
-/// The events of this component, for the document.
+/// Events of this component, for the document.
 pub(crate) fn events() -> Vec<EventSchema> {
     vec![
         EventSchema::of::<service::WorldOpen<'static>>(EventKind::WorldOpen),

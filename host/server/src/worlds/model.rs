@@ -1,4 +1,4 @@
-//! Worlds, leases and what is asked for.
+//! Worlds, leases and requests.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::text_type::text_type;
 use crate::values::{Identifier, NetworkId, Text};
 
 text_type! {
-    /// A name of an owner or of one of their worlds: as an [`Identifier`], of at most 128 characters. Four names are one
+    /// A name of an owner or of one of their worlds: an [`Identifier`] of at most 128 characters. Four names are one
     /// key of an index, and PostgreSQL's keys are of limited size.
     pub(super) struct WorldName;
     check: |text| match text {
@@ -22,7 +22,7 @@ text_type! {
     schema: |text| text.min_length(Some(1)).max_length(Some(128));
 }
 
-/// Names a world of a network.
+/// Reference to a world of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WorldRef {
     pub(super) game_id: Identifier,
@@ -31,7 +31,7 @@ pub(super) struct WorldRef {
     pub(super) world_key: WorldName,
 }
 
-/// Whether a world is kept when it is unloaded.
+/// Persistence of a world after it is unloaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
@@ -40,7 +40,7 @@ pub(super) enum Persistence {
     /// It is snapshot, and boots from its newest snapshot.
     #[default]
     Persistent,
-    /// It begins anew each time.
+    /// It starts empty each time.
     Ephemeral,
 }
 
@@ -50,18 +50,18 @@ impl Persistence {
     }
 }
 
-/// What a new world is made from; handed to the node as it was sent.
+/// Source of a new world; passed to the node unchanged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorldSeed)]
 pub(super) struct Seed {
-    /// What to begin with, such as a template's name or a URL.
+    /// Initial content, such as a template's name or a URL.
     #[schema(example = "islands/desert")]
     r#ref: Option<Text<1000>>,
-    /// What `ref` is written in.
+    /// Format of `ref`.
     #[schema(example = "schematic")]
     format: Option<Text<255>>,
-    /// Where in the world it goes.
+    /// Position in the world.
     #[schema(example = 0.0)]
     x: Option<f64>,
     #[schema(example = 64.0)]
@@ -80,13 +80,13 @@ pub(super) struct OpenWorldRequest {
     pub(super) world_gen: Option<String>,
 }
 
-/// Where a lease is in its life.
+/// State of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
 #[schema(as = WorldLeaseState)]
 pub(super) enum LeaseState {
-    /// Its node boots the world, or it waits for the lease before it to end.
+    /// Its node boots the world, or it waits for the previous lease to end.
     Loading,
     /// The world is up.
     Ready,
@@ -94,7 +94,7 @@ pub(super) enum LeaseState {
     Draining,
     /// The world was unloaded.
     Unloaded,
-    /// Its time ran out, or its node started anew.
+    /// Its time ran out, or its node restarted.
     Lost,
 }
 
@@ -106,7 +106,7 @@ impl TryFrom<String> for LeaseState {
     }
 }
 
-/// The right to run a world, for a while: a row.
+/// Time-limited right to run a world: a row.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct Lease {
     pub(super) network_id: NetworkId,
@@ -129,7 +129,7 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    /// The lease as it stands at `now`: one whose time has run out is lost, noted or not.
+    /// The lease at `now`: lost if its time has run out, even if that is not recorded yet.
     pub(super) fn at(mut self, now: Millis) -> Self {
         if self.is_live() && self.expires_at <= now {
             self.state = LeaseState::Lost;
@@ -137,12 +137,12 @@ impl Lease {
         self
     }
 
-    /// Whether it has not ended, as far as its row says.
+    /// True if it has not ended, according to its row.
     pub(super) fn is_live(&self) -> bool {
         matches!(self.state, LeaseState::Loading | LeaseState::Ready | LeaseState::Draining)
     }
 
-    /// Whether its world is to be kept.
+    /// True if its world is persistent.
     pub(super) fn is_persistent(&self) -> bool {
         self.persistence == Persistence::Persistent.as_str()
     }
@@ -159,12 +159,12 @@ pub(super) struct World {
     pub(super) world_key: WorldName,
     pub(super) fence: i64,
     pub(super) blob_key: Option<String>,
-    /// The node that keeps it in a store of its own.
+    /// Node that keeps it in its own store.
     pub(super) blob_node: Option<Identifier>,
 }
 
-/// A snapshot's row, or that of an upload that may yet become one. `file` is its name in the store where the hub itself
-/// received it; one that a node put there by itself is named by `blob_key`.
+/// A snapshot's row, or that of an upload that may become one. `file` is its name in the store if the hub itself
+/// received it; one that a node stored itself is named by `blob_key`.
 #[derive(Clone, Debug, sqlx::FromRow)]
 #[allow(clippy::struct_field_names, reason = "the columns' names")]
 pub(super) struct WorldSnapshot {
@@ -177,7 +177,7 @@ pub(super) struct WorldSnapshot {
     pub(super) file: Option<String>,
 }
 
-/// Who calls back: a node, with a lease as it knows it.
+/// Sender of a callback: a node, with its view of the lease.
 #[derive(Clone, Debug)]
 pub(super) struct LeaseHolder {
     pub(super) id: i64,
@@ -185,14 +185,14 @@ pub(super) struct LeaseHolder {
     pub(super) fence: i64,
 }
 
-/// Why a node is to save a world or unload it.
+/// Reason for a node to save or unload a world.
 #[derive(Clone, Debug)]
 pub(super) enum SaveReason {
-    /// Nobody was in it for a while.
+    /// No players were in it for a while.
     Idle,
-    /// Somebody released it.
+    /// A caller released it.
     Released,
-    /// Somebody requested a save point, for this reason.
+    /// A caller requested a save point, for this reason.
     Requested(String),
 }
 

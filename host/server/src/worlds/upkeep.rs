@@ -1,4 +1,4 @@
-//! Background work: leases that ran out, worlds without players, and leases that wait for a node.
+//! Background work: expired leases, worlds without players, and leases that wait for a node.
 
 use std::time::Duration;
 
@@ -9,32 +9,32 @@ use crate::background::every;
 use crate::clock::millis;
 use crate::worlds::{service, store};
 
-const MAINTAIN_EVERY: Duration = Duration::from_secs(1);
-/// How long a world may be without players before it is unloaded.
+const MAINTAIN_INTERVAL: Duration = Duration::from_secs(1);
+/// Time without players after which a world is unloaded.
 const IDLE_AFTER: Duration = Duration::from_mins(5);
-/// How long a lease that has ended is known as one.
-const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
-const PURGE_EVERY: Duration = Duration::from_mins(10);
-/// Rows of one run.
+/// Retention of ended leases.
+const RETENTION: Duration = Duration::from_hours(7 * 24);
+const PURGE_INTERVAL: Duration = Duration::from_mins(10);
+/// Maximum number of rows of one run.
 const BATCH: i64 = 200;
 
 pub(crate) fn start(app: &App) {
-    every(app, MAINTAIN_EVERY, "maintain the worlds' leases", async |app| maintain_leases(&app).await);
-    every(app, PURGE_EVERY, "delete old leases", purge);
+    every(app, MAINTAIN_INTERVAL, "maintain the worlds' leases", async |app| maintain_leases(&app).await);
+    every(app, PURGE_INTERVAL, "delete old leases", purge);
 }
 
-/// Does now what is due.
+/// Runs the due work now.
 pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
     let now = app.clock.now();
-    // Looked at first: a write per second for nothing would keep the disk awake.
+    // Checked first: a write per second without a change would keep the disk awake.
     if store::sweep::is_any_lost(&app.db, now).await? {
         while let lost @ 1.. = service::mark_lost(app, now, BATCH).await? {
-            tracing::info!(lost, "leases of worlds ran out");
+            tracing::info!(lost, "leases of worlds expired");
         }
     }
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
     for (network, id) in store::sweep::idle(&app.db, idle_since, now, BATCH).await? {
-        // Who is online is known at the network's shard owner.
+        // Presence is known at the network's shard owner.
         if !app.shards.owns(network) {
             continue;
         }
@@ -45,14 +45,14 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
             continue;
         }
         if let Err(error) = with_tenant(network.0, service::boot_waiting(app, network, world)).await {
-            tracing::warn!(%error, %network, world, "could not boot a world that waited");
+            tracing::warn!(%error, %network, world, "could not boot a waiting world");
         }
     }
     Ok(())
 }
 
 async fn purge(app: App) -> Result<(), hub_db::Error> {
-    let before = app.clock.now().saturating_sub(millis(KEPT_FOR));
+    let before = app.clock.now().saturating_sub(millis(RETENTION));
     while store::sweep::purge(&app.db, before, BATCH).await? == BATCH as u64 {}
     Ok(())
 }

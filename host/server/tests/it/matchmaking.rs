@@ -433,10 +433,10 @@ on_both! {
             let rows = explanation["candidates"].as_array().unwrap();
             let row = |id: &str| rows.iter().find(|row| row["serverId"] == id).unwrap();
             assert_eq!((rows.len(), &rows[0]["serverId"], &row("a")["rank"]), (3, &json!("a"), &json!(1)));
-            assert_eq!(row("a")["against"], json!(["It is in ASIA, the player in EUROPE."]));
+            assert_eq!(row("a")["against"], json!(["It is in ASIA; the player is in EUROPE."]));
             assert_eq!(row("c")["for"], json!(["It is in the player's region, EUROPE."]));
-            assert_eq!(row("c")["against"], json!(["The server is full, players on their way included."]));
-            assert!(row("b")["against"].to_string().contains("lets nobody join"));
+            assert_eq!(row("c")["against"], json!(["The server is full, counting players on their way."]));
+            assert!(row("b")["against"].to_string().contains("cannot be joined in its current state"));
             assert_eq!((&row("a")["reserved"], &row("b")["rank"]), (&json!(0), &Value::Null));
         }
         let direct = owner.post(&explain, request(1, json!({"serverId": "b"}))).await.expect(200).clone();

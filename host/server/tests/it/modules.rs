@@ -152,7 +152,7 @@ on_both! {
             let answer = upload(&owner, "bad", bytes).await;
             answer.expect_error(400, "invalid_module");
             let error = answer.body["error"].as_str().unwrap();
-            assert!(error.starts_with("This can't be a module: ") && error.contains(hint), "{error}");
+            assert!(error.starts_with("Not a valid module: ") && error.contains(hint), "{error}");
         }
         // Nothing was stored, and no number was used.
         owner.get("/api/manage/modules/bad").await.expect_error(404, "unknown_module");

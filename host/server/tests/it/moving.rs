@@ -166,7 +166,7 @@ async fn a_suspended_network_is_refused_until_it_resumes() {
         until(&owner, 403).await;
         succeed(&backend, &["resume", &network]);
         until(&owner, 200).await;
-        assert!(fail(&backend, &["suspend", "nobody"]).contains("There is no network `nobody`"));
+        assert!(fail(&backend, &["suspend", "nobody"]).contains("No network `nobody`"));
     }
 }
 

@@ -188,7 +188,7 @@ on_both! {
         let refused = open(&client, "p0").await;
         assert_eq!((&refused["success"], &refused["status"], &refused["worldInstanceId"]), (&json!(false), &Value::Null, &Value::Null));
         let why = refused["errorMessage"].as_str().unwrap();
-        assert!(why.contains("no server of the type `islands`, which is its `gameId`, is online"), "{why}");
+        assert!(why.contains("no server of the type `islands` (its `gameId`) is online"), "{why}");
         register(&client, "other", json!({"serverType": "lobby"})).await;
         register(&client, "proxy", json!({"serverType": "islands", "role": "PROXY"})).await;
         register(&client, "full", json!({"serverType": "islands", "maxPlayers": 1})).await;
@@ -196,7 +196,7 @@ on_both! {
         let refused = open(&client, "p0").await;
         assert_eq!(refused["success"], false);
         let why = refused["errorMessage"].as_str().unwrap();
-        assert!(why.contains("1 have another role than GAME, 1 are full, and 0 take no players"), "{why}");
+        assert!(why.contains("1 have another role than GAME, 1 are full, and 0 accept no players"), "{why}");
         node(&client, "a").await;
         node(&client, "b").await;
         let _streams = (client.events(Some("a"), None).await, client.events(Some("b"), None).await);

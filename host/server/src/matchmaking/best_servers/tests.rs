@@ -1,4 +1,4 @@
-//! Whatever happened before, the index finds what looking at all servers finds.
+//! The index finds what a scan of all servers finds, whatever happened before.
 
 use std::collections::BTreeSet;
 
@@ -140,7 +140,7 @@ fn run(steps: Vec<Step>) -> (NetworkPresence, Millis) {
                     players: players.map(|players| players.into_iter().map(|it| (player(it), None)).collect()),
                     ..Heartbeat::sign_of_life(id(server))
                 };
-                // Of a server that is not online it changes nothing.
+                // No effect on a server that is not online.
                 let _ = presence.heartbeat(heartbeat, now, OFFLINE_AFTER);
             }
             Step::Join(who, server) => _ = presence.join(&id(server), player(who), None, now),
@@ -184,7 +184,7 @@ proptest! {
             };
             let server_type = kind(search.kind);
             let mode = Mode::Server { server_type: server_type.clone() };
-            // Evaluated before what has expired is released, which therefore must not count.
+            // Evaluated before expired reservations are released, which therefore must not count.
             let scanned: (Vec<_>, bool, usize) = {
                 let all = Candidate::all(&presence, &mode, &context);
                 let mut open: Vec<_> = all.iter().filter(|it| it.is_open()).collect();

@@ -1,11 +1,11 @@
-//! How far the work on the hours has come. One process at a time does it.
+//! Progress of the work on hours. One process at a time does it.
 
 use hub_db::{Db, Error};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Work that one process does.
+/// Work of one process.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::metering) enum Work {
     /// Closing hours.
@@ -23,14 +23,14 @@ impl Work {
     }
 }
 
-/// The position: an hour, and a network in it.
+/// Position: an hour, and a network in it.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(in crate::metering) struct Progress {
     pub(in crate::metering) hour: Millis,
     pub(in crate::metering) last_network: NetworkId,
 }
 
-/// Makes a node the one that does the work until then, if no other is; answers how far it has come.
+/// Claims the work for a node until then, unless another node has it. Returns its progress.
 pub(in crate::metering) async fn claim(
     db: &Db,
     work: Work,
@@ -51,7 +51,7 @@ pub(in crate::metering) async fn claim(
     .await
 }
 
-/// Gives the work up, so that another node goes on with it at once.
+/// Releases the work, so that another node continues at once.
 pub(in crate::metering) async fn release(db: &Db, work: Work, node: &str) -> Result<(), Error> {
     // Crosses networks: the hours are the same for all.
     let sql = "UPDATE usage_progress SET claimed_until = 0 WHERE work = $1 AND claimed_by = $2";
@@ -59,7 +59,7 @@ pub(in crate::metering) async fn release(db: &Db, work: Work, node: &str) -> Res
     Ok(())
 }
 
-/// Moves to a later position; false where another node has the claim by now.
+/// Moves to a later position; false if another node has the claim by now.
 pub(in crate::metering) async fn advance(
     db: &Db,
     work: Work,
@@ -75,14 +75,14 @@ pub(in crate::metering) async fn advance(
     Ok(rows > 0)
 }
 
-/// How far some work has come, whoever does it.
+/// Progress of the work of any node.
 pub(in crate::metering) async fn reached(db: &Db, work: Work) -> Result<Progress, Error> {
     // Crosses networks: the hours are the same for all.
     let sql = "SELECT hour, last_network FROM usage_progress WHERE work = $1";
     db.query(sql).bind(work.name()).one().await
 }
 
-/// The name of this hub in its reports, which is `new` where it has none yet.
+/// Name of this hub in its reports; `new` if it has none yet.
 pub(in crate::metering) async fn source(db: &Db, new: &str) -> Result<String, Error> {
     // Crosses networks: the name is the hub's.
     let sql = "UPDATE usage_progress SET source = COALESCE(source, $1) WHERE work = 'report' RETURNING source";

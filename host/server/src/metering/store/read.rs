@@ -1,4 +1,4 @@
-//! Reading and deleting hours.
+//! Reads and deletes hours.
 
 use hub_db::{Db, Error, Sql};
 
@@ -52,7 +52,7 @@ const COUNT: &str = "SELECT COUNT(*) FROM usage_hours WHERE network_id = $1 AND 
 const PAGE: &str =
     select_hours!("WHERE network_id = $1 AND hour > $2 AND hour < $3 ORDER BY hour DESC LIMIT $4 OFFSET $5");
 
-/// The hours of a network that begin after `after` and before `before`, newest first, and how many there are.
+/// A network's hours that begin between `after` and `before`, newest first, and their number.
 pub(in crate::metering) async fn page(
     db: &Db,
     network: NetworkId,
@@ -64,7 +64,7 @@ pub(in crate::metering) async fn page(
     db.page(COUNT, PAGE, |statement| statement.bind(network).bind(after).bind(before), limit, offset).await
 }
 
-/// Whether there is such a network, or was one.
+/// True if the network exists or existed.
 pub(in crate::metering) async fn is_known(db: &Db, network: NetworkId) -> Result<bool, Error> {
     let sql = "SELECT (SELECT COUNT(*) FROM networks WHERE network_id = $1)
                     + (SELECT COUNT(*) FROM network_deletions WHERE network_id = $1)";
@@ -72,7 +72,7 @@ pub(in crate::metering) async fn is_known(db: &Db, network: NetworkId) -> Result
     Ok(rows > 0)
 }
 
-/// What a network used in several hours; of what is stored, and of peaks, the most.
+/// A network's usage over several hours; the maximum of storage and peaks.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(crate) struct TotalRow {
     pub(crate) network_id: NetworkId,
@@ -89,7 +89,7 @@ pub(crate) struct TotalRow {
     pub(crate) peak_streams: i64,
 }
 
-/// What each network used in these hours, by names.
+/// Usage of each network in these hours, by name.
 pub(in crate::metering) async fn totals(db: &Db, after: Millis, before: Millis) -> Result<Vec<TotalRow>, Error> {
     // Crosses networks: the operator's summary.
     db.query(
@@ -114,7 +114,7 @@ const NEXT: &str = select_hours!(
      ORDER BY hour, network_id LIMIT $4"
 );
 
-/// The rows behind one, of hours before `before`, in the order of their hours and networks.
+/// Rows after a position, of hours before `before`, in the order of hours and networks.
 pub(in crate::metering) async fn next(
     db: &Db,
     hour: Millis,
@@ -126,7 +126,7 @@ pub(in crate::metering) async fn next(
     db.query(NEXT).bind(hour).bind(network).bind(before).bind(limit).all().await
 }
 
-/// An hour of the networks with the most requests, of those whose plan says `networkMetrics`.
+/// An hour of the networks with the most requests, among those with `networkMetrics` in their plan.
 pub(in crate::metering) async fn busiest(db: &Db, hour: Millis, most: i64) -> Result<Vec<HourRow>, Error> {
     // Crosses networks: the operator's metrics.
     db.query(Sql {
@@ -139,14 +139,14 @@ pub(in crate::metering) async fn busiest(db: &Db, hour: Millis, most: i64) -> Re
     .await
 }
 
-/// The next network that has hours.
+/// Next network with hours.
 pub(in crate::metering) async fn next_network(db: &Db, after: NetworkId) -> Result<Option<NetworkId>, Error> {
     // Crosses networks: one loop serves all.
     let sql = "SELECT network_id FROM usage_hours WHERE network_id > $1 ORDER BY network_id LIMIT 1";
     Ok(db.query(sql).bind(after).optional().await?.map(|(network,)| network))
 }
 
-/// Deletes at most `limit` hours of a network that begin before `before`; answers how many.
+/// Deletes at most `limit` hours of a network before `before`. Returns their number.
 pub(in crate::metering) async fn delete(db: &Db, network: NetworkId, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM usage_hours WHERE network_id = $1 AND hour IN (

@@ -43,16 +43,16 @@ struct CreatePunishment {
     player_uuid: PlayerId,
     #[schema(example = "Steve")]
     player_name: Option<Identifier>,
-    /// In any case.
+    /// Case-insensitive.
     r#type: PunishmentKind,
     #[schema(example = "Griefing")]
     reason: Option<Reason>,
     /// Milliseconds; absent or null is permanent.
     #[schema(example = 3_600_000)]
     duration_ms: Option<PunishmentDuration>,
-    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    /// Also punishes the player's addresses: the last known one and later ones.
     ip_based: Option<bool>,
-    /// Absent where the console punishes.
+    /// Absent if issued by the console.
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
     issuer_name: Option<ActorName>,
@@ -60,8 +60,8 @@ struct CreatePunishment {
 
 /// Punish a player
 ///
-/// The network's modules at the extension point `punishment` see it before it is made: they may amend it, add to it,
-/// or refuse it (400 `punishment_rejected` with their reason). Every server gets a `PUNISHMENT` event.
+/// The network's modules at the extension point `punishment` review it first: they may amend it, add to it, or reject
+/// it (400 `punishment_rejected` with their reason). Every server gets a `PUNISHMENT` event.
 #[utoipa::path(post, path = "/api/plugin/punishments/create", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = PunishmentBody)))]
 async fn create_punishment(
@@ -85,16 +85,16 @@ async fn create_punishment(
 struct CreateByName {
     #[schema(example = "Steve")]
     player_name: Identifier,
-    /// In any case.
+    /// Case-insensitive.
     r#type: PunishmentKind,
     #[schema(example = "Griefing")]
     reason: Option<Reason>,
     /// Milliseconds; absent or null is permanent.
     #[schema(example = 3_600_000)]
     duration_ms: Option<PunishmentDuration>,
-    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    /// Also punishes the player's addresses: the last known one and later ones.
     ip_based: Option<bool>,
-    /// Absent where the console punishes.
+    /// Absent if issued by the console.
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
     issuer_name: Option<ActorName>,
@@ -102,7 +102,7 @@ struct CreateByName {
 
 /// Punish a player by name
 ///
-/// For players who are not there. It matches whoever is seen with that name, compared without case.
+/// For players who are not online. Matches every player seen with that name, compared without case.
 #[utoipa::path(post, path = "/api/plugin/punishments/create-by-name", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = PunishmentBody)))]
 async fn create_punishment_by_name(
@@ -120,17 +120,17 @@ async fn create_punishment_by_name(
 #[serde(rename_all = "camelCase")]
 #[schema(as = AddressPunishmentRequest)]
 struct CreateIp {
-    /// IPv4 or IPv6; null or blank does nothing.
+    /// IPv4 or IPv6; null or blank has no effect.
     #[schema(example = "203.0.113.7")]
     ip_address: Option<String>,
-    /// In any case. Required unless there is no address.
+    /// Case-insensitive. Required unless `ipAddress` is null or blank.
     r#type: Option<PunishmentKind>,
     #[schema(example = "Griefing")]
     reason: Option<Reason>,
     /// Milliseconds; absent or null is permanent.
     #[schema(example = 3_600_000)]
     duration_ms: Option<PunishmentDuration>,
-    /// Absent where the console punishes.
+    /// Absent if issued by the console.
     issuer_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
     issuer_name: Option<ActorName>,
@@ -138,10 +138,10 @@ struct CreateIp {
 
 /// Punish an address
 ///
-/// Whoever has it. A null or blank address does nothing and answers 204.
+/// Matches every player with this address. A null or blank address has no effect and is answered with 204.
 #[utoipa::path(post, path = "/api/plugin/punishments/create-ip", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])),
-    responses((status = 200, body = PunishmentBody), (status = 204, description = "No address, nothing done")))]
+    responses((status = 200, body = PunishmentBody), (status = 204, description = "No address given, no effect")))]
 async fn create_ip_punishment(
     PunishmentsWrite(caller): PunishmentsWrite,
     State(app): State<App>,
@@ -152,8 +152,7 @@ async fn create_ip_punishment(
     };
     let address: IpAddress =
         address.parse().map_err(|reason| ApiError::invalid(format!("In the body, `ipAddress`: {reason}.")))?;
-    let kind =
-        body.r#type.ok_or_else(|| ApiError::invalid("The body is not what this route takes: missing field `type`."))?;
+    let kind = body.r#type.ok_or_else(|| ApiError::invalid("Invalid body: missing field `type`."))?;
     let terms = terms(kind, body.reason, body.duration_ms);
     let (target, issuer) = (Target::Address(address), actor(body.issuer_uuid, body.issuer_name));
     Ok(create(&app, &caller, NewPunishment { target, terms, issuer }).await?.into_response())
@@ -169,12 +168,12 @@ struct NoteIp {
     ip_address: IpAddress,
 }
 
-/// Note a player's current address
+/// Record a player's current address
 ///
-/// So that punishments of addresses match the player, and ip-based punishments of the player match the address. The
-/// name is noted too: what was made by that name matches the player from now on.
+/// Afterwards punishments of addresses match the player, and ip-based punishments of the player match the address. The
+/// name is recorded too: punishments by that name match the player from now on.
 #[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments", operation_id = "record_player_ip",
-    security(("apiKey" = ["punishments:write", "players:write", "plugin"])), responses((status = 204, description = "Noted")))]
+    security(("apiKey" = ["punishments:write", "players:write", "plugin"])), responses((status = 204, description = "Recorded")))]
 async fn note_player_ip(
     AddressesWrite(caller): AddressesWrite,
     State(app): State<App>,

@@ -10,14 +10,14 @@ use crate::http::extract::Json;
 use crate::punishments::{Actor, Punishment, PunishmentBody};
 use crate::values::{PlayerId, Text};
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     create::router().merge(read::router()).merge(revoke::router())
 }
 
-/// A reason, shown to people.
+/// A human-readable reason.
 type Reason = Text<1024>;
-/// The name of whoever issues or revokes.
+/// Name of the issuer or revoker.
 type ActorName = Text<255>;
 
 fn actor(player: Option<PlayerId>, name: Option<ActorName>) -> Actor {

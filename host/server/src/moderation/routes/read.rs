@@ -35,7 +35,7 @@ const fn default_true() -> bool {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct ListQuery {
-    /// Only those in force; `true` unless said otherwise.
+    /// Only those in force. Default: `true`.
     #[serde(default = "default_true")]
     #[param(required = false, default = true)]
     active_only: bool,
@@ -47,7 +47,7 @@ impl ListQuery {
     }
 }
 
-/// As many as an answer has: the list decides whether a player may join, so no other keeps a ban out of it.
+/// The answer's maximum: the list decides if a player may join, so no other punishment may crowd out a ban.
 fn all(active_only: bool) -> PunishmentFilter {
     let limit = NetworkLimit::PunishmentsPerAnswer.bound();
     PunishmentFilter { active_only, since: None, kind: None, limit, offset: 0, prefers_bans: true }
@@ -84,8 +84,8 @@ fn by_player(id: PlayerId) -> Identity {
 
 /// List a name's punishments
 ///
-/// Those made under the name, compared without case, and those of the player who bears it now. Newest first; at most 400,
-/// bans before all others.
+/// Punishments by this name, compared without case, and those of the player who has the name now. Newest first; at most
+/// 400, bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path, example = "Notch"), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -98,9 +98,9 @@ async fn list_punishments_of_name(
     find(&app, &caller, by_name(name), query.filter()).await
 }
 
-/// List a name's whole history
+/// List a name's punishment history
 ///
-/// The expired and the revoked ones too, newest first.
+/// Includes expired and revoked punishments, newest first.
 #[utoipa::path(get, path = "/api/plugin/punishments/player-name/{name}/history", tag = "Punishments", operation_id = "list_punishment_history_of_name",
     security(("apiKey" = ["punishments:write", "plugin"])), params(("name" = String, Path, example = "Notch"), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -115,8 +115,7 @@ async fn list_history_of_name(
 
 /// List a player's punishments
 ///
-/// Those made by UUID, and those made by a name the player was seen with. Newest first; at most 400, bans before all
-/// others.
+/// Punishments by UUID, and by any name the player was seen with. Newest first; at most 400, bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -129,9 +128,9 @@ async fn list_punishments_of_player(
     find(&app, &caller, by_player(id), query.filter()).await
 }
 
-/// List a player's whole history
+/// List a player's punishment history
 ///
-/// The expired and the revoked ones too, newest first.
+/// Includes expired and revoked punishments, newest first.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments", operation_id = "list_punishment_history_of_player",
     security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -148,7 +147,7 @@ async fn list_history_of_player(
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct MatchQuery {
-    /// Only those in force; `true` unless said otherwise.
+    /// Only those in force. Default: `true`.
     #[serde(default = "default_true")]
     #[param(required = false, default = true)]
     active_only: bool,
@@ -159,11 +158,11 @@ struct MatchQuery {
     player_uuid: Option<String>,
 }
 
-/// Match a player or an address
+/// List punishments by player or address
 ///
-/// With both, what matches either one; with neither, 400. An address matches the punishments of itself and the
-/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first; at most 400, bans
-/// before all others.
+/// With both, punishments that match either one; with neither, 400. An address matches its own punishments and the
+/// ip-based ones of players who had it when they were punished or were seen with it since. Newest first; at most 400,
+/// bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/query", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), params(MatchQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
@@ -181,7 +180,7 @@ async fn query_punishments(
         name: None,
     };
     if identity.player.is_none() && identity.address.is_none() {
-        return Err(ApiError::invalid("In the query, `playerUuid` or `ip` is needed."));
+        return Err(ApiError::invalid("In the query, `playerUuid` or `ip` is required."));
     }
     find(&app, &caller, identity, all(query.active_only)).await
 }

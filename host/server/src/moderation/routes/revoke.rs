@@ -27,16 +27,16 @@ pub(super) fn router() -> Endpoints {
 struct RemovePunishment {
     #[schema(example = 42)]
     punishment_id: i64,
-    /// Absent where the console acts.
+    /// Absent if revoked by the console.
     actor_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
     actor_name: Option<ActorName>,
     reason: Option<Reason>,
 }
 
-/// Remove a punishment
+/// Revoke a punishment
 ///
-/// It stays in the history, revoked. Removing one that is not in force answers it unchanged; an unknown id is 400
+/// It stays in the history as revoked. A punishment that is not in force is returned unchanged; an unknown id is 400
 /// `unknown_punishment`. Every server gets a `PUNISHMENT` event.
 #[utoipa::path(post, path = "/api/plugin/punishments/remove", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = PunishmentBody)))]
@@ -57,9 +57,9 @@ async fn remove_punishment(
 struct UnbanByName {
     #[schema(example = "Steve")]
     player_name: Identifier,
-    /// Whether the bans that cover the player's last known address end too.
+    /// Also revokes the bans of the player's last known address.
     also_unban_last_ip: Option<bool>,
-    /// Absent where the console acts.
+    /// Absent if revoked by the console.
     actor_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
     actor_name: Option<ActorName>,
@@ -68,8 +68,7 @@ struct UnbanByName {
 
 /// Unban a name
 ///
-/// Revokes every ban in force for the name, compared without case, and answers them, the newest 400 at
-/// most: `[]` where there was none.
+/// Revokes every ban in force for the name, compared without case, and returns the newest 400 of them, or `[]`.
 #[utoipa::path(post, path = "/api/plugin/punishments/unban-by-name", tag = "Punishments", operation_id = "unban_name",
     security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_by_name(
@@ -90,7 +89,7 @@ async fn unban_by_name(
 #[schema(as = AddressUnban)]
 struct UnbanIp {
     ip_address: IpAddress,
-    /// Absent where the console acts.
+    /// Absent if revoked by the console.
     actor_uuid: Option<PlayerId>,
     #[schema(example = "Alex")]
     actor_name: Option<ActorName>,
@@ -99,8 +98,8 @@ struct UnbanIp {
 
 /// Unban an address
 ///
-/// Revokes every ban in force that covers the address, ip-based ones of players included, and answers them, the
-/// newest 400 at most: `[]` where there was none.
+/// Revokes every ban in force that covers the address, including ip-based ones of players, and returns the newest 400
+/// of them, or `[]`.
 #[utoipa::path(post, path = "/api/plugin/punishments/unban-ip", tag = "Punishments",
     security(("apiKey" = ["punishments:write", "plugin"])), responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn unban_ip(

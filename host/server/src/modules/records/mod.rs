@@ -1,8 +1,8 @@
-//! The latest calls of the extension points, kept in this node's memory: to be listed, and to be replayed.
+//! Latest calls of the extension points, kept in this node's memory for listing and replay.
 //!
-//! Of each point of each network the latest calls are kept, and apart from them the latest that failed, so that a busy
-//! point does not evict them. Of calls that are many only some are, which then show more than the last moment. Bounded for
-//! each point, and over all: the points that were idle longest are evicted first.
+//! Per point and network the latest calls are kept, and apart from them the latest failed ones, so that a busy point
+//! does not evict them. Frequent calls are sampled, so that the records cover more than the last moment. Bounded per
+//! point and in total: the longest idle points are evicted first.
 //! Calls become JSON only when they are read.
 
 mod record;
@@ -24,7 +24,7 @@ use crate::values::NetworkId;
 
 type PointKey = (NetworkId, Point);
 
-/// The calls of all networks.
+/// Recorded calls of all networks.
 pub(super) struct Records {
     points: RwLock<HashMap<PointKey, Arc<PointEntry>>>,
     bytes: AtomicUsize,
@@ -38,7 +38,7 @@ struct PointEntry {
 }
 
 impl Records {
-    /// With room for so many bytes; 0 keeps nothing.
+    /// Records of up to so many bytes; 0 disables them.
     pub(super) fn new(max_bytes: usize) -> Self {
         Self { points: RwLock::default(), bytes: AtomicUsize::new(0), max_bytes }
     }
@@ -60,7 +60,7 @@ impl Records {
         let entry = self.entry(key);
         entry.used_at.store(now, Ordering::Relaxed);
         let (before, after, dropped) = entry.records.lock().add(Arc::new(record));
-        // Freed without the lock.
+        // Freed outside the lock.
         drop(dropped);
         self.bytes.fetch_add(after, Ordering::Relaxed);
         let all = self.bytes.fetch_sub(before, Ordering::Relaxed).wrapping_sub(before);
@@ -69,7 +69,7 @@ impl Records {
         }
     }
 
-    /// Whether to record a call that did not fail: all while they are few, else some of them.
+    /// True if a successful call is to be recorded: all while they are few, else a sample.
     pub(super) fn take_sample(&self, network: NetworkId, point: Point, now: Millis) -> bool {
         self.max_bytes > 0 && self.entry((network, point)).records.lock().take_sample(now)
     }
@@ -82,7 +82,7 @@ impl Records {
         }
     }
 
-    /// Drops the calls of a network in whose texts is what is looked for.
+    /// Drops the calls of a network that contain a searched text.
     pub(super) fn forget_texts(&self, network: NetworkId, is_looked_for: &dyn Fn(&str) -> bool) {
         let entries: Vec<_> = {
             let points = self.points.read();
@@ -94,7 +94,7 @@ impl Records {
         }
     }
 
-    /// Drops the calls of the points that were idle longest: somewhat more than needed, so that it is seldom needed.
+    /// Drops the calls of the longest idle points: somewhat more than needed, so that evictions are rare.
     fn evict(&self, current: PointKey) {
         let mut points = self.points.write();
         let mut oldest: Vec<_> =
@@ -112,12 +112,12 @@ impl Records {
         }
     }
 
-    /// The recorded calls of a point, the newest first.
+    /// Recorded calls of a point, newest first.
     pub(super) fn all(&self, network: NetworkId, point: Point) -> Vec<Arc<Record>> {
         self.find_entry((network, point)).map(|entry| entry.records.lock().all()).unwrap_or_default()
     }
 
-    /// The newest calls of a point, the newest first; without the older failed ones.
+    /// The newest calls of a point, newest first, without the older failed ones.
     pub(super) fn newest(&self, network: NetworkId, point: Point, limit: usize) -> Vec<Arc<Record>> {
         self.find_entry((network, point)).map(|entry| entry.records.lock().newest(limit)).unwrap_or_default()
     }
@@ -188,7 +188,7 @@ mod tests {
         assert!(records.all(network(1), Point::Chat).is_empty());
         assert_eq!(records.all(network(30), Point::Chat).len(), 1);
         assert_eq!(records.all(network(25), Point::Chat).len(), 1);
-        // The count matches what is kept.
+        // The count matches the records.
         let kept: usize = records.points.read().values().map(|entry| entry.records.lock().close()).sum();
         assert_eq!(kept, records.bytes.load(Ordering::Relaxed));
         let none = Records::new(0);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn few_calls_are_all_sampled_and_some_of_many() {
+    fn frequent_calls_are_sampled() {
         let records = Records::new(1 << 20);
         let sampled = |now| (0..2000).filter(|_| records.take_sample(network(1), Point::Matchmaking, now)).count();
         assert_eq!(sampled(0), 1000);

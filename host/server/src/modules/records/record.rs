@@ -6,24 +6,24 @@ use hub_sandbox::contract::Point;
 use hub_sandbox::{AnyAnswer, AnyInput, Call, CallFailure, CallReport, HostCall, HostCallRecord, Limits, LinkConfig};
 use serde_json::Value;
 
-/// A call of an extension point, with all that a replay needs.
+/// A call of an extension point, complete enough for a replay.
 pub(in crate::modules) struct Record {
     pub(in crate::modules) call: Call,
     pub(in crate::modules) input: AnyInput,
-    /// What the chain decided; none where that is the same as without a chain.
+    /// The chain's decision; none if it equals the one without a chain.
     ruling: Option<AnyAnswer>,
     pub(in crate::modules) steps: Vec<RecordedStep>,
     bytes: usize,
 }
 
-/// One module's part.
+/// One module's part in a call.
 pub(in crate::modules) struct RecordedStep {
     pub(in crate::modules) link: Arc<LinkConfig>,
-    /// What it was given.
+    /// Input of the module.
     pub(in crate::modules) input: AnyInput,
-    /// What its call might cost.
+    /// Limits of its call.
     pub(in crate::modules) limits: Limits,
-    /// None where its breaker was open.
+    /// None if its breaker was open.
     pub(in crate::modules) report: Option<CallReport<AnyAnswer>>,
 }
 
@@ -50,12 +50,12 @@ impl Record {
         self.input.point()
     }
 
-    /// About how much memory it takes.
+    /// Approximate size in memory.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// All that it holds, for a search.
+    /// All texts of the record, for a search.
     pub(super) fn texts(&self) -> String {
         let mut texts = self.input.to_json().to_string();
         for step in &self.steps {
@@ -67,28 +67,28 @@ impl Record {
         texts
     }
 
-    /// Whether a module failed. One that was late did not.
+    /// True if a module failed. Lateness is not a failure.
     pub(in crate::modules) fn has_failed(&self) -> bool {
         self.steps.iter().any(RecordedStep::has_failed)
     }
 
-    /// What was decided.
+    /// Decision of the call.
     pub(in crate::modules) fn ruling(&self) -> Value {
         self.ruling.as_ref().map_or_else(|| self.input.neutral_answer(), AnyAnswer::to_json)
     }
 
-    /// The time its modules took, in microseconds.
+    /// Total time of its modules, in microseconds.
     pub(in crate::modules) fn micros(&self) -> u64 {
         self.steps.iter().filter_map(|step| step.report.as_ref()).map(|report| report.micros).sum()
     }
 
-    /// The part of the module of that name, where it was called.
+    /// The named module's part, if it was called.
     pub(in crate::modules) fn step(&self, module: &str) -> Option<(&RecordedStep, &CallReport<AnyAnswer>)> {
         let mut of_name = self.steps.iter().filter(|step| step.link.name == module);
         of_name.find_map(|step| Some((step, step.report.as_ref()?)))
     }
 
-    /// The host calls of the module of that name, then those of the other modules, except on their own stores.
+    /// Host calls of the named module, then those of the other modules except on their own stores.
     pub(in crate::modules) fn host_calls(&self, module: &str) -> Vec<HostCallRecord> {
         let own = self.step(module).map(|(_, report)| report);
         let reports = self.steps.iter().filter_map(|step| step.report.as_ref());
@@ -99,7 +99,7 @@ impl Record {
 }
 
 impl RecordedStep {
-    /// Whether the module failed. One that was late did not.
+    /// True if the module failed. Lateness is not a failure.
     pub(in crate::modules) fn has_failed(&self) -> bool {
         let failure = self.report.as_ref().and_then(|report| report.result.as_ref().err());
         failure.is_some_and(|failure| !matches!(failure, CallFailure::Late(_)))

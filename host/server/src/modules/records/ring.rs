@@ -12,22 +12,22 @@ const MAX_CALLS_BYTES: usize = 3 << 20;
 /// Failed calls kept besides.
 const MAX_FAILED: usize = 100;
 const MAX_FAILED_BYTES: usize = 1 << 20;
-/// Calls that are sampled at once before it is one per interval: as many as are kept, and then those of 20 s.
+/// Size of a burst of samples before the rate drops to one per interval: all that is kept, and then the calls of 20 s.
 const SAMPLE_BURST: i64 = MAX_CALLS as i64;
 const SAMPLE_INTERVAL: Millis = 20;
 
-/// The latest calls, and apart from them the latest failed ones.
+/// The latest calls, and separately the latest failed ones.
 #[derive(Default)]
 pub(super) struct PointRecords {
     latest: Ring,
     failed: Ring,
     next: u64,
-    /// Samples that may be taken, and when that was counted.
+    /// Available samples, and the time of that count.
     samples: Option<(i64, Millis)>,
     is_closed: bool,
 }
 
-/// Calls with their numbers, the oldest first.
+/// Calls with their numbers, oldest first.
 #[derive(Default)]
 struct Ring {
     calls: VecDeque<(u64, Arc<Record>)>,
@@ -51,7 +51,7 @@ impl PointRecords {
         self.latest.bytes + self.failed.bytes
     }
 
-    /// Adds a call. Answers how many bytes there were before and are now, and the calls that were dropped.
+    /// Adds a call. Returns the bytes before and after, and the dropped calls.
     pub(super) fn add(&mut self, record: Arc<Record>) -> (usize, usize, Vec<Arc<Record>>) {
         let (before, mut dropped) = (self.bytes(), vec![]);
         if self.is_closed {
@@ -66,7 +66,7 @@ impl PointRecords {
         (before, self.bytes(), dropped)
     }
 
-    /// Drops the calls that are not to be kept. Answers how many bytes there were before and are now.
+    /// Drops the calls that `is_kept` rejects. Returns the bytes before and after.
     pub(super) fn retain(&mut self, is_kept: &dyn Fn(&Record) -> bool) -> (usize, usize) {
         let before = self.bytes();
         for ring in [&mut self.latest, &mut self.failed] {
@@ -76,7 +76,7 @@ impl PointRecords {
         (before, self.bytes())
     }
 
-    /// Takes no more calls. Answers the bytes of those that it holds.
+    /// Accepts no more calls. Returns the bytes of those it holds.
     pub(super) fn close(&mut self) -> usize {
         self.is_closed = true;
         self.bytes()

@@ -23,46 +23,46 @@ use crate::modules::service::ModulesError;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct CallsQuery {
-    /// How many are wanted: 50 when absent, 200 at most.
+    /// Number of calls: 50 by default, 200 at most.
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
-    /// How many of the newest to leave out.
+    /// Number of newest calls to skip.
     #[serde(default)]
     #[param(inline, required = false)]
     offset: Offset,
-    /// Only calls in which a module failed, or only others; with `module`, in which that one did.
+    /// Only calls with (or without) a failed module; with `module`, only the failure of that one counts.
     #[param(required = false)]
     failed: Option<bool>,
-    /// Only calls in which the module of this name was called.
+    /// Only calls that reached the module of this name.
     #[param(required = false)]
     module: Option<String>,
 }
 
-/// Some of the calls that are kept.
+/// A page of the recorded calls.
 #[derive(Serialize, ToSchema)]
 #[schema(as = RecordedCallList)]
 pub(super) struct Calls {
-    /// The newest first.
+    /// Newest first.
     items: Vec<CallItem>,
-    /// How many of the newest were left out.
+    /// Number of newest calls that were skipped.
     offset: i64,
-    /// The most rows there are in one answer.
+    /// Maximum number of rows in one answer.
     limit: i64,
-    /// How many there are in all.
+    /// Total number of calls.
     total: usize,
 }
 
-/// A call as the list has it.
+/// Summary of a call.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RecordedCallSummary)]
 struct CallItem {
     call_id: String,
     at: u64,
-    /// Microseconds that its modules took.
+    /// Microseconds of its modules.
     micros: u64,
-    /// Those that were reached, in order; none where the built-in behaviour decided.
+    /// Modules that were reached, in order; empty if the built-in behaviour decided.
     modules: Vec<ModuleOutcome>,
 }
 
@@ -70,12 +70,12 @@ struct CallItem {
 struct ModuleOutcome {
     name: String,
     version: u64,
-    /// `ok`, the code of its failure, `late`, or `skipped` where its breaker was open.
+    /// `ok`, the code of its failure, `late`, or `skipped` if its breaker was open.
     #[schema(value_type = String, example = "ok")]
     outcome: &'static str,
 }
 
-/// A call with all that is needed to make it again.
+/// A call, complete enough to repeat it.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RecordedCall {
@@ -84,19 +84,19 @@ pub(super) struct RecordedCall {
     #[schema(value_type = String, example = "chat")]
     point: Point,
     at: u64,
-    /// The random number the modules were given.
+    /// Random number passed to the modules.
     #[schema(value_type = String, example = "42")]
     seed: Seed,
     micros: u64,
     #[schema(value_type = Object)]
     input: Value,
-    /// What became of it, as one module alone would have answered.
+    /// Decision of the call, in the form of a single module's answer.
     #[schema(value_type = Object)]
     ruling: Value,
     modules: Vec<ModulesPart>,
 }
 
-/// What one module did in a call.
+/// One module's part in a call.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RecordedModuleCall)]
@@ -105,25 +105,25 @@ struct ModulesPart {
     version: u64,
     #[schema(value_type = Object)]
     config: Box<RawValue>,
-    /// What it was given: what the modules before it made of the call's input.
+    /// Its input: the call's input after the modules before it.
     #[schema(value_type = Object)]
     input: Value,
     #[schema(value_type = String, example = "ok")]
     outcome: &'static str,
-    /// What it answered; null where it has no answer.
+    /// Its answer; null if there is none.
     #[schema(value_type = Option<Object>)]
     output: Option<Value>,
     failure: Option<Failure>,
     fuel: u64,
     micros: u64,
-    /// Microseconds that it computed itself.
+    /// Microseconds of its own computation.
     compute_micros: u64,
-    /// All other microseconds of the call: for a permit, for the hub's answers, for a processor.
+    /// Microseconds of waiting for a permit, the hub's answers and a processor.
     waited_micros: u64,
     memory_bytes: usize,
     logs: Vec<LoggedLine>,
     logs_dropped: u32,
-    /// The data it asked for, in order, and what it was told.
+    /// Its requests for data, in order, with the answers.
     #[schema(value_type = Vec<Object>)]
     host_calls: Vec<HostCallRecord>,
 }
@@ -172,9 +172,9 @@ impl TryFrom<&RecordedStep> for ModulesPart {
 
 /// List the latest calls of an extension point
 ///
-/// This hub node keeps the latest 1,000 of each point, and besides the latest 100 in which a module failed, in memory and
-/// within bounds on it; also where no module is asked, so that one can be tried on them before it is. Of many calls of
-/// matchmaking without a module it keeps some.
+/// This hub node keeps the latest 1,000 calls of each point, plus the latest 100 with a failed module, in memory and
+/// within its bounds. Calls without a chain are recorded as well, so that a module can be tried on them; frequent
+/// matchmaking calls without a module are sampled.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls", operation_id = "list_recorded_calls", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "chat"), CallsQuery),
     responses((status = 200, body = Calls), (status = 404, body = ErrorBody, description = "No such point")))]
@@ -198,9 +198,9 @@ pub(super) async fn list(
     Ok(Json(Calls { items, offset: query.offset.0, limit: query.limit.0, total: calls.len() }))
 }
 
-/// Get one of the latest calls
+/// Get a recorded call
 ///
-/// With what each module was given, asked and was told, so that it can be made again: here by a replay, or elsewhere.
+/// With each module's input, requests and answers, so that the call can be repeated: by a replay here, or elsewhere.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls/{callId}", operation_id = "get_recorded_call",
     tag = "Modules", security(("apiKey" = ["modules:read"])),
     params(("point" = String, Path, example = "chat"), ("callId" = String, Path, example = "9f86d081884c7d65")),

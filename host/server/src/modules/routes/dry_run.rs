@@ -19,46 +19,46 @@ use crate::modules::service::dry_run::{self as service, DryRunOptions, Target};
 #[serde(rename_all = "camelCase")]
 #[schema(as = DryRunRequest)]
 pub(super) struct DryRun {
-    /// The extension point to run it at.
+    /// Extension point to run it at.
     #[schema(example = "chat")]
     point: String,
-    /// What it is given: for `chat` a line, for `punishment` a proposal, for `matchmaking` a request with `servers` or
-    /// `worlds`.
+    /// Input of the module: for `chat` a line, for `punishment` a proposal, for `matchmaking` a request with `servers`
+    /// or `worlds`.
     #[schema(value_type = Object, example = json!({
         "player": {"uuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "name": "Notch"},
         "message": "hello", "serverId": "lobby-1", "serverType": "lobby"}))]
     input: Value,
-    /// Its configuration; absent or null is `{}`.
+    /// Its configuration. Default: `{}`.
     #[schema(value_type = Option<Object>)]
     config: Option<Map<String, Value>>,
-    /// The time it is told, in milliseconds since the Unix epoch; absent: now.
+    /// Current time for the module, in milliseconds since the Unix epoch. Default: now.
     #[schema(value_type = Option<i64>, minimum = 0)]
     now_ms: Option<u64>,
-    /// The random number it is given, or its text; absent: another each time.
+    /// Random number for the module, or its text. Default: a new one each time.
     #[schema(value_type = Option<String>, example = "42")]
     seed: Option<Seed>,
 }
 
-/// How a dry run went.
+/// Outcome of a dry run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct DryRunReport {
     #[serde(flatten)]
     report: Report,
     duration_micros: u64,
-    /// Microseconds of it that the module computed itself.
+    /// Microseconds of the module's own computation.
     compute_micros: u64,
-    /// The time it was told.
+    /// Current time passed to the module.
     now_ms: u64,
-    /// The random number it was given.
+    /// Random number passed to the module.
     #[schema(value_type = String, example = "42")]
     seed: Seed,
 }
 
 /// Try a module
 ///
-/// Runs it once with the limits of its point. It reads what it would read in production; what it writes to its store is
-/// forgotten, and nobody else notices anything.
+/// Runs it once with the limits of its point. It reads production data; its writes to its store are discarded, and the
+/// run has no other effect.
 #[utoipa::path(post, path = "/api/manage/modules/{name}/{version}/dry-run", operation_id = "dry_run_module",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path), ("version" = i64, Path)),
     responses((status = 200, body = DryRunReport),

@@ -36,9 +36,9 @@ pub(super) struct LogsQuery {
 
 /// Read a module's log
 ///
-/// The newest lines of its production calls at this hub node, newest first; a call that failed adds one that says why.
-/// The hub keeps 1,000 lines per module, in memory. Asked for `text/event-stream` it answers the newest `limit` lines,
-/// oldest first, as events named LOG, and then each new one as it comes. The stream ends when the key is withdrawn.
+/// The newest lines of its production calls at this hub node, newest first; the hub adds a line with the reason for
+/// each failed call. It keeps 1,000 lines per module, in memory. With `Accept: text/event-stream` it sends the newest
+/// `limit` lines, oldest first, as events named LOG, then each new line. The stream ends when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/logs", operation_id = "list_module_logs", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(("name" = String, Path), LogsQuery),
     responses((status = 200, body = Page<Line>), (status = 404, body = ErrorBody, description = "No such module")))]
@@ -59,7 +59,7 @@ pub(super) async fn logs(
         let watched = app.revocations.watch(caller.credential.clone(), Scope::ModulesRead);
         let revoked = watched.revoked();
         let events = stream::iter(lines).chain(new_lines(following)).map(move |line| {
-            // Kept for as long as the stream is.
+            // Held for the lifetime of the stream.
             let _ = (&watched, &counted);
             Ok::<_, Infallible>(event(&line))
         });
@@ -71,7 +71,7 @@ pub(super) async fn logs(
     Ok(Json(Page::paginate(lines, query.page, query.limit)).into_response())
 }
 
-/// The lines from now on. A follower that is too slow misses some.
+/// Later lines. A slow follower misses some.
 fn new_lines(following: Receiver<Arc<Line>>) -> impl Stream<Item = Arc<Line>> {
     stream::unfold(following, async |mut following| {
         loop {

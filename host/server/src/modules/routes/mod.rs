@@ -10,7 +10,7 @@ mod versions;
 
 use crate::endpoints::{Endpoints, endpoints};
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         versions::upload: any_node,

@@ -18,21 +18,21 @@ use crate::modules::model::LinkSpec;
 use crate::modules::service::{ModulesError, chains as service};
 use crate::modules::state::ActiveChain;
 
-/// An extension point and the chain of modules that decides there. With none the built-in behaviour does.
+/// An extension point and its chain of modules. With an empty chain the built-in behaviour decides.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ExtensionPoint {
     #[schema(value_type = String, example = "matchmaking")]
     point: Point,
-    /// Rises with every change of the chain; 0 before the first.
+    /// Increases with every change of the chain; 0 before the first.
     #[schema(example = 1)]
     revision: i64,
-    /// In the order they run.
+    /// In order of execution.
     modules: Vec<ActiveModule>,
-    /// Whose calls the figures are of: NODE, those of the hub node that answers, since it started.
+    /// Scope of the figures: NODE, the calls of the answering hub node since it started.
     #[schema(value_type = String, example = "NODE")]
     counted: &'static str,
-    /// Answered to PUT alone: modules that fail a trial call with this configuration. They are in place, since they were
-    /// before or `force` was given.
+    /// Only in answers to PUT: modules that fail a trial call with this configuration. They are active because they
+    /// already were, or because of `force`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warnings: Option<Vec<Warning>>,
@@ -44,11 +44,11 @@ pub(super) struct ExtensionPoint {
 struct Warning {
     name: String,
     version: i64,
-    /// How, and what it last logged.
+    /// Reason, and its last log lines.
     message: String,
 }
 
-/// A module in a chain, and how its calls went since it is there.
+/// A module in a chain, with statistics of its calls.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ChainModule)]
@@ -56,26 +56,26 @@ struct ActiveModule {
     #[serde(flatten)]
     link: LinkSpec,
     calls: u64,
-    /// Calls that trapped, went over a limit, gave an invalid answer or could not be run.
+    /// Calls that trapped, exceeded a limit, gave an invalid answer or could not be run.
     failures: u64,
-    /// Calls whose caller waited no longer: the built-in behaviour served, and the module has not failed.
+    /// Calls whose caller timed out: the built-in behaviour decided, and the module has not failed.
     late: u64,
-    /// The median duration of recent calls.
+    /// Median duration of recent calls.
     p50_micros: u64,
     p99_micros: u64,
-    /// The median fuel of recent calls.
+    /// Median fuel of recent calls.
     fuel_p50: u64,
-    /// CLOSED: it is called. OPEN: half of its calls failed, and it is left out for a while. `HALF_OPEN`: one call tries
-    /// it.
+    /// CLOSED: it is called. OPEN: half of its calls failed, and it is skipped for a while. `HALF_OPEN`: one call
+    /// probes it.
     #[schema(value_type = String, example = "CLOSED")]
     breaker: BreakerState,
-    /// How calls ended: `ok`, or the code of their failure.
+    /// Calls by outcome: `ok`, or the code of the failure.
     #[schema(value_type = BTreeMap<String, u64>, example = json!({"ok": 1041, "timed_out": 1}))]
     outcomes: BTreeMap<&'static str, u64>,
-    /// The most memory any of the recent calls had.
+    /// Peak memory of recent calls.
     memory_peak_bytes: usize,
-    /// For a SHADOW: how its answers compare with those of the ACTIVE or CANARY version of its name on the same calls;
-    /// with there being no module where none of that name runs.
+    /// Only for a SHADOW: comparison of its answers with those of the ACTIVE or CANARY version of its name on the same
+    /// calls, or with the chain without that module if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     shadow: Option<Shadow>,
@@ -87,13 +87,13 @@ struct Shadow {
     same: u64,
     different: u64,
     failed: u64,
-    /// Calls it was not given, since too many were under way or its breaker was open, and those that were late.
+    /// Calls that it missed, because too many were in progress or its breaker was open, and late ones.
     skipped: u64,
-    /// The latest ten that differed or failed, newest first.
+    /// The latest ten differing or failed calls, newest first.
     examples: Vec<Difference>,
 }
 
-/// A call that a SHADOW answered otherwise.
+/// A call that a SHADOW answered differently.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ShadowDifference)]
@@ -118,8 +118,7 @@ impl From<ShadowStats> for Shadow {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PutChainQuery {
-    /// Put modules there that fail their trial call, too, such as for a configuration that is meant for other input than a
-    /// trial's.
+    /// Activate modules even if their trial call fails, for example because the configuration expects other input.
     #[param(required = false)]
     force: Option<bool>,
 }
@@ -127,12 +126,12 @@ pub(super) struct PutChainQuery {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Chain)]
 pub(super) struct PutChain {
-    /// In the order they shall run, at most 16; none restores the built-in behaviour.
+    /// In order of execution, at most 16; empty restores the built-in behaviour.
     #[schema(max_items = 16)]
     modules: Vec<LinkSpec>,
 }
 
-/// The point of that name.
+/// Parses the name of a point.
 pub(super) fn parse_point(point: &str) -> Result<Point, ModulesError> {
     Point::from_name(point).ok_or_else(|| ModulesError::UnknownPoint(point.to_owned()))
 }
@@ -150,7 +149,7 @@ fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> Extensio
             p50_micros: stats.p50_micros,
             p99_micros: stats.p99_micros,
             fuel_p50: stats.fuel_p50,
-            // One that could not be loaded is skipped as well.
+            // A module that could not be loaded is skipped as well.
             breaker: link.map_or(BreakerState::Open, |link| link.breaker(now)),
             outcomes: stats.outcomes,
             memory_peak_bytes: stats.memory_peak_bytes,
@@ -163,8 +162,8 @@ fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> Extensio
 
 /// Get the chain of an extension point
 ///
-/// The points are `matchmaking`, `chat` and `punishment`. Counts and times are this hub node's since it started or
-/// the module was put there.
+/// The points are `matchmaking`, `chat` and `punishment`. Counts and times are those of this hub node, since it started
+/// or the module was activated.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}", operation_id = "get_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
@@ -178,20 +177,20 @@ pub(super) async fn get(
     Ok(Json(to_response(&app, point, chain.as_deref())))
 }
 
-/// Put a chain in place
+/// Replace the chain of an extension point
 ///
-/// In effect for the next call; no call is lost on the way. A module of the chain before that stays as it was keeps its
-/// counts. All breakers are closed. A name or version that there is not is 400 `unknown_module`.
+/// In effect from the next call on; no call is lost. An unchanged module keeps its counts. All breakers are closed. An
+/// unknown name or version is 400 `unknown_module`.
 ///
-/// A CANARY runs for `percent` of the players, for them in the place of the ACTIVE version of its name; who is chosen
-/// stays chosen when the share grows. While its breaker is open the ACTIVE version serves them again. A chain has at most
-/// one of each name. A SHADOW is given real calls and has no effect: it reads the network's data, what it writes to its
-/// store only it sees, and `shadow` shows how its answers differ.
+/// A CANARY runs for `percent` of the players and replaces the ACTIVE version of its name for them; a selected player
+/// stays selected when the share grows. While its breaker is open the ACTIVE version serves them. A chain has at most
+/// one CANARY of each name. A SHADOW gets real calls without effect: it reads the network's data, its writes are
+/// visible only to itself, and `shadow` shows how its answers differ.
 ///
-/// `limits` lowers what each call of a module may cost; above what the network's plan allows they are 400.
+/// `limits` lowers the limits of each call of a module; values above those of the network's plan are 400.
 ///
-/// Each module is tried once with its configuration. One that fails is 400 `failed_trial`, and nothing changes; one that
-/// is in the chain already as it is stays, and `warnings` names it, as it does all that fail with `force`.
+/// Each module is tried once with its configuration. A failure is 400 `failed_trial`, and nothing changes; a module
+/// that is unchanged in the chain stays and is listed in `warnings`, as are all failing modules with `force`.
 #[utoipa::path(put, path = "/api/manage/extension-points/{point}", operation_id = "put_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:write"])),
     params(("point" = String, Path, example = "matchmaking"), PutChainQuery),
@@ -212,9 +211,9 @@ pub(super) async fn put(
     Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..to_response(&app, point, chain.as_deref()) }))
 }
 
-/// Restore the chain before
+/// Restore the previous chain
 ///
-/// Once more restores the one that was just left. 400 `nothing_to_roll_back` where there never was another.
+/// A second call undoes the first. 400 `nothing_to_roll_back` if there is no previous chain.
 #[utoipa::path(post, path = "/api/manage/extension-points/{point}/rollback", operation_id = "rollback_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]

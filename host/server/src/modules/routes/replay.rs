@@ -22,21 +22,20 @@ use crate::modules::service::replay::{self as service, Replayed, Summary};
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReplayRequest)]
 pub(super) struct Replay {
-    /// The extension point whose calls they are.
+    /// Extension point of the calls.
     #[schema(example = "chat")]
     point: String,
-    /// How many of the newest calls; 100 when absent, at most 1,000. Not together with `callId`.
+    /// Number of newest calls; 100 by default, at most 1,000. Not together with `callId`.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 1000, default = 100)]
     last: Option<usize>,
-    /// This one call instead.
+    /// Id of the only call to replay.
     call_id: Option<String>,
-    /// The configuration to run with; absent or null: what the module of that name had in each call, else what it has in
-    /// the chain, else `{}`.
+    /// Configuration to run with. Default: that of the module of this name in each call, else in the chain, else `{}`.
     #[schema(value_type = Option<Object>)]
     config: Option<Map<String, Value>>,
 }
 
-/// What a replay came to: of many calls, or of one.
+/// Result of a replay of many calls or of one.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = ReplayResult)]
@@ -48,16 +47,15 @@ pub(super) enum ReplayAnswer {
 /// A replay of many calls.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ReplaySummary {
-    /// Calls that were made again. Fewer than asked for where there were no more, or where it took too long.
+    /// Replayed calls. Fewer than requested if there were no more, or if it took too long.
     calls: u64,
-    /// Of these, those it answered as they were answered then.
+    /// Calls with the same answer as recorded.
     same: u64,
     different: u64,
     failed: u64,
-    /// What it asked the hub and nobody asked then: answered from its store as the records show it, else as though there
-    /// was nothing.
+    /// Host calls without a recorded answer: answered from its store if the records show the value, else as missing.
     unrecorded: u64,
-    /// The newest ten that differ or failed, newest first.
+    /// The newest ten differing or failed calls, newest first.
     examples: Vec<Example>,
 }
 
@@ -69,10 +67,10 @@ struct Example {
     at: u64,
     #[schema(value_type = Object)]
     input: Value,
-    /// What the module of that name answered then, or its failure; what became of the call where it had no part in it.
+    /// Recorded answer or failure of the module of this name; the call's outcome if it had no part in it.
     #[schema(value_type = Object)]
     recorded: Value,
-    /// What it answered now; null where it failed.
+    /// Answer of the replay; null if it failed.
     #[schema(value_type = Option<Object>)]
     replayed: Option<Value>,
     failure: Option<Failure>,
@@ -146,10 +144,10 @@ impl TryFrom<Replayed> for ReplayReport {
 
 /// Replay calls
 ///
-/// Runs this version over the newest calls of an extension point, which need not have known it, and compares: with what
-/// the module of that name answered then, else with what became of the call. It is given their input, time and random
-/// number, and is told by the hub what was told then, so that the same replay gives the same answer every time. Nothing it
-/// does has an effect. With `callId` it runs that call alone and answers all there is to know about it.
+/// Runs this version over the newest calls of an extension point, even those from before its upload, and compares its
+/// answers with those of the module of that name, else with the call's outcome. It gets the recorded input, time,
+/// random number and host answers, so that a replay always gives the same result. It has no effect. With `callId` it
+/// replays that call alone and returns all details.
 #[utoipa::path(post, path = "/api/manage/modules/{name}/{version}/replay", operation_id = "replay_module",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path), ("version" = i64, Path)),
     responses((status = 200, body = ReplayAnswer),

@@ -1,4 +1,4 @@
-//! The report of a call, for dry runs, replays and recorded calls.
+//! Report of a call, for dry runs, replays and recorded calls.
 
 use hub_sandbox::{CallFailure, CallReport, HostCallRecord, LogLine};
 use serde::{Deserialize, Serialize};
@@ -7,22 +7,22 @@ use utoipa::ToSchema;
 
 use crate::modules::logs::{explain, level_name};
 
-/// What a module answered, and what that took; without how long, which is never the same twice.
+/// A module's answer and its cost; without the duration, which differs on every run.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ModuleCallReport)]
 pub(super) struct Report {
-    /// What the module answered; null where it failed.
+    /// The module's answer; null if it failed.
     #[schema(value_type = Option<Object>)]
     output: Option<Value>,
     failure: Option<Failure>,
     logs: Vec<LoggedLine>,
-    /// Lines beyond the limit.
+    /// Number of lines beyond the limit.
     logs_dropped: u32,
-    /// The same in every run with the same input and answers of the hub.
+    /// Same in every run with the same input and host answers.
     fuel: u64,
     memory_bytes: usize,
-    /// The data it asked for, in order, and what it was told.
+    /// Its requests for data, in order, with the answers.
     #[schema(value_type = Vec<Object>)]
     host_calls: Vec<HostCallRecord>,
 }
@@ -45,14 +45,15 @@ impl From<CallReport<Value>> for Report {
     }
 }
 
-/// Why a call has no answer.
+/// Reason for a missing answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ModuleFailure)]
 pub(super) struct Failure {
-    /// Such as `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`, `late`.
+    /// One of `trap`, `timed_out`, `out_of_fuel`, `out_of_memory`, `host_call_limit`, `invalid_answer`, `late` and
+    /// others.
     #[schema(value_type = String, example = "trap")]
     code: &'static str,
-    /// In words, with a backtrace where there is one.
+    /// Explanation, with a backtrace if there is one.
     message: String,
 }
 
@@ -62,7 +63,7 @@ impl From<&CallFailure> for Failure {
     }
 }
 
-/// A line that a module logged.
+/// A line logged by a module.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ModuleOutputLine)]
 pub(super) struct LoggedLine {
@@ -77,7 +78,7 @@ impl From<LogLine> for LoggedLine {
     }
 }
 
-/// A seed: JavaScript's numbers can't hold every one, so that it is shown, and may be given, as text.
+/// A seed: JavaScript's numbers cannot hold every one, so it is shown, and may be sent, as text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seed(pub(super) u64);
 
@@ -90,7 +91,7 @@ impl Serialize for Seed {
 impl<'de> Deserialize<'de> for Seed {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "a seed is a whole number that is not negative, or the text of one")]
+        #[serde(untagged, expecting = "a seed is a non-negative integer, or its text")]
         enum Written {
             Number(u64),
             Text(String),
@@ -98,7 +99,7 @@ impl<'de> Deserialize<'de> for Seed {
         match Written::deserialize(deserializer)? {
             Written::Number(seed) => Ok(Self(seed)),
             Written::Text(text) => {
-                text.parse().map(Self).map_err(|_| serde::de::Error::custom("the text of a seed is a whole number"))
+                text.parse().map(Self).map_err(|_| serde::de::Error::custom("a seed's text must be an integer"))
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::modules::model::{ModuleRow, ModuleState};
 use crate::modules::service::ModulesError;
 use crate::modules::service::uploads::{self as service, Uploaded};
 
-/// The largest module, in bytes.
+/// Maximum size of a module in bytes.
 const MODULE_LIMIT: usize = 64 * 1024 * 1024;
 
 /// A version of a module. It never changes once it is READY.
@@ -27,22 +27,22 @@ const MODULE_LIMIT: usize = 64 * 1024 * 1024;
 pub(super) struct Module {
     #[schema(example = "region-first")]
     name: String,
-    /// Counts from 1 per name and is never used again.
+    /// Counts from 1 per name and is never reused.
     #[schema(example = 1)]
     version: i64,
-    /// Of the bytes as they were uploaded.
+    /// SHA-256 of the uploaded bytes.
     #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     sha256: String,
     #[schema(example = 48213)]
     size_bytes: i64,
-    /// The extension points it serves; empty until it is READY.
+    /// Extension points it serves; empty until it is READY.
     #[schema(value_type = Vec<String>, example = json!(["matchmaking"]))]
     points: Vec<Point>,
-    /// The version of the contract it was written against; null until it is READY.
+    /// Version of the contract it was written against; null until it is READY.
     #[schema(example = "1.0.0")]
     world_version: Option<String>,
     state: ModuleState,
-    /// Why it was REJECTED, in words for its author; null otherwise.
+    /// Reason for the rejection, for the author; null otherwise.
     reason: Option<String>,
     created_at: Millis,
 }
@@ -73,16 +73,16 @@ pub(super) struct UploadQuery {
 
 /// Upload a module
 ///
-/// The bytes of a WebAssembly component, or of a core module that carries its component type, up to 64 MiB. The answer
-/// comes when it was compiled and tried: 201 for a new version, 200 with the version they have for bytes that are there
-/// already, 400 `invalid_module` with the reason for what can't be a module. After 20 seconds of compiling it is 202
-/// with the state COMPILING, which later becomes READY or REJECTED. Uploads of one network are prepared one after the
-/// other; while four are under way, the next is read later, or answered 429 after 20 seconds.
+/// The body is a WebAssembly component, or a core module that carries its component type, up to 64 MiB. The answer
+/// comes after it was compiled and tried: 201 for a new version, 200 with the existing version for known bytes, 400
+/// `invalid_module` with the reason for an invalid module. After 20 seconds of compiling it is 202 with the state
+/// COMPILING, which later becomes READY or REJECTED. Uploads of one network are prepared one after the other; while
+/// four are in progress, the next one waits, and gets 429 after 20 seconds.
 #[utoipa::path(post, path = "/api/manage/modules", operation_id = "upload_module", tag = "Modules",
     security(("apiKey" = ["modules:write"])), params(UploadQuery),
     request_body(content = Bytes, content_type = "application/wasm", description = "The module's bytes"),
     responses((status = 201, body = Module, description = "A new version, READY"),
-        (status = 200, body = Module, description = "The same bytes were there already"),
+        (status = 200, body = Module, description = "The same bytes already exist as this version"),
         (status = 202, body = Module, description = "Still compiling; read it again")))]
 pub(super) async fn upload(
     ModulesWrite(caller): ModulesWrite,
@@ -91,7 +91,7 @@ pub(super) async fn upload(
     request: Request,
 ) -> Result<(StatusCode, Json<Module>), ApiError> {
     let name = query.name.unwrap_or_default().parse().map_err(ModulesError::InvalidName)?;
-    // Refused, or made to wait, before the body is read: it may be large, and there may be many.
+    // Refused or delayed before the body is read: it may be large, and there may be many.
     at_most(&request, MODULE_LIMIT)?;
     let permit = service::permit(&app, caller.network).await?;
     let bytes = read_large(request, MODULE_LIMIT).await?;
@@ -117,7 +117,7 @@ pub(super) struct ListQuery {
 
 /// List the network's modules
 ///
-/// The newest version of each, by name.
+/// The newest version of each, sorted by name.
 #[utoipa::path(get, path = "/api/manage/modules", operation_id = "list_modules", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(ListQuery), responses((status = 200, body = Page<Module>)))]
 pub(super) async fn list(
@@ -132,7 +132,7 @@ pub(super) async fn list(
 
 /// List a module's versions
 ///
-/// The newest first.
+/// Newest first.
 #[utoipa::path(get, path = "/api/manage/modules/{name}", operation_id = "list_module_versions", tag = "Modules",
     security(("apiKey" = ["modules:read"])), params(("name" = String, Path), ListQuery),
     responses((status = 200, body = Page<Module>), (status = 404, body = ErrorBody, description = "No such module")))]
@@ -161,7 +161,7 @@ pub(super) async fn find(
 
 /// Get the bytes of a version
 ///
-/// As they were uploaded. Those of a REJECTED version are not kept.
+/// The bytes as uploaded. The bytes of a REJECTED version are not stored.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/{version}/wasm", operation_id = "download_module",
     tag = "Modules", security(("apiKey" = ["modules:read"])),
     params(("name" = String, Path), ("version" = i64, Path)),
@@ -178,7 +178,7 @@ pub(super) async fn download(
 
 /// Delete a version
 ///
-/// Not while a chain names it. Its number is never used again.
+/// Fails while a chain uses it. Its number is never reused.
 #[utoipa::path(delete, path = "/api/manage/modules/{name}/{version}", operation_id = "delete_module", tag = "Modules",
     security(("apiKey" = ["modules:write"])), params(("name" = String, Path), ("version" = i64, Path)),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such version")))]

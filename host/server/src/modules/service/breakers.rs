@@ -1,4 +1,4 @@
-//! The states of breakers, for whoever watches the hub.
+//! States of breakers, for monitoring.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use hub_sandbox::contract::Point;
 
 use crate::app::App;
 
-/// How many modules in loaded chains have their breaker in each state, by point and state.
+/// Number of modules in loaded chains, by point and by state of their breaker.
 pub(crate) fn breakers(app: &App) -> BTreeMap<(&'static str, &'static str), usize> {
     let states = ["closed", "open", "half_open"];
     let mut counts: BTreeMap<_, _> =

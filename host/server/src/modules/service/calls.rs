@@ -1,4 +1,4 @@
-//! Calls of the extension points: how the network's modules decide. Without a chain the built-in behaviour stands.
+//! Calls of the extension points. Without a chain the built-in behaviour decides.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::modules::records::{Record, RecordedStep};
 use crate::modules::state::{ActiveChain, ChainLookup};
 use crate::values::NetworkId;
 
-/// Whether modules may decide. Cheap; true before the network's first call, when its chains are not loaded yet.
+/// True if modules may decide. Cheap; also true before the network's first call, when its chains are not loaded yet.
 pub fn has_chain(app: &App, network: NetworkId, point: Point) -> bool {
     app.modules.may_have_chain(network, point)
 }
 
-/// Whether a call shall be recorded: all while they are few, else some of them. One without modules is recorded with
+/// True if a call is to be recorded: all while they are few, else a sample. Calls without modules are recorded with
 /// [`record_built_in`], for calls whose input is made only for that.
 pub fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
     app.modules.records.take_sample(network, point, app.clock.now())
@@ -32,14 +32,14 @@ pub fn record_built_in<O: Operation>(app: &App, network: NetworkId, input: O::In
     record(app, network, Record::new(new_call(app, network), O::any_input(&Arc::new(input)), None, vec![]));
 }
 
-/// Asks the network's modules at the operation's extension point.
+/// Calls the network's modules at the operation's extension point.
 pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) -> O::Ruling {
     let input = Arc::new(input);
     match app.modules.find_chain(app, network, O::POINT).await {
-        // The built-in behaviour serves, which is no failure of the modules.
+        // The built-in behaviour decides, which is not a failure of the modules.
         ChainLookup::Active(_) if !limits::has_module_time(app, network).await => O::Ruling::default(),
         ChainLookup::Active(chain) => {
-            // Without the database the limits of the call before hold.
+            // Without the database the limits of the previous call apply.
             if let Ok(limits) = ModuleLimits::of(app, network).await {
                 chain.set_limits(limits);
             }
@@ -76,7 +76,7 @@ fn new_call(app: &App, network: NetworkId) -> Call {
     }
 }
 
-/// Keeps the modules' logs, starts the shadows, records the call, and gives what the chain decided.
+/// Stores the modules' logs, starts the shadows, records the call, and returns the chain's decision.
 fn finish<O: Operation>(
     app: &App,
     network: NetworkId,
@@ -121,13 +121,14 @@ fn finish<O: Operation>(
     ruling
 }
 
-/// Counts a call of a module for whoever watches the hub.
+/// Counts a call of a module for monitoring.
 fn record_call<T>(app: &App, point: Point, mode: &'static str, report: &CallReport<T>) {
     let outcome = report.result.as_ref().err().map_or("ok", CallFailure::code);
     app.monitoring.record_module_call(point.name(), outcome, mode, Duration::from_micros(report.micros));
 }
 
-/// Tells the module's owner that its breaker has opened, in the module's log and in the network's audit log. The one place that every opening passes.
+/// Reports an opened breaker to the module's owner, in the module's log and in the network's audit log. Every opening
+/// passes here.
 fn report_opening(app: &App, network: NetworkId, point: Point, link: &Link, call: &Call, opening: &BreakerOpening) {
     let config = link.config();
     app.modules.logs.add_opening(network, point, config, call, opening);
@@ -138,7 +139,7 @@ fn report_opening(app: &App, network: NetworkId, point: Point, link: &Link, call
     app.spawn(async move {
         let origin = Origin::system(&recording, "breaker");
         if let Err(error) = audit::record_alone(&recording.db, network, &origin, change).await {
-            tracing::warn!(%network, %error, "an opened breaker is not in the audit log");
+            tracing::warn!(%network, %error, "could not write an opened breaker to the audit log");
         }
     });
 }

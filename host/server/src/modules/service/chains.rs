@@ -1,4 +1,4 @@
-//! The chains of the extension points: read, replaced, rolled back.
+//! Chains of the extension points: reading, replacing, rolling back.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::modules::state::{ActiveChain, NetworkChains};
 use crate::modules::store::{chains as store, versions};
 use crate::values::{NetworkId, hex};
 
-/// The chain of a point; none where it never had one.
+/// Chain of a point; none if it never had one.
 pub(in crate::modules) async fn get(
     app: &App,
     network: NetworkId,
@@ -30,13 +30,13 @@ pub(in crate::modules) async fn get(
     Ok(app.modules.load_chains(app, network).await?.get(point))
 }
 
-/// A module that failed its trial: name, version, and why.
+/// A module that failed its trial: name, version and reason.
 pub(in crate::modules) type FailedTrial = (String, i64, String);
 
-/// Replaces a chain from the next call on, and closes its breakers. The same chain again changes nothing else.
+/// Replaces a chain from the next call on, and closes its breakers. An identical chain has no other effect.
 ///
-/// Each module is tried with its configuration before. One that fails is refused unless it is in the chain already as it
-/// is, or `force` is given; answers those that failed.
+/// Each module is tried with its configuration first. A failing one is refused unless it is unchanged in the chain or
+/// `force` is given; returns those that failed.
 pub(in crate::modules) async fn put(
     app: &App,
     network: NetworkId,
@@ -65,13 +65,13 @@ pub(in crate::modules) async fn put(
     Ok((chain, failed))
 }
 
-/// Whether a trial of the two tries the same.
+/// True if the trials of both would be the same.
 fn is_same_trial(one: &LinkSpec, other: &LinkSpec) -> bool {
     (&one.name, one.version, &one.config, one.limits) == (&other.name, other.version, &other.config, other.limits)
 }
 
-/// Makes the trial calls of each module of a chain once per configuration and limits. Answers the places of those that
-/// failed, and why.
+/// Makes the trial calls of each module of a chain, once per configuration and limits. Returns the positions of those
+/// that failed, with the reasons.
 async fn run_trials(
     app: &App,
     chains: &NetworkChains,
@@ -109,7 +109,7 @@ pub(in crate::modules) async fn roll_back(
     replace(app, network, &chains, point, specs, links, lease, (origin, Action::ChainRolledBack)).await
 }
 
-/// Checks what needs no look-up.
+/// Checks the parts that need no look-up.
 fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), ModulesError> {
     let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
     let most = Limit::ChainLinks.bound();
@@ -134,7 +134,7 @@ fn check(specs: &[LinkSpec], point: Point, limits: &ModuleLimits) -> Result<(), 
     Ok(())
 }
 
-/// What the audit log shows of a chain. A module's configuration may hold secrets.
+/// A chain's form in the audit log. Configurations are left out, as they may hold secrets.
 fn shown(specs: &[LinkSpec]) -> Vec<Value> {
     let links = specs.iter().map(|spec| {
         let mut link = serde_json::to_value(spec).unwrap_or_default();
@@ -148,7 +148,7 @@ fn shown(specs: &[LinkSpec]) -> Vec<Value> {
     links.collect()
 }
 
-/// Loads the modules of a chain; those that stay as they are keep their counts.
+/// Loads the modules of a chain; unchanged ones keep their counts.
 async fn make_links(
     app: &App,
     network: NetworkId,
@@ -165,8 +165,8 @@ async fn make_links(
     Ok(links)
 }
 
-/// Stores the chain, then swaps it in: calls meanwhile run the previous one. It is stored only
-/// while this node owns the network, so that the next owner reads the new one.
+/// Stores the chain, then swaps it in; calls in between run the previous one. It is stored only while this node owns
+/// the network, so that the next owner reads the new one.
 #[expect(clippy::too_many_arguments, reason = "what is stored, and who stores it where")]
 async fn replace(
     app: &App,
@@ -192,7 +192,7 @@ async fn replace(
             if !app.shards.lock_lease(&mut tx, network).await? {
                 return Err(ModulesError::Moving);
             }
-            // In the order of their names, so that two changes never deadlock.
+            // Sorted by name, so that two changes never deadlock.
             for name in &names {
                 versions::lock_name(&mut tx, network, name).await?;
             }

@@ -21,7 +21,7 @@ pub(in crate::modules) struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Loads the module. A missing one is 404: the caller asks for it, unlike one that a chain names.
+    /// Loads the module. A missing one is 404: the caller names it, unlike one that a chain names.
     pub(super) async fn load(&self, app: &App, network: NetworkId) -> Result<ModuleHandle, ModulesError> {
         match links::load_module(app, network, self.point, self.name, self.version).await {
             Err(ModulesError::UnknownVersion(name, version)) => {
@@ -32,7 +32,7 @@ impl Target<'_> {
     }
 }
 
-/// The options of a dry run; what is left out is as in production.
+/// Options of a dry run; the defaults are those of production.
 #[derive(Default)]
 pub(in crate::modules) struct DryRunOptions {
     pub(in crate::modules) config: Map<String, Value>,
@@ -40,7 +40,7 @@ pub(in crate::modules) struct DryRunOptions {
     pub(in crate::modules) seed: Option<u64>,
 }
 
-/// The outcome of a dry run, and the time and seed it had.
+/// Outcome of a dry run, with its time and seed.
 pub(in crate::modules) struct DryRun {
     pub(in crate::modules) report: CallReport<Value>,
     pub(in crate::modules) now_ms: u64,

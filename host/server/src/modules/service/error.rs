@@ -1,4 +1,4 @@
-//! The errors of requests about modules.
+//! Errors of requests about modules.
 
 use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
@@ -7,74 +7,74 @@ use crate::blobs::BlobError;
 use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
 
-/// Why a request about modules failed.
+/// Reason for the failure of a request about modules.
 #[derive(Debug, thiserror::Error)]
 pub enum ModulesError {
-    /// The name breaks the rules.
+    /// The name is invalid.
     #[error("In the query, `name`: {0}.")]
     InvalidName(String),
-    /// The bytes can't be a module.
-    #[error("This can't be a module: {0}.")]
+    /// The bytes are not a valid module.
+    #[error("Not a valid module: {0}.")]
     InvalidModule(String),
-    /// There is no such module in this network.
+    /// The network has no such module.
     #[error("This network has no module `{0}`.")]
     UnknownModule(String),
     /// A chain names a module that does not exist.
     #[error("This network has no version {1} of a module `{0}`.")]
     UnknownVersion(String, i64),
     /// A chain names a module that is not READY.
-    #[error("Version {1} of `{0}` is not READY and can't be put into a chain.")]
+    #[error("Version {1} of `{0}` is not READY and cannot be used in a chain.")]
     NotReady(String, i64),
     /// A chain names a module that does not serve the point.
     #[error("Version {1} of `{0}` does not serve the extension point `{2}`.")]
     PointNotOffered(String, i64, Point),
-    /// A chain names it.
-    #[error("Version {1} of `{0}` is in the chain of `{2}`; take it out first.")]
+    /// A chain uses it.
+    #[error("Version {1} of `{0}` is in the chain of `{2}`; remove it from the chain first.")]
     InUse(String, i64, String),
-    /// The chain as a whole, or a link of it, breaks the rules.
+    /// The chain, or a link of it, is invalid.
     #[error("In the body, `{0}`.")]
     InvalidChain(String),
-    /// A module that is new in the chain, or newly configured, fails its trial call.
+    /// A new or newly configured module of the chain fails its trial call.
     #[error(
-        "In the body, `modules[{at}]`: with this configuration `{name}` fails: {why}. With `?force=true` it is put there \
-         all the same."
+        "In the body, `modules[{at}]`: with this configuration `{name}` fails: {why}. Use `?force=true` to activate it \
+         anyway."
     )]
     FailedTrial {
-        /// Its place in the chain.
+        /// Its position in the chain.
         at: usize,
         /// Its name.
         name: String,
-        /// How it failed, and what it last logged.
+        /// Reason, and its last log lines.
         why: String,
     },
-    /// The network's other uploads are not done.
-    #[error("Other uploads of this network are under way; try again later.")]
+    /// The network's other uploads are still in progress.
+    #[error("Other uploads of this network are in progress; try again later.")]
     TooManyUploads,
     /// Nothing was changed; the network's next owner serves the request.
     #[error("This network is moving to another of the hub's nodes; try again.")]
     Moving,
     /// There is no such point.
-    #[error("There is no extension point `{0}`; there are matchmaking, chat and punishment.")]
+    #[error("No extension point `{0}`; use matchmaking, chat or punishment.")]
     UnknownPoint(String),
-    /// There is no previous chain.
-    #[error("The extension point `{0}` never had another chain.")]
+    /// The point has no previous chain.
+    #[error("The extension point `{0}` has no previous chain.")]
     NothingBefore(Point),
-    /// The call is not recorded, or not any more.
-    #[error("There is no call `{0}` among the latest of the extension point `{1}` at this hub node.")]
+    /// The call is not recorded, or no longer.
+    #[error("No recorded call `{0}` of the extension point `{1}` at this hub node.")]
     UnknownCall(String, Point),
-    /// The replay is of many calls and of one.
-    #[error("In the body, `callId`: say either which call or how many, by `last`.")]
+    /// The request names one call and a number of calls.
+    #[error("In the body, `callId`: must not be combined with `last`.")]
     OneOrMany,
-    /// A dry run's input is not what the point takes.
+    /// The input does not fit the point.
     #[error("In the body, `input`: {0}.")]
     InvalidInput(String),
-    /// A module's code could not be loaded; the operator finds why in the log.
-    #[error("a module could not be loaded: {0}")]
+    /// A module's code could not be loaded; the reason is in the operator's log.
+    #[error("could not load a module: {0}")]
     Load(#[from] hub_sandbox::LoadError),
-    /// The sandbox failed; the operator finds why in the log.
-    #[error("a module could not be prepared: {0}")]
+    /// The sandbox failed; the reason is in the operator's log.
+    #[error("could not prepare a module: {0}")]
     Sandbox(String),
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
     /// The database failed.
@@ -83,8 +83,8 @@ pub enum ModulesError {
     /// The store of blobs failed.
     #[error(transparent)]
     Blob(BlobError),
-    /// What is stored can't be read.
-    #[error("a stored chain can't be read: {0}")]
+    /// A stored chain is unreadable.
+    #[error("could not read a stored chain: {0}")]
     Stored(#[from] serde_json::Error),
 }
 

@@ -1,8 +1,8 @@
-//! The modules' key-value stores: expiry by the hub's clock, atomic increments, a quota.
+//! Key-value stores of modules: expiry by the hub's clock, atomic increments, a quota.
 //!
 //! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/develop/decisions/0012-module-stores.md`).
 //!
-//! An entry's size is its key's bytes, its value's (a number counts as 20) and 64 of overhead.
+//! Size of an entry: the bytes of its key and value (a number counts as 20) and 64 of overhead.
 
 use hub_sandbox::contract::HostError;
 
@@ -11,14 +11,14 @@ use crate::clock::Millis;
 use crate::limits::{Limit, QuotaExceeded, check_storage};
 use crate::modules::store::key_value::{self as store, Owner, Stored};
 
-/// What one module may store in one network, in bytes.
+/// Maximum size in bytes of one module's store in one network.
 pub(in crate::modules) const QUOTA: i64 = Limit::ModuleStoreBytes.bound();
 const ENTRY_BYTES: i64 = 64;
 const NUMBER_BYTES: i64 = 20;
-/// Expired entries that a write deletes first, so that they never pile up.
+/// Expired entries that a write deletes first, so that they do not pile up.
 const PURGE_LIMIT: i64 = 16;
 
-/// Why a store call failed.
+/// Reason for the failure of a store call.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::modules) enum StoreError {
     #[error("{0}")]
@@ -37,14 +37,14 @@ impl From<StoreError> for HostError {
             StoreError::Invalid(why) => Self::Invalid(why.to_owned()),
             StoreError::Full | StoreError::Quota(_) => Self::QuotaExceeded,
             StoreError::Database(error) => {
-                tracing::warn!(%error, "a module's store could not be reached");
+                tracing::warn!(%error, "could not reach a module's store");
                 Self::Unavailable
             }
         }
     }
 }
 
-/// A value as the database has it: a whole number in its canonical form as a number.
+/// A value in the database's form: an integer in canonical form is stored as a number.
 fn stored(value: &str) -> Stored {
     match value.parse::<i64>() {
         Ok(number) if number.to_string() == value => Stored::Number(number),
@@ -67,12 +67,12 @@ fn size(key: &str, stored: &Stored) -> i64 {
     ENTRY_BYTES + key.len() as i64 + value
 }
 
-/// When something of this ttl expires.
+/// Time at which an entry with this ttl expires.
 pub(in crate::modules) fn expiry(now: Millis, ttl_ms: Option<u64>) -> Option<Millis> {
     ttl_ms.map(|ttl| now.saturating_add(i64::try_from(ttl).unwrap_or(i64::MAX)))
 }
 
-/// The value of a key.
+/// Value of a key.
 pub(in crate::modules) async fn get(app: &App, of: Owner<'_>, key: &str) -> Result<Option<String>, StoreError> {
     Ok(store::get(&app.module_store, of, key.as_bytes(), app.clock.now()).await?.map(text))
 }
@@ -101,7 +101,7 @@ pub(in crate::modules) async fn set(
         .await
 }
 
-/// Refuses an entry that is more than the network may store.
+/// Refuses an entry that exceeds the network's storage.
 async fn check_room(app: &App, of: Owner<'_>, key: &str, size: i64) -> Result<(), StoreError> {
     check_storage(app, of.network, size, store::entry_bytes(&app.module_store, of, key.as_bytes())).await
 }
@@ -116,7 +116,7 @@ pub(in crate::modules) async fn increment(
 ) -> Result<i64, StoreError> {
     let now = app.clock.now();
     let in_range = if by < 0 { (i64::MIN - by, i64::MAX) } else { (i64::MIN, i64::MAX - by) };
-    // One statement is enough where there is a number already.
+    // One statement suffices if the key holds a number.
     if let Some(sum) = store::add(&app.module_store, of, key.as_bytes(), by, in_range, now).await? {
         return Ok(sum);
     }
@@ -142,14 +142,14 @@ pub(in crate::modules) async fn increment(
         .await
 }
 
-/// A key's value after an increment.
+/// Value of a key after an increment.
 pub(in crate::modules) fn sum(value: Option<&str>, by: i64) -> Result<i64, StoreError> {
     let number = value.map_or(Ok(0), str::parse::<i64>);
-    let number = number.map_err(|_| StoreError::Invalid("what is stored under this key is no whole number"))?;
+    let number = number.map_err(|_| StoreError::Invalid("the value of this key is not an integer"))?;
     number.checked_add(by).ok_or(StoreError::Invalid("the sum is too large"))
 }
 
-/// Deletes a key; false where there was none.
+/// Deletes a key; false if there was none.
 pub(in crate::modules) async fn delete(app: &App, of: Owner<'_>, key: &str) -> Result<bool, StoreError> {
     let now = app.clock.now();
     app.module_store
@@ -163,8 +163,7 @@ pub(in crate::modules) async fn delete(app: &App, of: Owner<'_>, key: &str) -> R
         .await
 }
 
-/// Writes the store's usage; an error over the quota rolls the transaction back.
-/// Counts anew what a module stores: entries of it were deleted.
+/// Counts the bytes of a module's store again after a deletion of entries.
 pub(crate) async fn recount_store(
     tx: &mut hub_db::Tx,
     network: crate::values::NetworkId,

@@ -1,15 +1,15 @@
-//! Where the modules' key-value stores are, and how those of an older hub get there.
+//! Location of the modules' key-value stores, and their move from an older hub's file.
 
 use hub_db::{Backend, Db};
 
 use crate::config::Settings;
 use crate::modules::store::key_value_move as store;
 
-/// Rows that are moved in one transaction.
+/// Rows moved in one transaction.
 const BATCH: i64 = 200;
 
-/// Opens the database of the modules' key-value stores: on SQLite a file of its own, with what the hub's file held of them
-/// before.
+/// Opens the database of the modules' key-value stores: on SQLite a separate file, with the entries that the hub's file
+/// held before.
 pub(crate) async fn open_store(settings: &Settings, db: &Db) -> Result<Db, hub_db::Error> {
     if db.backend() == Backend::Postgres {
         return Ok(db.clone());
@@ -19,14 +19,14 @@ pub(crate) async fn open_store(settings: &Settings, db: &Db) -> Result<Db, hub_d
     Ok(own)
 }
 
-/// Whatever this is interrupted by, it goes on with the next start: nothing is deleted before its copy is on the disk, and
-/// nothing is copied over what is there.
+/// After any interruption it continues at the next start: nothing is deleted before its copy is on the disk, and no
+/// copy overwrites an existing entry.
 async fn move_entries(from: &Db, to: &Db) -> Result<(), hub_db::Error> {
     let usage = store::usage(from).await?;
     if usage.is_empty() {
         return Ok(());
     }
-    tracing::info!("the modules' stores move into a file of their own");
+    tracing::info!("moving the modules' stores into a separate file");
     to.transaction(async |mut tx| store::insert_usage(&mut tx, &usage).await).await?;
     loop {
         let entries = store::entries(from, BATCH).await?;

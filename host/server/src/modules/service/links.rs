@@ -1,4 +1,4 @@
-//! Links of chains: modules that are loaded and can be called.
+//! Links of chains: modules that are loaded and ready for calls.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::modules::service::storing::read_component;
 use crate::modules::store::versions::{self, VersionRef};
 use crate::values::NetworkId;
 
-/// The links of the previous chain, each to be reused once, with its breaker and statistics.
+/// Links of the previous chain, each reusable once, with its breaker and statistics.
 pub(in crate::modules) struct ReusableLinks(Vec<(LinkSpec, Arc<Link>)>);
 
 impl ReusableLinks {
@@ -30,7 +30,7 @@ impl ReusableLinks {
     }
 }
 
-/// Reuses a link of the previous chain, or makes a new one.
+/// Reuses a link of the previous chain, or creates a new one.
 pub(in crate::modules) async fn reuse_or_make(
     app: &App,
     network: NetworkId,

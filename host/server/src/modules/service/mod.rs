@@ -1,4 +1,4 @@
-//! The rules of modules. Other components ask their network's modules through [`call`].
+//! Rules of modules. Other components call their network's modules through [`call`].
 
 mod breakers;
 mod calls;

@@ -1,7 +1,8 @@
-//! Running a module on recorded calls: with their inputs, time, seed and host answers.
+//! Runs a module on recorded calls: with their inputs, time, seed and host answers.
 //!
-//! A replay changes nothing and gives the same result every time, to the byte and to the fuel. So a replayed call has the
-//! fuel, memory, host calls and log lines that it had then, else those of the chain, and far more time than that fuel takes.
+//! A replay changes nothing and gives the same result every time, to the byte and to the fuel. So a replayed call has
+//! the recorded fuel, memory, host calls and log lines, else those of the chain, and far more time than that fuel
+//! takes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,11 +20,11 @@ use crate::modules::service::dry_run::Target;
 use crate::modules::service::error::ModulesError;
 use crate::values::NetworkId;
 
-/// Examples that are shown.
+/// Number of examples shown.
 const MAX_EXAMPLES: usize = 10;
-/// After this long it stops with the calls that are done.
+/// Time limit: a replay stops with the calls done so far.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// A replay computes for this long, and then pauses for as long.
+/// A replay computes for this long, then pauses for as long.
 const TIME_SLICE: Duration = Duration::from_millis(10);
 const COMPUTE: Duration = Duration::from_secs(10);
 
@@ -44,9 +45,9 @@ pub(in crate::modules) struct Summary {
 pub(in crate::modules) struct Replayed {
     pub(in crate::modules) record: Arc<Record>,
     pub(in crate::modules) config: String,
-    /// What it was given: the recorded input of the module of its name, else that of the call.
+    /// Its input: that of the module of the same name, else that of the call.
     pub(in crate::modules) input: AnyInput,
-    /// The recorded answer of the module of its name, else the call's ruling.
+    /// Recorded answer of the module of the same name, else the call's ruling.
     pub(in crate::modules) recorded: Value,
     pub(in crate::modules) report: CallReport<Value>,
     pub(in crate::modules) unrecorded: u64,
@@ -57,11 +58,11 @@ struct Replay<'a> {
     network: NetworkId,
     target: &'a Target<'a>,
     module: ModuleHandle,
-    /// The configuration that was asked for.
+    /// Requested configuration.
     config: Option<String>,
-    /// The chain's, else `{}`: for calls that did not reach the module.
+    /// Configuration of the chain, else `{}`: for calls that did not reach the module.
     default_config: String,
-    /// The chain's, else the network's: likewise.
+    /// Limits of the chain, else of the network: likewise.
     default_limits: Limits,
 }
 
@@ -104,7 +105,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Runs the module over the newest calls of its point, the newest first.
+/// Runs the module over the newest calls of its point, newest first.
 pub(in crate::modules) async fn many(
     app: &App,
     network: NetworkId,

@@ -14,7 +14,8 @@ use crate::modules::service::error::ModulesError;
 use crate::modules::store::versions::{self as store, CompileOutcome, NewVersion, VersionRef};
 use crate::values::NetworkId;
 
-/// The outcome of preparing an upload, and the component if it had to be wrapped into one; fails where the hub did.
+/// Outcome of preparing an upload, with the component if the upload had to be wrapped into one. Fails if the hub
+/// failed.
 pub(super) fn evaluate(
     outcome: Result<Prepared, PrepareError>,
 ) -> Result<(CompileOutcome, Option<Bytes>), ModulesError> {
@@ -36,7 +37,7 @@ pub(super) fn evaluate(
                 component_id: None,
                 points: Points::default(),
                 world_version: None,
-                // It may quote the module, which may hold anything; PostgreSQL's text can't.
+                // It may quote the module, which may contain anything; PostgreSQL's text cannot hold NUL.
                 reason: Some(reason.replace('\0', "\u{fffd}").trim_end_matches('.').to_owned()),
             };
             Ok((outcome, None))
@@ -74,19 +75,19 @@ pub(super) async fn insert(
         created_at: app.clock.now(),
     };
     let blobs = Parts { upload: upload_blob, component: component_blob };
-    // On its own: a caller who hangs up from here on has uploaded it.
+    // A separate task: the upload counts even if the client disconnects from here on.
     let (task, bytes, origin) = (app.clone(), bytes.clone(), origin.clone());
     let inserting = async move { insert_version(&task, network, new, bytes, blobs, compiled, origin).await };
     tokio::spawn(hub_db::with_tenant(network.0, inserting)).await.map_err(BlobError::from)?
 }
 
-/// The large ones of a version's bytes, in the store and without a key.
+/// A version's large bytes, in the store but still without a key.
 struct Parts {
     upload: Option<TemporaryBlob>,
     component: Option<TemporaryBlob>,
 }
 
-/// A stored version, or the one that has the same bytes already.
+/// A stored version, or the existing one with the same bytes.
 pub(super) enum Inserted {
     New(ModuleRow),
     Known(ModuleRow),
@@ -103,7 +104,7 @@ async fn insert_version(
 ) -> Result<Inserted, ModulesError> {
     let (outcome, component) = compiled.unzip();
     let component = component.flatten();
-    // Blobs have the number in their key.
+    // Keys of blobs contain the number.
     let mut keys = vec![];
     if parts.upload.is_some() || parts.component.is_some() {
         let name = &new.name;
@@ -128,7 +129,7 @@ async fn insert_version(
                 store::lock_name(&mut tx, network, &new.name).await?;
             }
             if let Some(same) = store::find_same(&mut tx, network, &new.name, &new.sha256).await? {
-                // The number it may have taken is taken back with the transaction.
+                // The transaction's rollback also returns the number.
                 return Err(NotInserted::Same(Box::new(same)));
             }
             store::insert(&mut tx, network, &new, &bytes).await?;
@@ -154,10 +155,10 @@ async fn insert_version(
     }
 }
 
-/// Why a version was not inserted.
+/// Reason for which a version was not inserted.
 enum NotInserted {
     Same(Box<ModuleRow>),
-    /// Whether it was committed after all is not always known: its blobs stay for the sweep.
+    /// The commit may be uncertain: its blobs stay for the sweep.
     Failed(hub_db::Error),
 }
 
@@ -182,7 +183,7 @@ fn compiling(new: NewVersion) -> ModuleRow {
     }
 }
 
-/// Records the outcome of a COMPILING version. Of one that is REJECTED the row stays, with the reason, and no bytes do.
+/// Records the outcome of a COMPILING version. A REJECTED one keeps its row, with the reason, but no bytes.
 pub(super) async fn record_outcome(
     app: &App,
     network: NetworkId,
@@ -209,7 +210,7 @@ pub(super) async fn record_outcome(
                 blobs::mark_unreferenced(&mut tx, key).await?;
             }
         }
-        // Where another node was quicker, its component is the same.
+        // If another node was quicker, its component is the same.
         let is_there = row.is_some() || store::find(&mut tx, network, name, version).await?.is_some();
         Ok::<_, hub_db::Error>((is_there, unreferenced))
     });
@@ -221,7 +222,7 @@ pub(super) async fn record_outcome(
     Ok(())
 }
 
-/// The keys of a version's bytes, as far as they are blobs.
+/// Keys of a version's bytes that are blobs.
 pub(super) fn keys(of: VersionRef<'_>, sha256: &str, component_id: Option<&str>) -> Vec<BlobKey> {
     let VersionRef { network, name, version } = of;
     let upload = BlobKey::module_upload(network, sha256, name, version);
@@ -230,7 +231,7 @@ pub(super) fn keys(of: VersionRef<'_>, sha256: &str, component_id: Option<&str>)
     [upload].into_iter().chain(component).collect()
 }
 
-/// The bytes of a version as they were uploaded, to be read.
+/// Opens the uploaded bytes of a version for reading.
 pub(super) async fn open_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Blob>, ModulesError> {
     let Some(code) = store::code(db, of).await? else { return Ok(None) };
     if !code.upload.is_empty() {
@@ -239,13 +240,13 @@ pub(super) async fn open_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> R
     open_blob(blobs, &BlobKey::module_upload(of.network, &code.sha256, of.name, of.version)).await.map(Some)
 }
 
-/// The bytes of a version as they were uploaded.
+/// Uploaded bytes of a version.
 pub(super) async fn read_upload(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Bytes>, ModulesError> {
     let Some(upload) = open_upload(db, blobs, of).await? else { return Ok(None) };
     Ok(Some(upload.bytes().await?))
 }
 
-/// The component of a version, which runs.
+/// Component of a version, which runs.
 pub(super) async fn read_component(db: &Db, blobs: &Blobs, of: VersionRef<'_>) -> Result<Option<Bytes>, ModulesError> {
     let Some(code) = store::code(db, of).await? else { return Ok(None) };
     match (code.component, code.component_id) {

@@ -1,4 +1,4 @@
-//! From uploaded bytes to a numbered version that can be put into a chain.
+//! From uploaded bytes to a numbered version that can be used in a chain.
 
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -21,39 +21,38 @@ use crate::modules::store::chains as chain_store;
 use crate::modules::store::versions::{self as store, VersionRef};
 use crate::values::NetworkId;
 
-/// How long an upload waits for its module to be READY before it is answered with COMPILING.
+/// Time an upload waits for its module to be READY before the answer is COMPILING.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long an upload waits, unread, for its permit.
+/// Time an upload waits, unread, for its permit.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(20);
-/// A version that is COMPILING for this long was abandoned by a hub that stopped.
+/// Age from which a COMPILING version counts as abandoned by a hub that stopped.
 const ABANDONED_AFTER: Duration = Duration::from_secs(90);
 
-/// What became of an upload.
+/// Outcome of an upload.
 pub(in crate::modules) enum Uploaded {
-    /// It is a new version, READY.
+    /// A new version, READY.
     New(ModuleRow),
-    /// The same bytes were there already.
+    /// The same bytes already exist.
     Known(ModuleRow),
-    /// It is a version that is still being compiled.
+    /// A version that is still being compiled.
     Compiling(ModuleRow),
 }
 
-/// Preparing that can go on after its request was answered. It gives the permit back, which is held until the bytes are
-/// stored.
+/// Preparation that may outlast its request. It returns the permit, which is held until the bytes are stored.
 type Preparing = Pin<Box<dyn Future<Output = (Result<Prepared, PrepareError>, UploadPermit)> + Send>>;
 
 /// Waits for the permit to read an upload.
 pub(in crate::modules) async fn permit(app: &App, network: NetworkId) -> Result<UploadPermit, ModulesError> {
     let network = network.to_string();
     tokio::select! {
-        // A free permit counts, however late it is looked for.
+        // A free permit counts even if it is found late.
         biased;
         permit = app.modules.sandbox.upload_permit(&network) => Ok(permit),
         () = app.clock.sleep(PERMIT_TIMEOUT) => Err(ModulesError::TooManyUploads),
     }
 }
 
-/// Makes the bytes the name's next version, unless it has them already.
+/// Makes the bytes the name's next version, unless they already exist.
 pub(in crate::modules) async fn upload(
     app: &App,
     network: NetworkId,
@@ -102,7 +101,7 @@ fn prepare(app: &App, bytes: Bytes, permit: UploadPermit) -> Preparing {
     Box::pin(async move { (sandbox.prepare_for(&permit, bytes).await, permit) })
 }
 
-/// The answer to bytes that are there already.
+/// Answer to bytes that already exist.
 fn known(app: &App, network: NetworkId, row: ModuleRow) -> Result<Uploaded, ModulesError> {
     match row.state {
         ModuleState::Ready => Ok(Uploaded::Known(row)),
@@ -124,14 +123,14 @@ fn spawn_compile(app: &App, network: NetworkId, row: &ModuleRow, preparing: Prep
     app.spawn(async move {
         let (outcome, _permit) = preparing.await;
         if let Err(error) = record_outcome(&task, network, &key.1, key.2, outcome).await {
-            // It stays COMPILING, and is resumed when it is next read.
-            tracing::error!(module = key.1, version = key.2, %error, "a module could not be prepared");
+            // It stays COMPILING and is resumed at its next read.
+            tracing::error!(module = key.1, version = key.2, %error, "could not prepare a module");
         }
         task.modules.compiling.lock().remove(&key);
     });
 }
 
-/// Prepares a COMPILING version that was abandoned.
+/// Resumes an abandoned COMPILING version.
 fn resume_compile(app: &App, network: NetworkId, row: &ModuleRow) {
     let is_abandoned = app.clock.now().saturating_sub(row.created_at) >= millis(ABANDONED_AFTER);
     if row.state != ModuleState::Compiling || !is_abandoned {
@@ -144,7 +143,7 @@ fn resume_compile(app: &App, network: NetworkId, row: &ModuleRow) {
         let outcome =
             match storing::read_upload(&task.db, &task.blobs, VersionRef { network, name: &name, version }).await {
                 Ok(Some(upload)) => sandbox.prepare_for(&permit, upload).await,
-                Ok(None) => Err(PrepareError::Internal("it was deleted".to_owned())),
+                Ok(None) => Err(PrepareError::Internal("it has been deleted".to_owned())),
                 Err(error) => Err(PrepareError::Internal(error.to_string())),
             };
         (outcome, permit)
@@ -169,7 +168,7 @@ fn unknown(name: &str, version: i64) -> ModulesError {
     ModulesError::UnknownModule(format!("{name} version {version}"))
 }
 
-/// The bytes of a version as they were uploaded, to be read.
+/// Opens the uploaded bytes of a version for reading.
 pub(in crate::modules) async fn open(
     app: &App,
     network: NetworkId,
@@ -180,7 +179,7 @@ pub(in crate::modules) async fn open(
     upload.ok_or_else(|| unknown(name, version))
 }
 
-/// The newest version of each name, and how many names there are.
+/// The newest version of each name, and the number of names.
 pub(in crate::modules) async fn list(
     app: &App,
     network: NetworkId,
@@ -190,7 +189,7 @@ pub(in crate::modules) async fn list(
     Ok(store::list_newest(&app.db, network, limit, offset).await?)
 }
 
-/// The versions of a name, newest first, and how many there are; unknown where there is none.
+/// Versions of a name, newest first, and their number; an error if there is none.
 pub(in crate::modules) async fn versions(
     app: &App,
     network: NetworkId,
@@ -205,7 +204,7 @@ pub(in crate::modules) async fn versions(
     Ok((rows, total))
 }
 
-/// Deletes a version that no chain names.
+/// Deletes a version that no chain uses.
 pub(in crate::modules) async fn delete(
     app: &App,
     network: NetworkId,

@@ -1,4 +1,4 @@
-//! The chains of the points.
+//! Chains of the points.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -22,7 +22,7 @@ pub(in crate::modules) async fn find(db: &Db, network: NetworkId, point: &str) -
         .await
 }
 
-/// Replaces a chain, which becomes the previous one. Answers the new revision.
+/// Replaces a chain, which becomes the previous one. Returns the new revision.
 pub(in crate::modules) async fn put(
     tx: &mut Tx,
     network: NetworkId,

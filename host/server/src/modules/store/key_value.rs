@@ -1,18 +1,18 @@
-//! The modules' key-value stores and how full they are.
+//! Key-value stores of modules and their usage.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Whose store: a module's, by its name.
+/// Owner of a store: a module, by its name.
 #[derive(Clone, Copy)]
 pub(in crate::modules) struct Owner<'a> {
     pub(in crate::modules) network: NetworkId,
     pub(in crate::modules) module: &'a str,
 }
 
-/// What is stored under a key: text or a whole number.
+/// Value of a key: text or an integer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::modules) enum Stored {
     Text(Vec<u8>),
@@ -61,7 +61,7 @@ pub(in crate::modules) async fn get(db: &Db, of: Owner<'_>, key: &[u8], now: Mil
     Ok(row.map(|(value, number)| Stored::from_parts(value, number)))
 }
 
-/// The size of an entry, expired or not; 0 where there is none.
+/// Size of an entry, expired or not; 0 if there is none.
 pub(in crate::modules) async fn entry_bytes(db: &Db, of: Owner<'_>, key: &[u8]) -> Result<i64, Error> {
     let row: Option<(i64,)> = db
         .query("SELECT size FROM module_store WHERE network_id = $1 AND module = $2 AND key = $3")
@@ -73,7 +73,7 @@ pub(in crate::modules) async fn entry_bytes(db: &Db, of: Owner<'_>, key: &[u8]) 
     Ok(row.map_or(0, |(size,)| size))
 }
 
-/// Adds to a number that is between `min` and `max`; none where there is no such number.
+/// Adds to a number between `min` and `max`; none if there is no such number.
 pub(in crate::modules) async fn add(
     db: &Db,
     of: Owner<'_>,
@@ -101,7 +101,7 @@ pub(in crate::modules) async fn add(
     Ok(row.map(|(number,)| number))
 }
 
-/// How many bytes the store holds. Locks the store until the transaction ends.
+/// Size of the store in bytes. Locks the store until the transaction ends.
 pub(in crate::modules) async fn lock_usage(tx: &mut Tx, of: Owner<'_>) -> Result<i64, Error> {
     let (bytes,) = tx
         .query(
@@ -116,7 +116,7 @@ pub(in crate::modules) async fn lock_usage(tx: &mut Tx, of: Owner<'_>) -> Result
     Ok(bytes)
 }
 
-/// How many bytes its entries have.
+/// Size of its entries in bytes.
 pub(in crate::modules) async fn count_bytes(tx: &mut Tx, of: Owner<'_>) -> Result<i64, Error> {
     let (bytes,) = tx
         .query("SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM module_store WHERE network_id = $1 AND module = $2")
@@ -187,7 +187,7 @@ pub(in crate::modules) async fn put(
     Ok(())
 }
 
-/// Replaces a value and leaves its expiry.
+/// Replaces a value and keeps its expiry.
 pub(in crate::modules) async fn replace(
     tx: &mut Tx,
     of: Owner<'_>,
@@ -221,7 +221,7 @@ pub(in crate::modules) async fn delete(tx: &mut Tx, of: Owner<'_>, key: &[u8]) -
     Ok(())
 }
 
-/// Deletes up to `limit` expired entries; answers the bytes they took.
+/// Deletes up to `limit` expired entries. Returns the bytes they took.
 pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, now: Millis, limit: i64) -> Result<i64, Error> {
     let sizes: Vec<(i64,)> = tx
         .query(

@@ -1,11 +1,11 @@
-//! The modules' key-value stores of all networks, as they move from one database to another.
+//! Key-value stores of all networks' modules, as they move from one database to another.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// How full a store is.
+/// Usage of a store.
 #[derive(sqlx::FromRow)]
 pub(in crate::modules) struct UsageRow {
     network_id: NetworkId,
@@ -13,7 +13,7 @@ pub(in crate::modules) struct UsageRow {
     bytes: i64,
 }
 
-/// What is under one key.
+/// Entry of one key.
 #[derive(sqlx::FromRow)]
 pub(in crate::modules) struct EntryRow {
     network_id: NetworkId,

@@ -8,7 +8,7 @@ use crate::limits::{Limit, Rows};
 use crate::modules::model::{ModuleRow, ModuleState, Points};
 use crate::values::NetworkId;
 
-/// Names a version.
+/// Reference to a version.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::modules) struct VersionRef<'a> {
     pub(in crate::modules) network: NetworkId,
@@ -25,7 +25,7 @@ pub(in crate::modules) struct NewVersion {
     pub(in crate::modules) created_at: Millis,
 }
 
-/// The outcome of compiling a version.
+/// Outcome of compiling a version.
 #[derive(Clone, Debug)]
 pub(in crate::modules) struct CompileOutcome {
     pub(in crate::modules) state: ModuleState,
@@ -35,7 +35,6 @@ pub(in crate::modules) struct CompileOutcome {
     pub(in crate::modules) reason: Option<String>,
 }
 
-/// Takes the name's next number. Until the transaction ends, nobody else changes anything about this name.
 /// All versions of a network's modules.
 pub(in crate::modules) const MODULES: Rows =
     Rows::few(Limit::Modules, "SELECT COUNT(*) FROM modules WHERE network_id = $1");
@@ -54,7 +53,7 @@ pub(in crate::modules) async fn next_version(tx: &mut Tx, network: NetworkId, na
     Ok(version)
 }
 
-/// Until the transaction ends, nobody else changes anything about this name.
+/// Locks the name: other transactions wait with any change of it until this one ends.
 pub(in crate::modules) async fn lock_name(tx: &mut Tx, network: NetworkId, name: &str) -> Result<(), Error> {
     tx.query("UPDATE module_names SET last_version = last_version WHERE network_id = $1 AND name = $2")
         .bind(network)
@@ -64,12 +63,12 @@ pub(in crate::modules) async fn lock_name(tx: &mut Tx, network: NetworkId, name:
     Ok(())
 }
 
-/// What a column of `module_code` holds: the bytes, or nothing where they are a blob.
+/// Value of a column of `module_code`: the bytes, or nothing if they are a blob.
 fn inline(bytes: &[u8]) -> &[u8] {
     if bytes.len() > INLINE_LIMIT { &[] } else { bytes }
 }
 
-/// Inserts a version. An upload that is too large for its row was stored as a blob before.
+/// Inserts a version. An upload too large for its row is a blob already.
 pub(in crate::modules) async fn insert(
     tx: &mut Tx,
     network: NetworkId,
@@ -99,8 +98,8 @@ pub(in crate::modules) async fn insert(
     Ok(())
 }
 
-/// Records the outcome of compiling; none where the version is gone or has one. A component that is too large for its row
-/// was stored as a blob before.
+/// Records the outcome of compiling; none if the version is gone or has one. A component too large for its row is a
+/// blob already.
 pub(in crate::modules) async fn record_outcome(
     tx: &mut Tx,
     network: NetworkId,
@@ -191,7 +190,7 @@ pub(in crate::modules) async fn find_same(
         .await
 }
 
-/// The newest version of each name, by name, and how many names there are.
+/// The newest version of each name, by name, and the number of names.
 pub(in crate::modules) async fn list_newest(
     db: &Db,
     network: NetworkId,
@@ -213,7 +212,7 @@ pub(in crate::modules) async fn list_newest(
     .await
 }
 
-/// The name's versions, newest first, and how many there are.
+/// The name's versions, newest first, and their number.
 pub(in crate::modules) async fn list_versions(
     db: &Db,
     network: NetworkId,
@@ -232,12 +231,12 @@ pub(in crate::modules) async fn list_versions(
     .await
 }
 
-/// The bytes of a version: in its row, or a blob with this hash where the row has none.
+/// Bytes of a version: in its row, or a blob with this hash if the row has none.
 #[derive(sqlx::FromRow)]
 pub(in crate::modules) struct StoredCode {
     pub(in crate::modules) sha256: String,
     pub(in crate::modules) upload: Vec<u8>,
-    /// None where the upload runs as it is.
+    /// None if the upload runs unchanged.
     pub(in crate::modules) component_id: Option<String>,
     pub(in crate::modules) component: Option<Vec<u8>>,
 }
@@ -255,7 +254,7 @@ pub(in crate::modules) async fn code(db: &Db, of: VersionRef<'_>) -> Result<Opti
     .await
 }
 
-/// Deletes the bytes of a version, whose row stays.
+/// Deletes the bytes of a version; its row stays.
 pub(in crate::modules) async fn delete_code(
     tx: &mut Tx,
     network: NetworkId,
@@ -271,7 +270,7 @@ pub(in crate::modules) async fn delete_code(
     Ok(())
 }
 
-/// Deletes a version; the hashes of its upload and of its component, where there is one.
+/// Deletes a version. Returns the hashes of its upload and of its component, if there is one.
 pub(in crate::modules) async fn delete(
     tx: &mut Tx,
     network: NetworkId,

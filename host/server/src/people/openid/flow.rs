@@ -1,7 +1,7 @@
-//! A sign-in that has begun, as the browser keeps it in a cookie until it comes back from the provider.
+//! A sign-in in progress, kept by the browser in a cookie until it returns from the provider.
 //!
-//! What goes to the provider (state, nonce, the challenge of PKCE) is derived from the whole cookie, so that a cookie that
-//! was changed no longer fits the provider's answer. The cookie's owner learns no more than they sent themselves.
+//! The values for the provider (state, nonce, PKCE challenge) are derived from the whole cookie, so that a modified
+//! cookie no longer fits the provider's answer. The cookie reveals to its owner only their own input.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -13,17 +13,17 @@ use crate::clock::Millis;
 use crate::ids::Ids;
 use crate::text_type::text_type;
 
-/// How long somebody may take at the provider.
+/// Time limit for signing in at the provider.
 pub(in crate::people) const FLOW_TTL: Millis = 10 * 60 * 1000;
 const SECRET_LENGTH: usize = 40;
-/// Longer than any cookie the hub makes.
-const LONGEST: usize = 4096;
+/// Longer than any cookie of the hub.
+const MAX_COOKIE_BYTES: usize = 4096;
 
 text_type! {
-    /// A path on this hub that a browser is sent to: it begins with one `/`, and leads nowhere else.
+    /// A path on this hub for a redirect: it begins with one `/`, and leads nowhere else.
     pub(in crate::people) struct ReturnPath;
     check: |text| match text.as_bytes() {
-        // Browsers read `\` as `/`, and a host behind two of them.
+        // Browsers read `\` as `/`, and a host after two of them.
         [b'/', b'/' | b'\\', ..] => Err("must be a path on this hub"),
         [b'/', rest @ ..] if rest.iter().all(u8::is_ascii_graphic) => {
             (text.len() <= 1024).then_some(()).ok_or("must be at most 1024 characters")
@@ -34,7 +34,7 @@ text_type! {
 }
 
 impl ReturnPath {
-    /// The path with a parameter more in its query.
+    /// Adds a parameter to the path's query.
     pub(in crate::people) fn with(&self, parameter: &str) -> String {
         let (path, fragment) = self.0.split_once('#').map_or((&*self.0, None), |(path, rest)| (path, Some(rest)));
         let separator = if path.contains('?') { '&' } else { '?' };
@@ -51,14 +51,14 @@ struct Contents {
     invitation: Option<String>,
 }
 
-/// A sign-in that has begun.
+/// A sign-in in progress.
 pub(in crate::people) struct Flow {
     contents: Contents,
     cookie: String,
 }
 
 impl Flow {
-    /// A new one.
+    /// Begins a sign-in.
     pub(in crate::people) fn begin(
         ids: &Ids,
         now: Millis,
@@ -71,14 +71,14 @@ impl Flow {
         Ok(Self { contents, cookie })
     }
 
-    /// The one that a cookie holds, unless it has ended.
+    /// Reads a sign-in from a cookie, unless it has expired.
     pub(in crate::people) fn read(cookie: &str, now: Millis) -> Option<Self> {
-        let bytes = BASE64.decode(cookie).ok().filter(|_| cookie.len() <= LONGEST)?;
+        let bytes = BASE64.decode(cookie).ok().filter(|_| cookie.len() <= MAX_COOKIE_BYTES)?;
         let contents: Contents = serde_json::from_slice(&bytes).ok()?;
         (now < contents.expires_at).then(|| Self { contents, cookie: cookie.to_owned() })
     }
 
-    /// What the browser keeps.
+    /// Value of the cookie.
     pub(in crate::people) fn cookie(&self) -> &str {
         &self.cookie
     }
@@ -95,22 +95,22 @@ impl Flow {
         BASE64.encode(Sha256::digest(format!("openid {label}\0{}", self.cookie)))
     }
 
-    /// Shows that an answer belongs to this sign-in.
+    /// Proves that an answer belongs to this sign-in.
     pub(super) fn state(&self) -> String {
         self.derive("state")
     }
 
-    /// Shows that an ID token was made for this sign-in.
+    /// Proves that an ID token was issued for this sign-in.
     pub(super) fn nonce(&self) -> String {
         self.derive("nonce")
     }
 
-    /// Shows that whoever redeems a code began this sign-in.
+    /// Proves that the redeemer of a code began this sign-in.
     pub(super) fn verifier(&self) -> String {
         self.derive("verifier")
     }
 
-    /// Whether an answer with this state belongs to this sign-in.
+    /// True if an answer with this state belongs to this sign-in.
     pub(in crate::people) fn is_answered_by(&self, state: &str) -> bool {
         self.state().as_bytes().ct_eq(state.as_bytes()).into()
     }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_on_this_hub_are_returned_to() {
+    fn return_paths_stay_on_this_hub() {
         for good in ["/", "/console", "/console/people?x=1#/a//b", "/a//b", "/a\\b", "/%2F%2Fevil.example"] {
             assert!(good.parse::<ReturnPath>().is_ok(), "{good}");
         }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn no_character_of_the_cookie_can_be_changed_without_another_state() {
+    fn changed_cookies_have_another_state() {
         let ids = Ids::seeded(1);
         let flow = Flow::begin(&ids, 7, Some("/console".parse().unwrap()), Some("token".to_owned())).unwrap();
         let (state, cookie) = (flow.state(), flow.cookie().to_owned());

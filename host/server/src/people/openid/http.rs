@@ -1,4 +1,4 @@
-//! How the provider is called.
+//! HTTP client for the provider.
 
 use std::time::Duration;
 
@@ -10,38 +10,38 @@ use thiserror::Error;
 
 use crate::http_client;
 
-const CONNECT_WITHIN: Duration = Duration::from_secs(5);
-const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-const LARGEST_ANSWER: usize = 1024 * 1024;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Why the provider was not reached.
+/// Reason for which the provider was not reached.
 #[derive(Debug, Error)]
 pub(super) enum HttpError {
-    /// No answer.
+    /// The provider did not answer.
     #[error(transparent)]
     Http(#[from] reqwest::Error),
-    /// An answer without end.
-    #[error("the answer is larger than {LARGEST_ANSWER} bytes")]
+    /// The answer exceeds the limit.
+    #[error("the answer is larger than {MAX_ANSWER_BYTES} bytes")]
     TooLarge,
-    /// An answer that cannot be passed on.
+    /// The answer cannot be passed on.
     #[error(transparent)]
     Unreadable(#[from] axum::http::Error),
 }
 
-/// Follows no redirect, which could lead into the hub's own network, and waits for no answer without end.
+/// Follows no redirect, which could lead into the hub's own network, and bounds the answer's time and size.
 pub(super) struct HttpClient(reqwest::Client);
 
 impl HttpClient {
     pub(super) fn new(is_https_only: bool) -> anyhow::Result<Self> {
         let builder = http_client::builder()?.redirect(Policy::none()).https_only(is_https_only);
-        Ok(Self(builder.connect_timeout(CONNECT_WITHIN).timeout(ANSWER_WITHIN).build()?))
+        Ok(Self(builder.connect_timeout(CONNECT_TIMEOUT).timeout(ANSWER_TIMEOUT).build()?))
     }
 
     async fn execute(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let mut response = self.0.execute(request.try_into()?).await?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await? {
-            if body.len() + chunk.len() > LARGEST_ANSWER {
+            if body.len() + chunk.len() > MAX_ANSWER_BYTES {
                 return Err(HttpError::TooLarge);
             }
             body.extend_from_slice(&chunk);

@@ -1,8 +1,8 @@
-//! Signing in by OpenID Connect: the provider that the operator chose, and what a browser keeps while somebody is there.
+//! Signing in by OpenID Connect: the operator's provider, and the browser's state during a sign-in there.
 //!
-//! Invariants: no state of a sign-in is kept at the hub, so that any node finishes what another began; an answer of the
-//! provider counts in the browser that asked for it alone, for ten minutes; a person is known by the provider's subject, and
-//! by the address only until they have signed in for the first time.
+//! Invariants: the hub keeps no state of a sign-in, so that any node finishes it; an answer of the provider counts only
+//! in the browser that asked for it, for ten minutes; a person is identified by the provider's subject, and by the
+//! address only until their first sign-in.
 
 mod flow;
 mod http;
@@ -20,10 +20,10 @@ pub(super) use second_factor::{PENDING_TTL, Pending};
 use crate::config::Settings;
 use crate::http::hub_url::is_loopback;
 
-/// Where the provider sends people back to.
+/// Path to which the provider returns people.
 pub(super) const CALLBACK: &str = "/api/people/openid/callback";
 
-/// What the operator agreed on with the provider.
+/// Settings agreed on with the provider.
 struct OpenIdSettings {
     issuer: IssuerUrl,
     client_id: ClientId,
@@ -32,10 +32,10 @@ struct OpenIdSettings {
 }
 
 impl OpenIdSettings {
-    /// The settings; none where people sign in by passwords alone.
+    /// Settings of OpenID Connect; none if people sign in by passwords alone.
     ///
     /// # Errors
-    /// Where only some of the options are given, or an address is none.
+    /// Fails if some of the options are missing, or an address is invalid.
     fn of(settings: &Settings) -> anyhow::Result<Option<Self>> {
         let options = [
             ("--oidc-issuer", &settings.oidc_issuer),
@@ -49,13 +49,14 @@ impl OpenIdSettings {
         };
         anyhow::ensure!(
             settings.public_url.is_some(),
-            "OpenID Connect needs --public-url: the address of the hub that the provider sends people back to"
+            "OpenID Connect needs --public-url: the hub's address, to which the provider returns people"
         );
-        let issuer = IssuerUrl::new(issuer.clone()).context("--oidc-issuer must read as https://id.example does")?;
+        let issuer =
+            IssuerUrl::new(issuer.clone()).context("--oidc-issuer must be a URL such as https://id.example")?;
         let url = issuer.url();
-        // Whoever can change what a provider says of its keys signs in as anybody.
+        // An attacker who can change the provider's answers about its keys can sign in as anyone.
         let is_safe = url.scheme() == "https" || (url.scheme() == "http" && url.host_str().is_some_and(is_loopback));
-        anyhow::ensure!(is_safe, "--oidc-issuer must begin with https://, but for a provider on the hub's own machine");
+        anyhow::ensure!(is_safe, "--oidc-issuer must begin with https://, except for a provider on the same machine");
         Ok(Some(Self {
             issuer,
             client_id: ClientId::new(id.clone()),
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_options_is_refused_by_the_names_of_the_others() {
+    fn incomplete_options_are_refused_by_name() {
         let refused = |options| OpenIdSettings::of(&settings(options)).map(|_| ()).unwrap_err().to_string();
         let (issuer, hub) = (Some("https://id.example/"), Some("https://hub.example"));
         assert_eq!(refused([issuer, None, Some("s"), hub]), "OpenID Connect also needs --oidc-client-id");
@@ -90,7 +91,7 @@ mod tests {
         assert!(OpenIdSettings::of(&settings([None, None, None, hub])).unwrap().is_none());
         for issuer in ["https://id.example/", "http://127.0.0.1:9000", "http://localhost/realms/x"] {
             let read = OpenIdSettings::of(&settings([Some(issuer), Some("hub"), Some("s"), hub])).unwrap().unwrap();
-            // A slash at its end is part of an issuer's name.
+            // A trailing slash is part of an issuer's name.
             assert_eq!(read.issuer.as_str(), issuer);
             assert_eq!(read.callback.as_str(), "https://hub.example/api/people/openid/callback");
         }

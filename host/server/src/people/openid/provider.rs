@@ -1,4 +1,4 @@
-//! The provider: what it says of itself, remembered for a while, and whom it has identified.
+//! The OpenID provider: its metadata, cached for a while, and the people it identified.
 
 use std::sync::Arc;
 
@@ -24,13 +24,13 @@ use crate::http_client;
 use crate::people::openid::http::{HttpClient, HttpError};
 use crate::people::openid::{Flow, OpenIdSettings};
 
-/// How long what the provider says of itself is remembered.
+/// Time for which the provider's metadata is cached.
 const METADATA_TTL: Millis = 10 * 60 * 1000;
-/// How long a provider that did not answer is not asked again, so that nobody waits behind many others for it.
+/// Pause after a failed request for metadata, so that requests do not queue up for the provider.
 const FAILURE_TTL: Millis = 5 * 1000;
 const LONGEST_NAME: usize = 255;
 
-/// Signatures that only the provider can make. Those with the client's secret, which the hub knows too, are never
+/// Signatures that only the provider can make. Those with the client's secret, which the hub also knows, are never
 /// accepted.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RsaSsaPkcs1V15Sha256,
@@ -47,37 +47,37 @@ const ALGORITHMS: [Algorithm; 9] = [
 type Client =
     CoreClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointMaybeSet, EndpointMaybeSet>;
 
-/// Why the provider has identified nobody.
+/// Reason for which the provider identified no one.
 #[derive(Debug, Error)]
 pub(crate) enum OpenIdError {
     /// It does not answer, or not as a provider does; the cause is in the log.
-    #[error("The OpenID provider can't be reached, or does not answer as it should; try again.")]
+    #[error("The OpenID provider is unreachable or gave an invalid answer; try again.")]
     Unavailable,
-    /// It says that the code is used, expired or not for this client.
-    #[error("The OpenID provider refused the code: it was used already, or has expired. Sign in again.")]
+    /// The provider reports the code as used, expired or not for this client.
+    #[error("The OpenID provider refused the code, which is used or expired; sign in again.")]
     CodeRefused,
-    /// What it signed is not for this sign-in.
-    #[error("The OpenID provider's answer can't be trusted: {0}")]
+    /// Its token is not for this sign-in.
+    #[error("The OpenID provider's answer cannot be trusted: {0}")]
     Untrusted(String),
-    /// It does not vouch for the address.
+    /// It did not verify the address.
     #[error("The OpenID provider does not confirm your e-mail address; verify it there, then sign in again.")]
     EmailUnverified,
 }
 
-/// Whom the provider has identified.
+/// A person identified by the provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::people) struct Identity {
-    /// The provider's own id of the person, never another's.
+    /// The provider's id of the person, never reused.
     pub(in crate::people) subject: String,
     /// An address that the provider has verified.
     pub(in crate::people) email: String,
     pub(in crate::people) name: String,
 }
 
-/// The provider's metadata and when it was read; without metadata it did not answer.
+/// The provider's metadata and the time it was read; no metadata if it did not answer.
 type Known = Option<(Millis, Option<Arc<CoreProviderMetadata>>)>;
 
-/// The provider that people sign in with.
+/// OpenID provider of the hub.
 pub(in crate::people) struct Provider {
     settings: OpenIdSettings,
     http: HttpClient,
@@ -91,7 +91,7 @@ impl std::fmt::Debug for Provider {
 }
 
 impl Provider {
-    /// None where people sign in by passwords alone. It is not called before somebody signs in.
+    /// None if people sign in by passwords alone. It is not called before the first sign-in.
     pub(in crate::people) fn new(settings: &Settings) -> anyhow::Result<Option<Self>> {
         let Some(settings) = OpenIdSettings::of(settings)? else { return Ok(None) };
         let http = HttpClient::new(settings.issuer.url().scheme() == "https")?;
@@ -102,7 +102,7 @@ impl Provider {
         self.settings.issuer.as_str()
     }
 
-    /// The page of the provider's where somebody signs in.
+    /// URL of the provider's sign-in page.
     pub(in crate::people) async fn sign_in_url(&self, now: Millis, flow: &Flow) -> Result<String, OpenIdError> {
         let client = self.client(&*self.metadata(now).await?);
         let (state, nonce) = (CsrfToken::new(flow.state()), Nonce::new(flow.nonce()));
@@ -113,7 +113,7 @@ impl Provider {
         Ok(url.into())
     }
 
-    /// Whom a code of the provider's is for.
+    /// Identity for a code of the provider.
     pub(in crate::people) async fn identify(
         &self,
         clock: &Clock,
@@ -139,7 +139,7 @@ impl Provider {
         self.identity(&client, claims, answer.access_token()).await
     }
 
-    /// The identity in verified claims. Many providers tell the address only when asked with the access token.
+    /// Identity in verified claims. Many providers send the address only for a request with the access token.
     async fn identity(
         &self,
         client: &Client,
@@ -166,7 +166,7 @@ impl Provider {
         let (id, secret) = (client_id.clone(), Some(client_secret.clone()));
         let client =
             CoreClient::from_provider_metadata(metadata.clone(), id, secret).set_redirect_uri(callback.clone());
-        // By the standard those that say nothing take the header.
+        // By the standard, the header is the default method.
         let takes = |method| metadata.token_endpoint_auth_methods_supported().is_none_or(|all| all.contains(&method));
         let in_header = takes(CoreClientAuthMethod::ClientSecretBasic);
         client.set_auth_type(if in_header { AuthType::BasicAuth } else { AuthType::RequestBody })
@@ -183,7 +183,7 @@ impl Provider {
         self.discover(&mut known, now).await
     }
 
-    /// Asks anew, unless somebody else just did.
+    /// Reads the metadata again, unless another caller just did.
     async fn refreshed(
         &self,
         stale: &Arc<CoreProviderMetadata>,
@@ -230,9 +230,9 @@ fn identity(
     Ok(Identity { subject: subject.to_owned(), name: name.to_owned(), email })
 }
 
-/// Tells the operator what the provider did, and nobody else.
+/// Logs the provider's error for the operator only.
 fn unavailable(error: &dyn std::error::Error) -> OpenIdError {
-    tracing::warn!(error = http_client::with_causes(error), "the OpenID provider does not answer as it should");
+    tracing::warn!(error = http_client::with_causes(error), "the OpenID provider gave an invalid answer");
     OpenIdError::Unavailable
 }
 
@@ -241,13 +241,13 @@ fn untrusted(error: &ClaimsVerificationError) -> OpenIdError {
     OpenIdError::Untrusted(match error {
         ClaimsVerificationError::Expired(_) => "the ID token has expired.".to_owned(),
         ClaimsVerificationError::InvalidAudience(_) => "the ID token is for another audience.".to_owned(),
-        ClaimsVerificationError::InvalidIssuer(_) => "the ID token is another issuer's.".to_owned(),
-        ClaimsVerificationError::InvalidNonce(_) => "the ID token's nonce is that of another sign-in.".to_owned(),
-        ClaimsVerificationError::InvalidSubject(_) => "the user info is another subject's.".to_owned(),
+        ClaimsVerificationError::InvalidIssuer(_) => "the ID token is from another issuer.".to_owned(),
+        ClaimsVerificationError::InvalidNonce(_) => "the ID token belongs to another sign-in.".to_owned(),
+        ClaimsVerificationError::InvalidSubject(_) => "the user info is for another subject.".to_owned(),
         ClaimsVerificationError::SignatureVerification(_) => {
             "the ID token's signature is not the provider's.".to_owned()
         }
-        _ => "the ID token is none that the hub reads.".to_owned(),
+        _ => "the ID token is invalid.".to_owned(),
     })
 }
 
@@ -256,9 +256,9 @@ fn refused(error: &RequestTokenError<HttpError, StandardErrorResponse<CoreErrorR
         RequestTokenError::ServerResponse(response) if *response.error() == CoreErrorResponseType::InvalidGrant => {
             OpenIdError::CodeRefused
         }
-        // What it holds may be a token.
+        // Its content may be a token.
         RequestTokenError::Parse(error, _) => {
-            tracing::warn!(field = %error.path(), "the OpenID provider's token answer can't be read");
+            tracing::warn!(field = %error.path(), "could not read the OpenID provider's token answer");
             OpenIdError::Unavailable
         }
         error => unavailable(error),

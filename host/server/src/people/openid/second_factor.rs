@@ -1,5 +1,5 @@
-//! Somebody whom the provider has identified, and who still owes a code of the hub's second factor: `<contents>.<signature>`
-//! in a cookie, both in URL-safe base64, signed by the hub, so that it is kept nowhere else.
+//! A person whom the provider has identified, and who still needs a code of the hub's second factor:
+//! `<contents>.<signature>` in a cookie, both in URL-safe base64, signed by the hub, so that it is stored nowhere else.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -9,12 +9,12 @@ use crate::clock::Millis;
 use crate::people::openid::Identity;
 use crate::secrets::SigningKey;
 
-/// How long a code may take.
+/// Time limit for a code.
 pub(in crate::people) const PENDING_TTL: Millis = 5 * 60 * 1000;
-/// Longer than any cookie the hub makes.
-const LONGEST: usize = 4096;
+/// Longer than any cookie of the hub.
+const MAX_COOKIE_BYTES: usize = 4096;
 
-/// A sign-in that lacks a code.
+/// A sign-in waiting for its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::people) struct Pending {
     pub(in crate::people) identity: Identity,
@@ -23,18 +23,18 @@ pub(in crate::people) struct Pending {
 }
 
 impl Pending {
-    /// What the secret is for; it signs nothing else.
+    /// Purpose of the secret; it signs nothing else.
     pub(in crate::people) const PURPOSE: &str = "openid-second-factor";
 
-    /// What the browser keeps.
+    /// Value of the cookie.
     pub(in crate::people) fn sign(&self, key: &SigningKey) -> Result<String, serde_json::Error> {
         let bytes = serde_json::to_vec(self)?;
         Ok(format!("{}.{}", BASE64.encode(&bytes), BASE64.encode(key.sign(&bytes))))
     }
 
-    /// The one in a cookie that the hub signed, unless it has ended.
+    /// Reads a cookie that the hub signed, unless it has expired.
     pub(in crate::people) fn read(key: &SigningKey, cookie: &str, now: Millis) -> Option<Self> {
-        let (bytes, signature) = cookie.split_once('.').filter(|_| cookie.len() <= LONGEST)?;
+        let (bytes, signature) = cookie.split_once('.').filter(|_| cookie.len() <= MAX_COOKIE_BYTES)?;
         let (bytes, signature) = (BASE64.decode(bytes).ok()?, BASE64.decode(signature).ok()?);
         let pending: Self = key.verify(&bytes, &signature).then(|| serde_json::from_slice(&bytes).ok())??;
         (now < pending.expires_at).then_some(pending)
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_hub_signed_lately_counts() {
+    fn only_fresh_signed_cookies_are_accepted() {
         let key = |secret| SigningKey::new(Pending::PURPOSE, secret);
         let identity =
             Identity { subject: "7".to_owned(), email: "alex@example.org".to_owned(), name: "Alex".to_owned() };

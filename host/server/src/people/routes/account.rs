@@ -1,4 +1,4 @@
-//! What somebody who is signed in does with their own account.
+//! Routes for a signed-in person's own account.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ use crate::people::service::{self, Enrollment};
 use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 
-/// See who is signed in
+/// Get the signed-in person
 #[utoipa::path(get, path = "/api/people/me", operation_id = "get_signed_in_person", tag = "People",
     responses((status = 200, body = MeBody), (status = 401, body = ErrorBody, description = "No session")))]
 pub(super) async fn me(who: SignedIn, State(app): State<App>) -> Result<Json<MeBody>, ApiError> {
@@ -28,12 +28,12 @@ pub(super) async fn me(who: SignedIn, State(app): State<App>) -> Result<Json<MeB
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = InvitationJoin)]
 pub(super) struct Join {
-    /// From the mail.
+    /// Code from the mail.
     #[schema(example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX91ab4fTq")]
     token: String,
 }
 
-/// The network that was joined.
+/// The joined network.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = JoinedNetwork)]
@@ -42,9 +42,9 @@ pub(super) struct Joined {
     network_id: NetworkId,
 }
 
-/// Accept an invitation with an account
+/// Accept an invitation with an existing account
 ///
-/// It must have been sent to the account's address.
+/// Only with the account that has the invited address.
 #[utoipa::path(post, path = "/api/people/join", operation_id = "join_network", tag = "People",
     responses((status = 200, body = Joined), (status = 401, body = ErrorBody, description = "No session")))]
 pub(super) async fn join(
@@ -75,7 +75,7 @@ pub(super) async fn sign_out(who: SignedIn, State(app): State<App>, hub: HubUrl)
 
 /// Sign out everywhere
 ///
-/// All sessions of the person end, in effect within a second.
+/// Ends all sessions of the person, in effect within a second.
 #[utoipa::path(post, path = "/api/people/sign-out-everywhere", operation_id = "sign_out_everywhere", tag = "People",
     responses((status = 204, description = "Signed out"), (status = 401, body = ErrorBody, description = "No session")))]
 pub(super) async fn sign_out_everywhere(
@@ -96,7 +96,7 @@ pub(super) struct ChangePassword {
 
 /// Change the password
 ///
-/// All other sessions end.
+/// Ends all other sessions.
 #[utoipa::path(post, path = "/api/people/password", operation_id = "change_password", tag = "People",
     responses((status = 204, description = "Changed"),
         (status = 401, body = ErrorBody, description = "No session, or the current password is wrong")))]
@@ -117,7 +117,7 @@ pub(super) struct Enroll {
 
 /// Set up a second factor
 ///
-/// For an authenticator app (TOTP). It counts once one of its codes was confirmed.
+/// For an authenticator app (TOTP). It takes effect once one of its codes is confirmed.
 #[utoipa::path(post, path = "/api/people/second-factor", operation_id = "enroll_second_factor", tag = "People",
     responses((status = 201, body = Enrollment),
         (status = 401, body = ErrorBody, description = "No session, or the password is wrong")))]
@@ -132,23 +132,23 @@ pub(super) async fn enroll(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = SecondFactorConfirmation)]
 pub(super) struct Confirm {
-    /// What the app shows.
+    /// Code shown by the app.
     #[schema(example = "123456")]
     code: String,
 }
 
-/// Codes that stand in for the second factor.
+/// Replacements for codes of the second factor.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RecoveryCodes)]
 pub(super) struct RecoveryCodesBody {
-    /// Each is good once; they are shown this once.
+    /// Each is valid once; they are shown only once.
     recovery_codes: Vec<SecretText>,
 }
 
 /// Confirm the second factor
 ///
-/// From now on signing in needs a code of it. The recovery codes are for the day the app is lost.
+/// From now on signing in needs a code. The recovery codes replace it if the app is lost.
 #[utoipa::path(post, path = "/api/people/second-factor/confirm", operation_id = "confirm_second_factor", tag = "People",
     responses((status = 200, body = RecoveryCodesBody),
         (status = 401, body = ErrorBody, description = "No session, or the code is wrong")))]
@@ -164,7 +164,7 @@ pub(super) async fn confirm(
 #[schema(as = SecondFactorRemoval)]
 pub(super) struct Disable {
     password: Password,
-    /// Of the second factor, or a recovery code.
+    /// Code of the second factor, or a recovery code.
     #[schema(example = "123456")]
     code: Option<String>,
 }

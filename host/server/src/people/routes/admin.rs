@@ -1,4 +1,4 @@
-//! The operator's side: who has an account, other operators, and the first owners of networks.
+//! The operator's routes: people with accounts, other operators, and the first owners of networks.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -18,7 +18,7 @@ use crate::people::routes::manage::{InvitationBody, Invite, MemberBody};
 use crate::people::service;
 use crate::values::NetworkId;
 
-/// Somebody with an account.
+/// A person with an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Person)]
@@ -29,7 +29,7 @@ pub(super) struct PersonBody {
     email: String,
     #[schema(example = "Alex")]
     name: String,
-    /// Whether this person may do the operator's work.
+    /// True if this person is an operator of the hub.
     operator: bool,
     created_at: Millis,
 }
@@ -43,7 +43,7 @@ impl From<PersonRow> for PersonBody {
 
 /// List the people of the hub
 ///
-/// Everybody with an account, the earliest first.
+/// All people with an account, earliest first.
 #[utoipa::path(get, path = "/api/admin/people", operation_id = "list_people_of_hub", tag = "People",
     security(("apiKey" = ["operator"])), params(PageQuery), responses((status = 200, body = Page<PersonBody>)))]
 pub(super) async fn list(
@@ -58,7 +58,7 @@ pub(super) async fn list(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OperatorInvitationRequest)]
 pub(super) struct InviteOperator {
-    /// Where the invitation goes.
+    /// Recipient of the invitation.
     email: Email,
 }
 
@@ -74,9 +74,9 @@ pub(super) async fn invite(
     Ok((StatusCode::CREATED, Json(link.into())))
 }
 
-/// List the invitations of operators
+/// List operator invitations
 ///
-/// Those that wait to be accepted, the latest first.
+/// Pending ones, latest first.
 #[utoipa::path(get, path = "/api/admin/people/invitations", operation_id = "list_operator_invitations", tag = "People",
     security(("apiKey" = ["operator"])), params(PageQuery), responses((status = 200, body = Page<InvitationBody>)))]
 pub(super) async fn list_invitations(
@@ -93,10 +93,10 @@ async fn invitations(app: &App, network: NetworkId, query: PageQuery) -> Result<
     Ok(Json(Page::new(rows, query.page, query.limit, total).map(InvitationBody::from)))
 }
 
-/// Take the invitation of an operator back
+/// Revoke an operator invitation
 #[utoipa::path(delete, path = "/api/admin/people/invitations/{invitationId}", operation_id = "delete_operator_invitation",
     tag = "People", security(("apiKey" = ["operator"])), params(("invitationId" = String, Path)),
-    responses((status = 204, description = "Taken back"),
+    responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such invitation")))]
 pub(super) async fn delete_invitation(
     Operator(caller): Operator,
@@ -109,7 +109,7 @@ pub(super) async fn delete_invitation(
 
 /// List the people of a network
 ///
-/// As its owner sees them.
+/// The same list as its owner's.
 #[utoipa::path(get, path = "/api/admin/networks/{id}/people", operation_id = "list_people_of_network", tag = "People",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), PageQuery),
@@ -127,7 +127,7 @@ pub(super) async fn list_of_network(
 
 /// Remove a member of a network
 ///
-/// Whatever their role. The account stays.
+/// Whatever their role. The account remains.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/people/{personId}", operation_id = "remove_person_from_network",
     tag = "People", security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path)),
@@ -145,7 +145,7 @@ pub(super) async fn remove_from_network(
 
 /// List the invitations of a network
 ///
-/// Those that wait to be accepted, the latest first.
+/// Pending ones, latest first.
 #[utoipa::path(get, path = "/api/admin/networks/{id}/people/invitations", operation_id = "list_invitations_of_network",
     tag = "People", security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), PageQuery),
@@ -161,11 +161,11 @@ pub(super) async fn list_invitations_of_network(
     invitations(&app, network, query).await
 }
 
-/// Take an invitation of a network back
+/// Revoke an invitation to a network
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/people/invitations/{invitationId}",
     operation_id = "delete_invitation_of_network", tag = "People", security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("invitationId" = String, Path)),
-    responses((status = 204, description = "Taken back"),
+    responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such network, or no such invitation")))]
 pub(super) async fn delete_invitation_of_network(
     Operator(caller): Operator,
@@ -177,9 +177,9 @@ pub(super) async fn delete_invitation_of_network(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Invite somebody to a network
+/// Invite a person to a network
 ///
-/// With any role, such as its first owner.
+/// With any role, for example as its first owner.
 #[utoipa::path(post, path = "/api/admin/networks/{id}/people", operation_id = "invite_person_to_network", tag = "People",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
@@ -198,7 +198,7 @@ pub(super) async fn invite_to_network(
 
 /// Delete a person
 ///
-/// The account with all memberships and sessions. What the audit logs tell of them stays.
+/// Deletes the account with all memberships and sessions. Entries in audit logs remain.
 #[utoipa::path(delete, path = "/api/admin/people/{personId}", operation_id = "delete_person", tag = "People",
     security(("apiKey" = ["operator"])), params(("personId" = String, Path)),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such person")))]

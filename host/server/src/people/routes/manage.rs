@@ -1,4 +1,4 @@
-//! Owners and admins invite people, change their roles and remove them.
+//! Routes for owners and admins to invite people, change their roles and remove them.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -29,7 +29,7 @@ pub(super) struct MemberBody {
     #[schema(value_type = Role)]
     role: String,
     joined_at: Millis,
-    /// Whether a password alone does not sign this person in.
+    /// True if signing in needs a second factor.
     second_factor: bool,
 }
 
@@ -40,7 +40,7 @@ impl From<Member> for MemberBody {
     }
 }
 
-/// An invitation that waits.
+/// A pending invitation.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Invitation)]
@@ -49,11 +49,11 @@ pub(super) struct InvitationBody {
     invitation_id: String,
     #[schema(example = "alex@example.org")]
     email: String,
-    /// Null: that of an operator.
+    /// Role that it grants; null for an operator.
     #[schema(value_type = Option<Role>)]
     role: Option<String>,
     created_at: Millis,
-    /// Until when it can be accepted.
+    /// Expiry of the invitation.
     expires_at: Millis,
 }
 
@@ -66,7 +66,7 @@ impl From<LinkRow> for InvitationBody {
 
 /// List the people of the network
 ///
-/// By when they joined.
+/// Sorted by the time they joined.
 #[utoipa::path(get, path = "/api/manage/people", operation_id = "list_people", tag = "People",
     security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<MemberBody>)))]
 pub(super) async fn list(
@@ -82,16 +82,16 @@ pub(super) async fn list(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = InvitationRequest)]
 pub(super) struct Invite {
-    /// Where the invitation goes.
+    /// Recipient of the invitation.
     pub(super) email: Email,
-    /// What the person may do; none beyond the caller's own.
+    /// Role of the person, not above the caller's own.
     pub(super) role: Role,
 }
 
-/// Invite somebody
+/// Invite a person
 ///
-/// By mail; the invitation can be accepted within seven days. A role that may do more than the caller is 403
-/// `forbidden_scope`; a key that expires or is bound to servers or addresses invites nobody (403 `forbidden_origin`).
+/// Sends a mail; the invitation can be accepted within seven days. A role above the caller's own is 403
+/// `forbidden_scope`; a key that expires or is bound to servers or addresses cannot invite (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/people", operation_id = "invite_person", tag = "People",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = InvitationBody)))]
 pub(super) async fn invite(
@@ -109,9 +109,9 @@ pub(super) struct ChangeRole {
     role: Role,
 }
 
-/// Give a member another role
+/// Change a member's role
 ///
-/// In effect everywhere within a second. Neither the role before nor the new one may be beyond the caller's own.
+/// In effect everywhere within a second. Neither the old nor the new role may be above the caller's own.
 #[utoipa::path(patch, path = "/api/manage/people/{personId}", operation_id = "change_person_role", tag = "People",
     security(("apiKey" = ["network:manage"])), params(("personId" = String, Path)),
     responses((status = 200, body = MemberBody), (status = 404, body = ErrorBody, description = "No such member")))]
@@ -126,7 +126,7 @@ pub(super) async fn change(
 
 /// Remove a member
 ///
-/// In effect everywhere within a second. The account stays, and so do other networks' memberships.
+/// In effect everywhere within a second. The account and memberships of other networks remain.
 #[utoipa::path(delete, path = "/api/manage/people/{personId}", operation_id = "remove_person", tag = "People",
     security(("apiKey" = ["network:manage"])), params(("personId" = String, Path)),
     responses((status = 204, description = "Removed"), (status = 404, body = ErrorBody, description = "No such member")))]
@@ -141,7 +141,7 @@ pub(super) async fn remove(
 
 /// List the invitations
 ///
-/// Those that wait to be accepted, the latest first.
+/// Pending ones, latest first.
 #[utoipa::path(get, path = "/api/manage/people/invitations", operation_id = "list_invitations", tag = "People",
     security(("apiKey" = ["network:manage"])), params(PageQuery),
     responses((status = 200, body = Page<InvitationBody>)))]
@@ -155,10 +155,10 @@ pub(super) async fn list_invitations(
     Ok(Json(Page::new(rows, query.page, query.limit, total).map(InvitationBody::from)))
 }
 
-/// Take an invitation back
+/// Revoke an invitation
 #[utoipa::path(delete, path = "/api/manage/people/invitations/{invitationId}", operation_id = "delete_invitation",
     tag = "People", security(("apiKey" = ["network:manage"])), params(("invitationId" = String, Path)),
-    responses((status = 204, description = "Taken back"),
+    responses((status = 204, description = "Revoked"),
         (status = 404, body = ErrorBody, description = "No such invitation")))]
 pub(super) async fn delete_invitation(
     NetworkManage(caller): NetworkManage,

@@ -8,7 +8,7 @@ mod sign_in;
 
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 
-/// The routes of owners and of the operator.
+/// Routes of owners and of the operator.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         manage::list,
@@ -30,7 +30,7 @@ pub(crate) fn router() -> Endpoints {
     ]
 }
 
-/// The routes that need no key, or a session whatever the network: each checks that by itself.
+/// Routes that need no key, or a session of any network: each checks that by itself.
 pub(crate) fn public() -> Endpoints {
     public_endpoints![
         sign_in::sign_in,

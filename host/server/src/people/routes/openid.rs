@@ -19,14 +19,14 @@ use crate::people::routes::sign_in::{self, SessionBody, answer, secure};
 use crate::people::service::{self, Callback, PeopleError, Sender, Session, SignedInByOpenId};
 use crate::values::Text;
 
-/// What the browser keeps of a sign-in that has not ended: first for the provider's answer, then for a code.
+/// Cookie of a sign-in in progress: first for the provider's answer, then for a code.
 const COOKIE: &str = "hub_openid";
-/// Where that cookie is sent.
+/// Path of that cookie.
 const COOKIE_PATH: &str = "/api/people/openid";
 
-/// Sent along when the provider sends a browser back, and at no other request from another site.
+/// Cookie that is sent when the provider redirects back, but with no other cross-site request.
 fn sign_in_cookie(hub: &HubUrl, value: &str, ttl: Millis) -> Option<HeaderValue> {
-    // A proxy may serve the hub under a path of its own.
+    // A proxy may serve the hub under a path prefix.
     let base = hub.0.as_deref().and_then(|url| url.parse::<Uri>().ok());
     let base = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
     let (secure, seconds) = (secure(hub), ttl / 1000);
@@ -34,7 +34,7 @@ fn sign_in_cookie(hub: &HubUrl, value: &str, ttl: Millis) -> Option<HeaderValue>
     text.try_into().ok()
 }
 
-/// Sends a browser elsewhere.
+/// Redirects a browser.
 fn see_other(url: &str) -> Result<Response, ApiError> {
     let location = HeaderValue::try_from(url).map_err(ApiError::internal)?;
     Ok((StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response())
@@ -50,23 +50,23 @@ fn with_cookie(mut response: Response, cookie: Option<HeaderValue>) -> Response 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct BeginQuery {
-    /// The path on this hub that the browser is sent to in the end. Absent: the answer is that of `sign-in`.
+    /// Path on this hub for the final redirect. Absent: the answer is that of `sign-in`.
     #[serde(rename = "return")]
     #[param(inline, required = false)]
     return_to: Option<ReturnPath>,
-    /// The code of an invitation's mail, for whoever has no account, or joins a network.
+    /// Code from an invitation's mail, to create an account or to join a network.
     #[param(inline, required = false)]
     invitation: Option<Text<100>>,
 }
 
 /// Sign in by OpenID Connect
 ///
-/// For browsers: sends them to the provider's page. From there they come back to `callback`, within ten minutes.
+/// For browsers: redirects to the provider's page, which returns to `callback`, within ten minutes.
 #[utoipa::path(get, path = "/api/people/openid/sign-in", operation_id = "start_openid_sign_in", tag = "People",
     params(BeginQuery),
     responses((status = 303, description = "The provider's page"),
-        (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
-        (status = 503, body = ErrorBody, description = "The provider does not answer")))]
+        (status = 404, body = ErrorBody, description = "No provider is configured"),
+        (status = 503, body = ErrorBody, description = "The provider is unreachable")))]
 pub(super) async fn begin(
     State(app): State<App>,
     hub: HubUrl,
@@ -84,25 +84,25 @@ pub(super) struct FinishQuery {
     state: Option<String>,
     /// From the provider.
     code: Option<String>,
-    /// Why the provider did not sign the person in.
+    /// Reason for which the provider did not sign the person in.
     error: Option<String>,
 }
 
-/// Come back from the OpenID provider
+/// Handle the OpenID provider's answer
 ///
-/// The provider sends browsers here. Whoever signs in for the first time needs an account with the address that the
-/// provider has verified, or an invitation to it. The session is a cookie. Where the account has a second factor, the
-/// browser then sends a code to `second-factor`, within five minutes: the page that it returns to finds
-/// `signIn=second_factor_needed` in its query.
+/// The provider redirects browsers here. A first sign-in needs an account with the address that the provider has
+/// verified, or an invitation to it. The session is a cookie. If the account has a second factor, the browser then
+/// sends a code to `second-factor`, within five minutes: the page it returns to gets `signIn=second_factor_needed` in
+/// its query.
 #[utoipa::path(get, path = "/api/people/openid/callback", operation_id = "sign_in_with_openid", tag = "People",
     params(FinishQuery),
     responses((status = 200, body = SessionBody, description = "Signed in"),
-        (status = 303, description = "Signed in, or a code is needed; where the sign-in named a path to return to"),
+        (status = 303, description = "Signed in, or a code is needed; if the sign-in has a `returnTo`"),
         (status = 401, body = ErrorBody, description = "A code of the second factor is needed"),
         (status = 403, body = ErrorBody, description = "Refused by the provider, not trusted, or not invited"),
-        (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
+        (status = 404, body = ErrorBody, description = "No provider is configured"),
         (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`"),
-        (status = 503, body = ErrorBody, description = "The provider does not answer")))]
+        (status = 503, body = ErrorBody, description = "The provider is unreachable")))]
 pub(super) async fn finish(
     State(app): State<App>,
     sender: Sender,
@@ -125,12 +125,12 @@ pub(super) async fn finish(
         }
         Err(error) => (Err(error.into()), None),
     };
-    // What the cookie was for has ended, however it did.
+    // The cookie is not needed any more, however the sign-in ended.
     let cookie = cookie.map_or_else(|| sign_in_cookie(&hub, "", 0), |it| sign_in_cookie(&hub, &it, PENDING_TTL));
     with_cookie(response.into_response(), cookie)
 }
 
-/// The answer to who has signed in: where they are sent to, or who they are.
+/// Answer to a finished sign-in: a redirect, or the person.
 async fn signed_in(
     app: &App,
     hub: &HubUrl,
@@ -145,20 +145,20 @@ async fn signed_in(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = OpenIdSecondFactor)]
 pub(super) struct SecondFactor {
-    /// Of the second factor, or a recovery code.
+    /// Code of the second factor, or a recovery code.
     #[schema(example = "123456")]
     code: String,
 }
 
 /// Finish an OpenID Connect sign-in with a code of the second factor
 ///
-/// For the browser that has just come back from the provider. The session is a cookie.
+/// For a browser that has just returned from the provider. The session is a cookie.
 #[utoipa::path(post, path = "/api/people/openid/second-factor", operation_id = "sign_in_with_openid_code",
     tag = "People",
     responses((status = 200, body = SessionBody, description = "Signed in"),
         (status = 401, body = ErrorBody, description = "The code is wrong"),
-        (status = 404, body = ErrorBody, description = "The operator has set up no provider"),
-        (status = 429, body = ErrorBody, description = "Too many have failed; see `Retry-After`")))]
+        (status = 404, body = ErrorBody, description = "No provider is configured"),
+        (status = 429, body = ErrorBody, description = "Too many failed attempts; see `Retry-After`")))]
 pub(super) async fn finish_with_code(
     State(app): State<App>,
     sender: Sender,

@@ -1,4 +1,4 @@
-//! What needs no session: signing in, accepting an invitation, a lost password.
+//! Routes without a session: signing in, accepting an invitation, resetting a password.
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::{CONTENT_TYPE, SET_COOKIE};
@@ -32,7 +32,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Sender {
     }
 }
 
-/// A network that a person is a member of.
+/// A person's membership of a network.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NetworkMembership)]
@@ -52,7 +52,7 @@ impl From<MembershipRow> for MembershipBody {
     }
 }
 
-/// Who is signed in.
+/// The signed-in person.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SignedInPerson)]
@@ -64,20 +64,20 @@ pub(super) struct MeBody {
     pub(super) email: String,
     #[schema(example = "Alex")]
     pub(super) name: String,
-    /// Whether this person may do the operator's work.
+    /// True if this person is an operator of the hub.
     pub(super) operator: bool,
     pub(super) second_factor: bool,
-    /// Whether a password signs this person in.
+    /// True if this person has a password.
     pub(super) has_password: bool,
-    /// Whether they have signed in by OpenID Connect.
+    /// True if this person has signed in by OpenID Connect.
     pub(super) has_open_id: bool,
-    /// One of them is named by the header `X-Network-Id` of every request for it.
+    /// Memberships. Requests select a network by the header `X-Network-Id`.
     pub(super) networks: Vec<MembershipBody>,
-    /// What changes that go by the cookie carry in `X-CSRF-Token`.
+    /// Value of the header `X-CSRF-Token`, required for changes with a session cookie.
     pub(super) csrf_token: String,
 }
 
-/// What `me` answers of a person.
+/// Answer of `me` for a person.
 pub(super) async fn me_of(app: &App, person: &str, csrf_token: String) -> Result<MeBody, ApiError> {
     let Me { person, networks, has_openid } = service::me(app, person).await?;
     Ok(MeBody {
@@ -93,19 +93,19 @@ pub(super) async fn me_of(app: &App, person: &str, csrf_token: String) -> Result
     })
 }
 
-/// A session that has just begun.
+/// A new session.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewSession)]
 pub(super) struct SessionBody {
-    /// For `Authorization: Bearer …`. Null where the session is a cookie, which no script of a page reads.
+    /// Token for `Authorization: Bearer …`. Null if the session is a cookie, which scripts cannot read.
     #[schema(value_type = Option<String>, example = "hubs_4fTq0ZkX91ab4fTq_…")]
     token: Option<SecretText>,
     expires_at: Millis,
     person: MeBody,
 }
 
-/// The answer to who has signed in: with the token, or with the cookie.
+/// Answer to a sign-in: with the token, or with the cookie.
 pub(super) async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie: bool) -> Result<Response, ApiError> {
     let Session { person, token, csrf_token, expires_at } = session;
     let person = me_of(app, &person.person_id, csrf_token).await?;
@@ -118,25 +118,25 @@ pub(super) async fn answer(app: &App, hub: &HubUrl, session: Session, is_cookie:
     Ok(response)
 }
 
-/// Refuses to begin a session as cookie where a form of another site's page may have sent the request: it would sign the
-/// browser's user in as somebody else.
+/// Refuses a session cookie for requests that a form on another site may have sent: it would sign the browser's user in
+/// as another person.
 fn require_own_page(is_cookie: bool, headers: &HeaderMap) -> Result<(), ApiError> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !is_cookie || kind.trim_start().to_ascii_lowercase().starts_with("application/json") {
         return Ok(());
     }
-    Err(ApiError::invalid("A session as cookie needs the header Content-Type: application/json."))
+    Err(ApiError::invalid("A session cookie requires the header Content-Type: application/json."))
 }
 
-/// The session's cookie: no script reads it, no other site's page sends it, and it goes over TLS alone, but to a hub that
-/// is not reached by TLS.
+/// The session's cookie: not readable by scripts, not sent by other sites' pages, and only over TLS unless the hub is
+/// not reached by TLS.
 pub(super) fn cookie(hub: &HubUrl, token: &str, seconds: Millis) -> Option<HeaderValue> {
     let secure = secure(hub);
     let text = format!("{SESSION_COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     text.try_into().ok()
 }
 
-/// The attribute of cookies that go over TLS alone.
+/// Attribute of cookies that are sent only over TLS.
 pub(super) fn secure(hub: &HubUrl) -> &'static str {
     let is_plain = hub.0.as_deref().is_some_and(|url| url.starts_with("http://"));
     if is_plain { "" } else { "; Secure" }
@@ -147,21 +147,22 @@ pub(super) fn secure(hub: &HubUrl) -> &'static str {
 pub(super) struct SignIn {
     email: Email,
     password: Password,
-    /// Of the second factor, or a recovery code; needed where the person has one (401 `second_factor_needed`).
+    /// Code of the second factor, or a recovery code; required if the person has a second factor (401
+    /// `second_factor_needed`).
     #[schema(example = "123456")]
     code: Option<String>,
-    /// Whether the session is to be an HttpOnly cookie, for pages, and no token.
+    /// Return the session as an HttpOnly cookie, for pages, instead of a token.
     cookie: Option<bool>,
 }
 
 /// Sign in
 ///
-/// The answer is the same whether the address or the password is wrong (401 `wrong_credentials`). After five failures an
-/// address waits for longer and longer (429). A session ends after two weeks.
+/// The answer is the same for a wrong address and a wrong password (401 `wrong_credentials`). After five failures an
+/// address has to wait for increasing times (429). A session ends after two weeks.
 #[utoipa::path(post, path = "/api/people/sign-in", operation_id = "sign_in", tag = "People",
     responses((status = 200, body = SessionBody),
-        (status = 401, body = ErrorBody, description = "Wrong, or a code of the second factor is needed"),
-        (status = 429, body = ErrorBody, description = "Too many have failed; see `Retry-After`")))]
+        (status = 401, body = ErrorBody, description = "Wrong credentials, or a code of the second factor is needed"),
+        (status = 429, body = ErrorBody, description = "Too many failed attempts; see `Retry-After`")))]
 pub(super) async fn sign_in(
     State(app): State<App>,
     sender: Sender,
@@ -179,20 +180,20 @@ pub(super) async fn sign_in(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = InvitationAcceptance)]
 pub(super) struct Accept {
-    /// From the mail.
+    /// Code from the mail.
     #[schema(example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX91ab4fTq")]
     token: String,
-    /// What others call you.
+    /// Display name.
     #[schema(example = "Alex")]
     name: Identifier,
     password: Password,
-    /// Whether the session is to be an HttpOnly cookie, for pages, and no token.
+    /// Return the session as an HttpOnly cookie, for pages, instead of a token.
     cookie: Option<bool>,
 }
 
 /// Accept an invitation with a new account
 ///
-/// Whoever has an account signs in and joins instead (400 `person_exists`).
+/// A person with an account signs in and joins instead (400 `person_exists`).
 #[utoipa::path(post, path = "/api/people/accept", operation_id = "accept_invitation", tag = "People",
     responses((status = 200, body = SessionBody),
         (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
@@ -215,12 +216,13 @@ pub(super) struct LosePassword {
     email: Email,
 }
 
-/// Say that a password is lost
+/// Request a password reset
 ///
-/// A mail brings a code for a new one, good for an hour. The answer is the same whether or not there is such an account.
+/// Sends a mail with a code for a new password, valid for an hour. The answer is the same whether the account exists or
+/// not.
 #[utoipa::path(post, path = "/api/people/password/lost", operation_id = "lose_password", tag = "People",
-    responses((status = 204, description = "A mail is on its way, if there is such an account"),
-        (status = 429, body = ErrorBody, description = "Too many from one remote address; see `Retry-After`")))]
+    responses((status = 204, description = "A mail is sent if the account exists"),
+        (status = 429, body = ErrorBody, description = "Too many attempts from one address; see `Retry-After`")))]
 pub(super) async fn lose_password(
     State(app): State<App>,
     sender: Sender,
@@ -233,17 +235,17 @@ pub(super) async fn lose_password(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = PasswordReset)]
 pub(super) struct ResetPassword {
-    /// From the mail.
+    /// Code from the mail.
     #[schema(example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX91ab4fTq")]
     token: String,
     password: Password,
 }
 
-/// Set a new password with the code of a mail
+/// Reset the password with a code from a mail
 ///
-/// All sessions end. A second factor stays.
+/// Ends all sessions. A second factor remains.
 #[utoipa::path(post, path = "/api/people/password/reset", operation_id = "reset_password", tag = "People",
-    responses((status = 204, description = "Set"),
+    responses((status = 204, description = "Password set"),
         (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
 pub(super) async fn reset_password(
     State(app): State<App>,

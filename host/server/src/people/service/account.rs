@@ -1,4 +1,4 @@
-//! What people do with their own accounts, and the operator's first one.
+//! People's own accounts, and the operator's first one.
 
 use std::net::IpAddr;
 
@@ -15,22 +15,22 @@ use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin
 use crate::people::{password, store};
 use crate::secret_text::SecretText;
 
-/// The row of who is signed in.
+/// Row of the signed-in person.
 pub(super) async fn person(app: &App, who: &SignedIn) -> Result<PersonRow, PeopleError> {
     let person = store::find(&app.db, &who.person).await?;
     person.ok_or_else(|| PeopleError::UnknownPerson(who.person.clone()))
 }
 
-/// Somebody with an account.
+/// A person with an account.
 pub(crate) struct Me {
     pub(crate) person: PersonRow,
-    /// Those they are a member of.
+    /// The person's memberships.
     pub(crate) networks: Vec<MembershipRow>,
-    /// Whether an OpenID provider knows them.
+    /// True if an OpenID provider identifies the person.
     pub(crate) has_openid: bool,
 }
 
-/// Who is signed in.
+/// The signed-in person.
 pub(crate) async fn me(app: &App, id: &str) -> Result<Me, PeopleError> {
     let person = store::find(&app.db, id).await?;
     let person = person.ok_or_else(|| PeopleError::UnknownPerson(id.to_owned()))?;
@@ -45,7 +45,7 @@ pub(crate) async fn sign_out(app: &App, who: &SignedIn) -> Result<(), PeopleErro
     Ok(())
 }
 
-/// Ends all sessions of a person, this one included.
+/// Ends all sessions of a person, including this one.
 pub(crate) async fn sign_out_everywhere(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
     app.db
         .transaction(async |mut tx| {
@@ -79,14 +79,14 @@ pub(crate) async fn change_password(
     Ok(())
 }
 
-/// Sends a mail by which a lost password can be replaced. Beside the request, so that neither its answer nor its time
-/// tells whether there is such an account.
+/// Sends a mail with a code for a new password. It runs apart from the request, so that neither the answer nor its time
+/// reveals the existence of an account.
 pub(crate) fn lose_password(app: &App, remote: IpAddr, email: &Email) -> Result<(), PeopleError> {
     app.limits.addresses.count_mail(remote, app.clock.now())?;
     let (task, folded) = (app.clone(), email.folded());
     app.spawn(async move {
         if let Err(error) = send_reset(&task, &folded).await {
-            tracing::warn!(%error, "the mail about a lost password could not be stored");
+            tracing::warn!(%error, "could not store the mail for a password reset");
         }
     });
     Ok(())
@@ -150,8 +150,7 @@ pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new:
     Ok(())
 }
 
-/// Creates an operator, for someone who works on the database itself; answers the id, and the password, which is seen
-/// this once.
+/// Creates an operator, for direct work on the database. Returns the id, and the password, which is shown only once.
 pub(crate) async fn create_operator(
     db: &Db,
     origin: &Origin,

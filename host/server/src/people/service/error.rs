@@ -1,4 +1,4 @@
-//! What can be wrong with a request about people.
+//! Errors of requests about people.
 
 use axum::http::StatusCode;
 use thiserror::Error;
@@ -8,81 +8,79 @@ use crate::http::error::ApiError;
 use crate::limits::QuotaExceeded;
 use crate::people::openid::OpenIdError;
 
-/// Why a request about people fails.
+/// Reason for the failure of a request about people.
 #[derive(Debug, Error)]
 pub(crate) enum PeopleError {
-    /// The answer does not say whether the address or the password is wrong.
-    #[error("The address, the password or the code is wrong.")]
+    /// The answer does not reveal if the address or the password is wrong.
+    #[error("Wrong address, password or code.")]
     WrongCredentials,
-    /// The password is right, or the provider knows the person.
-    #[error("A code of the second factor, or a recovery code, is needed in `code`.")]
+    /// The password is right, or the provider identified the person.
+    #[error("A code of the second factor, or a recovery code, is required in `code`.")]
     SecondFactorNeeded,
-    /// Too many attempts failed for this address; how long it has to wait.
-    #[error("Signing in has failed too often for this address; try again later, or have the password reset.")]
+    /// Too many attempts failed for this address; the time it has to wait.
+    #[error("Too many failed sign-ins for this address; try again later, or reset the password.")]
     TooMany(Millis),
     /// The token is used, expired or replaced.
-    #[error("This code is none of the hub's, was used, or has expired.")]
+    #[error("Invalid, used or expired code.")]
     UnknownToken,
-    /// A new account for an address that has one.
-    #[error("There is an account with this address already: sign in, and join with it.")]
+    /// A new account for an address with an account.
+    #[error("An account with this address already exists: sign in and join with it.")]
     PersonExists,
-    /// The mail went to somebody else.
-    #[error("This invitation was sent to another address than that of your account.")]
+    /// The mail went to another person.
+    #[error("This invitation was sent to another address than your account's.")]
     OtherAddress,
     /// No such person in this network, or at all.
-    #[error("There is no person `{0}` here.")]
+    #[error("No person `{0}`.")]
     UnknownPerson(String),
     /// No such invitation.
-    #[error("There is no invitation `{0}` here.")]
+    #[error("No invitation `{0}`.")]
     UnknownInvitation(String),
-    /// The invited person is a member already.
-    #[error("There is a member with this address already.")]
+    /// The invited person is already a member.
+    #[error("A member with this address already exists.")]
     AlreadyMember,
-    /// A mail went out a moment ago.
+    /// The last mail was sent too recently.
     #[error("This address was just invited; try again in ten minutes.")]
     InvitedLately,
-    /// The role may do more than the caller.
-    #[error("A role beyond your own is not yours to give, to change or to take.")]
+    /// The role is above the caller's.
+    #[error("You cannot grant, change or remove a role above your own.")]
     RoleExceedsOwn,
-    /// The caller's key expires or is bound, which an invitation would exceed.
-    #[error("A key that expires, or is bound to servers or addresses, invites nobody: a role has no such bounds.")]
+    /// The caller's key expires or is bound, and an invitation would exceed that.
+    #[error("A key that expires, or is bound to servers or addresses, cannot invite: a role has no such bounds.")]
     KeyIsBound,
-    /// There is a second factor.
-    #[error("There is a second factor already; disable it first.")]
+    /// The account has a second factor.
+    #[error("A second factor is already enabled; disable it first.")]
     SecondFactorEnabled,
-    /// There is none to confirm.
-    #[error("There is no second factor that could be confirmed.")]
+    /// The account has no second factor to confirm.
+    #[error("No second factor to confirm; set one up first.")]
     SecondFactorMissing,
     /// The account has no password.
-    #[error("This account has no password: it signs in by OpenID Connect. Say that the password is lost to set one.")]
+    #[error("This account has no password: it signs in by OpenID Connect. Request a password reset to set one.")]
     NoPassword,
-    /// The operator has named no provider.
-    #[error("Nobody signs in by OpenID Connect here: the hub's operator has set up no provider (--oidc-issuer).")]
+    /// No provider is configured.
+    #[error("OpenID Connect is not set up at this hub (--oidc-issuer).")]
     OpenIdNotSetUp,
-    /// No cookie of a sign-in, or an old one.
-    #[error(
-        "This sign-in was begun in another browser, has ended already, or took longer than ten minutes: sign in again."
-    )]
+    /// The cookie of the sign-in is missing or old.
+    #[error("This sign-in was begun in another browser, has ended, or took longer than ten minutes; sign in again.")]
     SignInEnded,
-    /// The state is of another sign-in.
-    #[error("This answer of the OpenID provider belongs to another sign-in: sign in again.")]
+    /// The state belongs to another sign-in.
+    #[error("This answer of the OpenID provider belongs to another sign-in; sign in again.")]
     StateWrong,
-    /// What the provider calls the reason.
+    /// The provider's error code.
     #[error("The OpenID provider did not sign you in: {0}.")]
     RefusedByProvider(String),
     /// The address has an account that is linked with another subject.
     #[error("Another account of the OpenID provider signs in with this address; ask the hub's operator.")]
     OtherSubject,
     /// No account, and no invitation.
-    #[error("There is no account with your address: have yourself invited, and follow the invitation's link.")]
+    #[error("No account with your address; ask for an invitation and follow its link.")]
     NotInvited,
-    /// The provider has identified nobody.
+    /// The provider identified no one.
     #[error(transparent)]
     OpenId(#[from] OpenIdError),
-    /// More than the network may have.
+    /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
-    /// Whatever else was refused.
+    /// Any other refusal.
     #[error(transparent)]
     Refused(#[from] ApiError),
     /// The database failed.

@@ -1,4 +1,4 @@
-//! Invitations: made by members, keys and the operator, accepted with the token of a mail.
+//! Invitations: created by members, keys and the operator, accepted with the token of a mail.
 
 use hub_db::Tx;
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin
 use crate::people::{password, store};
 use crate::values::NetworkId;
 
-/// What the audit log shows of an invitation.
+/// An invitation's form in the audit log.
 fn shown(link: &LinkRow) -> Value {
     json!({"email": link.email, "role": link.role, "expiresAt": link.expires_at})
 }
 
-/// Refuses a role beyond the caller's own, and a caller whose key is bounded in ways that a role is not. None is the operator,
-/// whom nothing bounds.
+/// Refuses a role above the caller's own, and a caller whose key has bounds that a role has not. None is the operator,
+/// who has no bounds.
 pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), PeopleError> {
     let Some(caller) = caller else { return Ok(()) };
     if !caller.scopes.cover(role.scopes()) {
@@ -32,7 +32,7 @@ pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), 
     Ok(())
 }
 
-/// Invites somebody to the caller's network.
+/// Invites a person to the caller's network.
 pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role) -> Result<LinkRow, PeopleError> {
     require_within(Some(caller), role)?;
     app.limits.addresses.count_mail(caller.remote, app.clock.now())?;
@@ -41,7 +41,7 @@ pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role
     app.db
         .transaction(async |mut tx| {
             invite_in(app, &mut tx, &origin, &link).await?;
-            // Last: what is refused for another reason does not count.
+            // Checked last: requests refused for other reasons do not count.
             Ok::<_, PeopleError>(app.limits.addresses.count_invitation(
                 link.network_id,
                 &link.email_folded,
@@ -52,7 +52,7 @@ pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role
     Ok(link)
 }
 
-/// Invites somebody to a network, or with `network` none to be an operator. In the transaction of whatever else changes.
+/// Invites a person to a network, or without `network` as an operator. Part of the caller's transaction.
 pub(crate) async fn invite_by_operator(
     app: &App,
     tx: &mut Tx,
@@ -66,7 +66,7 @@ pub(crate) async fn invite_by_operator(
     Ok(link)
 }
 
-/// The same in a transaction of its own.
+/// Invites a person in a transaction of its own.
 pub(crate) async fn invite_as_operator(
     app: &App,
     origin: &Origin,
@@ -114,7 +114,7 @@ async fn invite_in(app: &App, tx: &mut Tx, origin: &Origin, link: &LinkRow) -> R
     Ok(audit::record(tx, network, origin, Change::new(action, &link.link_id).after(shown(link))).await?)
 }
 
-/// The invitations to a network that wait, the latest first, and how many there are.
+/// Pending invitations to a network, latest first, and their number.
 pub(crate) async fn invitations(
     app: &App,
     network: NetworkId,
@@ -124,7 +124,7 @@ pub(crate) async fn invitations(
     Ok(store::invitations(&app.db, network, limit, offset).await?)
 }
 
-/// Takes an invitation of a network back: one that `within` may give, or any where that is none.
+/// Revokes an invitation of a network: one that `within` may grant, or any if that is none.
 pub(crate) async fn delete_invitation(
     app: &App,
     origin: &Origin,
@@ -149,13 +149,13 @@ pub(crate) async fn delete_invitation(
         .await
 }
 
-/// What somebody without an account sends with an invitation's token.
+/// Input of a person without an account, sent with an invitation's token.
 pub(crate) struct NewPerson<'a> {
     pub(crate) name: &'a str,
     pub(crate) password: &'a Password,
 }
 
-/// Creates the account of somebody who was invited, makes them a member, and signs them in.
+/// Creates the invited person's account, makes them a member, and signs them in.
 pub(crate) async fn accept(
     app: &App,
     sender: &Sender,
@@ -191,7 +191,7 @@ pub(crate) async fn accept(
     begin_session(app, person, sender.address, &failures).await
 }
 
-/// Makes somebody who is signed in a member.
+/// Makes a signed-in person a member.
 pub(crate) async fn join(app: &App, who: &SignedIn, token: &str) -> Result<NetworkId, PeopleError> {
     app.limits.addresses.count_sign_in(who.remote, app.clock.now())?;
     let sha256 = hash(token.trim());
@@ -224,7 +224,7 @@ pub(super) async fn take_invitation(app: &App, tx: &mut Tx, sha256: &[u8]) -> Re
     }
 }
 
-/// Makes somebody what an invitation says.
+/// Grants a person the role of an invitation.
 pub(super) async fn enter(
     app: &App,
     tx: &mut Tx,
@@ -243,7 +243,7 @@ pub(super) async fn enter(
             store::make_operator(tx, person).await?;
             change.after(json!({"email": link.email, "operator": true}))
         }
-        // A role that only a newer hub knows.
+        // A role known only to a newer hub.
         (None, _) => return Err(PeopleError::UnknownToken),
     };
     Ok(audit::record(tx, network, origin, change).await?)

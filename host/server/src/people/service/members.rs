@@ -1,4 +1,4 @@
-//! The members of a network, and the hub's people.
+//! Members of a network, and the hub's people.
 
 use serde_json::{Value, json};
 
@@ -12,12 +12,12 @@ use crate::people::service::invitations::require_within;
 use crate::people::store;
 use crate::values::NetworkId;
 
-/// What the audit log shows of a member.
+/// A member's form in the audit log.
 fn shown(member: &Member) -> Value {
     json!({"email": member.email, "role": member.role})
 }
 
-/// A page of a network's members, and how many there are.
+/// A page of a network's members, and their number.
 pub(crate) async fn members(
     app: &App,
     network: NetworkId,
@@ -27,7 +27,7 @@ pub(crate) async fn members(
     Ok(store::members(&app.db, network, limit, offset).await?)
 }
 
-/// A member whose role the caller may change: one within their own.
+/// A member whose role is not above the caller's own.
 async fn managed(
     tx: &mut hub_db::Tx,
     network: NetworkId,
@@ -42,7 +42,7 @@ async fn managed(
     Ok(member)
 }
 
-/// Gives a member another role.
+/// Changes a member's role.
 pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: Role) -> Result<Member, PeopleError> {
     require_within(Some(caller), role)?;
     let origin = caller.origin(app);
@@ -61,7 +61,7 @@ pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: 
     Ok(changed)
 }
 
-/// Removes a member whose role is within that of `within`, or any where that is none; the account stays.
+/// Removes a member whose role is within that of `within`, or any if that is none; the account remains.
 pub(crate) async fn remove(
     app: &App,
     origin: &Origin,
@@ -81,12 +81,12 @@ pub(crate) async fn remove(
     Ok(())
 }
 
-/// A page of the hub's people, and how many there are.
+/// A page of the hub's people, and their number.
 pub(crate) async fn persons(app: &App, limit: i64, offset: i64) -> Result<(Vec<PersonRow>, i64), PeopleError> {
     Ok(store::list(&app.db, limit, offset).await?)
 }
 
-/// Deletes a person's account with all memberships. What the audit logs tell of them stays.
+/// Deletes a person's account with all memberships. Entries in audit logs remain.
 pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> Result<(), PeopleError> {
     app.db
         .transaction(async |mut tx| {
@@ -107,7 +107,7 @@ pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> R
     Ok(())
 }
 
-/// Where the network's owners get mail.
+/// Mail addresses of the network's owners.
 pub(crate) async fn owner_addresses(app: &App, network: NetworkId) -> Result<Vec<String>, hub_db::Error> {
     store::addresses(&app.db, network, Role::Owner).await
 }

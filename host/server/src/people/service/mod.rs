@@ -1,4 +1,4 @@
-//! The rules of people.
+//! Rules of people.
 
 mod account;
 mod error;
@@ -28,25 +28,25 @@ use crate::http::request_id::RequestId;
 use crate::ids::Ids;
 use crate::people::model::{ID_LENGTH, PersonRow};
 
-/// Where a request comes from that needs no session.
+/// Origin of a request without a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(crate) address: IpAddr,
     pub(crate) request_id: Option<RequestId>,
 }
 
-/// An id that no key has.
+/// Random id distinct from keys' ids.
 fn generate_id(ids: &Ids) -> String {
     format!("p_{}", ids.token(ID_LENGTH))
 }
 
-/// A person who changes something, for the audit log.
+/// Origin in the audit log for a person's change.
 fn origin_of(app: &App, who: &SignedIn) -> Origin {
     let actor = Actor { kind: ActorType::Person, id: who.person.clone(), name: who.email.clone() };
     origin(app, who.remote, who.request_id.as_ref(), actor)
 }
 
-/// Somebody who holds the token of a mail to this person.
+/// Origin in the audit log for the holder of a mail's token.
 fn origin_of_person(app: &App, sender: &Sender, person: &PersonRow) -> Origin {
     let actor = Actor { kind: ActorType::Person, id: person.person_id.clone(), name: person.email.clone() };
     origin(app, sender.address, sender.request_id.as_ref(), actor)

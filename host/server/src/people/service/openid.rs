@@ -20,7 +20,7 @@ fn provider(app: &App) -> Result<&Provider, PeopleError> {
     app.people.openid.as_ref().ok_or(PeopleError::OpenIdNotSetUp)
 }
 
-/// Begins a sign-in: the provider's page, and what the browser keeps meanwhile.
+/// Begins a sign-in. Returns the URL of the provider's page and the browser's cookie.
 pub(crate) async fn begin_openid(
     app: &App,
     return_to: Option<ReturnPath>,
@@ -31,19 +31,19 @@ pub(crate) async fn begin_openid(
     Ok((provider.sign_in_url(now, &flow).await?, flow))
 }
 
-/// What the provider sends somebody back with.
+/// Parameters of the provider's redirect.
 #[derive(Debug)]
 pub(crate) struct Callback {
     pub(crate) state: Option<String>,
     pub(crate) code: Option<String>,
-    /// Why the provider did not sign them in.
+    /// Reason for which the provider did not sign the person in.
     pub(crate) error: Option<String>,
 }
 
-/// How far somebody has come whom the provider has identified.
+/// State of a sign-in after the provider identified the person.
 pub(crate) enum SignedInByOpenId {
     Session(Box<Session>),
-    /// A code of the second factor is needed; what the browser keeps until then.
+    /// A code of the second factor is needed; the browser's cookie until then.
     CodeNeeded(String),
 }
 
@@ -61,7 +61,7 @@ pub(crate) async fn finish_openid(
         return Err(PeopleError::StateWrong);
     }
     if let Some(error) = callback.error {
-        // The text is shown to people, so only a well-formed code is taken.
+        // The text is shown to people, so only a well-formed code is accepted.
         let is_code =
             (1..=64).contains(&error.len()) && error.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         return Err(PeopleError::RefusedByProvider(if is_code { error } else { "unknown".to_owned() }));
@@ -100,7 +100,7 @@ pub(crate) async fn finish_openid_with_code(
     begin_session(app, person, sender.address, &failures).await
 }
 
-/// The account of whom the provider has identified: that of its subject, else that of the address.
+/// Account of the identified person: that of the subject, else that of the address.
 async fn find(
     on: impl Into<Executor<'_>>,
     issuer: &str,
@@ -111,14 +111,14 @@ async fn find(
         return Ok(Some(person));
     }
     let Some(person) = store::find_by_email(&mut on, &fold(&identity.email)).await? else { return Ok(None) };
-    // An address may be given to somebody else; a subject never is.
+    // An address may pass to another person; a subject never does.
     if store::has_openid(&mut on, &person.person_id, Some(issuer)).await? {
         return Err(PeopleError::OtherSubject);
     }
     Ok(Some(person))
 }
 
-/// Lets somebody in, whom their first sign-in links with the provider's subject, and an invitation makes a member.
+/// Admits a person: their first sign-in links them with the provider's subject, and an invitation makes them a member.
 async fn admit(
     app: &App,
     sender: &Sender,
@@ -165,7 +165,7 @@ async fn admit(
     Ok(person)
 }
 
-/// An account without a password.
+/// Creates an account without a password.
 async fn create(app: &App, tx: &mut Tx, identity: &Identity) -> Result<PersonRow, PeopleError> {
     let person = PersonRow {
         person_id: generate_id(&app.ids),

@@ -18,7 +18,7 @@ const SECRET_BYTES: usize = 20;
 const RECOVERY_CODES: usize = 10;
 const RECOVERY_CODE_LENGTH: usize = 16;
 
-/// The step of a code that is right at this time; a step before or after it is, too.
+/// Step of a code that is valid at this time; the steps before and after are valid, too.
 fn step_of(secret: &[u8], code: &str, seconds: u64) -> Option<i64> {
     let totp = Builder::new().with_secret(secret.to_vec()).with_skew(1).build().ok()?;
     totp.check(code.trim(), seconds).and_then(|step| i64::try_from(step).ok())
@@ -28,7 +28,7 @@ fn seconds(app: &App) -> u64 {
     u64::try_from(app.clock.now() / 1000).unwrap_or(0)
 }
 
-/// Whether a code is of the second factor, or a recovery code. Each is good once.
+/// Checks a code of the second factor, or a recovery code. Each is valid once.
 pub(super) async fn check(app: &App, person: &PersonRow, code: &str) -> Result<(), PeopleError> {
     let id = &person.person_id;
     let secret = person.totp_secret.as_deref().unwrap_or_default();
@@ -39,20 +39,20 @@ pub(super) async fn check(app: &App, person: &PersonRow, code: &str) -> Result<(
     if is_right { Ok(()) } else { Err(PeopleError::WrongCredentials) }
 }
 
-/// What an authenticator app is given.
+/// Data for an authenticator app.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SecondFactorEnrollment)]
 pub(crate) struct Enrollment {
-    /// In base 32.
+    /// Secret in base 32.
     #[schema(value_type = String, example = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")]
     secret: SecretText,
-    /// The same as a link, for a QR code.
+    /// The secret as a link, for a QR code.
     #[schema(value_type = String, example = "otpauth://totp/…")]
     uri: SecretText,
 }
 
-/// Makes a second factor, which counts once a code of it was confirmed.
+/// Creates a second factor, which takes effect once a code is confirmed.
 pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Result<Enrollment, PeopleError> {
     let person = with_password(app, who, password).await?;
     if person.totp_confirmed {
@@ -66,7 +66,7 @@ pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Re
     Ok(Enrollment { secret: base32.into(), uri: uri.into() })
 }
 
-/// Puts the second factor into effect and answers its recovery codes, which are seen this once.
+/// Enables the second factor. Returns its recovery codes, which are shown only once.
 pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec<SecretText>, PeopleError> {
     let person = account::person(app, who).await?;
     let failures = begin_attempt_in_session(app, who).await?;
@@ -90,7 +90,7 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
     Ok(codes.into_iter().map(SecretText::from).collect())
 }
 
-/// Takes the second factor away.
+/// Removes the second factor.
 pub(crate) async fn disable(
     app: &App,
     who: &SignedIn,
@@ -98,7 +98,7 @@ pub(crate) async fn disable(
     code: Option<&str>,
 ) -> Result<(), PeopleError> {
     let (person, failures) = try_password(app, who, password).await?;
-    // A code that is wrong counts, or whoever knows the password would guess codes without end.
+    // A wrong code counts as a failure: otherwise a holder of the password could guess codes without limit.
     if let Some(code) = code.filter(|_| person.totp_confirmed) {
         check(app, &person, code).await?;
     }
@@ -116,14 +116,14 @@ pub(crate) async fn disable(
     Ok(())
 }
 
-/// The person who is signed in, if this is their password.
+/// The signed-in person, if this is their password.
 pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
     let (person, failures) = try_password(app, who, password).await?;
     store::remove_failure(&app.db, failures.key()).await?;
     Ok(person)
 }
 
-/// The same; the attempt counts as failed until the caller takes that back.
+/// Checks the password; the attempt counts as failed until the caller removes the failure.
 async fn try_password(app: &App, who: &SignedIn, password: &Password) -> Result<(PersonRow, Failures), PeopleError> {
     let person = account::person(app, who).await?;
     if person.password_hash.is_none() {
@@ -139,7 +139,7 @@ mod tests {
 
     /// From RFC 6238, appendix B, in six digits.
     #[test]
-    fn codes_are_those_of_the_standard() {
+    fn codes_match_rfc_6238() {
         let secret = b"12345678901234567890";
         assert_eq!(step_of(secret, "287082", 59), Some(1));
         assert_eq!(step_of(secret, "005924", 1_234_567_890), Some(41_152_263));

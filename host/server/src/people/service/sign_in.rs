@@ -1,4 +1,4 @@
-//! Signing in with a password, and a second factor where there is one.
+//! Signs people in with a password, and a second factor if they have one.
 
 use std::net::IpAddr;
 
@@ -15,9 +15,9 @@ use crate::people::store;
 /// Wrong passwords before an address has to wait.
 const FREE_FAILURES: i64 = 5;
 const FIRST_PAUSE: Millis = 15 * 1000;
-const LONGEST_PAUSE: Millis = 15 * 60 * 1000;
+const MAX_PAUSE: Millis = 15 * 60 * 1000;
 
-/// What somebody who signs in sends.
+/// Input of a sign-in.
 pub(crate) struct Attempt<'a> {
     pub(crate) remote: IpAddr,
     pub(crate) email: &'a Email,
@@ -25,7 +25,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) code: Option<&'a str>,
 }
 
-/// A session that has just begun.
+/// A new session.
 pub(crate) struct Session {
     pub(crate) person: PersonRow,
     pub(crate) token: SessionToken,
@@ -33,17 +33,17 @@ pub(crate) struct Session {
     pub(crate) expires_at: Millis,
 }
 
-/// Which failures an attempt counts among.
+/// Key of the counter of failures.
 pub(super) struct Failures(Vec<u8>);
 
 impl Failures {
-    /// Those of an account, from anywhere.
+    /// Failures of an account, from anywhere.
     pub(super) fn of_account(folded: &str) -> Self {
         Self(hash(folded))
     }
 
-    /// Those of an account from an address. One at which its person was signed in has its own, so that nobody keeps
-    /// people out of their accounts by guessing from elsewhere.
+    /// Failures of an account from an address. An address at which the person was signed in has its own counter, so
+    /// that guessing from elsewhere does not lock people out of their accounts.
     async fn at_address(app: &App, remote: IpAddr, folded: &str) -> Result<Self, hub_db::Error> {
         let block = address_block(remote);
         let is_block =
@@ -52,33 +52,33 @@ impl Failures {
         Ok(if is_known { Self(hash(&format!("{folded} {block}"))) } else { Self::of_account(folded) })
     }
 
-    /// Those of somebody who is signed in.
+    /// Failures of a signed-in person.
     fn of_session(who: &SignedIn) -> Self {
         Self(hash(&format!("session {}", who.session)))
     }
 
-    /// Their key in the table.
+    /// Key in the table.
     pub(super) fn key(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// How long an address waits after its last failure.
+/// Waiting time of an address after its last failure.
 fn pause(failures: i64) -> Millis {
     if failures < FREE_FAILURES {
         return 0;
     }
-    FIRST_PAUSE.saturating_mul(1 << (failures - FREE_FAILURES).min(20)).min(LONGEST_PAUSE)
+    FIRST_PAUSE.saturating_mul(1 << (failures - FREE_FAILURES).min(20)).min(MAX_PAUSE)
 }
 
-/// Counts an attempt as failed beforehand, so that many at once are no more guesses than one after the other; refused
-/// while the account has to wait. Whether or not it is somebody's makes no difference.
+/// Counts an attempt as failed beforehand, so that concurrent attempts gain no more guesses than consecutive ones.
+/// Refused while the account has to wait. The existence of the account makes no difference.
 pub(super) async fn begin_attempt(app: &App, remote: IpAddr, folded: &str) -> Result<Failures, PeopleError> {
     app.limits.addresses.count_sign_in(remote, app.clock.now())?;
     begin(app, Failures::at_address(app, remote, folded).await?).await
 }
 
-/// The same of somebody who is signed in.
+/// Counts an attempt of a signed-in person.
 pub(super) async fn begin_attempt_in_session(app: &App, who: &SignedIn) -> Result<Failures, PeopleError> {
     app.limits.addresses.count_sign_in(who.remote, app.clock.now())?;
     begin(app, Failures::of_session(who)).await
@@ -99,7 +99,7 @@ async fn begin(app: &App, counted: Failures) -> Result<Failures, PeopleError> {
     Ok(counted)
 }
 
-/// Whether the password is the person's. Without a person it is false, after as much time.
+/// True if the password is the person's. Without a person it is false, after the same time.
 pub(super) async fn check_password(
     app: &App,
     person: Option<PersonRow>,
@@ -110,7 +110,7 @@ pub(super) async fn check_password(
     person.filter(|_| is_right).ok_or(PeopleError::WrongCredentials)
 }
 
-/// Begins a session for a right password and, where the account has one, a code of the second factor.
+/// Begins a session for a correct password and, if the account has one, a code of the second factor.
 pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, PeopleError> {
     let folded = attempt.email.folded();
     let failures = begin_attempt(app, attempt.remote, &folded).await?;
@@ -118,7 +118,7 @@ pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, 
     let person = check_password(app, person, attempt.password).await?;
     if person.totp_confirmed {
         let Some(code) = attempt.code else {
-            // This attempt was no guess; earlier wrong codes still count.
+            // This attempt was not a guess; earlier wrong codes still count.
             store::remove_failure(&app.db, failures.key()).await?;
             return Err(PeopleError::SecondFactorNeeded);
         };
@@ -127,7 +127,7 @@ pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, 
     begin_session(app, person, attempt.remote, &failures).await
 }
 
-/// Begins a session of a person, whose failures are forgotten.
+/// Begins a session and clears the person's failures.
 pub(super) async fn begin_session(
     app: &App,
     person: PersonRow,
@@ -153,8 +153,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guesses_cost_more_and_more_time() {
+    fn pauses_grow_with_failures() {
         assert_eq!((pause(0), pause(4), pause(5), pause(6)), (0, 0, 15_000, 30_000));
-        assert_eq!((pause(12), pause(i64::MAX)), (LONGEST_PAUSE, LONGEST_PAUSE));
+        assert_eq!((pause(12), pause(i64::MAX)), (MAX_PAUSE, MAX_PAUSE));
     }
 }

@@ -88,7 +88,7 @@ fn a_server_is_stronger_than_a_world_then_more_contexts_then_an_earlier_end() {
         (at(node("a", false), "world=nether"), at(node("a", true), "server=lobby")),
         (at(node("a", false), "world=nether,gamemode=sky"), at(node("a", true), "server=lobby")),
         (at(node("a", false), "gamemode=sky,gamemode=x"), at(node("a", true), "world=nether")),
-        // The later name, as LuckPerms' ContextSetComparator has it.
+        // The later name, like LuckPerms' ContextSetComparator.
         (at(node("a", false), "gamemode=sky"), at(node("a", true), "server=lobby,gamemode=sky")),
         (until(at(node("a", false), "difficulty=hard"), 2_000), at(node("a", true), "gamemode=sky")),
         (at(node("a", false), "gamemode=a,gamemode=sky"), at(node("a", true), "gamemode=sky,gamemode=x")),
@@ -196,7 +196,7 @@ mod naive {
         (a.key(), a.value) < (b.key(), b.value)
     }
 
-    /// How many of the holder's nodes that count it beats.
+    /// Number of the holder's applicable nodes that it beats.
     fn own_rank(nodes: &[Node], node: &Node, current: &ContextSet) -> usize {
         nodes.iter().filter(|other| counts(other, current) && beats(node, other)).count()
     }

@@ -22,7 +22,7 @@ use crate::permissions::context::{ContextSet, PermissionContext, PermissionWorld
 use crate::permissions::service::{self, PermissionsError};
 use crate::values::{Identifier, PlayerId, blank_as_absent, hex};
 
-/// The most nodes of one request.
+/// Maximum number of nodes in one request.
 const MAX_NODES: usize = 100;
 
 pub(super) fn router() -> Endpoints {
@@ -32,19 +32,19 @@ pub(super) fn router() -> Endpoints {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct EffectiveQuery {
-    /// Where the player is, as `key=value` pairs with commas between; a word alone is a server.
+    /// Contexts of the player, as `key=value` pairs separated by commas; a single word is a server.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "server=lobby,gamemode=skyblock")]
     context: Option<PermissionContext>,
-    /// The world the player is in.
+    /// World of the player.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "world_nether")]
     world: Option<PermissionWorld>,
-    /// The nodes asked for, with commas between, at most 100; all that something is said of when absent.
+    /// Requested nodes, separated by commas, at most 100. Default: all decided nodes.
     #[serde(default, deserialize_with = "comma_separated")]
     #[param(value_type = Option<String>, example = "essentials.fly,essentials.home")]
     node: Vec<Identifier>,
-    /// Whether to say which node decided, and through which groups.
+    /// Include the deciding node and the groups it was reached through.
     #[serde(default)]
     #[param(required = false, default = false)]
     explain: bool,
@@ -60,21 +60,22 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
     Ok(names)
 }
 
-/// Work out what a player may do
+/// Get a player's effective permissions
 ///
-/// As LuckPerms does: the player's own nodes before groups; groups by priority, depth first; a node bound to more
-/// contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards, longer
-/// wildcards before shorter. True, false, or null where nothing is said. `docs/connectors/permissions.md` has all rules. Expiry
-/// counts at the moment of the question, and every change at once. An explanation over 4 MiB is 400 `answer_too_large`.
+/// Resolved by LuckPerms' rules: the player's own nodes before groups; groups by priority, depth first; a node bound to
+/// more contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards,
+/// longer wildcards before shorter. The value is true, false, or null if undecided. `docs/connectors/permissions.md` has all
+/// rules. Changes count at once, and expiry at the time of the request. An explanation over 4 MiB is 400
+/// `answer_too_large`.
 ///
-/// To keep the answer: ask again when `PERMISSIONS_UPDATED` names a group or the player with a later `revision`, and at
-/// `validUntil`. With `If-None-Match` an answer that still holds is 304, without working it out.
+/// To cache the answer, request it again when `PERMISSIONS_UPDATED` names a group or the player with a later
+/// `revision`, and at `validUntil`. With `If-None-Match` a current answer is 304, without being resolved again.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/effective", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])),
     params(("uuid" = PlayerId, Path), EffectiveQuery,
-        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of an answer to the same question")),
-    responses((status = 200, body = EffectiveBody, headers(("ETag" = String, description = "Names this answer"))),
-        (status = 304, description = "The answer is still the one that `If-None-Match` names")))]
+        ("If-None-Match" = Option<String>, Header, description = "The `ETag` of an answer to the same request")),
+    responses((status = 200, body = EffectiveBody, headers(("ETag" = String, description = "Identifies this answer"))),
+        (status = 304, description = "The answer with this `ETag` is still current")))]
 async fn get_effective_permissions(
     PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
@@ -105,16 +106,16 @@ async fn get_effective_permissions(
     Ok(([(header::ETAG, tag.to_string())], Json(body)).into_response())
 }
 
-/// Names an answer by what it was made from, so that it can be told whether it still holds without working it out again.
+/// Identifies an answer by its inputs, so that it can be revalidated without being resolved again.
 struct EffectiveTag<'a> {
     revision: i64,
     valid_until: Option<Millis>,
-    /// The hash of path and query.
+    /// Hash of path and query.
     question: &'a str,
 }
 
 impl<'a> EffectiveTag<'a> {
-    /// Reads a tag in the form in which it is sent; none if it is not one of these.
+    /// Parses a tag in its sent form; none if it is not one of these.
     fn parse(text: &'a str) -> Option<Self> {
         let text = text.trim();
         let quoted = text.strip_prefix("W/").unwrap_or(text).strip_prefix('"')?.strip_suffix('"')?;

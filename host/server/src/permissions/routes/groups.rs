@@ -24,7 +24,7 @@ pub(super) fn router() -> Endpoints {
 
 /// List the permission groups
 ///
-/// All of the network's with their nodes, the highest priority first, then by id. Expired nodes are left out.
+/// All groups of the network with their nodes, highest priority first, then by id. Expired nodes are omitted.
 #[utoipa::path(get, path = "/api/plugin/permissions/groups", tag = "Permissions", security(("apiKey" = ["permissions:write", "plugin"])),
     responses((status = 200, body = Vec<Group>)))]
 async fn list_permission_groups(
@@ -36,7 +36,7 @@ async fn list_permission_groups(
 
 /// Get a permission group
 ///
-/// With its nodes; expired ones are left out.
+/// Includes its nodes, without expired ones.
 #[utoipa::path(get, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 200, body = Group), (status = 404, body = ErrorBody, description = "No such group")))]
@@ -48,10 +48,10 @@ async fn get_permission_group(
     Ok(Json(service::group(&app, caller.network, id).await?))
 }
 
-/// Put a permission group
+/// Create or replace a permission group
 ///
-/// Creates it or replaces the whole of it, nodes included; the id in the path counts. In effect for the next question
-/// anybody asks. The network's groups, their nodes and their bytes are counted (`groups`, `nodesPerGroup`, `groupBytes`).
+/// Replaces the whole group, nodes included; the id in the path counts. In effect from the next request on. The
+/// network's groups, their nodes and their bytes are limited (`groups`, `nodesPerGroup`, `groupBytes`).
 #[utoipa::path(put, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 204, description = "Stored")))]
@@ -67,7 +67,7 @@ async fn put_permission_group(
 
 /// Delete a permission group
 ///
-/// Memberships of it stay with their holders and count for nothing until there is such a group again.
+/// Memberships of it stay with their holders, without effect until a group with this id exists again.
 #[utoipa::path(delete, path = "/api/plugin/permissions/groups/{groupId}", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("groupId" = String, Path, example = "vip")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such group")))]

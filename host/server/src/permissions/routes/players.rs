@@ -22,7 +22,7 @@ pub(super) fn router() -> Endpoints {
 
 /// List a player's own nodes
 ///
-/// Those attached to the player directly, not through groups, by node, context and world. Expired ones are left out.
+/// Nodes attached to the player directly, not through groups, by node, context and world. Expired ones are omitted.
 #[utoipa::path(get, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = Vec<Node>)))]
@@ -34,14 +34,13 @@ async fn list_player_permissions(
     Ok(Json(service::nodes(&app, caller.network, player).await?))
 }
 
-/// Give a player a node
+/// Add a node to a player
 ///
-/// One they have already, with the same context and world, gets the value and the expiry sent now. `group.vip` makes
-/// the player a member of the group `vip`. A player's nodes and their bytes are counted (`nodesPerPlayer`,
-/// `nodeBytesPerPlayer`).
+/// An existing node with the same name, context and world gets the new value and expiry. `group.vip` makes the player a
+/// member of the group `vip`. A player's nodes and their bytes are limited (`nodesPerPlayer`, `nodeBytesPerPlayer`).
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 204, description = "Given")))]
+    responses((status = 204, description = "Added")))]
 async fn add_player_permission(
     PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,
@@ -52,12 +51,12 @@ async fn add_player_permission(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Take a node from a player
+/// Remove a node from a player
 ///
-/// The one with this name, context and world, whatever its value and expiry. One the player does not have is no error.
+/// Removes the node with this name, context and world, whatever its value and expiry. A missing node is not an error.
 #[utoipa::path(post, path = "/api/plugin/permissions/users/{uuid}/permissions/remove", tag = "Permissions",
     security(("apiKey" = ["permissions:write", "plugin"])), params(("uuid" = PlayerId, Path)),
-    responses((status = 204, description = "Taken")))]
+    responses((status = 204, description = "Removed")))]
 async fn remove_player_permission(
     PermissionsWrite(caller): PermissionsWrite,
     State(app): State<App>,

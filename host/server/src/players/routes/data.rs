@@ -1,4 +1,4 @@
-//! The data that games store about a player.
+//! Data that games store about a player.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -26,10 +26,10 @@ struct DataEntry {
     game_mode: Label,
     #[schema(example = "inventory")]
     namespace: Label,
-    /// The JSON text as it was written.
+    /// JSON text as written.
     #[schema(example = r#"{"coins":5}"#)]
     data: String,
-    /// Counts the writes, from 1. Name it in a write that must not undo another's.
+    /// Number of the write, from 1. Send it in a write that must not overwrite another one's.
     #[schema(example = 3)]
     version: i64,
 }
@@ -44,7 +44,7 @@ fn data_key(Path((player, game_mode, namespace)): DataPath) -> DataKey {
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
     security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
-    responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "Never written")))]
+    responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "No data")))]
 async fn get_player_data(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,
@@ -59,17 +59,17 @@ async fn get_player_data(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = DataUpdate)]
 struct PutData {
-    /// The text of one JSON value, at most 256 KiB; it is kept byte for byte.
+    /// One JSON value as text, at most 256 KiB; it is stored byte for byte.
     data: JsonText,
-    /// The version this write builds on; any other than the stored one is 409. Absent: whatever is stored is
-    /// overwritten. Where nothing is stored it counts for nothing.
+    /// Version this write builds on; any other than the stored one is 409. Absent: the stored data is overwritten.
+    /// Ignored if nothing is stored.
     #[schema(example = 3)]
     version: Option<i64>,
 }
 
 /// Write a namespace's data
 ///
-/// Every write raises the version by one, also one that changes nothing. The player need not be known.
+/// Every write raises the version by one, even with equal data. The player need not be known.
 #[utoipa::path(put, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
     security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
@@ -89,11 +89,11 @@ async fn put_player_data(
 
 /// Delete a namespace's data
 ///
-/// What is written there afterwards begins at version 1 again.
+/// Later writes begin at version 1 again.
 #[utoipa::path(delete, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
     security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
-    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "Nothing there")))]
+    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No data")))]
 async fn delete_player_data(
     PlayersWrite(caller): PlayersWrite,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! The addresses a player was seen with.
+//! Addresses that a player was seen with.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -27,13 +27,13 @@ struct IpRecord {
     first_seen: Millis,
     #[schema(example = 1_804_680_000_000_i64)]
     last_seen: Millis,
-    /// Null where it could not be located.
+    /// Null if it could not be located.
     #[schema(value_type = Option<String>, example = "EUROPE")]
     region: Option<Region>,
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     #[schema(example = "SE")]
     country: Option<String>,
-    /// When it was located: addresses are looked up as they are read. Null where it could not be.
+    /// Time of the look-up: addresses are located when they are read. Null if it failed.
     #[schema(example = 1_804_680_000_000_i64)]
     geo_resolved_at: Option<Millis>,
 }
@@ -55,8 +55,8 @@ impl IpRecord {
 
 /// List a player's addresses
 ///
-/// Those noted for punishments (`/api/plugin/punishments/ip`), the current one first; the newest 1,000. Empty for a
-/// player who was never seen with one.
+/// Addresses recorded for punishments (`/api/plugin/punishments/ip`), the current one first; the newest 1,000. Empty
+/// for a player never seen with one.
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/ips", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(("uuid" = PlayerId, Path)), responses((status = 200, body = Vec<IpRecord>)))]
 async fn list_player_ips(

@@ -26,23 +26,23 @@ pub(super) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 struct PlayerSummary {
     uuid: PlayerId,
-    /// The name last said; null until one was.
+    /// Last reported name; null until one was reported.
     #[schema(example = "Notch")]
     username: Option<String>,
-    /// The engine first said; null until one was.
+    /// First reported engine; null until one was reported.
     #[schema(example = "MINECRAFT")]
     game_type: Option<String>,
     #[schema(example = 1_804_680_000_000_i64)]
     first_seen: Millis,
-    /// When the player was last loaded, joined a server or left one.
+    /// Time at which the player was last loaded, joined a server or left one.
     #[schema(example = 1_804_680_000_000_i64)]
     last_seen: Millis,
     online: bool,
-    /// Null for one who is offline.
+    /// Null if the player is offline.
     connection: Option<Connection>,
-    /// Where the player is routed from; `UNKNOWN` until an address could be located.
+    /// Region the player is routed from; `UNKNOWN` until an address is located.
     region: Region,
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     #[schema(example = "SE")]
     country: Option<String>,
 }
@@ -74,22 +74,21 @@ struct ListQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     page: PageNumber,
-    /// Only players who are routed from this region.
+    /// Only players routed from this region.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "EUROPE")]
     region: Option<Region>,
-    /// A part of the name, in any case. One of fewer than three characters is looked for among the 10,000 players seen
-    /// last.
+    /// Part of the name, case-insensitive. Fewer than three characters are searched among the 10,000 players seen last.
     #[param(example = "otc")]
     search: Option<String>,
-    /// The whole name, in any case.
+    /// Whole name, case-insensitive.
     #[param(example = "Notch")]
     username: Option<String>,
 }
 
 /// List the players
 ///
-/// All that were ever seen, those seen last first, without what is kept for them.
+/// All players ever seen, last seen first, without their stored data.
 #[utoipa::path(get, path = "/api/plugin/players", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
     params(ListQuery), responses((status = 200, body = Page<PlayerSummary>)))]
 async fn list_players(

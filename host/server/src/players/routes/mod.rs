@@ -12,12 +12,12 @@ use crate::endpoints::Endpoints;
 use crate::servers;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     list::router().merge(data::router()).merge(ips::router())
 }
 
-/// Where a player is.
+/// Location of a player.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlayerConnection)]
@@ -26,13 +26,13 @@ pub(crate) struct Connection {
     server_id: Identifier,
     #[schema(example = "bedwars")]
     server_type: Identifier,
-    /// Null until a world was said.
+    /// Null until a world is reported.
     #[schema(value_type = Option<String>, example = "arena-3")]
     world_id: Option<Identifier>,
 }
 
 impl Connection {
-    /// The server of a player who is online, from memory.
+    /// Server of a player who is online, from memory.
     pub(crate) fn find(app: &App, network: NetworkId, player: PlayerId) -> Option<Self> {
         let at = servers::service::online_player(app, network, player)?;
         Some(Self { server_id: at.server_id, server_type: at.server_type, world_id: at.world_id })

@@ -1,4 +1,4 @@
-//! What games store about players.
+//! Data that games store about players.
 
 use hub_db::{Db, Error};
 
@@ -24,7 +24,7 @@ pub(in crate::players) async fn get(
     .await
 }
 
-/// The size of a namespace's row, as it is counted; 0 where there is none.
+/// Size of a namespace's row as it is counted; 0 if there is none.
 pub(in crate::players) async fn stored_bytes(db: &Db, network: NetworkId, key: &DataKey) -> Result<i64, Error> {
     let row: Option<(i64,)> = db
         .query(
@@ -61,13 +61,13 @@ pub(in crate::players) async fn list(
     Ok(namespaces)
 }
 
-/// The data namespaces of all players of a network.
+/// Data namespaces of all players of a network.
 pub(in crate::players) const DATA_ENTRIES: Rows = Rows::many(
     Limit::DataEntries,
     "SELECT COUNT(*) FROM (SELECT namespace FROM player_data WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// The other namespaces of the player in the game mode: how many, and their bytes.
+/// The player's other namespaces in the game mode: their number and their bytes.
 pub(in crate::players) async fn others(db: &Db, network: NetworkId, key: &DataKey) -> Result<(i64, i64), Error> {
     db.query(
         "SELECT COUNT(*), CAST(COALESCE(SUM(octet_length(data)), 0) AS BIGINT) FROM player_data
@@ -81,16 +81,16 @@ pub(in crate::players) async fn others(db: &Db, network: NetworkId, key: &DataKe
     .await
 }
 
-/// How much one player may have in a game mode.
+/// Limits of one player's data in a game mode.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::players) struct DataLimits {
     pub(in crate::players) namespaces: i64,
     pub(in crate::players) bytes: i64,
 }
 
-/// Writes on top of the version `expected`, or of any; answers the new version, or none where another version is stored, or
-/// where the player would have more than they may. Where nothing is stored, `expected` is ignored. Small data over other
-/// data is counted with nothing, because most writes are that.
+/// Writes on top of the version `expected`, or of any. Returns the new version, or none if another version is stored or
+/// the player's limits would be exceeded. If nothing is stored, `expected` is ignored. Small data over existing data
+/// skips the count, because most writes are of that kind.
 pub(in crate::players) async fn put(
     db: &Db,
     network: NetworkId,
@@ -129,7 +129,7 @@ pub(in crate::players) async fn put(
     Ok(row.map(|(version,)| version))
 }
 
-/// False where there was nothing.
+/// Deletes data; false if there was none.
 pub(in crate::players) async fn delete(db: &Db, network: NetworkId, key: &DataKey) -> Result<bool, Error> {
     let rows = db
         .write(

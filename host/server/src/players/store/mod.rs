@@ -13,13 +13,13 @@ use crate::limits::{Limit, Rows};
 use crate::owner::Owner;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
-/// All players of a network who were ever seen.
+/// All players of a network ever seen.
 pub(super) const KNOWN_PLAYERS: Rows = Rows::many(
     Limit::KnownPlayers,
     "SELECT COUNT(*) FROM (SELECT player_uuid FROM players WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// Creates or updates a player who was seen at `at`; answers the player as stored now.
+/// Creates or updates a player seen at `at`. Returns the stored player.
 pub(super) async fn upsert(
     db: &Db,
     network: NetworkId,
@@ -80,7 +80,7 @@ pub(super) async fn insert_unseen(
     Ok(())
 }
 
-/// Moves the time when a known player was last seen forward.
+/// Advances the time at which a known player was last seen.
 pub(super) async fn update_last_seen(db: &Db, network: NetworkId, player: PlayerId, at: Millis) -> Result<(), Error> {
     db.write("UPDATE players SET last_seen = $3 WHERE network_id = $1 AND player_uuid = $2 AND last_seen < $3")
         .bind(network)
@@ -118,8 +118,8 @@ macro_rules! select_profile {
 
 const FIND_PROFILE: Sql = Sql { sqlite: select_profile!(sqlite), postgres: select_profile!(postgres) };
 
-/// A player with their balances and all of their namespaces in a game mode, by name: at one look, since profiles are read
-/// for every join.
+/// A player with their balances and all their namespaces in a game mode, by name: in one statement, since profiles are
+/// read for every join.
 pub(super) async fn find_profile(
     db: &Db,
     network: NetworkId,
@@ -155,7 +155,7 @@ mod tests {
     #[tokio::test]
     async fn a_profile_is_read_by_keys() {
         let plans = query_plans(&[FIND_PROFILE.sqlite]).await;
-        // What is scanned is what the search of the balances found.
+        // Only the result of the search of the balances is scanned.
         let is_scan = |step: &String| step.starts_with("SCAN") && !step.starts_with("SCAN (");
         assert!(!plans.iter().flatten().any(is_scan), "{plans:#?}");
     }

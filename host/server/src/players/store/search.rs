@@ -6,12 +6,12 @@ use crate::geo::Region;
 use crate::players::model::{Player, PlayerFilter, fold_case};
 use crate::values::{NetworkId, like_pattern};
 
-/// The trigram indexes find nothing shorter.
+/// Minimum length for the trigram indexes.
 const TRIGRAM: usize = 3;
-/// The longest a name can be.
+/// Maximum length of a name.
 const MAX_NAME: usize = 255;
 
-/// The statements that count the players found and list a page of them.
+/// Statements that count the matching players and list a page of them.
 struct Queries {
     count: Sql,
     list: Sql,
@@ -53,8 +53,8 @@ const BY_NAME: Queries = queries!(
     "+p.last_seen",
     "$5 OFFSET $6"
 );
-/// The players of a network whose name has a part. The index has the rows of a network side by side: those of others are
-/// not looked at.
+/// Players of a network with a part of the name. The index has the rows of a network side by side: those of others are
+/// not read.
 macro_rules! by_part {
     ($columns:literal, $after:literal) => {
         concat!(
@@ -72,7 +72,7 @@ macro_rules! by_part {
         )
     };
 }
-/// Both databases start at the few names that match: the pluses keep them from using the network's other indexes.
+/// Both databases start at the few matching names: the pluses keep them from using the network's other indexes.
 const BY_PART: Queries = Queries {
     count: Sql {
         sqlite: by_part!("COUNT(*)", ""),
@@ -90,7 +90,7 @@ const BY_PART: Queries = Queries {
         ),
     },
 };
-/// No index finds a shorter part: it is searched among the 10,000 players seen last.
+/// No index covers a shorter part: it is searched among the 10,000 players seen last.
 const BY_SHORT_PART: Queries = {
     let count = "SELECT COUNT(*) FROM (SELECT username_folded, region FROM players WHERE network_id = $1
                      ORDER BY last_seen DESC, player_uuid LIMIT 10000) p
@@ -104,7 +104,7 @@ const BY_SHORT_PART: Queries = {
     Queries { count: Sql { sqlite: count, postgres: count }, list: Sql { sqlite: list, postgres: list } }
 };
 
-/// One page of the players that match, and how many there are.
+/// A page of the matching players, and their number.
 pub(in crate::players) async fn list(
     db: &Db,
     network: NetworkId,
@@ -134,7 +134,7 @@ pub(in crate::players) async fn list(
     db.page(count, list, |statement| values.iter().fold(statement.bind(network), Statement::bind), limit, offset).await
 }
 
-/// The same for SQLite's text search, which takes a quoted text literally.
+/// Phrase for SQLite's text search, which takes a quoted text literally.
 fn match_phrase(part: &str) -> String {
     format!("\"{}\"", part.replace('"', "\"\""))
 }

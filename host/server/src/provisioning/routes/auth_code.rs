@@ -1,4 +1,4 @@
-//! Device codes of machines that are being made.
+//! Device codes of machines that are being provisioned.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -22,11 +22,11 @@ pub(super) fn router() -> Endpoints {
 struct AuthCode {
     #[schema(example = "bedwars-9")]
     server_id: Identifier,
-    /// Where somebody lets the machine in; an http or https address.
+    /// Address where a person signs the machine in; http or https.
     #[schema(value_type = String, max_length = 2048, pattern = "^https?://[A-Za-z0-9][!-~]*$",
         example = "https://accounts.example/device")]
     verify_url: WebAddress,
-    /// What they have to enter there.
+    /// Code to enter there.
     #[schema(example = "WDJB-MJHT")]
     user_code: Identifier,
 }
@@ -37,18 +37,18 @@ struct AuthCode {
 struct AuthCodeNoted {
     #[schema(example = "bedwars-9")]
     server_id: Identifier,
-    /// `AWAITING_AUTH`, or REGISTERED where nothing was noted because the server is in.
+    /// `AWAITING_AUTH`, or REGISTERED without any effect if the server has already registered.
     phase: Phase,
 }
 
 /// Report a device code
 ///
-/// A machine that is being made waits for somebody to open the address and enter the code; the owner reads both at
-/// `/api/manage/provisioning/servers`. The latest count. Once the server has registered nothing changes any more. A
-/// server the hub has not heard of appears in the registry with the status PROVISIONING.
+/// For a machine that is being provisioned and waits for a person to open the address and enter the code; the owner
+/// reads both at `/api/manage/provisioning/servers`. The latest values count. No effect once the server has registered.
+/// An unknown server appears in the registry with the status PROVISIONING.
 #[utoipa::path(post, path = "/api/plugin/provisioning/auth-code", operation_id = "report_auth_code",
     tag = "Provisioning", security(("apiKey" = ["agent", "plugin"])),
-    responses((status = 201, body = AuthCodeNoted, description = "Noted")))]
+    responses((status = 201, body = AuthCodeNoted, description = "Recorded")))]
 async fn auth_code(
     Agent(caller): Agent,
     State(app): State<App>,

@@ -22,19 +22,19 @@ pub(super) fn router() -> Endpoints {
     endpoints![put, list, delete, download]
 }
 
-/// What machines of a server type fetch at boot.
+/// Boot bundle of a server type.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Bundle)]
 struct BundleBody {
     #[schema(example = "bedwars")]
     server_type: Identifier,
-    /// Of its bytes.
+    /// SHA-256 of its bytes.
     #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     sha256: String,
     #[schema(example = 48213)]
     size_bytes: i64,
-    /// When it was uploaded.
+    /// Time of the upload.
     #[schema(example = 1804680000000_i64)]
     updated_at: Millis,
 }
@@ -52,13 +52,13 @@ impl From<Bundle> for BundleBody {
 
 /// Store a bundle
 ///
-/// The bytes that machines of this server type fetch at boot, up to 512 MiB; the hub does not look into them. Replaces
-/// the one that is there; a machine that is just fetching that one gets all of it.
+/// The bytes that machines of this server type fetch at boot, up to 512 MiB, opaque to the hub. Replaces the existing
+/// bundle; downloads in progress of the previous one complete.
 #[utoipa::path(put, path = "/api/manage/provisioning/bundles/{serverType}", operation_id = "put_bundle",
     tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(("serverType" = Identifier, Path)),
     request_body(content = Bytes, content_type = "application/octet-stream", description = "The bundle's bytes"),
     responses((status = 200, body = BundleBody),
-        (status = 503, body = ErrorBody, description = "The hub has no room left")))]
+        (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn put(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
@@ -70,7 +70,7 @@ async fn put(
 
 /// List the bundles
 ///
-/// By server type.
+/// Sorted by server type.
 #[utoipa::path(get, path = "/api/manage/provisioning/bundles", operation_id = "list_bundles", tag = "Provisioning",
     security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<BundleBody>)))]
 async fn list(
@@ -98,12 +98,12 @@ async fn delete(
 
 /// Fetch the bundle of a server type
 ///
-/// For machines at boot. Its `ETag` is the SHA-256 of the bytes; a machine that has them gets 304.
+/// For machines at boot. Its `ETag` is the SHA-256 of the bytes; a machine that already has them gets 304.
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent/{serverType}", operation_id = "fetch_bundle",
     tag = "Provisioning", security(("apiKey" = ["agent", "plugin"])),
     params(("serverType" = Identifier, Path)),
     responses((status = 200, body = Bytes, content_type = "application/octet-stream", description = "The bundle"),
-        (status = 304, description = "The caller has it: `If-None-Match` named its `ETag`"),
+        (status = 304, description = "Unchanged: `If-None-Match` is its `ETag`"),
         (status = 404, body = ErrorBody, description = "No bundle for this server type")))]
 async fn download(
     Agent(caller): Agent,

@@ -1,4 +1,4 @@
-//! All routes of provisioning but the agent's.
+//! All routes of provisioning except the agent's.
 
 mod auth_code;
 mod bundles;
@@ -6,7 +6,7 @@ mod servers;
 
 use crate::endpoints::Endpoints;
 
-/// Those of bundles, of device codes and of servers that are being made.
+/// Routes of bundles, of device codes and of servers that are being provisioned.
 pub(super) fn router() -> Endpoints {
     auth_code::router().merge(bundles::router()).merge(servers::router())
 }

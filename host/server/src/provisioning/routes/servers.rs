@@ -1,4 +1,4 @@
-//! The owner's side of servers that are being made.
+//! Owners' routes of servers that are being provisioned.
 
 use std::net::Ipv4Addr;
 
@@ -41,10 +41,10 @@ struct ProvisionedServerBody {
     server_vm_type: Option<String>,
     #[schema(example = "203.0.113.7")]
     ipv4: Option<String>,
-    /// Where to let it in; null unless it is `AWAITING_AUTH`.
+    /// Address to sign the machine in; null unless it is `AWAITING_AUTH`.
     #[schema(example = "https://accounts.example/device")]
     verify_url: Option<String>,
-    /// What to enter there.
+    /// Code to enter there.
     #[schema(example = "WDJB-MJHT")]
     user_code: Option<String>,
     created_at: Millis,
@@ -74,7 +74,8 @@ impl From<ProvisionedServer> for ProvisionedServerBody {
 
 /// List the provisioned servers
 ///
-/// By id, with the address and code of each that waits to be let in. Those that have registered stay here as REGISTERED.
+/// Sorted by id, with the address and code of each one that waits for its sign-in. Registered ones remain as
+/// REGISTERED.
 #[utoipa::path(get, path = "/api/manage/provisioning/servers", operation_id = "list_provisioned_servers",
     tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(PageQuery),
     responses((status = 200, body = Page<ProvisionedServerBody>)))]
@@ -92,35 +93,35 @@ async fn list(
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProvisionedServerUpdate)]
 struct PutProvisionedServer {
-    /// What kind of server it will be.
+    /// Type of the server.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(value_type = Option<String>, max_length = 255, example = "bedwars")]
     server_type: Option<Identifier>,
-    /// What players will call it.
+    /// Display name for players.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "Bedwars Nine")]
     display_name: Option<Text<255>>,
-    /// Who makes it.
+    /// Name of the provider.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "hetzner")]
     provider: Option<Text<255>>,
-    /// RUNNING when absent.
+    /// Default: RUNNING.
     desired_state: Option<DesiredState>,
     #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
-    /// What kind of machine it is.
+    /// Type of the machine.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "cx32")]
     server_vm_type: Option<Text<255>>,
-    /// Its address.
+    /// Address of the machine.
     #[schema(value_type = Option<String>, format = Ipv4, example = "203.0.113.7")]
     ipv4: Option<Ipv4Addr>,
 }
 
-/// Say what is being provisioned
+/// Create or update a provisioned server
 ///
-/// For the owner's own provisioner: the server appears in the registry with the status PROVISIONING, until it registers.
-/// Replaces all that was said before; how far the machine is stays what it was.
+/// For the owner's own provisioner: the server appears in the registry with the status PROVISIONING, until it
+/// registers. Replaces all earlier values except the machine's phase.
 #[utoipa::path(put, path = "/api/manage/provisioning/servers/{serverId}", operation_id = "put_provisioned_server",
     tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(("serverId" = Identifier, Path)),
     responses((status = 200, body = ProvisionedServerBody)))]
@@ -142,12 +143,12 @@ async fn put(
     Ok(Json(provisioned::put(&app, caller.network, server, spec, &caller.origin(&app)).await?.into()))
 }
 
-/// Forget a provisioned server
+/// Delete a provisioned server
 ///
-/// If it has registered, it stays in the registry and is no longer `provisioned`.
+/// A registered server stays in the registry and is no longer `provisioned`.
 #[utoipa::path(delete, path = "/api/manage/provisioning/servers/{serverId}",
     operation_id = "delete_provisioned_server", tag = "Provisioning", security(("apiKey" = ["network:manage"])),
-    params(("serverId" = Identifier, Path)), responses((status = 204, description = "Forgotten"),
+    params(("serverId" = Identifier, Path)), responses((status = 204, description = "Deleted"),
         (status = 404, body = ErrorBody, description = "No such provisioned server")))]
 async fn forget(
     NetworkManage(caller): NetworkManage,

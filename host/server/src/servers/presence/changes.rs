@@ -1,4 +1,4 @@
-//! What changed in memory and is not saved yet.
+//! Changes in memory that are not saved yet.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::servers::presence::server::{LiveWorld, Server};
 use crate::servers::snapshot::LiveServer;
 use crate::values::{Identifier, PlayerId};
 
-/// Events that may wait for the database, as many as streams can resume from.
+/// Maximum number of events that wait for the database: as many as streams can resume from.
 const MAX_EVENTS: usize = 10_000;
 
-/// A live server as it is saved.
+/// A live server in its saved form.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedServer {
     pub(crate) info: Arc<ServerInfo>,
@@ -29,7 +29,7 @@ pub(crate) struct SavedServer {
     pub(crate) worlds: Vec<LiveWorld>,
 }
 
-/// An online player as they are saved.
+/// An online player in the saved form.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedPlayer {
     pub(crate) player: PlayerId,
@@ -40,7 +40,7 @@ pub(crate) struct SavedPlayer {
     pub(crate) joined_at: Millis,
 }
 
-/// A reservation as it is saved.
+/// A reservation in its saved form.
 #[derive(Clone, Debug)]
 pub(crate) struct SavedReservation {
     pub(crate) server: Arc<str>,
@@ -50,11 +50,11 @@ pub(crate) struct SavedReservation {
 /// A server came online or went offline.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ServerPresence {
-    /// The server as it is now, or as it was last.
+    /// The server's current or last state.
     pub(crate) server: LiveServer,
 }
 
-/// A player came online, went offline or went to another server.
+/// A player came online, went offline or switched servers.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlayerPresence {
@@ -64,12 +64,12 @@ pub(crate) struct PlayerPresence {
     /// The server the player is on now, or has left.
     #[schema(value_type = String, example = "bedwars-1")]
     pub(crate) server_id: Arc<str>,
-    /// The server the player came from; null unless they switched.
+    /// Previous server of a player who switched; else null.
     #[schema(value_type = Option<String>, example = "lobby-1")]
     pub(crate) previous_server_id: Option<Arc<str>>,
 }
 
-/// What streams are told of presence.
+/// Presence events for streams.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum PresencePayload {
@@ -84,11 +84,11 @@ pub(crate) struct PresenceEvent {
     pub(crate) payload: PresencePayload,
 }
 
-/// The events of unsaved changes, in order.
+/// Events of unsaved changes, in order.
 #[derive(Debug, Default)]
 pub(crate) struct PresenceEvents {
     pub(crate) events: Vec<PresenceEvent>,
-    /// There were too many while the database could not be reached: streams must read everything anew.
+    /// True if there were too many while the database was unreachable: streams must read everything again.
     pub(crate) is_cut: bool,
 }
 
@@ -104,11 +104,11 @@ impl PresenceEvents {
     }
 }
 
-/// The values to write for what changed.
+/// Values to write.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) servers: Vec<SavedServer>,
-    /// Servers of which nothing but the time of the last heartbeat changed.
+    /// Servers with a new heartbeat and no other change.
     pub(crate) heartbeats: Vec<(Arc<str>, Millis)>,
     /// Servers that went offline, with their last heartbeat.
     pub(crate) offline: Vec<(Arc<str>, Millis)>,
@@ -118,26 +118,26 @@ pub(crate) struct Changes {
     pub(crate) released: Vec<Uuid>,
 }
 
-/// Which servers, players and reservations changed since the last save.
+/// Servers, players and reservations changed since the last save.
 #[derive(Debug, Default)]
 pub(crate) struct Unsaved {
     pub(super) servers: HashMap<Arc<str>, ServerChange>,
     pub(super) players: HashSet<PlayerId>,
     /// Reservations made, or (none) released.
     pub(super) reservations: HashMap<Uuid, Option<SavedReservation>>,
-    /// Whether reservations are saved at all.
+    /// True if reservations are saved at all.
     pub(super) saves_reservations: bool,
     pub(crate) events: PresenceEvents,
 }
 
-/// How much of a server changed.
+/// Extent of a server's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ServerChange {
     /// It went offline; the time of its last heartbeat.
     Offline(Millis),
-    /// Nothing but the time of its last heartbeat.
+    /// Only the time of its last heartbeat changed.
     Heartbeat,
-    /// Anything.
+    /// Anything may have changed.
     Any,
 }
 
@@ -146,7 +146,7 @@ impl Unsaved {
         self.servers.is_empty() && self.players.is_empty() && self.reservations.is_empty() && self.events.is_empty()
     }
 
-    /// Takes everything and leaves nothing.
+    /// Takes all changes.
     pub(super) fn take(&mut self) -> Self {
         let empty = Self { saves_reservations: self.saves_reservations, ..Self::default() };
         std::mem::replace(self, empty)
@@ -179,7 +179,7 @@ impl Unsaved {
         self.event(kind, payload);
     }
 
-    /// A player came online, went offline or went to another server.
+    /// A player came online, went offline or switched servers.
     pub(super) fn player_event(&mut self, kind: EventKind, player: PlayerPresence) {
         self.event(kind, PresencePayload::Player(player));
     }
@@ -189,7 +189,7 @@ impl Unsaved {
         self.events.cut();
     }
 
-    /// Puts back what could not be saved. What changed since takes precedence.
+    /// Puts unsaved changes back. Later changes take precedence.
     pub(super) fn put_back(&mut self, mut earlier: Self) {
         earlier.events.events.append(&mut self.events.events);
         earlier.events.is_cut |= self.events.is_cut;

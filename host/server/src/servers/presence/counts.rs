@@ -1,4 +1,4 @@
-//! A heartbeat of a busy server on which nothing has changed.
+//! A heartbeat of a busy server without any change.
 
 use uuid::Uuid;
 
@@ -59,7 +59,7 @@ fn apply_a_heartbeat() {
     };
     let mut presence = NetworkPresence::default();
     presence.register(Registration { info, game_state: None, players_to_start: 0, worlds: vec![] }, 0, 30_000);
-    // The first brings the players, the second is as any other.
+    // The first one brings the players, the second is an ordinary one.
     presence.heartbeat(heartbeat(), 0, 30_000).unwrap();
     presence.heartbeat(heartbeat(), 5_000, 30_000).unwrap();
     let next = heartbeat();

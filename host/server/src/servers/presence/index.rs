@@ -1,5 +1,5 @@
-//! The servers of a network, and indexes of them that are kept as they change: by type, by the order in which players are
-//! sent to them, and by when their reservations expire.
+//! A network's servers and their indexes, maintained on each change: by type, by the order in which players are sent to
+//! them, and by the expiry of their reservations.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::{Deref, DerefMut};
@@ -12,15 +12,15 @@ use crate::servers::presence::FastMap;
 use crate::servers::presence::server::{Server, free_slots};
 use crate::values::Identifier;
 
-/// How servers of one region are ordered, the best first: minigames by how few players they lack to start and then by how
-/// full they are, others by how empty they are.
+/// Order of servers in one region, best first: minigames by the fewest missing players and then the fullest, others by
+/// the emptiest.
 pub(crate) fn join_order(players_to_start: u32, taken: u32) -> (u32, i64) {
     let players = i64::from(taken);
     (players_to_start.saturating_sub(taken), if players_to_start > 0 { -players } else { players })
 }
 
-/// A server's place among those whose role and game let players join, for players who are unknown to it. What is full comes
-/// last. Reservations count until they are swept.
+/// A server's rank among those whose role and game accept players, for players without a relation to it. Full servers
+/// come last. Reservations count until they are swept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct JoinRank {
     is_full: bool,
@@ -58,11 +58,11 @@ struct Entry {
     indexed: Indexed,
 }
 
-/// What the indexes have of a server.
+/// Indexed values of a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Indexed {
     rank: Option<JoinRank>,
-    /// When its first reservation expires.
+    /// Time at which its first reservation expires.
     expires_at: Option<Millis>,
     reservations: usize,
 }
@@ -87,7 +87,7 @@ impl Servers {
         self.entries.get(id).map(|entry| &entry.server)
     }
 
-    /// The server, to be changed in anything but its type and region. It is indexed anew when the guard is dropped.
+    /// Mutable access to anything but the server's type and region. The indexes are updated when the guard is dropped.
     pub(super) fn get_mut(&mut self, id: &str) -> Option<ServerGuard<'_>> {
         // The index shares the id's copy.
         let (id, _) = self.entries.get_key_value(id)?;
@@ -96,7 +96,7 @@ impl Servers {
         Some(ServerGuard { id, entry, index: &mut self.index })
     }
 
-    /// The shared copy of a server's id, or a new one.
+    /// Shared copy of a server's id, or a new one.
     pub(super) fn id_of(&self, id: &str) -> Arc<str> {
         self.entries.get_key_value(id).map_or_else(|| id.into(), |(id, _)| Arc::clone(id))
     }
@@ -135,24 +135,24 @@ impl Servers {
         self.entries.values().map(|entry| &entry.server)
     }
 
-    /// The ids of a type's servers, in their order.
+    /// Ids of a type's servers, in order.
     pub(super) fn of_type(&self, kind: &Identifier) -> impl ExactSizeIterator<Item = &Arc<str>> + use<'_> {
         const NONE: &BTreeSet<Arc<str>> = &BTreeSet::new();
         self.index.by_type.get(kind).map_or(NONE, |of_type| &of_type.ids).iter()
     }
 
-    /// The ranks of a type's servers, in their order.
+    /// Ranks of a type's servers, in order.
     pub(super) fn ranks(&self, kind: &Identifier) -> impl Iterator<Item = &JoinRank> + use<'_> {
         self.index.by_type.get(kind).into_iter().flat_map(|of_type| &of_type.ranks)
     }
 
-    /// Those of a region alone.
+    /// Ranks of a region only.
     pub(super) fn ranks_in(&self, kind: &Identifier, region: &Region) -> impl Iterator<Item = &JoinRank> + use<'_> {
         let ranks = self.index.by_type.get(kind).and_then(|of_type| of_type.by_region.get(region));
         ranks.into_iter().flatten()
     }
 
-    /// The servers with reservations that have expired.
+    /// Servers with expired reservations.
     pub(super) fn with_expired(&self, now: Millis) -> Vec<Arc<str>> {
         let expired = self.index.expiring.iter().take_while(|(expires_at, _)| *expires_at <= now);
         expired.map(|(_, id)| Arc::clone(id)).collect()
@@ -165,7 +165,7 @@ impl Servers {
 }
 
 impl Index {
-    /// Brings the indexes up to date with a server.
+    /// Updates the indexes for a server.
     fn update(&mut self, id: &Arc<str>, Entry { server, indexed }: &mut Entry) {
         let changed = Indexed {
             rank: JoinRank::of(id, server),
@@ -209,7 +209,7 @@ impl Index {
     }
 }
 
-/// A server that may be changed.
+/// Mutable access to a server.
 pub(super) struct ServerGuard<'a> {
     id: Arc<str>,
     entry: &'a mut Entry,

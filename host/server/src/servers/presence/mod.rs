@@ -27,7 +27,7 @@ pub(crate) use server::{LiveWorld, Server, free_slots};
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// A map whose keys are hashed in a few nanoseconds, by a seed of this process: a heartbeat looks up all its players several
+/// A map with keys hashed in a few nanoseconds, by a seed of this process: a heartbeat looks up all its players several
 /// times.
 type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -36,7 +36,7 @@ type FastMap<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 pub struct Presence {
     networks: RwLock<HashMap<NetworkId, Arc<SharedPresence>>>,
     saves_reservations: bool,
-    /// When the database's server was started that has all that was saved.
+    /// Start time of the database server that has all saved changes.
     server_start: Mutex<Option<Millis>>,
 }
 
@@ -44,13 +44,13 @@ pub struct Presence {
 #[derive(Debug, Default)]
 pub(crate) struct SharedPresence {
     state: Mutex<NetworkPresence>,
-    /// Held by whoever saves this network, so that batches are saved in their order. The number of the last
-    /// [batch](NetworkPresence::batch) that was saved.
+    /// Held while this network is being saved, so that batches are saved in order. The number of the last saved
+    /// [batch](NetworkPresence::batch).
     pub(super) saved_batch: tokio::sync::Mutex<u64>,
 }
 
 impl Presence {
-    /// Nobody is online. `saves_reservations` where they must outlive this process.
+    /// No servers yet. `saves_reservations` if they must outlive this process.
     pub fn new(saves_reservations: bool) -> Self {
         Self { saves_reservations, ..Self::default() }
     }
@@ -76,12 +76,12 @@ impl Presence {
         self.networks.read().get(&network).cloned()
     }
 
-    /// Drops a network's presence: it lives on another node.
+    /// Drops a network's presence, which moved to another node.
     pub(crate) fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);
     }
 
-    /// When the database's server was started that has all that was saved.
+    /// Start time of the database server that has all saved changes.
     pub(super) fn server_start(&self) -> Option<Millis> {
         *self.server_start.lock()
     }
@@ -90,7 +90,7 @@ impl Presence {
         *self.server_start.lock() = Some(started_at);
     }
 
-    /// How many players and servers of all networks are online, or not swept yet.
+    /// Number of players and servers of all networks that are online, or not swept yet.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let add = |(players, servers), network: &NetworkPresence| {
             let (more_players, more_servers) = network.counts();
@@ -99,7 +99,7 @@ impl Presence {
         self.all().into_iter().fold((0, 0), |sum, (_, shared)| shared.with(|network| add(sum, network)))
     }
 
-    /// The most players and servers that networks have had online at once, since the last call.
+    /// Peak number of players and servers of each network since the last call.
     pub(crate) fn take_peaks(&self) -> Vec<(NetworkId, usize, usize)> {
         let peaks = self.all().into_iter().map(|(network, shared)| (network, shared.with(NetworkPresence::take_peaks)));
         peaks.map(|(network, (players, servers))| (network, players, servers)).collect()

@@ -1,4 +1,4 @@
-//! Slots that are reserved for players on their way.
+//! Slots reserved for players on their way.
 
 use std::collections::VecDeque;
 
@@ -7,17 +7,17 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::values::{Identifier, PlayerId};
 
-/// How long a match's slot is reserved, in milliseconds.
+/// Duration of a match's reservation, in milliseconds.
 pub(crate) const RESERVATION_TTL: Millis = 15_000;
 
-/// A slot reserved for one player, or for whoever comes.
+/// A slot reserved for one player, or for anyone.
 #[derive(Clone, Debug)]
 pub(crate) struct Reservation {
     /// Also the id of the transfer it is for.
     pub(crate) id: Uuid,
     pub(crate) player: Option<PlayerId>,
     pub(crate) world: Option<Identifier>,
-    /// The id was given out by a match, and no transfer has used it yet.
+    /// True if a match has published the id and no transfer has used it yet.
     pub(crate) promised: bool,
     pub(crate) expires_at: Millis,
 }
@@ -36,59 +36,59 @@ impl Reservations {
         self.0.insert(position, new);
     }
 
-    /// The player's, unless it has expired.
+    /// The player's reservation, unless it has expired.
     pub(super) fn find(&self, player: PlayerId, now: Millis) -> Option<&Reservation> {
         self.live(now).find(|it| it.player == Some(player))
     }
 
-    /// When the first expires, if there is any.
+    /// Expiry of the first reservation, if there is any.
     pub(super) fn first_expiry(&self) -> Option<Millis> {
         self.0.front().map(|it| it.expires_at)
     }
 
-    /// How many there are, expired or not.
+    /// Number of reservations, expired or not.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// How many have not expired, without those of `except`.
+    /// Number of reservations that have not expired, without those of `except`.
     pub(super) fn count(&self, now: Millis, except: &[PlayerId]) -> u32 {
         let live = self.0.len() - self.expired(now);
         let excepted = except.iter().filter(|player| self.find(**player, now).is_some()).count();
         (live - excepted) as u32
     }
 
-    /// How many of those are for that world.
+    /// Number of those for that world.
     pub(super) fn count_in(&self, world: &Identifier, now: Millis, except: &[PlayerId]) -> u32 {
         let is_excepted = |it: &Reservation| it.player.is_some_and(|player| except.contains(&player));
         let counts = |it: &&Reservation| it.world.as_ref() == Some(world) && !is_excepted(it);
         self.live(now).filter(counts).count() as u32
     }
 
-    /// Removes and returns the player's, expired or not.
+    /// Removes and returns the player's reservation, expired or not.
     pub(super) fn remove(&mut self, player: PlayerId) -> Option<Reservation> {
         let position = self.0.iter().position(|it| it.player == Some(player))?;
         self.0.remove(position)
     }
 
-    /// Removes and returns the one with that id.
+    /// Removes and returns the reservation with that id.
     pub(super) fn remove_slot(&mut self, id: Uuid) -> Option<Reservation> {
         let position = self.0.iter().position(|it| it.id == id)?;
         self.0.remove(position)
     }
 
-    /// Removes and returns those that have expired.
+    /// Removes and returns the expired reservations.
     pub(super) fn remove_expired(&mut self, now: Millis) -> impl Iterator<Item = Reservation> {
         let expired = self.expired(now);
         self.0.drain(..expired)
     }
 
-    /// All, expired or not.
+    /// All reservations, expired or not.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Reservation> {
         self.0.iter()
     }
 
-    /// How many have expired. Asked of each candidate of a match, and nearly always none.
+    /// Number of expired reservations. Called for each candidate of a match, and nearly always 0.
     fn expired(&self, now: Millis) -> usize {
         if self.first_expiry().is_none_or(|first| first > now) {
             return 0;

@@ -12,10 +12,10 @@ use crate::servers::presence::reservation::Reservations;
 use crate::servers::snapshot::{LiveServer, World};
 use crate::values::{Identifier, PlayerId, Text};
 
-/// Free slots where there is no limit.
+/// Free slots without a limit.
 const UNLIMITED: u32 = u32::MAX;
 
-/// How long a server's confirmation that a player is on it outweighs another server's list, in milliseconds.
+/// Time for which a server's confirmation of a player outweighs another server's list, in milliseconds.
 const CONFIRMATION_TTL: Millis = 15_000;
 
 /// A server that is online until its heartbeats stop.
@@ -39,9 +39,9 @@ pub(crate) struct Player {
     pub(crate) world: Option<Identifier>,
     pub(crate) previous_world: Option<Identifier>,
     pub(crate) joined_at: Millis,
-    /// When the server last confirmed that the player is on it.
+    /// Time of the server's last confirmation that the player is on it.
     pub(super) confirmed_at: Millis,
-    /// They leave in a transfer: until when they stay on this server, unless they arrive before.
+    /// Deadline of the player's outgoing transfer, unless they arrive before.
     pub(super) leaves_at: Option<Millis>,
 }
 
@@ -50,7 +50,7 @@ impl Player {
         self.leaves_at.is_none_or(|at| now < at)
     }
 
-    /// Notes that their server has confirmed them, maybe with their name; answers whether that is new.
+    /// Records the server's confirmation, maybe with a name. Returns true if that is new.
     pub(super) fn confirm(&mut self, name: Option<&Identifier>, now: Millis) -> bool {
         self.confirmed_at = now;
         self.leaves_at = None;
@@ -67,13 +67,13 @@ impl Player {
 pub(crate) struct LiveWorld {
     #[serde(flatten)]
     pub(crate) report: WorldReport,
-    /// Players who came through a reservation for it since the report.
+    /// Players who arrived by a reservation for it since the report.
     #[serde(default)]
     pub(super) arrived: u32,
 }
 
 impl Server {
-    /// Whether the player is on it.
+    /// True if the player is on it.
     pub(crate) fn has(&self, player: PlayerId) -> bool {
         self.players.contains_key(&player)
     }
@@ -83,7 +83,7 @@ impl Server {
         self.players.len() as u32
     }
 
-    /// Whether the player is in that world of it.
+    /// True if the player is in that world of it.
     pub(crate) fn has_in(&self, player: PlayerId, world: &LiveWorld) -> bool {
         self.players.get(&player).is_some_and(|state| state.world.as_ref() == Some(&world.report.world_id))
     }
@@ -99,12 +99,12 @@ impl Server {
         present.saturating_add(self.reservations.count_in(&world.report.world_id, now, except))
     }
 
-    /// Whether the state of its game lets players join, whether or not there is room.
+    /// True if the state of its game lets players join, full or not.
     pub(crate) fn takes_players(&self) -> bool {
         is_open(self.players_to_start, self.game_state.as_ref())
     }
 
-    /// The world of that id.
+    /// World with that id.
     pub(crate) fn world(&self, id: &Identifier) -> Option<&LiveWorld> {
         self.worlds.iter().find(|world| world.report.world_id == *id)
     }
@@ -113,13 +113,13 @@ impl Server {
         now < self.offline_at
     }
 
-    /// Whether it has confirmed lately that the player is on it.
+    /// True if it has recently confirmed that the player is on it.
     pub(super) fn has_confirmed(&self, player: PlayerId, now: Millis) -> bool {
         let confirmed = |it: &Player| it.leaves_at.is_none() && now - it.confirmed_at < CONFIRMATION_TTL;
         self.is_online(now) && self.players.get(&player).is_some_and(confirmed)
     }
 
-    /// The server as it is shown.
+    /// Snapshot for answers.
     pub(crate) fn snapshot(&self) -> LiveServer {
         let info = &*self.info;
         let current_players = self.current_players();
@@ -157,22 +157,22 @@ impl LiveWorld {
         self.report.current_players.unwrap_or_default().0
     }
 
-    /// How many fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     pub(crate) fn max_players(&self) -> u32 {
         self.report.max_players.unwrap_or_default().0
     }
 
-    /// Players its game needs to start; 0: it is no minigame.
+    /// Number of players its game needs to start; 0: not a minigame.
     pub(crate) fn players_to_start(&self) -> u32 {
         self.report.players_to_start.unwrap_or_default().0
     }
 
-    /// Whether the state of its game lets players join, whether or not there is room.
+    /// True if the state of its game lets players join, full or not.
     pub(crate) fn takes_players(&self) -> bool {
         is_open(self.players_to_start(), self.report.game_state.as_ref())
     }
 
-    /// The world as it is shown.
+    /// Snapshot for answers.
     pub(crate) fn snapshot(&self) -> World {
         let (current_players, max_players) = (self.current_players(), self.max_players());
         let full = is_full(current_players, max_players);
@@ -193,12 +193,12 @@ impl LiveWorld {
     }
 }
 
-/// Free slots of `max`, where 0 is no limit.
+/// Free slots of `max`; 0 is no limit.
 pub(crate) fn free_slots(max: u32, taken: u32) -> u32 {
     if max == 0 { UNLIMITED } else { max.saturating_sub(taken) }
 }
 
-/// Worlds as their server reported them; of two with one id the later.
+/// Worlds as reported by their server; of two with one id the later.
 pub(super) fn live_worlds(reports: Vec<WorldReport>) -> Vec<LiveWorld> {
     let mut positions: HashMap<Identifier, usize> = HashMap::with_capacity(reports.len());
     let mut worlds: Vec<LiveWorld> = Vec::with_capacity(reports.len());

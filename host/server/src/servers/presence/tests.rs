@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order, no slot is given away twice and each player is on one server.
+//! No slot is given away twice and each player is on one server, for any events in any order.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,16 +20,16 @@ const PLAYERS: u8 = 12;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Reserves a slot where there is room, as a match does.
+    /// Reserves a free slot, like a match.
     Find(u8, u8),
-    /// Joins where a slot is reserved.
+    /// Joins the server with the reserved slot.
     Arrive(u8),
     Leave(u8, u8),
     /// A heartbeat with the full list of players.
     Heartbeat(u8),
     Wait(u16),
     Sweep,
-    /// Another process restores what was saved.
+    /// Another process restores the saved state.
     Restore,
 }
 
@@ -90,7 +90,7 @@ fn online(servers: u8, now: Millis) -> NetworkPresence {
     presence
 }
 
-/// What a database would store.
+/// Content of a database.
 #[derive(Default)]
 struct Saved {
     servers: HashMap<String, SavedServer>,
@@ -193,11 +193,11 @@ fn a_stale_list_does_not_pull_a_player_back() {
     presence.join(&id(1), player(1), None, 1_000).unwrap();
     presence.heartbeat(heartbeat(0, Some(vec![player(1)])), 1_100, OFFLINE_AFTER).unwrap();
     assert_eq!(on(&presence, 1, 1_100), [player(1)]);
-    // A server that does not list its players confirms nobody after a while: then another's list counts.
+    // A server without a list of its players confirms none of them after a while: then another's list counts.
     presence.heartbeat(heartbeat(1, None), 16_100, OFFLINE_AFTER).unwrap();
     presence.heartbeat(heartbeat(0, Some(vec![player(1)])), 16_100, OFFLINE_AFTER).unwrap();
     assert_eq!((on(&presence, 0, 16_100), on(&presence, 1, 16_100)), (vec![player(1)], vec![]));
-    // One that lists them keeps them.
+    // A server with a list keeps them.
     presence.join(&id(1), player(1), None, 17_000).unwrap();
     presence.heartbeat(heartbeat(1, Some(vec![player(1)])), 31_900, OFFLINE_AFTER).unwrap();
     presence.heartbeat(heartbeat(0, Some(vec![player(1)])), 32_100, OFFLINE_AFTER).unwrap();
@@ -216,7 +216,7 @@ fn what_is_offline_does_not_count_even_before_a_sweep() {
     assert_eq!(presence.players(end, |_| true), []);
     assert_eq!(presence.heartbeat(heartbeat(0, None), end, OFFLINE_AFTER), Err(PresenceError::UnknownServer));
     assert_eq!(presence.join(&id(0), player(2), None, end), Err(PresenceError::UnknownServer));
-    // Nor does it come back with its server.
+    // It does not come back with its server either.
     presence.register(registration(0), end, OFFLINE_AFTER);
     assert_eq!(on(&presence, 0, end), []);
     assert!(presence.locate(player(1), end).is_none());

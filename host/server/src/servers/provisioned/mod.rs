@@ -1,7 +1,7 @@
-//! Servers whose machine is being made: in the registry before they have registered.
+//! Servers whose machine is being provisioned: in the registry before they have registered.
 //!
-//! The owner's provisioner adds a row, or the machine itself when it waits for its sign-in; the row stays after the server
-//! has registered, which is what makes that one `provisioned`.
+//! The owner's provisioner adds a row, or the machine itself while it waits for its sign-in; the row stays after the
+//! server has registered, which makes that one `provisioned`.
 
 mod model;
 mod store;
@@ -20,7 +20,7 @@ use crate::values::{Identifier, NetworkId};
 pub(crate) use model::{DesiredState, MachineSpec, Phase, ProvisionedServer};
 pub(super) use store::{exists, find_all};
 
-/// An http or https address: it is shown to people as a link.
+/// An http or https address, shown to people as a link.
 #[derive(Clone, Debug)]
 pub(crate) struct WebAddress(String);
 
@@ -35,8 +35,8 @@ impl<'de> serde::Deserialize<'de> for WebAddress {
     }
 }
 
-/// Saves where and with which code somebody signs a machine in; the latest count. Nothing changes once the server has
-/// registered. Answers its phase.
+/// Saves the address and code of a machine's sign-in; the latest count. No effect once the server has registered.
+/// Returns its phase.
 pub(crate) async fn await_auth(
     app: &App,
     network: NetworkId,
@@ -52,7 +52,7 @@ pub(crate) async fn await_auth(
     Ok(if saved { Phase::AwaitingAuth } else { Phase::Registered })
 }
 
-/// What the audit log shows of a machine. The code by which somebody signs it in is a secret.
+/// A machine's form in the audit log. Its sign-in code is a secret.
 fn shown(server: &ProvisionedServer) -> Value {
     let spec = &server.spec;
     json!({
@@ -62,7 +62,7 @@ fn shown(server: &ProvisionedServer) -> Value {
     })
 }
 
-/// Saves the machine that a provisioner makes.
+/// Saves a provisioner's machine.
 pub(crate) async fn put(
     app: &App,
     network: NetworkId,
@@ -83,7 +83,7 @@ pub(crate) async fn put(
     stored.await?.ok_or(ServersError::Unknown(server))
 }
 
-/// All that are, or were, provisioned, by id, and how many there are.
+/// All servers that are, or were, provisioned, by id, and their number.
 pub(crate) async fn list(
     app: &App,
     network: NetworkId,
@@ -93,7 +93,7 @@ pub(crate) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Deletes what is known of a machine. If its server has registered, that stays in the registry.
+/// Deletes a machine. A registered server stays in the registry.
 pub(crate) async fn delete(
     app: &App,
     network: NetworkId,

@@ -1,4 +1,4 @@
-//! What is known of a server before it has registered.
+//! State of a server before it has registered.
 
 use serde::{Deserialize, Serialize};
 use strum::{AsRefStr, EnumString};
@@ -8,14 +8,14 @@ use crate::clock::Millis;
 use crate::geo::Region;
 use crate::values::Identifier;
 
-/// How far a machine is.
+/// Phase of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = ProvisioningPhase)]
 pub(crate) enum Phase {
-    /// It is being made.
+    /// The machine is being created.
     Provisioning,
-    /// It waits for somebody to open its address and enter its code.
+    /// It waits for a person to open its address and enter its code.
     AwaitingAuth,
     /// Its server has registered.
     Registered,
@@ -32,19 +32,19 @@ impl Phase {
     }
 }
 
-/// What the provisioner shall bring a machine to.
+/// Desired state of a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, AsRefStr, EnumString)]
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE")]
 pub(crate) enum DesiredState {
-    /// It runs.
+    /// The machine runs.
     #[default]
     Running,
-    /// It is there and does not run.
+    /// The machine exists but does not run.
     Stopped,
 }
 
-/// The machine that a provisioner makes for a server.
+/// Machine of a server, from a provisioner.
 #[derive(Clone, Debug)]
 pub(crate) struct MachineSpec {
     pub(crate) server_type: Option<Identifier>,

@@ -48,7 +48,7 @@ struct Row {
 impl From<Row> for ProvisionedServer {
     fn from(row: Row) -> Self {
         let phase = Phase::of(&row.phase, row.registered);
-        // The code is used, or the server signed in another way.
+        // The code is used, or the server signed in by another way.
         let is_awaiting = phase == Phase::AwaitingAuth;
         Self {
             server_id: row.server_id,
@@ -70,7 +70,7 @@ impl From<Row> for ProvisionedServer {
     }
 }
 
-/// False, and nothing is saved, where the server has registered.
+/// Saves a sign-in; false, without effect, if the server has registered.
 pub(super) async fn await_auth(
     db: &Db,
     network: NetworkId,
@@ -100,7 +100,7 @@ pub(super) async fn await_auth(
     Ok(rows > 0)
 }
 
-/// Saves a machine; its phase stays what it was.
+/// Saves a machine; its phase stays.
 pub(super) async fn put(
     tx: &mut Tx,
     network: NetworkId,
@@ -134,7 +134,7 @@ pub(super) async fn put(
     Ok(())
 }
 
-/// Those of `ids` that are, or were, provisioned.
+/// Servers among `ids` that are, or were, provisioned.
 pub(in crate::servers) async fn find_all(
     db: &Db,
     network: NetworkId,
@@ -162,7 +162,7 @@ pub(super) async fn find(
     Ok(row.map(ProvisionedServer::from))
 }
 
-/// Whether the server is, or was, provisioned.
+/// True if the server is, or was, provisioned.
 pub(in crate::servers) async fn exists(db: &Db, network: NetworkId, id: &Identifier) -> Result<bool, Error> {
     let row: Option<(Identifier,)> = db
         .query("SELECT server_id FROM provisioned_servers WHERE network_id = $1 AND server_id = $2")
@@ -173,7 +173,7 @@ pub(in crate::servers) async fn exists(db: &Db, network: NetworkId, id: &Identif
     Ok(row.is_some())
 }
 
-/// By id, and how many there are.
+/// Provisioned servers by id, and their number.
 pub(super) async fn list(
     db: &Db,
     network: NetworkId,
@@ -192,7 +192,7 @@ pub(super) async fn list(
     Ok((rows.into_iter().map(ProvisionedServer::from).collect(), total))
 }
 
-/// False where there is none.
+/// Deletes a machine; false if there is none.
 pub(super) async fn delete(tx: &mut Tx, network: NetworkId, id: &Identifier) -> Result<bool, Error> {
     let rows = tx
         .query("DELETE FROM provisioned_servers WHERE network_id = $1 AND server_id = $2")

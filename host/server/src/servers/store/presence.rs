@@ -11,7 +11,7 @@ use crate::servers::store::json;
 use crate::servers::store::row::{ServerRow, server_columns};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// When the database's server was started; `None` of the embedded one, which forgets nothing.
+/// Start time of the database server; `None` for the embedded one, which loses nothing.
 pub(in crate::servers) async fn server_start(db: &Db) -> Result<Option<Millis>, Error> {
     if db.backend() == Backend::Sqlite {
         return Ok(None);
@@ -21,7 +21,7 @@ pub(in crate::servers) async fn server_start(db: &Db) -> Result<Option<Millis>, 
     db.reserved().query(sql).one().await.map(|(started_at,): (Millis,)| Some(started_at))
 }
 
-/// Saves an online server. When it was first seen stays as it was.
+/// Saves an online server. The time it was first seen stays.
 pub(in crate::servers) async fn save_server(
     tx: &mut Tx,
     network: NetworkId,
@@ -117,7 +117,7 @@ pub(in crate::servers) async fn mark_offline(
     Ok(())
 }
 
-/// Saves where a player is.
+/// Saves a player's location.
 pub(in crate::servers) async fn save_player(
     tx: &mut Tx,
     network: NetworkId,
@@ -142,7 +142,7 @@ pub(in crate::servers) async fn save_player(
     Ok(())
 }
 
-/// Deletes where a player was.
+/// Deletes a player's location.
 pub(in crate::servers) async fn delete_player(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<(), Error> {
     tx.query("DELETE FROM server_players WHERE network_id = $1 AND player_id = $2")
         .bind(network)
@@ -152,7 +152,7 @@ pub(in crate::servers) async fn delete_player(tx: &mut Tx, network: NetworkId, p
     Ok(())
 }
 
-/// The servers saved as online.
+/// Servers saved as online.
 pub(in crate::servers) async fn online_servers(db: &Db, network: NetworkId) -> Result<Vec<SavedServer>, Error> {
     let rows: Vec<ServerRow> = db
         .query(concat!("SELECT ", server_columns!(), " FROM servers WHERE network_id = $1 AND present"))
@@ -172,7 +172,7 @@ struct PlayerRow {
     joined_at: Millis,
 }
 
-/// The players saved as online.
+/// Players saved as online.
 pub(in crate::servers) async fn players(db: &Db, network: NetworkId) -> Result<Vec<SavedPlayer>, Error> {
     let rows: Vec<PlayerRow> = db
         .query(

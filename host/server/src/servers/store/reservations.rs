@@ -1,5 +1,5 @@
-//! SQL of reserved slots, which several nodes share. Their times are by the database's clock, so that a slot is reserved
-//! for the same time whichever node owns it.
+//! SQL of reserved slots, which several nodes share. Their times are by the database's clock, so that a slot is
+//! reserved for the same time at any owner.
 
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::clock::Millis;
 use crate::servers::presence::{Reservation, SavedReservation};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
-/// Saves reservations, each for the time that it has left at `now`.
+/// Saves reservations, each with its remaining time at `now`.
 pub(in crate::servers) async fn save(
     tx: &mut Tx,
     network: NetworkId,
@@ -46,7 +46,7 @@ pub(in crate::servers) async fn save(
     Ok(())
 }
 
-/// The reservations as statements take them, each with the time that it has left at `now`.
+/// Reservations in the form of statements' parameters, each with its remaining time at `now`.
 pub(super) fn json_of(reservations: &[SavedReservation], now: Millis) -> String {
     let row = |SavedReservation { server, reservation }: &SavedReservation| {
         json!({"id": reservation.id, "server": server, "player": reservation.player.map(|player| player.0),
@@ -56,7 +56,7 @@ pub(super) fn json_of(reservations: &[SavedReservation], now: Millis) -> String 
     reservations.iter().map(row).collect::<Value>().to_string()
 }
 
-/// Deletes reservations that were used, released or have expired.
+/// Deletes used, released and expired reservations.
 pub(in crate::servers) async fn delete(tx: &mut Tx, network: NetworkId, ids: &[Uuid]) -> Result<(), Error> {
     if ids.is_empty() {
         return Ok(());

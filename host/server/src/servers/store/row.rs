@@ -9,7 +9,7 @@ use crate::servers::presence::{LiveWorld, SavedServer};
 use crate::servers::registry::RegistryRow;
 use crate::values::Identifier;
 
-/// The columns of a [`ServerRow`].
+/// Columns of a [`ServerRow`].
 macro_rules! server_columns {
     () => {
         "server_id, server_type, game_type, role, display_name, max_players, host, port, region, country, plugin_version,
@@ -61,7 +61,7 @@ impl ServerRow {
         }
     }
 
-    /// What another version of the hub wrote differently is read as absent.
+    /// Values that another version of the hub wrote differently are read as absent.
     fn info(self) -> ServerInfo {
         ServerInfo {
             server_id: self.server_id,

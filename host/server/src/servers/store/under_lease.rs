@@ -1,5 +1,5 @@
-//! What finds and heartbeats change, saved in one statement. Each find of one of several nodes waits for it, and a transaction
-//! of the same takes a trip to the database for each of its statements and two more.
+//! Saves changes of matches and heartbeats in one statement. With several nodes each match waits for it, and a
+//! transaction takes a trip to the database for each of its statements and two more.
 
 use hub_db::{Db, Error};
 
@@ -9,8 +9,8 @@ use crate::servers::presence::Changes;
 use crate::servers::store::{json, reservations};
 use crate::values::NetworkId;
 
-/// Saves the reservations, the released ones and the times of heartbeats, and nothing else, if the lease is held in the
-/// database; answers whether it is. Several nodes are always on PostgreSQL.
+/// Saves the reservations, the released ones and the times of heartbeats, and nothing else, if the database confirms
+/// the lease. Returns false if not. Several nodes are always on PostgreSQL.
 pub(in crate::servers) async fn save(
     db: &Db,
     lease: &HeldLease,

@@ -24,18 +24,18 @@ pub(super) fn router() -> Endpoints {
 struct HeartbeatRequest {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
-    /// Not looked at: the type is that of the register call.
+    /// Ignored: the type is that of the register call.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
     server_type: Option<Identifier>,
-    /// What is going on on it; absent: as it was.
+    /// State of its game. Default: unchanged.
     #[serde(default, deserialize_with = "blank_as_absent")]
     game_state: Option<GameState>,
-    /// Players its game needs to start; absent: as it was.
+    /// Number of players its game needs to start. Default: unchanged.
     players_to_start: Option<Count>,
-    /// All its worlds; absent: as they were.
+    /// All its worlds. Default: unchanged.
     worlds: Option<Vec<WorldReport>>,
-    /// Everybody who is on it: who is not listed has left. Absent: as it was.
+    /// All players on it: unlisted ones have left. Default: unchanged.
     players: Option<Vec<HeartbeatPlayer>>,
     plugin_version: Option<Text<255>>,
     plugin_build: Option<i64>,
@@ -56,14 +56,14 @@ struct HeartbeatPlayer {
 
 /// Send a heartbeat
 ///
-/// Every five seconds. A server that is silent for longer than the offline time is offline: its heartbeat, like one
-/// after unregistering, is 400 `unknown_server`, and it has to register again. A player in `players` who has joined
-/// another server lately stays there: this list is then older than the move.
+/// Expected every five seconds. A server that is silent for longer than the offline time goes offline: its heartbeat,
+/// like one after unregistering, is 400 `unknown_server`, and it has to register again. A player in `players` who has
+/// recently joined another server stays there: the list is then older than the move.
 ///
 /// A heartbeat of more worlds, players or bytes than the network may have (`worldsPerServer`, `players`,
-/// `playersPerServer`, `serverBytes`) is 403 `quota_exceeded`: the server stays online with what was reported before.
+/// `playersPerServer`, `serverBytes`) is 403 `quota_exceeded`: the server stays online in its last accepted state.
 #[utoipa::path(post, path = "/api/plugin/servers/heartbeat", tag = "Servers", operation_id = "send_heartbeat", security(("apiKey" = ["plugin"])),
-    request_body = HeartbeatRequest, responses((status = 204, description = "Noted")))]
+    request_body = HeartbeatRequest, responses((status = 204, description = "Recorded")))]
 async fn heartbeat(
     Plugin(caller): Plugin,
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! The registry, for connectors and for owners.
+//! Registry, for connectors and for owners.
 
 use axum::extract::State;
 use serde::Deserialize;
@@ -30,13 +30,13 @@ struct ListQuery {
     #[serde(default)]
     #[param(inline, required = false)]
     page: PageNumber,
-    /// Only servers that are online, or that are not.
+    /// Only online servers, or only offline ones.
     online: Option<bool>,
     /// Only servers in this region.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>)]
     region: Option<Region>,
-    /// A part of the server's id or display name, in any case.
+    /// Part of the server's id or display name, case-insensitive.
     search: Option<String>,
     /// Only servers of this type.
     server_type: Option<String>,
@@ -56,8 +56,8 @@ async fn page(app: &App, network: NetworkId, query: ListQuery) -> Result<Page<Li
 
 /// List the servers
 ///
-/// All that ever registered, by id, each with what it is doing if it is online; and those whose machine is still being
-/// made, with `provisioning` and the status PROVISIONING.
+/// All servers that ever registered, by id, with their live state if online; and those whose machine is still being
+/// provisioned, with `provisioning` and the status PROVISIONING.
 #[utoipa::path(get, path = "/api/plugin/servers", tag = "Servers", security(("apiKey" = ["plugin"])),
     params(ListQuery), operation_id = "list_servers", responses((status = 200, body = Page<ListedServer>)))]
 async fn list(
@@ -70,8 +70,8 @@ async fn list(
 
 /// List the network's servers
 ///
-/// Proxies and game servers, all that ever registered, by id, each with what it is doing if it is online; and those
-/// whose machine is still being made, with `provisioning` and the status PROVISIONING.
+/// Proxies and game servers that ever registered, by id, with their live state if online; and those whose machine is
+/// still being provisioned, with `provisioning` and the status PROVISIONING.
 #[utoipa::path(get, path = "/api/manage/servers", tag = "Manage: servers", security(("apiKey" = ["servers:read"])),
     params(ListQuery), operation_id = "list_managed_servers", responses((status = 200, body = Page<ListedServer>)))]
 async fn list_for_owner(

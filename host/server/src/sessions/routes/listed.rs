@@ -1,4 +1,4 @@
-//! A server in a list: a registered one, or one whose machine is being made.
+//! A server in a list: a registered one, or one whose machine is being provisioned.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,9 +15,9 @@ use crate::values::Identifier;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(super) enum ListedServer {
-    /// It has registered.
+    /// The server has registered.
     Registered(Box<ServerRecord>),
-    /// It has not: its machine is being made.
+    /// It has not registered: its machine is being provisioned.
     Provisioning(ProvisioningRecord),
 }
 
@@ -30,29 +30,29 @@ pub(super) struct ProvisioningRecord {
     #[schema(value_type = Option<String>, example = "bedwars")]
     server_type: Option<Identifier>,
     display_name: Option<String>,
-    /// PROVISIONING.
+    /// Always PROVISIONING.
     status: Status,
-    /// When it was first heard of.
+    /// Time of its first report.
     first_seen: Millis,
-    /// When it was last heard of.
+    /// Time of its last report.
     last_seen: Millis,
-    /// Never: it has not registered.
+    /// Always false: it has not registered.
     online: bool,
     provisioning: Provisioning,
 }
 
-/// What is known of a machine that is being made.
+/// State of a machine that is being provisioned.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ProvisioningInfo)]
 struct Provisioning {
-    /// Who makes it.
+    /// Name of the provider.
     #[schema(example = "hetzner")]
     provider: Option<String>,
     phase: Phase,
     desired_state: DesiredState,
     region: Option<Region>,
-    /// What kind of machine it is.
+    /// Type of the machine.
     #[schema(example = "cx32")]
     server_vm_type: Option<String>,
     #[schema(example = "203.0.113.7")]

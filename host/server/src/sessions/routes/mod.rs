@@ -9,7 +9,7 @@ mod register;
 
 use crate::endpoints::Endpoints;
 
-/// The routes of sessions.
+/// Routes of sessions.
 pub(crate) fn router() -> Endpoints {
     register::router().merge(heartbeat::router()).merge(players::router()).merge(list::router())
 }

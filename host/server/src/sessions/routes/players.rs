@@ -22,7 +22,7 @@ pub(super) fn router() -> Endpoints {
     endpoints![list: large_answer, join, change_world, leave]
 }
 
-/// Where the list goes on, where it was cut.
+/// Cursor of the next part of a list that was cut.
 static NEXT_CURSOR: HeaderName = HeaderName::from_static("next-cursor");
 
 /// A player who is online.
@@ -55,11 +55,11 @@ impl From<PlayerLocation> for PresenceRecord {
 struct ListQuery {
     /// Only players on servers of this type.
     server_type: Option<String>,
-    /// The `Next-Cursor` of the answer before; from the beginning when absent.
+    /// `Next-Cursor` of the previous answer. Default: from the beginning.
     cursor: Option<String>,
 }
 
-/// Where an answer ended: a server and a player on it.
+/// End of an answer: a server and a player on it.
 fn position(cursor: &str) -> Option<(Identifier, PlayerId)> {
     let json = URL_SAFE_NO_PAD.decode(cursor).ok()?;
     serde_json::from_slice(&json).ok()
@@ -72,8 +72,8 @@ fn cursor(last: &PresenceRecord) -> Option<HeaderValue> {
 
 /// List the players online
 ///
-/// By server and then by UUID. An answer has at most 4 MiB, which are some 20,000 players: where there are more, its header
-/// `Next-Cursor` is to be sent as `cursor` for the next ones.
+/// By server, then by UUID. An answer has at most 4 MiB, some 20,000 players; if there are more, send its header
+/// `Next-Cursor` as `cursor` for the next ones.
 #[utoipa::path(get, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
     params(ListQuery), operation_id = "list_online_players", responses((status = 200, body = Vec<PresenceRecord>)))]
 async fn list(
@@ -98,20 +98,17 @@ async fn list(
 }
 
 fn invalid_cursor() -> ApiError {
-    ApiError::bad_request(
-        "invalid_cursor",
-        "In the query, `cursor`: must be the `Next-Cursor` of an answer of this route.",
-    )
+    ApiError::bad_request("invalid_cursor", "In the query, `cursor`: must be a `Next-Cursor` of this route.")
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlayerJoin)]
 struct JoinRequest {
-    /// The server the player has come to; it must be online.
+    /// Server that the player joined; it must be online.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
-    /// Not looked at: the type is that of the register call.
+    /// Ignored: the type is that of the register call.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[allow(dead_code, reason = "read so that a wrong type is an error, as for every documented field")]
     server_type: Option<Identifier>,
@@ -121,11 +118,11 @@ struct JoinRequest {
     player_name: Option<Identifier>,
 }
 
-/// Note that a player joined a server
+/// Report that a player joined a server
 ///
-/// A player is on at most one server: a join elsewhere moves them. It uses up the slot that was reserved for them.
+/// A player is on at most one server: a join elsewhere moves them. It uses the slot reserved for them.
 #[utoipa::path(post, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
-    operation_id = "join_server", responses((status = 204, description = "Present")))]
+    operation_id = "join_server", responses((status = 204, description = "Recorded")))]
 async fn join(
     Plugin(caller): Plugin,
     State(app): State<App>,
@@ -139,23 +136,23 @@ async fn join(
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlayerWorldChange)]
 struct WorldChangeRequest {
-    /// The server the player is on.
+    /// Server that the player is on.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
     player_uuid: PlayerId,
-    /// The world they are in now.
+    /// Current world.
     #[schema(example = "arena-3")]
     new_world_id: Identifier,
-    /// The world they were in; absent: the one last noted.
+    /// Previous world. Default: the last recorded one.
     #[serde(default, deserialize_with = "blank_as_absent")]
     previous_world_id: Option<Identifier>,
 }
 
-/// Note that a player changed worlds
+/// Report that a player changed worlds
 ///
-/// 400 `player_not_on_server` where the player is not on that server, or not any more.
+/// Fails with 400 `player_not_on_server` if the player is not, or no longer, on that server.
 #[utoipa::path(post, path = "/api/plugin/servers/players/world", tag = "Servers", operation_id = "change_player_world", security(("apiKey" = ["plugin"])),
-    responses((status = 204, description = "Noted")))]
+    responses((status = 204, description = "Recorded")))]
 async fn change_world(
     Plugin(caller): Plugin,
     State(app): State<App>,
@@ -170,17 +167,17 @@ async fn change_world(
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct LeaveQuery {
-    /// The server they left; absent: whichever they are on.
+    /// Server that they left. Default: their current one.
     #[serde(default, deserialize_with = "blank_as_absent")]
     server_id: Option<Identifier>,
 }
 
-/// Note that a player left
+/// Report that a player left
 ///
-/// A leave from another server than the one the player is on by now changes nothing.
+/// No effect if the player is on another server by now.
 #[utoipa::path(delete, path = "/api/plugin/servers/players/{playerUuid}", tag = "Servers",
     security(("apiKey" = ["plugin"])), params(("playerUuid" = PlayerId, Path), LeaveQuery),
-    operation_id = "leave_server", responses((status = 204, description = "Not on that server")))]
+    operation_id = "leave_server", responses((status = 204, description = "Recorded")))]
 async fn leave(
     Plugin(caller): Plugin,
     State(app): State<App>,

@@ -24,85 +24,85 @@ pub(super) struct ServerRecord {
     connectivity: Connectivity,
     #[schema(example = "Bedwars One")]
     display_name: Option<String>,
-    /// How many players fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     max_players: u32,
     status: Status,
-    /// Where players last reached it.
+    /// Last address for players.
     #[schema(example = "10.0.0.7")]
     last_host: String,
-    /// See `lastHost`.
+    /// Last port for players.
     #[schema(example = 25565)]
     last_port: u16,
     first_seen: Millis,
-    /// Its last heartbeat, while it is online.
+    /// Time of its last heartbeat.
     last_seen: Millis,
     online: bool,
-    /// What it is doing; null while it is offline.
+    /// Live state; null while it is offline.
     live: Option<LiveServer>,
-    /// UNKNOWN where it could not be located.
+    /// UNKNOWN if it could not be located.
     geo_region: Region,
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     #[schema(example = "DE")]
     geo_country: Option<String>,
     /// Its container; null unless a node agent has polled for it in the last 30 s.
     control: Option<Control>,
-    /// What its connector said of itself.
+    /// Build of its connector, as reported.
     build_info: Option<BuildInfo>,
-    /// What it runs on.
+    /// Platform it runs on.
     platform: Option<Platform>,
-    /// The ports it is known to serve on.
+    /// Ports it is known to serve on.
     ports: Vec<Port>,
-    /// The hub had its machine made.
+    /// True if its machine was provisioned.
     provisioned: bool,
 }
 
-/// Whether a server is there.
+/// Status of a server.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = ServerStatus)]
 pub(super) enum Status {
-    /// Its heartbeats come.
+    /// Its heartbeats arrive.
     Online,
-    /// They do not.
+    /// Its heartbeats have stopped.
     Offline,
-    /// Its machine is being made.
+    /// Its machine is being provisioned.
     Provisioning,
 }
 
-/// How the hub reaches a server.
+/// Connection of the hub to a server.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = ServerConnectivity)]
 pub(super) enum Connectivity {
     /// Its event stream is open.
     Connected,
-    /// It beats, but has no stream.
+    /// It sends heartbeats, but has no stream.
     HeartbeatOnly,
-    /// Not at all.
+    /// No heartbeats and no stream.
     Disconnected,
 }
 
-/// A server's container, as its node agent reports it.
+/// A server's container, as reported by its node agent.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ServerControl)]
 pub(super) struct Control {
-    /// The node it runs on.
+    /// Node it runs on.
     #[schema(example = "node-7")]
     node_id: String,
-    /// What the agent can do.
+    /// Capabilities of the agent.
     #[schema(example = json!(["start", "stop", "restart", "kill", "console", "logs", "install"]))]
     capabilities: Vec<String>,
-    /// Such as CREATED, RUNNING or EXITED.
+    /// State, such as CREATED, RUNNING or EXITED.
     #[schema(example = "EXITED")]
     container_state: Option<String>,
-    /// For people.
+    /// Human-readable status.
     #[schema(example = "Exited (137) after 3 h")]
     container_status: Option<String>,
-    /// How it ended last; null while it never has.
+    /// Exit code of the last run; null if it never ended.
     #[schema(example = 137)]
     exit_code: Option<i64>,
-    /// It ended for want of memory.
+    /// True if it was ended for lack of memory.
     out_of_memory: Option<bool>,
 }
 
@@ -119,7 +119,7 @@ impl From<AgentReport> for Control {
     }
 }
 
-/// The build of a server's connector.
+/// Build of a server's connector.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ServerBuild)]
@@ -130,7 +130,7 @@ pub(super) struct BuildInfo {
     commit: Option<String>,
 }
 
-/// The software a server runs on.
+/// Platform of a server.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ServerPlatform)]
@@ -150,7 +150,7 @@ pub(super) struct Port {
     port: u16,
     #[schema(example = "tcp")]
     protocol: String,
-    /// It was found in use rather than given by the hub.
+    /// True if it was detected in use rather than assigned by the hub.
     adopted: bool,
 }
 
@@ -164,7 +164,7 @@ impl ServerRecord {
         let build_info = BuildInfo { version: software.version, build: software.build, commit: software.commit };
         let platformed = software.platform_name.is_some() || software.platform_version.is_some();
         let platform = Platform { name: software.platform_name, version: software.platform_version };
-        // Hytale's clients speak QUIC, everybody else's TCP.
+        // Hytale's clients speak QUIC, all others TCP.
         let protocol = if info.game_type.as_deref() == Some("HYTALE") { "udp" } else { "tcp" };
         Self {
             server_id: info.server_id,

@@ -1,4 +1,4 @@
-//! Register and unregister.
+//! Registering and unregistering servers.
 
 use std::net::IpAddr;
 
@@ -30,39 +30,39 @@ struct RegisterRequest {
     /// Unique in the network.
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
-    /// What kind of server it is; players are matched by it.
+    /// Type of the server; matches select by it.
     #[schema(example = "bedwars")]
     server_type: Identifier,
-    /// The engine it runs on, one of those the hub is set up for.
+    /// Engine of the server, one of those configured at the hub.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "MINECRAFT")]
     game_type: Option<Text<255>>,
-    /// GAME when absent.
+    /// Default: GAME.
     role: Option<Role>,
-    /// What players call it.
+    /// Display name for players.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "Bedwars One")]
     display_name: Option<Text<255>>,
-    /// How many players fit; absent or 0: no limit.
+    /// Maximum number of players; absent or 0: no limit.
     #[schema(example = 16)]
     max_players: Option<Count>,
-    /// Where players reach it; blank or absent: the address this request comes from.
+    /// Address for players; blank or absent: the remote address of this request.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "10.0.0.7")]
     host: Option<Text<255>>,
-    /// Where players reach it, 1 to 65535.
+    /// Port for players, 1 to 65535.
     #[schema(minimum = 1, maximum = 65535, example = 25565)]
     port: i64,
-    /// Its address as seen from outside, to find out where it is.
+    /// Its public address, used to locate it.
     #[serde(default, deserialize_with = "blank_as_absent")]
     public_ip: Option<Text<255>>,
-    /// Where it is; absent: found by GeoIP from `publicIp`, `host` or the address this request comes from.
+    /// Region of the server. Default: GeoIP of `publicIp`, `host` or the remote address of this request.
     #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
-    /// What is going on on it. A minigame takes players in IDLE, WAITING and STARTING.
+    /// State of its game. A minigame accepts players in IDLE, WAITING and STARTING.
     #[serde(default, deserialize_with = "blank_as_absent")]
     game_state: Option<GameState>,
-    /// Players its game needs to start; absent or 0: it is no minigame.
+    /// Number of players its game needs to start; absent or 0: not a minigame.
     players_to_start: Option<Count>,
     /// Its worlds.
     worlds: Option<Vec<WorldReport>>,
@@ -80,21 +80,21 @@ struct RegisterRequest {
 struct Registered {
     #[schema(example = "bedwars-1")]
     server_id: Identifier,
-    /// How often to send a heartbeat, in milliseconds.
+    /// Interval of heartbeats, in milliseconds.
     #[schema(example = 5000)]
     heartbeat_interval_ms: Millis,
-    /// Time after its last heartbeat at which the server is offline, in milliseconds.
+    /// Time after its last heartbeat at which the server goes offline, in milliseconds.
     #[schema(example = 30000)]
     offline_after_ms: Millis,
-    /// Signed commands are verified with this; it is the same for all servers of the network.
+    /// Secret to verify signed commands with; the same for all servers of the network.
     #[schema(value_type = String)]
     signing_secret: SecretText,
 }
 
 /// Register a server
 ///
-/// It is online from now on, as long as heartbeats come. Registering again replaces what was registered; one that
-/// is online keeps its players and its start time.
+/// It is online from now on, as long as its heartbeats arrive. Registering again replaces the previous values; a server
+/// that is online keeps its players and its start time.
 #[utoipa::path(post, path = "/api/plugin/servers/register", tag = "Servers", operation_id = "register_server", security(("apiKey" = ["plugin"])),
     responses((status = 201, body = Registered)))]
 async fn register(
@@ -165,9 +165,9 @@ fn public_ip(sent: Option<Text<255>>) -> Result<Option<IpAddr>, ApiError> {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct UnregisterQuery {
-    /// Which server.
+    /// Id of the server.
     server_id: Identifier,
-    /// Not looked at: the id says all.
+    /// Ignored: the id is sufficient.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[allow(dead_code, reason = "documented by the interface")]
     server_type: Option<Identifier>,
@@ -175,8 +175,8 @@ struct UnregisterQuery {
 
 /// Unregister a server
 ///
-/// For a clean shutdown: it is offline at once, and so are its players. It stays in the registry. Unregistering one
-/// that is not there is no error.
+/// For a clean shutdown: the server is offline at once, and so are its players. It stays in the registry. Unregistering
+/// an unknown server is not an error.
 #[utoipa::path(post, path = "/api/plugin/servers/unregister", tag = "Servers", operation_id = "unregister_server", security(("apiKey" = ["plugin"])),
     params(UnregisterQuery), responses((status = 204, description = "Offline")))]
 async fn unregister(

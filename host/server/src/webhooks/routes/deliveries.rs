@@ -1,4 +1,4 @@
-//! The deliveries of webhooks.
+//! Deliveries of webhooks.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -21,34 +21,34 @@ use crate::webhooks::service;
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookDelivery)]
 pub(super) struct DeliveryBody {
-    /// Counts up for each webhook, in the order in which they are sent.
+    /// Number of the delivery, rising per webhook in the order of sending.
     #[schema(example = 42)]
     delivery_id: i64,
-    /// What the receiver sees as `webhook-id`; a delivery that is resent has that of the first.
+    /// The receiver's `webhook-id`; a resent delivery has that of the first.
     #[schema(example = "msg_1Ab2Cd3Ef4Gh5Ij6Kl7Mn8Op")]
     message_id: String,
     /// The event's name, or `TEST`.
     #[schema(example = "PUNISHMENT")]
     event: String,
     state: DeliveryState,
-    /// How often it was tried.
+    /// Number of attempts.
     #[schema(example = 1)]
     attempts: i64,
-    /// When the event happened.
+    /// Time of the event.
     #[schema(example = 1_804_680_000_000_i64)]
     event_at: Millis,
-    /// When it was queued: it is tried for a day from then.
+    /// Time of queueing; it is tried for a day from then.
     #[schema(example = 1_804_680_000_000_i64)]
     queued_at: Millis,
-    /// When the last attempt ended.
+    /// End of the last attempt.
     attempted_at: Option<Millis>,
-    /// The status of its answer; null where there was none.
+    /// Status of the last answer; null if there was none.
     status: Option<i64>,
-    /// Why it failed.
+    /// Reason for the failure.
     error: Option<String>,
-    /// How long it took.
+    /// Duration of the last attempt, in milliseconds.
     duration_ms: Option<i64>,
-    /// When it was delivered, or given up.
+    /// Time at which it was delivered or given up.
     finished_at: Option<Millis>,
 }
 
@@ -78,7 +78,7 @@ impl From<Delivery> for DeliveryBody {
 pub(super) struct DeliveryWithEvent {
     #[serde(flatten)]
     delivery: DeliveryBody,
-    /// The event as streams carry it.
+    /// The event in its form on streams.
     #[schema(value_type = Object, example = json!({"type": "CONFIG_UPDATED", "at": 1_804_680_000_000_i64,
         "group": "lobby", "namespace": "board"}))]
     data: Box<RawValue>,
@@ -88,22 +88,22 @@ pub(super) struct DeliveryWithEvent {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub(super) struct DeliveriesQuery {
-    /// How many rows are wanted: 50 when absent, 200 at most.
+    /// Number of rows: 50 by default, 200 at most.
     #[serde(default)]
     #[param(inline, required = false)]
     limit: Limit,
-    /// Which page is wanted, counted from 0.
+    /// Page number, counted from 0.
     #[serde(default)]
     #[param(inline, required = false)]
     page: PageNumber,
-    /// Only those that are `WAITING`, `DELIVERED` or `FAILED`.
+    /// Only deliveries in the state `WAITING`, `DELIVERED` or `FAILED`.
     #[param(example = "FAILED")]
     state: Option<String>,
 }
 
 /// List a webhook's deliveries
 ///
-/// The newest first: those that wait, and those of the last seven days that have ended, as many as are kept.
+/// Newest first: waiting ones, and the retained ones that ended in the last seven days.
 #[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}/deliveries", operation_id = "list_webhook_deliveries",
     tag = "Webhooks", security(("apiKey" = ["network:manage"])),
     params(("webhookId" = String, Path, description = "The webhook's id"), DeliveriesQuery),
@@ -122,7 +122,7 @@ pub(super) async fn list(
     Ok(Json(Page::new(rows, query.page, query.limit, total).map(DeliveryBody::from)))
 }
 
-/// Show a delivery with its event
+/// Get a delivery with its event
 #[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}",
     operation_id = "get_webhook_delivery", tag = "Webhooks", security(("apiKey" = ["network:manage"])),
     params(("webhookId" = String, Path, description = "The webhook's id"),
@@ -141,7 +141,8 @@ pub(super) async fn get(
 
 /// Send a test to a webhook
 ///
-/// An event `TEST`, behind what waits; a pause after a failure ends at once. Ask for the delivery to see what became of it.
+/// Queues an event `TEST` behind the waiting deliveries; a pause after a failure ends at once. Read the delivery for
+/// the outcome.
 #[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/test", operation_id = "test_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 201, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such webhook"),
@@ -154,17 +155,17 @@ pub(super) async fn test(
     Ok((StatusCode::CREATED, Json(service::test(&app, &caller, &id).await?.into())))
 }
 
-/// Send a delivery again
+/// Resend a delivery
 ///
-/// One that was delivered or has failed, behind what waits, with the same `webhook-id`; a pause after a failure ends at
-/// once. It is a delivery of its own.
+/// Queues a delivered or failed one again, behind the waiting deliveries, with the same `webhook-id`; a pause after a
+/// failure ends at once. It is a new delivery.
 #[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
     operation_id = "resend_webhook_delivery", tag = "Webhooks", security(("apiKey" = ["network:manage"])),
     params(("webhookId" = String, Path, description = "The webhook's id"),
         ("deliveryId" = i64, Path, description = "The delivery's number")),
     responses((status = 201, body = DeliveryBody),
         (status = 404, body = ErrorBody, description = "No such webhook or delivery"),
-        (status = 409, body = ErrorBody, description = "The webhook is disabled, or the delivery still waits")))]
+        (status = 409, body = ErrorBody, description = "The webhook is disabled, or the delivery is still waiting")))]
 pub(super) async fn resend(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,

@@ -5,7 +5,7 @@ mod webhooks;
 
 use crate::endpoints::{Endpoints, endpoints};
 
-/// The component's routes.
+/// Routes of this component.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         webhooks::list: any_node,

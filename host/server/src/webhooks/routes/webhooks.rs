@@ -18,7 +18,7 @@ use crate::webhooks::notice::shown_url;
 use crate::webhooks::service::{self, WebhookRequest};
 use crate::webhooks::template::Template;
 
-/// How long the old secret stays valid beside the new one by default.
+/// Default overlap of the old secret's validity.
 const OVERLAP: std::time::Duration = std::time::Duration::from_hours(24);
 
 /// A webhook.
@@ -31,37 +31,37 @@ pub(super) struct WebhookBody {
     kind: WebhookKind,
     #[schema(example = "ban feed")]
     name: Option<String>,
-    /// Where events are sent. The token of one in Discord is not shown.
+    /// Destination of the events. The token of a URL in Discord is not shown.
     #[schema(example = "https://example.org/hub")]
     url: String,
-    /// The events that it is sent.
+    /// Events that it receives.
     events: Vec<WebhookEvent>,
-    /// Messages in Discord by the name of their event; other events get a message of the hub's.
+    /// Messages in Discord by event name; other events get a default message.
     #[schema(value_type = BTreeMap<String, Template>, example = json!({"CHAT": {"content": "{playerName}: {message}"}}))]
     templates: Templates,
     enabled: bool,
-    /// Why it is disabled; null while it is not.
+    /// Reason for which it is disabled; null while it is enabled.
     disabled_reason: Option<DisabledReason>,
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
     #[schema(example = 1_804_680_000_000_i64)]
     updated_at: Millis,
-    /// Deliveries that wait.
+    /// Number of waiting deliveries.
     #[schema(example = 0)]
     waiting: i64,
-    /// Deliveries that were dropped because too many waited.
+    /// Number of deliveries that were dropped because too many waited.
     #[schema(example = 0)]
     dropped: i64,
-    /// Attempts in a row that failed; each makes the pause before the next one longer.
+    /// Number of consecutive failed attempts; each lengthens the pause before the next one.
     #[schema(example = 0)]
     failures: i64,
-    /// Since when nothing has arrived; null where the last delivery did.
+    /// Time since which every attempt has failed; null if the last delivery succeeded.
     failing_since: Option<Millis>,
     last_success_at: Option<Millis>,
     last_failure_at: Option<Millis>,
-    /// When the next attempt is, or a little later; null where nothing waits.
+    /// Time of the next attempt, or slightly later; null if nothing waits.
     next_attempt_at: Option<Millis>,
-    /// Until when messages are signed with the secret before, too.
+    /// Time until which messages are also signed with the previous secret.
     previous_secret_until: Option<Millis>,
 }
 
@@ -93,7 +93,7 @@ impl WebhookBody {
 
 /// List the network's webhooks
 ///
-/// The oldest first.
+/// Oldest first.
 #[utoipa::path(get, path = "/api/manage/webhooks", operation_id = "list_webhooks", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<WebhookBody>)))]
 pub(super) async fn list(
@@ -110,39 +110,39 @@ pub(super) async fn list(
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookCreation)]
 pub(super) struct CreateWebhook {
-    /// What is sent; `STANDARD` when absent.
+    /// Format of the messages. Default: `STANDARD`.
     #[serde(default)]
     #[schema(default = "STANDARD")]
     kind: WebhookKind,
-    /// What you call it.
+    /// Display name.
     #[schema(example = "ban feed")]
     name: Option<Identifier>,
-    /// Where events are sent: a URL that begins with `https://` and leads to a public address.
+    /// Destination of the events: a URL that begins with `https://` and leads to a public address.
     #[schema(max_length = 2_048, example = "https://example.org/hub")]
     url: String,
-    /// The events that it is sent; at least one.
+    /// Events that it receives; at least one.
     #[schema(min_items = 1)]
     events: Vec<WebhookEvent>,
-    /// Messages in Discord by the name of their event; other events get a message of the hub's.
+    /// Messages in Discord by event name; other events get a default message.
     #[schema(value_type = Option<BTreeMap<String, Template>>, example = json!(null))]
     templates: Option<Templates>,
 }
 
-/// A webhook with its secret, which is shown this once.
+/// A webhook with its secret, which is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NewWebhook)]
 pub(super) struct CreatedWebhook {
     #[serde(flatten)]
     webhook: WebhookBody,
-    /// What its messages are signed with. Receivers of the kind `STANDARD` verify them with it; those in Discord need none.
+    /// Secret that signs its messages. Receivers of the kind `STANDARD` verify them with it; Discord ignores it.
     #[schema(value_type = String, example = "whsec_…")]
     secret: SecretText,
 }
 
 /// Create a webhook
 ///
-/// It is sent the events of changes from now on, in their order, each at least once: as `POST` requests, until one is
-/// answered with 2xx or a day has passed. The answer holds the secret, which is shown this once.
+/// It receives the events of changes from now on, in order, each at least once: as `POST` requests, until an answer is
+/// 2xx or a day has passed. The secret is shown only in this answer.
 #[utoipa::path(post, path = "/api/manage/webhooks", operation_id = "create_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = CreatedWebhook)))]
 pub(super) async fn create(
@@ -158,7 +158,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(CreatedWebhook { webhook, secret })))
 }
 
-/// Show a webhook
+/// Get a webhook
 #[utoipa::path(get, path = "/api/manage/webhooks/{webhookId}", operation_id = "get_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
@@ -174,25 +174,25 @@ pub(super) async fn get(
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookChange)]
 pub(super) struct ChangeWebhook {
-    /// What you call it; absent or null: as it is.
+    /// Display name. Default: unchanged.
     #[schema(example = "ban feed")]
     name: Option<Identifier>,
-    /// Where events are sent; absent or null: as it is.
+    /// Destination of the events. Default: unchanged.
     #[schema(max_length = 2_048, example = "https://example.org/hub")]
     url: Option<String>,
-    /// The events that it is sent from now on; absent or null: as they are.
+    /// Events that it receives from now on. Default: unchanged.
     #[schema(min_items = 1)]
     events: Option<Vec<WebhookEvent>>,
-    /// All of its messages in Discord; absent or null: as they are.
+    /// All its messages in Discord. Default: unchanged.
     #[schema(value_type = Option<BTreeMap<String, Template>>, example = json!(null))]
     templates: Option<Templates>,
-    /// Whether it is sent anything. `true` also tries at once what waits after a failure.
+    /// Enables or disables the webhook. `true` also retries waiting deliveries at once.
     enabled: Option<bool>,
 }
 
 /// Change a webhook
 ///
-/// What is absent stays as it is. Deliveries that wait for a webhook that is disabled fail; they can be resent.
+/// Absent fields keep their values. Disabling fails the waiting deliveries; they can be resent.
 #[utoipa::path(patch, path = "/api/manage/webhooks/{webhookId}", operation_id = "change_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
@@ -209,7 +209,7 @@ pub(super) async fn change(
 
 /// Delete a webhook
 ///
-/// Nothing is sent to it any more, and its deliveries are forgotten.
+/// Stops its deliveries and deletes them.
 #[utoipa::path(delete, path = "/api/manage/webhooks/{webhookId}", operation_id = "delete_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such webhook")))]
@@ -226,7 +226,7 @@ pub(super) async fn delete(
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookSecretRotation)]
 pub(super) struct RotateSecret {
-    /// How long messages are signed with the old secret, too, in milliseconds; absent or null: a day.
+    /// Milliseconds for which messages are also signed with the old secret. Default: a day.
     #[schema(minimum = 0, example = 86_400_000)]
     overlap_ms: Option<Millis>,
 }
@@ -235,18 +235,18 @@ pub(super) struct RotateSecret {
 #[serde(rename_all = "camelCase")]
 #[schema(as = NewWebhookSecret)]
 pub(super) struct RotatedSecret {
-    /// What messages are signed with from now on.
+    /// New secret that signs messages.
     #[schema(value_type = String, example = "whsec_…")]
     secret: SecretText,
-    /// Until when they are signed with the old one, too.
+    /// Time until which messages are also signed with the old secret.
     #[schema(example = 1_804_766_400_000_i64)]
     previous_secret_until: Millis,
 }
 
 /// Replace a webhook's secret
 ///
-/// Until the overlap ends, `webhook-signature` carries a signature of each secret, with a space between. Only the secret
-/// before is kept: rotating again ends the overlap of the one before that.
+/// Until the overlap ends, `webhook-signature` contains a signature of each secret, separated by a space. Only one
+/// previous secret is kept: another rotation ends the overlap of the older one.
 #[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/rotate-secret", operation_id = "rotate_webhook_secret",
     tag = "Webhooks", security(("apiKey" = ["network:manage"])),
     params(("webhookId" = String, Path, description = "The webhook's id")),

@@ -1,4 +1,4 @@
-//! The SQL that shows deliveries.
+//! SQL for reading deliveries.
 
 use hub_db::{Db, Error, Executor};
 
@@ -76,7 +76,7 @@ pub(in crate::webhooks) async fn find(
     row.map(Delivery::try_from).transpose()
 }
 
-/// A webhook's deliveries, the newest first, and how many there are; of one state, where one is named.
+/// A webhook's deliveries, newest first, and their number; of one state, if given.
 pub(in crate::webhooks) async fn list(
     db: &Db,
     network: NetworkId,

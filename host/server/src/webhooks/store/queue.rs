@@ -1,4 +1,4 @@
-//! The SQL of waiting deliveries. Each change updates the counts in the webhook's row in the same transaction.
+//! SQL of waiting deliveries. Each change updates the counts in the webhook's row in the same transaction.
 
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::json as object;
@@ -10,7 +10,7 @@ use crate::webhooks::outcome::{Attempt, Verdict};
 use crate::webhooks::store::deliveries::{DeliveryRow, columns};
 use crate::webhooks::store::json;
 
-/// How many deliveries wait for a webhook.
+/// Number of a webhook's waiting deliveries.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
 pub(in crate::webhooks) struct Backlog {
     pub(in crate::webhooks) last_seq: i64,
@@ -18,7 +18,7 @@ pub(in crate::webhooks) struct Backlog {
     pub(in crate::webhooks) waiting_bytes: i64,
 }
 
-/// Counts new deliveries in the webhook's row; none where it is not enabled. Transactions for one webhook wait for each
+/// Counts new deliveries in the webhook's row; none if it is not enabled. Transactions for one webhook wait for each
 /// other here, so that its deliveries become visible in the order of their numbers.
 pub(in crate::webhooks) async fn reserve(
     tx: &mut Tx,
@@ -74,7 +74,7 @@ const DROP_OLDEST: &str = "DELETE FROM webhook_deliveries
          ORDER BY seq LIMIT $3)
      RETURNING CAST(octet_length(data) AS BIGINT)";
 
-/// Deletes the oldest that wait; answers what is left.
+/// Deletes the oldest waiting deliveries. Returns the rest.
 pub(in crate::webhooks) async fn drop_oldest(
     tx: &mut Tx,
     network: NetworkId,
@@ -102,7 +102,7 @@ const WAITING: &str = concat!(
     " FROM webhook_deliveries WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' ORDER BY seq LIMIT $3"
 );
 
-/// The next that wait, in order.
+/// The next waiting deliveries, in order.
 pub(in crate::webhooks) async fn waiting(
     db: &Db,
     network: NetworkId,
@@ -113,7 +113,7 @@ pub(in crate::webhooks) async fn waiting(
     rows.into_iter().map(Delivery::try_from).collect()
 }
 
-/// Stores an attempt and the delivery's new state. False where it does not wait any more.
+/// Stores an attempt and the delivery's new state. False if it no longer waits.
 pub(in crate::webhooks) async fn note_attempt(
     tx: &mut Tx,
     network: NetworkId,
@@ -140,11 +140,11 @@ pub(in crate::webhooks) async fn note_attempt(
     Ok(rows > 0)
 }
 
-/// Of a webhook after an attempt: when it was last changed, and since when it fails.
+/// State of a webhook after an attempt: the time of its last change, and the time since which it fails.
 pub(in crate::webhooks) type AfterAttempt = (Millis, Option<Millis>);
 
-/// Notes an attempt in the webhook's row; none where it is not enabled any more. All transactions lock this row first,
-/// and only then change deliveries.
+/// Records an attempt in the webhook's row; none if it is no longer enabled. All transactions lock this row first, and
+/// only then change deliveries.
 pub(in crate::webhooks) async fn note_in_webhook(
     tx: &mut Tx,
     network: NetworkId,
@@ -160,7 +160,7 @@ pub(in crate::webhooks) async fn note_in_webhook(
              failing_since = COALESCE(failing_since, $4), last_failure_at = $4
          WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'
          RETURNING updated_at, failing_since";
-    // It says nothing of the next message, so the webhook goes on, but nothing has arrived.
+    // A refusal predicts nothing about the next message, so the webhook continues, but nothing has arrived.
     const REFUSAL: &str = "UPDATE webhooks SET next_attempt_at = $3, failures = 0,
              failing_since = COALESCE(failing_since, $4), last_failure_at = $4
          WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED'
@@ -173,7 +173,7 @@ pub(in crate::webhooks) async fn note_in_webhook(
     tx.query(change).bind(network).bind(id).bind(next_attempt_at).bind(now).optional().await
 }
 
-/// Subtracts deliveries that wait no longer.
+/// Subtracts deliveries that no longer wait.
 pub(in crate::webhooks) async fn count_finished(
     tx: &mut Tx,
     network: NetworkId,
@@ -220,7 +220,7 @@ const FORGET: &str = "DELETE FROM webhook_deliveries
           WHERE d.network_id = $1 AND d.webhook_id = $2 AND d.state = 'WAITING'),
          (SELECT last_seq + 1 FROM webhooks WHERE network_id = $1 AND webhook_id = $2)) - $3";
 
-/// Deletes finished deliveries but for the newest.
+/// Deletes finished deliveries except for the newest.
 pub(in crate::webhooks) async fn forget(tx: &mut Tx, network: NetworkId, id: &str, kept: i64) -> Result<(), Error> {
     tx.query(FORGET).bind(network).bind(id).bind(kept).execute().await?;
     Ok(())
@@ -236,7 +236,7 @@ const FORGET_BEFORE: Sql = Sql {
                    ORDER BY finished_at LIMIT $2))",
 };
 
-/// Deletes deliveries that ended before; answers how many.
+/// Deletes deliveries that ended before. Returns their number.
 pub(in crate::webhooks) async fn forget_before(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(FORGET_BEFORE).bind(before).bind(limit).execute().await
 }
@@ -247,7 +247,7 @@ mod tests {
     use crate::query_plan::query_plans;
 
     #[tokio::test]
-    async fn every_statement_reads_one_webhooks_deliveries_alone() {
+    async fn statements_read_only_one_webhooks_deliveries() {
         for plan in query_plans(&[WAITING, DROP_OLDEST, GIVE_UP, FORGET, FORGET_BEFORE.sqlite]).await {
             assert!(plan.iter().all(|step| !step.contains("SCAN")), "{plan:#?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");

@@ -1,4 +1,4 @@
-//! The SQL of webhooks themselves.
+//! SQL of webhooks themselves.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -9,7 +9,7 @@ use crate::values::NetworkId;
 use crate::webhooks::model::{DisabledReason, Webhook, WebhookEvent};
 use crate::webhooks::store::{json, unreadable};
 
-/// What a network's limit counts.
+/// Count for the network's limit.
 pub(in crate::webhooks) const WEBHOOKS: Rows =
     Rows::few(Limit::Webhooks, "SELECT COUNT(*) FROM webhooks WHERE network_id = $1");
 
@@ -111,7 +111,7 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Resul
     Ok(())
 }
 
-/// Stores what its owner changed.
+/// Stores an owner's changes.
 pub(in crate::webhooks) async fn update(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     tx.query(
         "UPDATE webhooks SET name = $3, url = $4, events = $5, templates = $6, state = $7, disabled_reason = $8,
@@ -163,7 +163,7 @@ pub(in crate::webhooks) async fn find(
     row.map(Webhook::try_from).transpose()
 }
 
-/// The network's webhooks, the oldest first, and how many there are.
+/// The network's webhooks, oldest first, and their number.
 pub(in crate::webhooks) async fn list(
     db: &Db,
     network: NetworkId,
@@ -219,7 +219,7 @@ pub(in crate::webhooks) async fn rotate(
     Ok(())
 }
 
-/// Disables a webhook whose deliveries fail; false where it is not enabled.
+/// Disables a webhook with failing deliveries; false if it is not enabled.
 pub(in crate::webhooks) async fn disable(
     tx: &mut Tx,
     network: NetworkId,
@@ -251,7 +251,7 @@ const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
          FROM n WHERE n.network_id IS NOT NULL)
      SELECT network_id FROM n WHERE network_id IS NOT NULL";
 
-/// The networks that have due deliveries. Crosses networks: each is then served by itself.
+/// Networks with due deliveries. Crosses networks: each is then served separately.
 pub(in crate::webhooks) async fn due_networks(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(now).all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
@@ -261,7 +261,7 @@ const DUE: &str = "SELECT webhook_id, failures FROM webhooks
      WHERE network_id = $1 AND state = 'ENABLED' AND waiting > 0 AND next_attempt_at <= $2
      ORDER BY next_attempt_at LIMIT $3";
 
-/// A network's due webhooks, and how often they failed lately; the longest due first.
+/// A network's due webhooks, and their recent failures; longest due first.
 pub(in crate::webhooks) async fn due(
     db: &Db,
     network: NetworkId,
@@ -320,7 +320,7 @@ mod tests {
     use crate::query_plan::query_plans;
 
     #[tokio::test]
-    async fn what_is_due_is_found_by_its_index() {
+    async fn due_webhooks_are_found_by_their_index() {
         for plan in query_plans(&[DUE_NETWORKS, DUE]).await {
             assert!(plan.iter().any(|step| step.contains("webhooks_due")), "{plan:#?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");

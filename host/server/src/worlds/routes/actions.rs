@@ -18,8 +18,8 @@ use crate::worlds::service;
 
 /// Release a world
 ///
-/// A hint that nobody needs it: if it is up, it is saved and unloaded at once. One that boots, or has ended, stays as it
-/// is.
+/// A hint that it is unused: if it is up, it is saved and unloaded at once. A world that is booting, or has ended,
+/// stays unchanged.
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/release", tag = "Worlds", security(("apiKey" = ["plugin"])),
     params(("id" = i64, Path, example = 17)), responses((status = 200, body = LeaseAnswer),
         (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -35,16 +35,16 @@ pub(super) async fn release_world(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = SnapshotRequest)]
 pub(super) struct Snapshot {
-    /// Handed to the node; `REQUESTED` when absent.
+    /// Passed to the node. Default: `REQUESTED`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "BEFORE_BOSS_FIGHT")]
     reason: Option<Text<255>>,
 }
 
-/// Force a save point
+/// Request a save point
 ///
 /// The node of a world that is up gets a `WORLD_SNAPSHOT` event. 400 `world_not_ready` while it boots, `not_persistent`
-/// where it is EPHEMERAL.
+/// if it is EPHEMERAL.
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/snapshot", tag = "Worlds", security(("apiKey" = ["plugin"])),
     params(("id" = i64, Path, example = 17)), responses((status = 200, body = LeaseAnswer),
         (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -63,25 +63,25 @@ pub(super) async fn snapshot_world(
 #[serde(rename_all = "camelCase")]
 #[schema(as = SnapshotUpload)]
 pub(super) struct UploadUrl {
-    /// Where the bytes go.
+    /// Destination of the bytes.
     #[schema(example = "https://hub.example.org/api/worlds/blobs/…")]
     url: String,
     #[schema(value_type = String, example = "PUT")]
     method: &'static str,
-    /// Headers to send with them.
+    /// Headers of the upload.
     headers: BTreeMap<String, String>,
-    /// The snapshot's name for `unloaded` and `heartbeat`.
+    /// Name of the snapshot for `unloaded` and `heartbeat`.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
     blob_key: String,
-    /// Until when the upload may begin.
+    /// Time until which the upload may begin.
     #[schema(example = 1_804_680_900_000_i64)]
     expires_at: Millis,
 }
 
-/// Mint a URL to upload a snapshot to
+/// Create an upload URL for a snapshot
 ///
-/// Good for 15 minutes and for this lease alone. Each upload has its own. A key that is bound to servers gets one for their
-/// leases only (403 `forbidden_origin`).
+/// Valid for 15 minutes and only for this lease. Each upload needs its own. A key bound to servers gets URLs only for
+/// their leases (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/upload-url", tag = "Worlds", operation_id = "create_world_upload_url",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = UploadUrl), (status = 404, body = ErrorBody, description = "No such lease")))]

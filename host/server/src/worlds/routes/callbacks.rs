@@ -1,4 +1,4 @@
-//! The callbacks of nodes.
+//! Callbacks of nodes.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::worlds::service::{self, SavedSnapshot};
 #[serde(rename_all = "camelCase")]
 #[schema(as = NodeRelease)]
 pub(super) struct ReleaseAll {
-    /// The node that started anew.
+    /// Node that restarted.
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
 }
@@ -26,15 +26,15 @@ pub(super) struct ReleaseAll {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = NodeReleaseCount)]
 pub(super) struct Released {
-    /// How many leases that ended.
+    /// Number of leases that this ended.
     #[schema(example = 2)]
     released: usize,
 }
 
 /// Drop all leases of a node
 ///
-/// What a node calls when it starts: whatever it held before is LOST, and boots from its newest snapshot when it is
-/// opened again.
+/// Called by a node at its start: all its earlier leases become LOST, and their worlds boot from their newest snapshots
+/// when they are opened again.
 #[utoipa::path(post, path = "/api/plugin/worlds/release-all", tag = "Worlds",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), responses((status = 200, body = Released)))]
 pub(super) async fn release_all_worlds(
@@ -52,17 +52,16 @@ pub(super) async fn release_all_worlds(
 pub(super) struct Heartbeat {
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
-    /// The lease's, as `WORLD_OPEN` told it.
+    /// Fence of the lease, from `WORLD_OPEN`.
     #[schema(example = 3)]
     fence: i64,
-    /// Players in the world; absent: as before.
+    /// Number of players in the world. Default: unchanged.
     player_count: Option<Count>,
-    /// A snapshot that was uploaded since, by its `blobKey`. Needed only where snapshots go to another store than the
-    /// hub itself.
+    /// `blobKey` of a snapshot uploaded since. Required only if snapshots go to another store than the hub itself.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = json!(null))]
     blob_key: Option<Text<1000>>,
-    /// Its size.
+    /// Size of the snapshot.
     #[schema(example = json!(null))]
     size_bytes: Option<Size>,
 }
@@ -90,10 +89,10 @@ fn saved(blob_key: Option<Text<1000>>, size: Option<Size>) -> Option<SavedSnapsh
 
 /// Renew a lease
 ///
-/// What a node calls while it has the world, also while it boots or saves it: every 20 seconds or so. The answer's
-/// `state` is what the hub wants: DRAINING means that the node is to save the world and unload it. A world without
-/// players for 5 minutes is drained. A lease that ran out is not renewed: `lease_ended`, and the node throws the world
-/// away without saving.
+/// Called by a node while it has the world, also while it boots or saves it: about every 20 seconds. The answer's
+/// `state` is the desired one: DRAINING means that the node must save and unload the world. A world without players for
+/// 5 minutes is drained. An expired lease is not renewed: `lease_ended`, and the node discards the world without saving
+/// it.
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/heartbeat", tag = "Worlds", operation_id = "send_world_heartbeat",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -116,14 +115,14 @@ pub(super) async fn heartbeat_world(
 pub(super) struct Ready {
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
-    /// The lease's, as `WORLD_OPEN` told it.
+    /// Fence of the lease, from `WORLD_OPEN`.
     #[schema(example = 3)]
     fence: i64,
 }
 
-/// Say that a world is up
+/// Report that a world is up
 ///
-/// Every server of the network gets a `WORLD_READY` event. Said again, it changes nothing.
+/// Every server of the network gets a `WORLD_READY` event. A repeated report has no effect.
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/ready", tag = "Worlds", operation_id = "report_world_ready",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -144,23 +143,23 @@ pub(super) async fn ready_world(
 pub(super) struct Unloaded {
     #[schema(example = "island-node-1")]
     node_server_id: Identifier,
-    /// The snapshot it was unloaded with, by the `blobKey` of its upload; absent: there is none newer than those known.
+    /// `blobKey` of the final snapshot's upload. Default: no snapshot newer than the known ones.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
     blob_key: Option<Text<1000>>,
-    /// Its size; what came to the hub's own disk the hub has measured itself.
+    /// Size of the snapshot; ignored if the hub stores it, which measures it itself.
     size_bytes: Option<Size>,
-    /// The lease's, as `WORLD_OPEN` told it.
+    /// Fence of the lease, from `WORLD_OPEN`.
     #[schema(example = 3)]
     fence: i64,
 }
 
-/// Say that a world was unloaded
+/// Report that a world was unloaded
 ///
-/// Ends the lease; the world boots from this snapshot next. The same again answers the same. 400 `unknown_snapshot`
-/// where the hub handed the key out for something else, `snapshot_missing` where nothing came there; the lease then goes on. A key
-/// that the hub did not hand out is taken as it is, for nodes with a store of their own: `WORLD_OPEN` gives it back, without a
-/// `snapshotUrl`, and this node is preferred for the world.
+/// Ends the lease; the world boots from this snapshot next. A repeated report gets the same answer. 400
+/// `unknown_snapshot` if the key was created for another purpose, `snapshot_missing` if nothing was uploaded under it;
+/// the lease then continues. A key that the hub did not create is accepted unchecked, for nodes with a store of their
+/// own: `WORLD_OPEN` returns it, without a `snapshotUrl`, and this node is preferred for the world.
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/unloaded", tag = "Worlds", operation_id = "report_world_unloaded",
     security(("apiKey" = ["plugin"]), ("apiKey" = ["agent"])), params(("id" = i64, Path, example = 17)),
     responses((status = 200, body = LeaseAnswer), (status = 404, body = ErrorBody, description = "No such lease")))]

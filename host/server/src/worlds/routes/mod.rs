@@ -16,7 +16,7 @@ use crate::http::hub_url::HubUrl;
 use crate::values::Identifier;
 use crate::worlds::model::{Lease, LeaseState};
 
-/// Those that need a key.
+/// Routes with a key.
 pub(crate) fn router() -> Endpoints {
     endpoints![
         open::open_world: publishing,
@@ -30,38 +30,38 @@ pub(crate) fn router() -> Endpoints {
     ]
 }
 
-/// Those that need no key but a signed link.
+/// Routes with a signed link instead of a key.
 pub(crate) fn public_router() -> Endpoints {
     public_endpoints![snapshots::put_world_blob | snapshots::get_world_blob]
 }
 
-/// Where links to snapshots begin. A store with links of its own needs none of the hub's.
+/// Base URL of links to snapshots. A store with links of its own needs none of the hub's.
 fn snapshot_base(app: &App, hub: HubUrl) -> Result<String, ApiError> {
     if app.blobs.is_folder() { hub.required() } else { Ok(hub.0.unwrap_or_else(|| app.settings.url(""))) }
 }
 
-/// A lease as it stands.
+/// Current state of a lease.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorldLease)]
 struct LeaseAnswer {
-    /// The lease's number, as text.
+    /// Number of the lease, as text.
     #[schema(example = "17")]
     world_instance_id: String,
     state: LeaseState,
-    /// Sent along by the node with each callback.
+    /// Sent by the node in each callback.
     #[schema(example = 3)]
     fence: i64,
-    /// The node that holds it; null while it waits for the lease before it to end.
+    /// Node that holds it; null while it waits for the previous lease to end.
     #[schema(example = "island-node-1")]
     node_server_id: Option<Identifier>,
-    /// Players in it, as its node last said.
+    /// Number of players in it, as last reported by its node.
     #[schema(example = 2)]
     player_count: i64,
-    /// How long it lasts from each heartbeat.
+    /// Duration of the lease from each heartbeat.
     #[schema(example = 60_000)]
     lease_ms: Millis,
-    /// When it runs out; meaningless for one that has ended.
+    /// Expiry; meaningless for a lease that has ended.
     #[schema(example = 1_804_680_060_000_i64)]
     expires_at: Millis,
 }

@@ -19,27 +19,27 @@ use crate::worlds::service::{self, Opened};
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorldRequest)]
 pub(super) struct OpenWorld {
-    /// What kind of owner; with `player`, and their UUID as `ownerId`, a slot is kept for them where the world is up.
+    /// Type of the owner; with `player`, and their UUID as `ownerId`, a slot is reserved for them if the world is up.
     #[schema(example = "player")]
     owner_scope: WorldName,
-    /// Whose world it is.
+    /// Owner of the world.
     #[schema(example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     owner_id: WorldName,
-    /// The game, which is the type of the servers that can boot it.
+    /// Game, which is the type of the servers that can boot it.
     #[schema(example = "islands")]
     game_id: Identifier,
-    /// Which of the owner's worlds; `default` when absent or null.
+    /// Key among the owner's worlds. Default: `default`.
     #[schema(example = "main")]
     world_key: Option<WorldName>,
-    /// The server that shall boot it, if it is online with room.
+    /// Server that should boot it, if it is online with room.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "island-node-1")]
     prefer_node: Option<Identifier>,
-    /// What a new world is made from; handed to the node as it is.
+    /// Source of a new world; passed to the node unchanged.
     seed: Option<Seed>,
-    /// PERSISTENT when absent.
+    /// Default: PERSISTENT.
     persistence: Option<Persistence>,
-    /// Handed to the node as it is.
+    /// Passed to the node unchanged.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[schema(example = "flat")]
     world_gen: Option<Text<255>>,
@@ -70,7 +70,7 @@ impl OpenWorld {
 pub(super) enum OpenStatus {
     /// It is up on `matchedServer`.
     Ready,
-    /// It boots; `WORLD_READY` tells when it is up.
+    /// It boots; `WORLD_READY` reports when it is up.
     Loading,
 }
 
@@ -79,17 +79,17 @@ pub(super) enum OpenStatus {
 #[schema(as = OpenedWorld)]
 pub(super) struct OpenAnswer {
     success: bool,
-    /// Null where it cannot be had now.
+    /// Null if it is unavailable now.
     status: Option<OpenStatus>,
-    /// The lease's number, as `WORLD_READY` repeats it; as a `worldId`, the world's name on its server.
+    /// Number of the lease, repeated by `WORLD_READY`; as a `worldId`, the world's name on its server.
     #[schema(example = "17")]
     world_instance_id: Option<String>,
-    /// The reason, for a person; null for a success.
+    /// Human-readable reason; null on success.
     #[schema(example = json!(null))]
     error_message: Option<String>,
-    /// Where it is up.
+    /// Server on which it is up.
     matched_server: Option<LiveServer>,
-    /// Names the slot that is kept for the owner for 15 seconds; null where none is needed or free.
+    /// Id of the slot that is reserved for the owner for 15 seconds; null if none is needed or free.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
     transfer_id: Option<String>,
 }
@@ -123,9 +123,9 @@ impl From<Opened> for OpenAnswer {
 /// Open a world
 ///
 /// READY if it is up; else LOADING while a node boots it (from its newest snapshot, if it has one), and a `WORLD_READY`
-/// event with its `worldInstanceId` goes to every server of the network when it is up. Two who open one world at once
-/// get the same lease. One that is just being unloaded boots again as soon as it is saved. That it cannot be had now
-/// (no server can boot it, or its node is silent) is no error: `success` is false.
+/// event with its `worldInstanceId` goes to every server of the network when it is up. Concurrent requests for one
+/// world get the same lease. A world that is being unloaded boots again as soon as it is saved. An unavailable world
+/// (no server can boot it, or its node is silent) is not an error: `success` is false.
 #[utoipa::path(post, path = "/api/plugin/worlds/open", tag = "Worlds", security(("apiKey" = ["plugin"])),
     responses((status = 200, body = OpenAnswer)))]
 pub(super) async fn open_world(

@@ -1,4 +1,4 @@
-//! Snapshots that go through the hub itself, by signed links.
+//! Snapshots stored by the hub itself, by signed links.
 
 use axum::extract::{Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE};
@@ -18,21 +18,21 @@ use crate::worlds::service;
 pub(super) struct Stored {
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
     blob_key: String,
-    /// What came.
+    /// Number of received bytes.
     #[schema(example = 1_048_576)]
     size_bytes: i64,
 }
 
 /// Upload a snapshot
 ///
-/// The link is that of `upload-url`. When this answers 200, the snapshot is on disk and is the one its world boots from
-/// next. Refused once the link's lease has ended (400 `lease_ended`), so that a node that was away never overwrites
-/// its successor's.
+/// The link is that of `upload-url`. With the answer 200 the snapshot is on disk, and its world boots from it next.
+/// Refused once the link's lease has ended (400 `lease_ended`), so that a returning node never overwrites its
+/// successor's.
 #[utoipa::path(put, path = "/api/worlds/blobs/{token}", tag = "Worlds",
     params(("token" = String, Path, description = "The signed part of the link")),
     request_body(content_type = "application/octet-stream", content = Bytes),
-    responses((status = 200, body = Stored), (status = 403, body = ErrorBody, description = "The link is not the hub's, or its network is suspended"),
-        (status = 404, body = ErrorBody, description = "The upload is not known any more"),
+    responses((status = 200, body = Stored), (status = 403, body = ErrorBody, description = "Invalid link, or its network is suspended"),
+        (status = 404, body = ErrorBody, description = "The upload no longer exists"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 pub(super) async fn put_world_blob(
     State(app): State<App>,
@@ -50,8 +50,8 @@ pub(super) async fn put_world_blob(
 #[utoipa::path(get, path = "/api/worlds/blobs/{token}", tag = "Worlds",
     params(("token" = String, Path, description = "The signed part of the link")),
     responses((status = 200, description = "The snapshot's bytes", content_type = "application/octet-stream", body = Bytes),
-        (status = 403, body = ErrorBody, description = "The link is not the hub's, or its network is suspended"),
-        (status = 404, body = ErrorBody, description = "The snapshot is not kept any more"),
+        (status = 403, body = ErrorBody, description = "Invalid link, or its network is suspended"),
+        (status = 404, body = ErrorBody, description = "The snapshot no longer exists"),
         (status = 410, body = ErrorBody, description = "The link has expired")))]
 pub(super) async fn get_world_blob(State(app): State<App>, Path(token): Path<String>) -> Result<Response, ApiError> {
     let blob = service::read(&app, &token).await?;

@@ -23,11 +23,12 @@ use crate::worlds::store;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     id: Identifier,
-    /// Its event stream is open, so that it hears of it at once.
+    /// True if its event stream is open, so that it is notified at once.
     is_connected: bool,
 }
 
-/// The first of the preferred nodes that is online with room alone; else the joinable game servers of the world's game.
+/// The first of the preferred nodes that is online with room, alone; else the joinable game servers of the world's
+/// game.
 pub(super) fn nodes(
     app: &App,
     network: NetworkId,
@@ -50,7 +51,7 @@ pub(super) fn nodes(
     ids.into_iter().map(|id| Node { is_connected: is_connected(&id), id }).collect()
 }
 
-/// What is missing where there is no node for a world of this game.
+/// Reason for which no node can boot a world of this game.
 pub(super) fn why_no_node(app: &App, network: NetworkId, game_id: &Identifier, now: Millis) -> String {
     let (mut online, mut other_role, mut full) = (0, 0, 0);
     app.presence.with(network, |presence| {
@@ -64,25 +65,25 @@ pub(super) fn why_no_node(app: &App, network: NetworkId, game_id: &Identifier, n
         }
     });
     let why = if online == 0 {
-        format!("no server of the type `{game_id}`, which is its `gameId`, is online")
+        format!("no server of the type `{game_id}` (its `gameId`) is online")
     } else {
         let closed = online - other_role - full;
         format!(
-            "of the servers of the type `{game_id}` that are online, {other_role} have another role than GAME, {full} are \
-             full, and {closed} take no players in the state of their game"
+            "of the online servers of the type `{game_id}`, {other_role} have another role than GAME, {full} are \
+             full, and {closed} accept no players in the state of their game"
         )
     };
     format!("No server can boot this world now: {why}.")
 }
 
-/// The one with the fewest leases. One that would not hear of it now comes last.
+/// Node with the fewest leases. Nodes that would not be notified now come last.
 pub(super) fn choose(nodes: &[Node], leases: Vec<(Identifier, i64)>) -> Option<Identifier> {
     let leases: HashMap<_, _> = leases.into_iter().collect();
     let key = |node: &&Node| (!node.is_connected, leases.get(&node.id).copied().unwrap_or(0), node.id.clone());
     nodes.iter().min_by_key(key).map(|node| node.id.clone())
 }
 
-/// Whose world it is.
+/// Owner of a world.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WorldOwner<'a> {
     #[schema(example = "player")]
@@ -91,7 +92,7 @@ pub(crate) struct WorldOwner<'a> {
     id: &'a str,
 }
 
-/// A node is to boot a world.
+/// Order to a node to boot a world.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorldBootOrder)]
@@ -99,10 +100,10 @@ pub(crate) struct WorldOpen<'a> {
     /// The lease, which the node names in its callbacks.
     #[schema(example = 17)]
     world_id: i64,
-    /// To be sent back in the callbacks.
+    /// Fence for the callbacks.
     #[schema(example = 3)]
     fence: i64,
-    /// How long the lease lasts unless a heartbeat renews it.
+    /// Duration of the lease unless a heartbeat renews it.
     #[schema(example = 60_000)]
     lease_ms: Millis,
     #[schema(example = "main")]
@@ -116,10 +117,10 @@ pub(crate) struct WorldOpen<'a> {
     seed: Option<Seed>,
     #[schema(example = "flat")]
     world_gen: Option<&'a str>,
-    /// The newest snapshot; null: the world begins anew.
+    /// Newest snapshot; null: the world starts empty.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e/12/3-1")]
     blob_key: Option<&'a str>,
-    /// Where to get it; null where there is none, or where a node keeps it in a store of its own.
+    /// URL of the snapshot; null if there is none, or if a node keeps it in its own store.
     #[schema(example = "https://hub.example.org/api/worlds/blobs/djEu")]
     snapshot_url: Option<String>,
 }
@@ -153,8 +154,8 @@ pub(super) async fn notify_node(
     Ok(publish(app, tx, network, EventKind::WorldOpen, lease.node_server_id.as_ref(), payload).await?)
 }
 
-/// Boots a world whose lease waited for the one before it to end, if that has come. Nothing happens where there is no
-/// node: the next run of the background work tries again.
+/// Boots a world whose lease waited for the previous one to end, once that has happened. Without a node it does
+/// nothing: the next run of the background work retries.
 pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world_no: i64) -> Result<(), WorldsError> {
     let now = app.clock.now();
     let Some(waiting) = store::leases::waiting(&app.db, network, world_no, now).await? else { return Ok(()) };
@@ -168,7 +169,7 @@ pub(in crate::worlds) async fn boot_waiting(app: &App, network: NetworkId, world
         .transaction(async |mut tx| {
             let assigned = store::leases::assign(&mut tx, network, world_no, &node, now, expiry(app, now)).await?;
             let Some(lease) = assigned else { return Ok(()) };
-            // Read again: the lease before may have left a snapshot in between.
+            // Read again: the previous lease may have left a snapshot in between.
             let newest = store::worlds::get(&mut tx, network, world_no).await?;
             notify_node(app, &mut tx, network, &lease, newest.as_ref().unwrap_or(&world), &key).await
         })

@@ -1,4 +1,4 @@
-//! The callbacks of nodes, about the worlds they hold.
+//! Callbacks of nodes, about the worlds they hold.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ use crate::worlds::model::{Lease, LeaseHolder, LeaseState};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
-/// A snapshot that a node has put where it was told to.
+/// A snapshot that a node has uploaded.
 #[derive(Clone, Debug)]
 pub(in crate::worlds) struct SavedSnapshot {
     pub(in crate::worlds) blob_key: String,
@@ -27,14 +27,14 @@ pub(in crate::worlds) struct SavedSnapshot {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReadyWorld)]
 pub(crate) struct WorldReady {
-    /// The lease's number, as `open` answered it.
+    /// Number of the lease, as in the answer of `open`.
     #[schema(example = "17")]
     world_instance_id: String,
-    /// Its node; null where it went offline meanwhile.
+    /// Its node; null if it went offline meanwhile.
     server: Option<LiveServer>,
 }
 
-/// The world is up. Said again, it changes nothing.
+/// Records that the world is up. A repeated report has no effect.
 pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &LeaseHolder) -> Result<Lease, WorldsError> {
     let now = app.clock.now();
     let server = servers::service::snapshot(app, network, &by.node);
@@ -56,7 +56,7 @@ pub(in crate::worlds) async fn ready(app: &App, network: NetworkId, by: &LeaseHo
     }
 }
 
-/// The node still has the world, with so many players in it; and, where it says so, a new snapshot.
+/// Renews the lease, with the number of players and, if given, a new snapshot.
 pub(in crate::worlds) async fn heartbeat(
     app: &App,
     network: NetworkId,
@@ -82,7 +82,7 @@ pub(in crate::worlds) async fn heartbeat(
     Ok(lease)
 }
 
-/// The node has unloaded the world, and left this snapshot. The same again answers the same.
+/// Ends the lease of an unloaded world, with its snapshot. A repeated report gets the same answer.
 pub(in crate::worlds) async fn unloaded(
     app: &App,
     network: NetworkId,
@@ -122,7 +122,7 @@ pub(in crate::worlds) async fn unloaded(
     Ok(lease)
 }
 
-/// The node started anew and holds nothing; how many leases that ended.
+/// Ends all leases of a restarted node. Returns their number.
 pub(in crate::worlds) async fn release_all(
     app: &App,
     network: NetworkId,
@@ -144,7 +144,7 @@ pub(in crate::worlds) async fn release_all(
     Ok(lost.len())
 }
 
-/// The lease, if it is as the node believes; else why the callback is refused.
+/// The lease, if it matches the node's view; else the reason for refusing the callback.
 async fn check_held(app: &App, network: NetworkId, by: &LeaseHolder, now: Millis) -> Result<Lease, WorldsError> {
     let lease = store::leases::get(&app.db, network, by.id).await?.ok_or(WorldsError::Unknown(by.id))?.at(now);
     if !lease.is_live() {

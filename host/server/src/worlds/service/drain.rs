@@ -13,18 +13,18 @@ use crate::worlds::model::{Lease, LeaseState, SaveReason};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
-/// A node is to save a world, or to unload it.
+/// Order to a node to save or unload a world.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WorldSaveOrder)]
 pub(crate) struct WorldOrder<'a> {
-    /// The lease.
+    /// Number of the lease.
     #[schema(example = 17)]
     world_id: i64,
-    /// To be sent back in the callbacks.
+    /// Fence for the callbacks.
     #[schema(example = 3)]
     fence: i64,
-    /// `IDLE`, `RELEASED`, or what the caller of `snapshot` said.
+    /// `IDLE`, `RELEASED`, or the reason of the caller of `snapshot`.
     #[schema(example = "IDLE")]
     reason: &'a str,
 }
@@ -41,8 +41,8 @@ async fn notify_node(
     publish(app, tx, lease.network_id, kind, lease.node_server_id.as_ref(), payload).await
 }
 
-/// Drains a lease that is up, and where `idle_since` is given, that nobody was in since. Its node is notified: first to save
-/// the world, if it is to be kept, then to unload it.
+/// Drains a lease that is up and, with `idle_since`, had no players since. Its node is notified: first to save the
+/// world, if it is persistent, then to unload it.
 async fn drain(
     app: &App,
     network: NetworkId,
@@ -71,7 +71,7 @@ async fn find(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsErr
     Ok(lease.at(app.clock.now()))
 }
 
-/// Nobody needs the world any more. One that is not up stays as it is.
+/// Releases an unused world. A world that is not up stays unchanged.
 pub(in crate::worlds) async fn release(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
     match drain(app, network, id, None, SaveReason::Released).await? {
         Some(lease) => Ok(lease),
@@ -79,7 +79,7 @@ pub(in crate::worlds) async fn release(app: &App, network: NetworkId, id: i64) -
     }
 }
 
-/// Unloads a world nobody was in since `idle_since`.
+/// Unloads a world without players since `idle_since`.
 pub(in crate::worlds) async fn drain_idle(
     app: &App,
     network: NetworkId,
@@ -89,7 +89,7 @@ pub(in crate::worlds) async fn drain_idle(
     drain(app, network, id, Some(idle_since), SaveReason::Idle).await.map(drop)
 }
 
-/// Asks the node of a world that is up to save it.
+/// Requests a save point from the node of a world that is up.
 pub(in crate::worlds) async fn ask_snapshot(
     app: &App,
     network: NetworkId,
@@ -111,7 +111,7 @@ pub(in crate::worlds) async fn ask_snapshot(
             let notify = async |mut tx: Tx| notify_node(app, &mut tx, lease, EventKind::WorldSnapshot, reason).await;
             app.db.transaction(notify).await?;
         }
-        // It is being saved as it is.
+        // It is already being saved.
         _ => {}
     }
     Ok(lease)

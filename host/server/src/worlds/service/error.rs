@@ -1,4 +1,4 @@
-//! What can be wrong with a request about worlds.
+//! Errors of requests about worlds.
 
 use axum::http::StatusCode;
 use thiserror::Error;
@@ -12,33 +12,33 @@ use crate::networks::service::NetworksError;
 pub(in crate::worlds) enum WorldsError {
     #[error("This network has no world {0}.")]
     Unknown(i64),
-    #[error("The lease {0} has ended; the world may be another node's by now.")]
+    #[error("The lease {0} has ended; another node may run the world by now.")]
     Ended(i64),
     #[error("The lease {id} has another fence than {fence}.")]
     StaleFence { id: i64, fence: i64 },
-    #[error("The lease {0} is another node's.")]
+    #[error("The lease {0} belongs to another node.")]
     WrongNode(i64),
-    #[error("The lease {0} is that of a node that this key does not speak for.")]
+    #[error("The lease {0} belongs to a node outside this key's servers.")]
     ForbiddenNode(i64),
     #[error("The world {0} is not up yet.")]
     NotReady(i64),
-    #[error("The world {0} is EPHEMERAL: it is never snapshot.")]
+    #[error("The world {0} is EPHEMERAL and has no snapshots.")]
     NotPersistent(i64),
-    #[error("`{0}` is no upload of this lease; POST to its upload-url for one.")]
+    #[error("`{0}` is not an upload of this lease; POST to its upload-url for one.")]
     UnknownSnapshot(String),
-    #[error("Nothing was uploaded as `{0}` yet.")]
+    #[error("Nothing has been uploaded as `{0}` yet.")]
     SnapshotMissing(String),
-    #[error("There is no such snapshot; the newest two of each world are kept.")]
+    #[error("No such snapshot; the newest two of each world are kept.")]
     Gone,
-    #[error("This link is malformed, or its signature is not the hub's.")]
+    #[error("This link is malformed or has an invalid signature.")]
     InvalidLink,
     #[error("This link has expired.")]
     ExpiredLink,
-    #[error("The snapshot is larger than the {0} bytes allowed here.")]
+    #[error("The snapshot is larger than the allowed {0} bytes.")]
     TooLarge(u64),
     #[error("The upload was empty or cut off: {0}.")]
     CutOff(String),
-    /// There is nowhere to boot it. Not for the wire.
+    /// No node can boot the world. Never sent to clients.
     #[error("no node can boot it")]
     NoNode,
     #[error(transparent)]

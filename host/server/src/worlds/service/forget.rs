@@ -1,4 +1,4 @@
-//! Worlds of players who are forgotten.
+//! Worlds of erased players.
 
 use hub_db::Db;
 
@@ -6,8 +6,7 @@ use crate::blobs::{self, BlobKey, Blobs};
 use crate::values::NetworkId;
 use crate::worlds::store;
 
-/// Deletes a world with its leases and snapshots. A node that runs it learns with its next heartbeat that there is no such
-/// world.
+/// Deletes a world with its leases and snapshots. A node that runs it learns of it by the error of its next heartbeat.
 pub(crate) async fn forget_world(db: &Db, blobs: &Blobs, network: NetworkId, world: i64) -> Result<(), hub_db::Error> {
     let files = db
         .transaction(async |mut tx| {

@@ -5,7 +5,7 @@ use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::LeaseState;
 use crate::worlds::store;
 
-/// Where an owner's world is up: its node, and what it is called there. Of several, the one that was opened last.
+/// Location of an owner's live world: its node, and its id there. Of several, the one opened last.
 pub(crate) async fn find_live(
     app: &App,
     network: NetworkId,
@@ -17,7 +17,7 @@ pub(crate) async fn find_live(
     Ok(found.and_then(|(node, id)| Some((node, Identifier::try_from(id.to_string()).ok()?))))
 }
 
-/// Whether that world was opened on that server and is up, be it in the server's heartbeat yet or not.
+/// True if that world was opened on that server and is up, in the server's heartbeat yet or not.
 pub(crate) async fn is_live_on(
     app: &App,
     network: NetworkId,

@@ -1,4 +1,4 @@
-//! The rules of worlds on demand.
+//! Rules of worlds on demand.
 
 mod boot;
 mod callbacks;
@@ -28,22 +28,22 @@ pub(crate) use location::{find_live, is_live_on};
 pub(super) use open::{Opened, open};
 pub(super) use snapshots::{mint, read, receive};
 
-/// When a lease ends that is renewed now.
+/// Expiry of a lease that is renewed now.
 fn expiry(app: &App, now: Millis) -> Millis {
     now.saturating_add(millis(app.settings.lease()))
 }
 
-/// The state that a world's lease has come to.
+/// New state of a world's lease.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorldStateChange {
-    /// The lease's number, as text.
+    /// Number of the lease, as text.
     #[schema(example = "17")]
     world_instance_id: String,
     state: LeaseState,
 }
 
-/// Tells streams of the state that a lease has come to.
+/// Publishes a lease's new state to streams.
 async fn publish_state(
     app: &App,
     tx: &mut Tx,
@@ -55,7 +55,7 @@ async fn publish_state(
     publish(app, tx, network, EventKind::WorldState, None, change).await
 }
 
-/// Notes that leases whose time has run out are lost, at most `limit` of them; how many.
+/// Marks at most `limit` expired leases as lost. Returns their number.
 pub(super) async fn mark_lost(app: &App, now: Millis, limit: i64) -> Result<usize, hub_db::Error> {
     app.db
         .transaction(async |mut tx| {
@@ -68,7 +68,7 @@ pub(super) async fn mark_lost(app: &App, now: Millis, limit: i64) -> Result<usiz
         .await
 }
 
-/// Publishes an event for a node, or for the whole network, with the change it tells of.
+/// Publishes an event for a node, or for the whole network, with its change.
 async fn publish(
     app: &App,
     tx: &mut Tx,

@@ -16,15 +16,15 @@ use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 use crate::worlds::store::leases::NewLease;
 
-/// How often it is tried when others end the world's lease at the same time.
+/// Maximum number of attempts when others end the world's lease at the same time.
 const ATTEMPTS: usize = 3;
 /// Opening a world restarts its time without players, which is written at most this often.
 const EXPECT_AGAIN_AFTER: Millis = 60_000;
-/// How long a lease waits for the one before it.
-const WAIT_AT_MOST: Millis = 600_000;
+/// Time a lease waits for the previous one.
+const MAX_WAIT: Millis = 600_000;
 
-const NODE_SILENT: &str = "The world's node does not answer; it can be opened anew when its lease has run out.";
-const BUSY: &str = "The world is just being unloaded; open it again.";
+const NODE_SILENT: &str = "The world's node does not answer; the world can be opened again once its lease has expired.";
+const BUSY: &str = "The world is being unloaded; open it again.";
 
 /// The outcome of opening a world.
 #[derive(Debug)]
@@ -33,11 +33,11 @@ pub(in crate::worlds) enum Opened {
     Up { id: i64, server: Box<LiveServer>, transfer: Option<Uuid> },
     /// It boots.
     Booting { id: i64 },
-    /// It cannot be had now, for this reason.
+    /// It is unavailable now, for this reason.
     Refused(String),
 }
 
-/// Opens a world: finds it up or booting, or has a node boot it. `hub_url` is how the caller reaches the hub.
+/// Opens a world: finds it up or booting, or has a node boot it. `hub_url` is the hub's URL for the caller.
 pub(in crate::worlds) async fn open(
     app: &App,
     network: NetworkId,
@@ -71,7 +71,7 @@ pub(in crate::worlds) async fn open(
 
 enum Leased {
     New(i64),
-    /// Somebody else was quicker.
+    /// Another caller was quicker.
     Existing(Box<Lease>),
 }
 
@@ -82,7 +82,7 @@ async fn lease_new(
     hub_url: &str,
     now: Millis,
 ) -> Result<Leased, WorldsError> {
-    // Numbers and texts always have a JSON.
+    // Numbers and texts always serialize.
     let seed = request.seed.as_ref().and_then(|seed| serde_json::to_string(seed).ok());
     let key = signing_key(app, link::PURPOSE).await?;
     app.db
@@ -112,7 +112,7 @@ async fn lease_new(
                 seed: seed.clone(),
                 hub_url,
                 opened_at: now,
-                expires_at: if draining { now.saturating_add(WAIT_AT_MOST) } else { expiry(app, now) },
+                expires_at: if draining { now.saturating_add(MAX_WAIT) } else { expiry(app, now) },
             };
             let lease = store::leases::insert(tx, network, new).await?;
             publish_state(app, tx, network, lease.id, LeaseState::Loading).await?;
@@ -124,7 +124,7 @@ async fn lease_new(
         .await
 }
 
-/// The answer for a lease that is booting or up; none where it is not up any more.
+/// Answer for a lease that is booting or up; none if it is no longer up.
 async fn found(
     app: &App,
     network: NetworkId,
@@ -150,12 +150,12 @@ async fn found(
     Ok(Some(Opened::Up { id: lease.id, server: Box::new(server), transfer }))
 }
 
-/// The owner, where that is a player.
+/// The owner, if it is a player.
 fn player_owner(world: &WorldRef) -> Option<PlayerId> {
     world.owner_scope.as_str().eq_ignore_ascii_case("player").then(|| world.owner_id.as_str().parse().ok())?
 }
 
-/// Reserves a slot for the owner at the world's node as a match would, unless they are there or there is none.
+/// Reserves a slot for the owner at the world's node like a match, unless they are there or there is none.
 fn reserve_slot(
     app: &App,
     network: NetworkId,

@@ -1,4 +1,4 @@
-//! Snapshots: where they are put, when they count, and which are kept.
+//! Snapshots: their storage, their validity and their retention.
 
 use std::slice;
 use std::time::Duration;
@@ -21,13 +21,13 @@ use crate::worlds::model::{Lease, WorldSnapshot};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 
-/// How long a link is good.
-const GOOD_FOR: Duration = Duration::from_mins(15);
-/// Snapshots kept of each world: a node may still be reading the one before the newest.
-const KEPT: i64 = 2;
+/// Validity of a link.
+const LINK_TTL: Duration = Duration::from_mins(15);
+/// Number of snapshots kept per world: a node may still be reading the previous one.
+const KEPT_PER_WORLD: i64 = 2;
 const SUFFIX_LENGTH: usize = 12;
 
-/// Where a snapshot is to be put.
+/// Destination of a snapshot.
 #[derive(Debug)]
 pub(in crate::worlds) struct Upload {
     pub(in crate::worlds) url: String,
@@ -35,10 +35,10 @@ pub(in crate::worlds) struct Upload {
     pub(in crate::worlds) expires_at: Millis,
 }
 
-/// Begins an upload for a lease. A key that is bound to servers gets none for another node's, which it could overwrite.
+/// Begins an upload for a lease. A key bound to servers gets none for another node's, which it could overwrite.
 pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url: &str) -> Result<Upload, WorldsError> {
     let (network, now) = (caller.network, app.clock.now());
-    // How large it will be is not known yet.
+    // Its size is not known yet.
     blobs::check_bytes(app, network, 1).await?;
     let minted = app
         .db
@@ -51,7 +51,7 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
             if !lease.is_persistent() {
                 return Err(WorldsError::NotPersistent(id));
             }
-            let minted_after = now.saturating_sub(millis(GOOD_FOR));
+            let minted_after = now.saturating_sub(millis(LINK_TTL));
             let open = store::snapshots::count_open(&mut tx, network, &lease, minted_after).await?;
             limits::check(app, Limit::SnapshotUploads, open, 1)?;
             let prefix = key_prefix(network);
@@ -64,8 +64,8 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
         let known = store::leases::get(&app.db, network, id).await?;
         return Err(known.map_or(WorldsError::Unknown(id), |_| WorldsError::Ended(id)));
     };
-    let expires_at = now.saturating_add(millis(GOOD_FOR));
-    let presigned = app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), GOOD_FOR).await?;
+    let expires_at = now.saturating_add(millis(LINK_TTL));
+    let presigned = app.blobs.presign(Method::PUT, &BlobKey::snapshot(network, &blob_key), LINK_TTL).await?;
     let url = if let Some(url) = presigned {
         url
     } else {
@@ -75,12 +75,12 @@ pub(in crate::worlds) async fn mint(app: &App, caller: &Caller, id: i64, hub_url
     Ok(Upload { url, blob_key, expires_at })
 }
 
-/// What the keys begin with that the hub hands out.
+/// Prefix of the keys that the hub creates.
 fn key_prefix(network: NetworkId) -> String {
     format!("{network}/")
 }
 
-/// A URL to get a snapshot with; `key` signs it where it is the hub's own.
+/// Download URL of a snapshot; `key` signs it if the hub itself stores it.
 pub(super) async fn get_url(
     app: &App,
     tx: &mut Tx,
@@ -93,17 +93,17 @@ pub(super) async fn get_url(
     if snapshot.file.is_some() {
         return Ok(Some(own_url(app, network, Access::Get, blob_key, hub_url, key)));
     }
-    Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), GOOD_FOR).await?)
+    Ok(app.blobs.presign(Method::GET, &BlobKey::snapshot(network, blob_key), LINK_TTL).await?)
 }
 
-/// The URL of a snapshot that goes through the hub itself.
+/// URL of a snapshot stored by the hub itself.
 fn own_url(app: &App, network: NetworkId, access: Access, blob_key: &str, hub_url: &str, key: &SigningKey) -> String {
-    let expires_at = app.clock.now().saturating_add(millis(GOOD_FOR));
+    let expires_at = app.clock.now().saturating_add(millis(LINK_TTL));
     let link = SnapshotLink { access, network, blob_key: blob_key.to_owned(), expires_at };
     format!("{hub_url}/api/worlds/blobs/{}", link::sign(key, &link))
 }
 
-/// What a link allows.
+/// Claims of a valid link.
 async fn verify(app: &App, token: &str, access: Access) -> Result<SnapshotLink, WorldsError> {
     let link = link::read(&signing_key(app, link::PURPOSE).await?, token);
     let link = link.filter(|link| link.access == access).ok_or(WorldsError::InvalidLink)?;
@@ -114,7 +114,7 @@ async fn verify(app: &App, token: &str, access: Access) -> Result<SnapshotLink, 
     Ok(link)
 }
 
-/// Receives an upload at the hub itself. When this returns it counts: the world boots from it next.
+/// Receives an upload at the hub itself. Afterwards it counts: the world boots from it next.
 pub(in crate::worlds) async fn receive(
     app: &App,
     token: &str,
@@ -134,13 +134,13 @@ pub(in crate::worlds) async fn receive(
         return Err(WorldsError::TooLarge(limit));
     }
     let ReceivedBlob { blob, size, .. } = blobs::receive(app, network, body, limit).await?;
-    // On its own: a caller who hangs up from here on has uploaded it.
+    // A separate task: the upload counts even if the client disconnects from here on.
     let app = app.clone();
     let recording = async move { record(&app, network, &snapshot, blob, size).await };
     tokio::spawn(hub_db::with_tenant(network.0, recording)).await.map_err(blobs::BlobError::from)?
 }
 
-/// Under a name of its own: the same link may be used again while somebody reads what came by it.
+/// Stored under a unique name: the same link may be used again while its earlier upload is being read.
 async fn record(
     app: &App,
     network: NetworkId,
@@ -179,7 +179,7 @@ async fn record(
             Ok(now)
         }
         Err(error) => {
-            // Where the database failed, the row may be written for all we know.
+            // After a failure of the database the row may have been written.
             if matches!(error, WorldsError::Ended(_) | WorldsError::Gone) {
                 app.blobs.delete_unreferenced(slice::from_ref(&key)).await;
             }
@@ -188,7 +188,7 @@ async fn record(
     }
 }
 
-/// The snapshot that a link leads to.
+/// Snapshot of a link.
 pub(in crate::worlds) async fn read(app: &App, token: &str) -> Result<Blob, WorldsError> {
     let link = verify(app, token, Access::Get).await?;
     let snapshot = store::snapshots::get(&app.db, link.network, &link.blob_key);
@@ -197,8 +197,8 @@ pub(in crate::worlds) async fn read(app: &App, token: &str) -> Result<Blob, Worl
     app.blobs.get(&BlobKey::snapshot(link.network, &file)).await?.ok_or(WorldsError::Gone)
 }
 
-/// A node says that it has a snapshot of its lease: from the commit on it counts. What the hub itself received is known
-/// already, elsewhere the node's word is taken. A key that the hub did not hand out is of a store of the node's own.
+/// Records a node's snapshot of its lease: from the commit on it counts. An upload to the hub itself is already known,
+/// otherwise the node's report is trusted. A key that the hub did not create belongs to the node's own store.
 pub(super) async fn accept(
     app: &App,
     tx: &mut Tx,
@@ -232,19 +232,19 @@ pub(super) async fn accept(
     Ok(())
 }
 
-/// Deletes what is no longer needed of a world. What cannot be deleted now stays listed for the next time.
+/// Deletes a world's obsolete snapshots. A failed deletion stays listed for the next time.
 pub(super) async fn delete_superfluous(app: &App, network: NetworkId, world_no: i64, fence: i64) {
-    let superfluous = match store::snapshots::superfluous(&app.db, network, world_no, fence, KEPT).await {
+    let superfluous = match store::snapshots::superfluous(&app.db, network, world_no, fence, KEPT_PER_WORLD).await {
         Ok(snapshots) => snapshots,
-        Err(error) => return tracing::warn!(%error, "could not look for old snapshots"),
+        Err(error) => return tracing::warn!(%error, "could not read old snapshots"),
     };
     for WorldSnapshot { blob_key, file, .. } in superfluous {
-        // Also one that no node spoke of: it may be in the store.
+        // Also an upload that no node reported: it may be in the store.
         let key = BlobKey::snapshot(network, file.as_ref().unwrap_or(&blob_key));
         if let Err(error) = app.blobs.delete(&key).await {
             tracing::warn!(%error, blob_key, "could not delete an old snapshot");
         } else if let Err(error) = store::snapshots::delete(&app.db, network, &blob_key).await {
-            tracing::warn!(%error, blob_key, "could not forget an old snapshot");
+            tracing::warn!(%error, blob_key, "could not delete the row of an old snapshot");
         }
     }
 }

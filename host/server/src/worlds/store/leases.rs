@@ -1,4 +1,4 @@
-//! Leases: what a caller or a node changes of one.
+//! Leases, and their changes by callers and nodes.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -6,7 +6,7 @@ use crate::clock::Millis;
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::{Lease, LeaseHolder, OpenWorldRequest, WorldRef};
 
-/// A statement that answers leases' rows.
+/// A statement that returns leases' rows.
 macro_rules! returning_lease {
     ($statement:literal) => {
         concat!(
@@ -35,7 +35,7 @@ const LIVE: &str = "SELECT l.network_id, l.id, l.world_no, l.fence, l.state, l.n
      WHERE w.network_id = $1 AND w.game_id = $2 AND w.owner_scope = $3 AND w.owner_id = $4 AND w.world_key = $5
        AND l.network_id = $1 AND l.world_no = w.world_no AND l.state IN ('LOADING', 'READY') AND l.expires_at > $6";
 
-/// The lease of a world that is booting or up.
+/// Lease of a world that is booting or up.
 pub(in crate::worlds) async fn live(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
@@ -62,7 +62,7 @@ pub(in crate::worlds) async fn get(db: &Db, network: NetworkId, id: i64) -> Resu
         .await
 }
 
-/// Notes that leases of a world whose time has run out are lost, so that it can have another; their ids.
+/// Marks expired leases of a world as lost, so that it can have another. Returns their ids.
 pub(in crate::worlds) async fn mark_expired_lost(
     tx: &mut Tx,
     network: NetworkId,
@@ -83,7 +83,7 @@ pub(in crate::worlds) async fn mark_expired_lost(
     Ok(lost.into_iter().map(|(id,)| id).collect())
 }
 
-/// Whether an earlier lease of the world is still being drained.
+/// True if an earlier lease of the world is still draining.
 pub(in crate::worlds) async fn is_draining(
     tx: &mut Tx,
     network: NetworkId,
@@ -109,7 +109,7 @@ const PER_NODE: &str = "SELECT node_server_id, COUNT(*) FROM world_leases
        AND expires_at > $2
      GROUP BY node_server_id";
 
-/// How many leases each node has.
+/// Number of leases of each node.
 pub(in crate::worlds) async fn per_node(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
@@ -153,7 +153,7 @@ pub(in crate::worlds) async fn insert(tx: &mut Tx, network: NetworkId, new: NewL
     .await
 }
 
-/// Gives a lease that waited to a node, once no earlier one of its world is being drained.
+/// Assigns a waiting lease to a node, once no earlier one of its world is draining.
 pub(in crate::worlds) async fn assign(
     tx: &mut Tx,
     network: NetworkId,
@@ -180,7 +180,7 @@ pub(in crate::worlds) async fn assign(
     .await
 }
 
-/// The lease of a world that waits for a node.
+/// Lease of the world that waits for a node.
 pub(in crate::worlds) async fn waiting(
     db: &Db,
     network: NetworkId,
@@ -199,7 +199,7 @@ pub(in crate::worlds) async fn waiting(
     .await
 }
 
-/// The world is up, as its node says: none where it is not the holder, or has said so already.
+/// Marks the lease as up; none if the node is not the holder, or has already reported it.
 pub(in crate::worlds) async fn ready(
     tx: &mut Tx,
     network: NetworkId,
@@ -222,7 +222,7 @@ pub(in crate::worlds) async fn ready(
     .await
 }
 
-/// The node still runs it. Who is in it counts from when it is up; an unknown number leaves it as it was.
+/// Renews the lease. Players count from the time it is up; an unknown number leaves the old one.
 pub(in crate::worlds) async fn renew(
     tx: &mut Tx,
     network: NetworkId,
@@ -251,7 +251,7 @@ pub(in crate::worlds) async fn renew(
     .await
 }
 
-/// Restarts the time without players: somebody is about to come. None where it is not up any more.
+/// Restarts the time without players before an expected join. None if it is no longer up.
 pub(in crate::worlds) async fn expect_players(
     db: &Db,
     network: NetworkId,
@@ -269,7 +269,7 @@ pub(in crate::worlds) async fn expect_players(
     .await
 }
 
-/// It is to be saved and unloaded: where it is up, and nobody was in it since `idle_since` if that is given.
+/// Begins draining if it is up and, with `idle_since`, had no players since.
 pub(in crate::worlds) async fn drain(
     tx: &mut Tx,
     network: NetworkId,
@@ -290,7 +290,7 @@ pub(in crate::worlds) async fn drain(
     .await
 }
 
-/// The node has unloaded it.
+/// Ends the lease of an unloaded world.
 pub(in crate::worlds) async fn unload(
     tx: &mut Tx,
     network: NetworkId,
@@ -313,7 +313,7 @@ pub(in crate::worlds) async fn unload(
     .await
 }
 
-/// The node started anew: all its leases are lost.
+/// Marks all leases of a restarted node as lost.
 pub(in crate::worlds) async fn mark_all_lost(
     tx: &mut Tx,
     network: NetworkId,
@@ -331,7 +331,7 @@ pub(in crate::worlds) async fn mark_all_lost(
     .await
 }
 
-/// Counts an upload that is about to begin; the lease, unless it has ended.
+/// Counts an upload that is about to begin. Returns the lease, unless it has ended.
 pub(in crate::worlds) async fn count_upload(
     tx: &mut Tx,
     network: NetworkId,
@@ -349,7 +349,7 @@ pub(in crate::worlds) async fn count_upload(
     .await
 }
 
-/// The number of a snapshot that the hub handed no key out for.
+/// Number of a snapshot with a key that the hub did not create.
 pub(in crate::worlds) async fn next_seq(tx: &mut Tx, network: NetworkId, id: i64) -> Result<i64, Error> {
     let (seq,): (i64,) = tx
         .query(
@@ -363,7 +363,7 @@ pub(in crate::worlds) async fn next_seq(tx: &mut Tx, network: NetworkId, id: i64
     Ok(seq)
 }
 
-/// Locks a lease that has not ended until the transaction does.
+/// Locks a lease that has not ended until the transaction ends.
 pub(in crate::worlds) async fn lock(tx: &mut Tx, network: NetworkId, id: i64, now: Millis) -> Result<bool, Error> {
     let held = tx
         .query(
@@ -384,8 +384,7 @@ mod tests {
 
     use super::*;
 
-    /// SQLite has no statistics to plan by; without these indexes it would read all of a network's leases there ever
-    /// were.
+    /// SQLite has no statistics to plan by; without these indexes it would read all leases that a network ever had.
     #[tokio::test]
     async fn a_world_is_found_without_reading_others() {
         let folder = tempfile::TempDir::new().unwrap();

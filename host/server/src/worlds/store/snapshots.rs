@@ -6,7 +6,7 @@ use crate::clock::Millis;
 use crate::values::NetworkId;
 use crate::worlds::model::{Lease, WorldSnapshot};
 
-/// Notes an upload that is about to begin.
+/// Records an upload that is about to begin.
 pub(in crate::worlds) async fn insert(
     tx: &mut Tx,
     network: NetworkId,
@@ -30,7 +30,7 @@ pub(in crate::worlds) async fn insert(
     Ok(())
 }
 
-/// Uploads of this lease that are not complete and whose link is still good.
+/// Number of incomplete uploads of this lease with a valid link.
 pub(in crate::worlds) async fn count_open(
     tx: &mut Tx,
     network: NetworkId,
@@ -67,8 +67,8 @@ pub(in crate::worlds) async fn get(
     .await
 }
 
-/// Notes that an upload of this lease is there, in `file` or where it was to go. None where the lease never began such an
-/// upload.
+/// Records that an upload of this lease is complete, in `file` or at its destination. None if the lease never began
+/// such an upload.
 pub(in crate::worlds) async fn record(
     tx: &mut Tx,
     network: NetworkId,
@@ -109,7 +109,7 @@ pub(in crate::worlds) async fn of_lease(
     .await
 }
 
-/// A world's snapshots but for the newest `keep`, and the uploads of its earlier leases that came to nothing.
+/// A world's snapshots except for the newest `keep`, and the incomplete uploads of its earlier leases.
 pub(in crate::worlds) async fn superfluous(
     db: &Db,
     network: NetworkId,

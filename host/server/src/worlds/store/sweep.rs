@@ -1,11 +1,11 @@
-//! Leases that are due, of all networks together.
+//! Due leases of all networks.
 
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
-/// Crosses networks: one watch looks after all. Whether a lease's time has run out that is not noted as lost.
+/// True if any expired lease is not marked as lost. Crosses networks: one watch covers all.
 pub(in crate::worlds) async fn is_any_lost(db: &Db, now: Millis) -> Result<bool, Error> {
     let row: Option<(Millis,)> = db
         .query(
@@ -18,7 +18,7 @@ pub(in crate::worlds) async fn is_any_lost(db: &Db, now: Millis) -> Result<bool,
     Ok(row.is_some())
 }
 
-/// Crosses networks: as [`is_any_lost`] does. Notes that leases whose time has run out are lost, at most `limit`.
+/// Marks at most `limit` expired leases as lost. Crosses networks: see [`is_any_lost`].
 pub(in crate::worlds) async fn mark_lost(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
     tx.query(
         "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
@@ -33,7 +33,7 @@ pub(in crate::worlds) async fn mark_lost(tx: &mut Tx, now: Millis, limit: i64) -
     .await
 }
 
-/// Crosses networks: as [`is_any_lost`] does. Worlds nobody was in since `since`, the longest empty first.
+/// Worlds without players since `since`, longest empty first. Crosses networks: see [`is_any_lost`].
 pub(in crate::worlds) async fn idle(
     db: &Db,
     since: Millis,
@@ -51,7 +51,7 @@ pub(in crate::worlds) async fn idle(
     .await
 }
 
-/// Crosses networks: as [`is_any_lost`] does. Worlds with a lease that waits for a node.
+/// Worlds with a lease that waits for a node. Crosses networks: see [`is_any_lost`].
 pub(in crate::worlds) async fn waiting(db: &Db, now: Millis, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
     db.query(
         "SELECT network_id, world_no FROM world_leases
@@ -64,7 +64,7 @@ pub(in crate::worlds) async fn waiting(db: &Db, now: Millis, limit: i64) -> Resu
     .await
 }
 
-/// Crosses networks: as [`is_any_lost`] does. Forgets leases that ended long ago; how many, at most `limit`.
+/// Deletes at most `limit` leases that ended long ago. Returns their number. Crosses networks: see [`is_any_lost`].
 pub(in crate::worlds) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM world_leases WHERE (network_id, id) IN (

@@ -1,4 +1,4 @@
-//! Worlds and the numbers they and their leases have.
+//! Worlds and the numbers of worlds and leases.
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -7,13 +7,13 @@ use crate::limits::{Limit, Rows};
 use crate::values::{Identifier, NetworkId};
 use crate::worlds::model::{Lease, World, WorldRef, WorldSnapshot};
 
-/// All worlds of a network that were ever opened.
+/// All worlds of a network ever opened.
 pub(in crate::worlds) const WORLDS: Rows = Rows::many(
     Limit::Worlds,
     "SELECT COUNT(*) FROM (SELECT world_no FROM worlds WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// Whether the world was ever opened.
+/// True if the world was ever opened.
 pub(in crate::worlds) async fn exists(db: &Db, network: NetworkId, world: &WorldRef) -> Result<bool, Error> {
     let row: Option<(i64,)> = db
         .query(
@@ -30,7 +30,7 @@ pub(in crate::worlds) async fn exists(db: &Db, network: NetworkId, world: &World
     Ok(row.is_some())
 }
 
-/// Deletes a world with its leases and snapshots; answers the snapshots' files.
+/// Deletes a world with its leases and snapshots. Returns the snapshots' files.
 pub(in crate::worlds) async fn delete(tx: &mut Tx, network: NetworkId, world: i64) -> Result<Vec<String>, Error> {
     tx.query("DELETE FROM worlds WHERE network_id = $1 AND world_no = $2").bind(network).bind(world).execute().await?;
     tx.query("DELETE FROM world_leases WHERE network_id = $1 AND world_no = $2")
@@ -48,7 +48,7 @@ pub(in crate::worlds) async fn delete(tx: &mut Tx, network: NetworkId, world: i6
 }
 
 /// The network's next lease id. Its counter is held until the transaction ends, so that worlds of a network are opened
-/// one after the other and each sees the leases of those before it.
+/// one after the other and each sees the earlier leases.
 pub(in crate::worlds) async fn next_id(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
     let (id,): (i64,) = tx
         .query(
@@ -62,7 +62,7 @@ pub(in crate::worlds) async fn next_id(tx: &mut Tx, network: NetworkId) -> Resul
     Ok(id)
 }
 
-/// The world with the next fence; made, under the number `no`, where there is none yet.
+/// The world with the next fence; created, under the number `no`, if there is none yet.
 pub(in crate::worlds) async fn raise_fence(
     tx: &mut Tx,
     network: NetworkId,
@@ -102,7 +102,7 @@ pub(in crate::worlds) async fn get(
     .await
 }
 
-/// Where the owner's world that was opened last is up: its node and the lease.
+/// Location of the owner's world that was opened last: its node and the lease.
 pub(in crate::worlds) async fn find_live(
     db: &Db,
     network: NetworkId,
@@ -148,7 +148,7 @@ pub(in crate::worlds) async fn point_to(
     Ok(())
 }
 
-/// Makes this the world's newest snapshot, which the lease's node keeps in a store of its own.
+/// Makes this the world's newest snapshot, which the lease's node keeps in its own store.
 pub(in crate::worlds) async fn point_to_own(
     tx: &mut Tx,
     network: NetworkId,

@@ -149,7 +149,7 @@ on_both! {
             (&["activate", "nobody", "1", "--point", "chat"], "nobody"),
             (&["activate", "nobody", "1", "--point", "weather"], "weather"),
             (&["activate", "nobody", "1", "--point", "chat", "--config", "[]"], "JSON object"),
-            (&["rollback", "--point", "chat"], "never had another"),
+            (&["rollback", "--point", "chat"], "has no previous chain"),
             (&["logs", "nobody"], "nobody"),
             (&["logs", "nobody", "--hub", "http://127.0.0.1:9"], "does not answer"),
             (&["logs", "nobody", "--hub", "127.0.0.1:8080"], "`127.0.0.1:8080` is no address of a hub"),

@@ -126,8 +126,8 @@ async fn a_failing_receiver_hinders_nobody(backend: Backend) {
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
     let log = installation.log();
-    assert_eq!(log.matches("takes no spans").count(), 1, "{log}");
-    assert_eq!(log.matches("takes spans again").count(), 1, "{log}");
+    assert_eq!(log.matches("accepts no spans").count(), 1, "{log}");
+    assert_eq!(log.matches("accepts spans again").count(), 1, "{log}");
     assert!(log.contains("503 Service Unavailable"), "{log}");
 }
 

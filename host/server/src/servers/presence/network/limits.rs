@@ -1,4 +1,4 @@
-//! How much a network may have online.
+//! Limits of a network's presence.
 
 use crate::clock::Millis;
 use crate::http::answer::{json_size, json_sizes};
@@ -7,13 +7,13 @@ use crate::servers::model::{Heartbeat, Registration, ServerInfo, WorldReport};
 use crate::servers::presence::network::NetworkPresence;
 use crate::values::{Identifier, PlayerId};
 
-/// What the lists show of a server beside its texts and worlds, in bytes of JSON.
+/// Size of a server in lists without its texts and worlds, in bytes of JSON.
 const SERVER_FIELDS: i64 = 1_300;
-/// What they show of a world beside what its server reports.
+/// Size of a world in lists without the fields its server reports.
 const COMPUTED_WORLD_FIELDS: i64 = 170;
 
 impl NetworkPresence {
-    /// Refuses a registration of more than the network may have.
+    /// Refuses a registration above the network's limits.
     pub(crate) fn check_registration(
         &self,
         new: &Registration,
@@ -29,7 +29,7 @@ impl NetworkPresence {
         Ok(())
     }
 
-    /// Refuses a heartbeat of more than the network may have. One that reports what is known costs next to nothing.
+    /// Refuses a heartbeat above the network's limits. One without changes costs next to nothing.
     pub(crate) fn check_heartbeat(
         &self,
         heartbeat: &Heartbeat,
@@ -82,7 +82,7 @@ impl NetworkPresence {
         limits.check(Limit::Players, self.players.len() as i64, 1)
     }
 
-    /// How many slots are reserved.
+    /// Number of reserved slots.
     pub(crate) fn reservation_count(&mut self, now: Millis) -> i64 {
         self.release_expired(now);
         self.servers.reservation_count() as i64
@@ -101,7 +101,7 @@ fn world_bytes<'a>(worlds: impl IntoIterator<Item = &'a WorldReport>) -> i64 {
     worlds.into_iter().map(|world| json_size(world) as i64 + COMPUTED_WORLD_FIELDS).sum()
 }
 
-/// The bytes of a server's texts in a list, which shows some of them twice.
+/// Bytes of a server's texts in a list, which shows some of them twice.
 fn text_bytes(info: &ServerInfo) -> i64 {
     let twice = [Some(info.server_id.as_str()), Some(info.server_type.as_str()), Some(info.host.as_str())];
     let twice_if_any = [info.game_type.as_deref(), info.display_name.as_deref(), Some(info.region.as_str())];

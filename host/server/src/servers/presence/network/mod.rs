@@ -1,5 +1,4 @@
-//! Presence in one network: pure state, no I/O. Time is a parameter; what has expired by then does not count, whether
-//! or not it was swept.
+//! Presence in one network: pure state, no I/O. Time is a parameter; expired entries do not count, swept or not.
 
 mod limits;
 mod players;
@@ -22,18 +21,18 @@ use crate::values::{Identifier, PlayerId};
 #[derive(Debug, Default)]
 pub(crate) struct NetworkPresence {
     servers: Servers,
-    /// The one server each player is on.
+    /// The server each player is on.
     players: FastMap<PlayerId, Arc<str>>,
-    /// The one server each player has a slot reserved on.
+    /// The server each player has a slot reserved on.
     reserved: FastMap<PlayerId, Arc<str>>,
     unsaved: Unsaved,
-    /// Counts how often the unsaved changes were taken.
+    /// Number of times the unsaved changes were taken.
     pub(crate) batch: u64,
-    /// The most players and servers since they were last taken.
+    /// Peak number of players and servers since the last take.
     peaks: (usize, usize),
 }
 
-/// Why presence did not change.
+/// Reason for which presence did not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PresenceError {
     /// The server is not online.
@@ -62,18 +61,17 @@ impl NetworkPresence {
         self.servers.of_type(kind).filter_map(move |id| self.server(id, now))
     }
 
-    /// How many servers of a type there are, online or not swept yet.
+    /// Number of servers of a type, online or not swept yet.
     pub(crate) fn count_of_type(&self, kind: &Identifier) -> usize {
         self.servers.of_type(kind).len()
     }
 
-    /// The ranks of a type's servers, online or not swept yet, in their order. To be called after
-    /// [`Self::release_expired`].
+    /// Ranks of a type's servers, online or not swept yet, in order. Call it after [`Self::release_expired`].
     pub(crate) fn join_ranks(&self, kind: &Identifier) -> impl Iterator<Item = &JoinRank> + use<'_> {
         self.servers.ranks(kind)
     }
 
-    /// Those of a region alone.
+    /// Ranks of a region only.
     pub(crate) fn join_ranks_in(
         &self,
         kind: &Identifier,
@@ -82,19 +80,19 @@ impl NetworkPresence {
         self.servers.ranks_in(kind, region)
     }
 
-    /// The id of the server that the player is on, online or not swept yet.
+    /// Id of the player's server, online or not swept yet.
     pub(crate) fn server_of(&self, player: PlayerId) -> Option<&str> {
         self.players.get(&player).map(|id| &**id)
     }
 
-    /// Where the player is.
+    /// Location of the player.
     pub(crate) fn locate(&self, player: PlayerId, now: Millis) -> Option<PlayerLocation> {
         let server = self.server(self.players.get(&player)?, now)?;
         let state = server.players.get(&player).filter(|state| state.is_present(now))?;
         Some(location(server, player, state))
     }
 
-    /// The players online on the servers that `wanted` picks, in no order.
+    /// Players online on the servers that `wanted` selects, in no order.
     pub(crate) fn players(&self, now: Millis, wanted: impl Fn(&Server) -> bool) -> Vec<PlayerLocation> {
         let mut locations = vec![];
         for server in self.online(now).filter(|server| wanted(server)) {
@@ -104,7 +102,7 @@ impl NetworkPresence {
         locations
     }
 
-    /// Marks a server online. One that was online keeps its players, reservations and start time.
+    /// Marks a server online. One that was already online keeps its players, reservations and start time.
     pub(crate) fn register(&mut self, new: Registration, now: Millis, offline_after: Millis) {
         let info = Arc::new(new.info);
         let id = self.servers.id_of(info.server_id.as_str());
@@ -139,7 +137,7 @@ impl NetworkPresence {
         self.unsaved.server(&id, ServerChange::Any);
     }
 
-    /// How many players and servers are online, or not swept yet.
+    /// Number of players and servers that are online, or not swept yet.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.players.len(), self.servers.len())
     }
@@ -149,13 +147,13 @@ impl NetworkPresence {
         self.peaks = (players.max(self.players.len()), servers.max(self.servers.len()));
     }
 
-    /// The most players and servers that were online at once, since the last call.
+    /// Peak number of players and servers since the last call.
     pub(super) fn take_peaks(&mut self) -> (usize, usize) {
         self.note_peaks();
         std::mem::replace(&mut self.peaks, (self.players.len(), self.servers.len()))
     }
 
-    /// Keeps a server online, with the state and the players it reports.
+    /// Keeps a server online, with the reported state and players.
     pub(crate) fn heartbeat(
         &mut self,
         heartbeat: Heartbeat,
@@ -208,7 +206,7 @@ impl NetworkPresence {
         }
     }
 
-    /// Removes what has expired, to free memory and to save it as removed.
+    /// Removes expired entries, to free memory and to save their removal.
     pub(crate) fn sweep(&mut self, now: Millis) {
         let silent = self.servers.iter().filter(|(_, server)| !server.is_online(now));
         let silent: Vec<_> = silent.map(|(id, server)| (Arc::clone(id), server.last_heartbeat)).collect();
@@ -223,7 +221,7 @@ impl NetworkPresence {
         self.release_expired(now);
     }
 
-    /// Removes the players of a server that is gone, and the reservations on it.
+    /// Removes the players of a removed server, and the reservations on it.
     fn remove_people(&mut self, server: &Server, id: &Arc<str>) {
         for (player, state) in &server.players {
             self.players.remove(player);
@@ -239,7 +237,7 @@ impl NetworkPresence {
     }
 }
 
-/// What streams are told of a player on this server.
+/// Presence of a player on this server, for streams.
 fn presence_of(server: &Arc<str>, player: PlayerId, state: &Player) -> PlayerPresence {
     let (player_name, server_id) = (state.name.clone(), Arc::clone(server));
     PlayerPresence { player_uuid: player, player_name, server_id, previous_server_id: None }

@@ -11,7 +11,7 @@ use crate::servers::presence::server::{LiveWorld, Player};
 use crate::values::{Identifier, PlayerId};
 
 impl NetworkPresence {
-    /// Puts a player on a server, and takes them off the one they were on.
+    /// Puts a player on a server and removes them from the previous one.
     pub(crate) fn join(
         &mut self,
         server: &Identifier,
@@ -43,7 +43,7 @@ impl NetworkPresence {
         Ok(())
     }
 
-    /// Takes a player off `server`, or off whichever they are on. Nothing changes if they are on another by now.
+    /// Removes a player from `server`, or from their current one. No effect if they are on another server by now.
     pub(crate) fn leave(&mut self, player: PlayerId, server: Option<&Identifier>) {
         let at = self.players.get(&player);
         if at.is_some_and(|at| server.is_none_or(|server| server.as_str() == &**at)) {
@@ -51,8 +51,8 @@ impl NetworkPresence {
         }
     }
 
-    /// The player leaves that server in a transfer: they stay on it until they arrive at the target, at most until
-    /// `until`, so that others see one switch instead of a leave and a join.
+    /// Marks the player as leaving that server in a transfer: they stay on it until they arrive at the target, at most
+    /// until `until`, so that others see one switch instead of a leave and a join.
     pub(crate) fn leave_in_transfer(&mut self, player: PlayerId, server: &Identifier, until: Millis) {
         if let Some(mut server) = self.servers.get_mut(server.as_str())
             && let Some(state) = server.players.get_mut(&player)
@@ -61,8 +61,8 @@ impl NetworkPresence {
         }
     }
 
-    /// Takes the server's full list of its players. A listed player whom another server has confirmed lately stays
-    /// there: the list is then older than their move.
+    /// Applies the server's full list of its players. A listed player recently confirmed by another server stays there:
+    /// the list is then older than their move.
     pub(super) fn set_players(&mut self, id: &Arc<str>, listed: Vec<(PlayerId, Option<Identifier>)>, now: Millis) {
         let listed: FastMap<_, _> = listed.into_iter().collect();
         let Some(mut server) = self.servers.get_mut(id) else { return };
@@ -80,7 +80,7 @@ impl NetworkPresence {
                 self.unsaved.players.insert(*player);
             }
         }
-        // Who leaves in a transfer is not listed any more and stays until they arrive.
+        // A player leaving in a transfer is no longer listed and stays until they arrive.
         let is_gone = |state: &Player| state.leaves_at.is_none_or(|at| now >= at);
         let unlisted = server.players.iter().filter(|(player, _)| !listed.contains_key(player));
         let gone: Vec<_> = if known == server.players.len() {
@@ -147,7 +147,7 @@ impl NetworkPresence {
         }
     }
 
-    /// Takes a player off their server, for now without telling anybody.
+    /// Removes a player from their server, without an event so far.
     fn detach_player(&mut self, player: PlayerId) -> Option<(Arc<str>, Player)> {
         let at = self.players.remove(&player)?;
         self.unsaved.players.insert(player);

@@ -1,4 +1,4 @@
-//! Slots are reserved and released.
+//! Reserving and releasing slots.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::servers::presence::reservation::Reservation;
 use crate::values::{Identifier, PlayerId};
 
 impl NetworkPresence {
-    /// Reserves a slot on a server, and releases the one its player may have had.
+    /// Reserves a slot on a server, and releases the player's previous one.
     pub(crate) fn reserve(&mut self, server: &Identifier, reservation: Reservation) {
         let id = self.servers.id_of(server.as_str());
         if let Some(player) = reservation.player
@@ -26,7 +26,7 @@ impl NetworkPresence {
         }
     }
 
-    /// Releases the slot that is reserved on that server for the player.
+    /// Releases the player's slot on that server.
     pub(crate) fn release(&mut self, server: &Identifier, player: PlayerId) {
         if self.reserved_on(player) == Some(server.as_str()) {
             self.reserved.remove(&player);
@@ -37,7 +37,7 @@ impl NetworkPresence {
         }
     }
 
-    /// Releases the slot that is reserved for the player, wherever it is.
+    /// Releases the player's slot on any server.
     pub(crate) fn release_any(&mut self, player: PlayerId) {
         let Some(id) = self.reserved.remove(&player) else { return };
         let server = self.servers.get_mut(&id);
@@ -57,7 +57,7 @@ impl NetworkPresence {
         }
     }
 
-    /// Releases the slots whose reservations have expired.
+    /// Releases the slots of expired reservations.
     pub(crate) fn release_expired(&mut self, now: Millis) {
         for id in self.servers.with_expired(now) {
             let Some(mut server) = self.servers.get_mut(&id) else { continue };
@@ -70,12 +70,12 @@ impl NetworkPresence {
         }
     }
 
-    /// The slot that is reserved on that server for the player.
+    /// The player's slot on that server.
     pub(crate) fn reservation(&self, server: &Identifier, player: PlayerId, now: Millis) -> Option<&Reservation> {
         self.server(server.as_str(), now)?.reservations.find(player, now)
     }
 
-    /// The id of the server on which the player has a slot reserved.
+    /// Id of the server on which the player has a slot reserved.
     pub(crate) fn reserved_on(&self, player: PlayerId) -> Option<&str> {
         self.reserved.get(&player).map(|id| &**id)
     }

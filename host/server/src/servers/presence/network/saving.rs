@@ -1,4 +1,4 @@
-//! What is saved of a network's presence, and restored.
+//! Saving and restoring a network's presence.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl NetworkPresence {
         self.unsaved.put_back(unsaved);
     }
 
-    /// Counts all servers and reservations as changed, so that they are saved again; returns the online players.
+    /// Marks all servers and reservations as changed, so that they are saved again. Returns the online players.
     pub(crate) fn mark_unsaved(&mut self) -> Vec<PlayerId> {
         for (id, server) in self.servers.iter() {
             self.unsaved.server(id, ServerChange::Any);
@@ -61,19 +61,19 @@ impl NetworkPresence {
         self.players.keys().copied().collect()
     }
 
-    /// Counts these players as changed.
+    /// Marks these players as changed.
     pub(crate) fn mark_players_unsaved(&mut self, players: &[PlayerId]) {
         self.unsaved.players.extend(players);
     }
 
-    /// Whether there is anything to save.
+    /// True if there is anything to save.
     pub(crate) fn has_unsaved(&self) -> bool {
         !self.unsaved.is_empty()
     }
 
-    /// Restores what was saved. A server is online for `offline_after` from its last heartbeat; one that was silent for longer
-    /// goes offline with the next sweep. Players of servers that are missing are saved as having left; reservations there, or
-    /// expired, as released.
+    /// Restores the saved presence. A server is online for `offline_after` from its last heartbeat; one that was silent
+    /// for longer goes offline with the next sweep. Players of missing servers are saved as having left; reservations
+    /// there, and expired ones, as released.
     pub(crate) fn restore(
         &mut self,
         servers: Vec<SavedServer>,
