@@ -1,4 +1,4 @@
-//! What clients read: error codes and events.
+//! Error codes and events, as clients read them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
