@@ -31,6 +31,14 @@ sdk:
 models:
     scripts/connectors --generate
 
+# Write the generated pages of the documentation: options, commands, limits, error codes, events, metrics
+references *arguments:
+    scripts/references {{arguments}}
+
+# Check the links of all pages
+links:
+    scripts/check-links
+
 # Compare the instructions of the functions that are called most with those that were recorded
 counts *arguments:
     scripts/counts {{arguments}}

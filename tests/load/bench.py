@@ -274,7 +274,7 @@ def growth(sitting, folder):
     def rate(hub, job):
         return sitting.run(hub, job, CONNECTIONS)[0]
 
-    # A network has 1,000 servers at most (docs/limits.md).
+    # A network has 1,000 servers at most (docs/reference/limits.md).
     counts = [10, 100, 1_000]
     with sitting.hub(SQLITE) as hub:
         found, beaten = [], []

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the quick start of README.md with a stopwatch.
+"""Runs the commands of docs/start/quick-start.md with a stopwatch.
 
 python3 tests/load/first_hour.py HUB, where HUB is the hub's executable. Needs curl and jq.
 """
@@ -16,8 +16,8 @@ ADDRESS = "127.0.0.1:18449"
 
 
 def commands():
-    section = (ROOT / "README.md").read_text().split("## Quick start")[1].split("\n## ")[0]
-    return [line[6:] for line in section.splitlines() if line.startswith("    $ ")]
+    page = (ROOT / "docs/start/quick-start.md").read_text()
+    return [line[6:] for line in page.splitlines() if line.startswith("    $ ")]
 
 
 def main():

@@ -3,7 +3,7 @@ fills it and then calls it over 64 connections as fast as possible.
 
 python3 tests/load/noisy_neighbor.py HUB [--database URL] [--seconds N] [NAME …], where HUB is the hub's executable and a NAME,
 a part of an attack's name, selects attacks. Needs nothing but Python; all attacks take some 13 minutes with the default of 6
-seconds. Prints the table of docs/measurements/noisy-neighbor.md, one row per attack: the 99th percentiles of the quiet
+seconds. Prints the table of docs/develop/measurements/noisy-neighbor.md, one row per attack: the 99th percentiles of the quiet
 network's reads, durable writes and chat without and with it, the growth of the hub's memory, and the numbers of the attack's
 accepted and refused calls. Exits with 1 if an attack was never accepted, and so shows nothing, or exceeded its bounds.
 """

@@ -176,7 +176,7 @@ def measure(hub, key, row, seconds, connections):
 
 def memory(hub, count=STREAMS):
     """Memory of an empty hub, in megabytes, and of each open stream, in kilobytes."""
-    # A network has 5,000 streams at most (docs/limits.md).
+    # A network has 5,000 streams at most (docs/reference/limits.md).
     keys = [hub.network(f"streams-{number}") for number in range(2)]
 
     def megabytes():

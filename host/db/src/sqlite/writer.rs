@@ -5,7 +5,7 @@
 //! jobs in one open transaction, commits when the queue is empty, and only then replies to them
 //! all. What is acknowledged is durable, but those who wait together share the disk
 //! write: several times the throughput, the more the slower the disk is
-//! (`docs/decisions/0001-group-commit.md`).
+//! (`docs/develop/decisions/0001-group-commit.md`).
 //!
 //! Each transaction has its own savepoint, so that one that fails or whose caller goes away is
 //! undone alone. A single statement needs none and is run by the writer itself, which saves leasing the connection:

@@ -3,7 +3,7 @@
 
 It runs the server as a child process or a container, keeps its console, ships its
 output, and updates itself without stopping the server. It needs Python 3.9 on Linux
-and nothing else. `--help` explains its options; see also docs/agents.md.
+and nothing else. `--help` tells how to run it; docs/operate/agents.md tells the rest.
 """
 
 import argparse

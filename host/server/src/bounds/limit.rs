@@ -1,4 +1,4 @@
-//! The table of all bounds. `docs/limits.md` is made from its configurable ones; the others keep a network from what
+//! The table of all bounds. `docs/reference/limits.md` is made from its configurable ones; the others keep a network from what
 //! none does, and tests lower them.
 
 macro_rules! limits {

@@ -16,6 +16,7 @@ mod network;
 mod person;
 mod plan;
 mod player;
+mod reference;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -82,6 +83,9 @@ enum Command {
     Limits(limits::Limits),
     /// Print shell completions
     Completions(completions::Completions),
+    /// Write the generated parts of the documentation
+    #[command(hide = true)]
+    Reference(reference::Reference),
     /// Compile one module from standard input; used internally by the hub
     #[command(hide = true)]
     CompileModule {
@@ -142,6 +146,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Import(import) => import.run().await,
             Command::Webhook(webhook) => webhook.run().await,
             Command::CompileModule { .. } => Ok(()),
+            Command::Reference(reference) => reference.run(),
             Command::Limits(limits) => {
                 limits.print();
                 Ok(())

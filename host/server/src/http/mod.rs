@@ -7,6 +7,7 @@ pub(crate) mod cookie;
 pub mod document;
 pub mod error;
 pub mod error_code;
+pub(crate) mod error_status;
 mod examples;
 pub mod extract;
 mod field_examples;

@@ -45,6 +45,7 @@ mod players;
 mod postgres;
 mod provisioning;
 mod punishments;
+mod references;
 mod servers;
 mod shares;
 mod signing_secret;

@@ -70,6 +70,12 @@ fn the_routes_that_pages_name_exist() {
 }
 
 #[test]
+fn links_lead_somewhere() {
+    let output = Command::new("python3").arg(root().join("scripts/check-links")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
 fn pages_and_tools_name_a_hub_and_a_key_the_same() {
     for (page, text) in pages() {
         for other in ["HUB_API_KEY", "$HUB/", "${HUB}", "$KEY", "HUB_TOKEN"] {
@@ -104,7 +110,7 @@ async fn the_steps_of_moving_a_network_run_in_their_order() {
 
     let target =
         format!("--database {} --data {}", to.settings.database.as_deref().unwrap(), to.settings.data.display());
-    let steps = commands("docs/moving.md", "Steps");
+    let steps = commands("docs/operate/export-and-import.md", "Steps");
     assert_eq!(steps.len(), 6, "{steps:?}");
     let steps: Vec<_> =
         steps.iter().map(|step| step.replace("--database postgres://hub@db/hub --data /srv/hub", &target)).collect();

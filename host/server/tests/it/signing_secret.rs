@@ -43,7 +43,7 @@ verifier = TransferVerifier(sys.argv[2])
 for event in json.loads(sys.argv[3]):
     verifier.rotated(event)
 print(verifier.refusal(json.loads(sys.argv[4]), int(sys.argv[5])))";
-    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/connectors/samples");
     let rotations = json!(rotations).to_string();
     let output = Command::new("python3")
         .args(["-c", script, samples, secret, &rotations, &command.to_string(), &now.to_string()])

@@ -331,7 +331,7 @@ on_both! {
 
 fn run_python(event: &Value, secret: &str, now: i64) -> String {
     use std::io::Write as _;
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/verify_transfer.py");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/connectors/samples/verify_transfer.py");
     let mut child = Command::new("python3")
         .args([sample, &now.to_string()])
         .env("HUB_SIGNING_SECRET", secret)
@@ -354,14 +354,14 @@ verifier.refusal(event, {NOW} + 60_000)
 fresh = TransferVerifier(sys.argv[2])
 print(' / '.join(str(it) for it in said + [fresh.refusal(event, {NOW})]))"
     );
-    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/connectors/samples");
     said(&Command::new("python3").args(["-c", &script, samples, secret, &event.to_string()]).output().unwrap())
 }
 
 /// `None` without Java.
 pub fn run_java(event: &Value, secret: &str, now: i64) -> Option<String> {
     Command::new("java").arg("-version").output().ok()?;
-    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/VerifyTransfer.java");
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/connectors/samples/VerifyTransfer.java");
     let text = |field: &str| event[field].as_str().unwrap_or_default().to_owned();
     let number = |field: &str| event[field].as_i64().unwrap().to_string();
     let output = Command::new("java")

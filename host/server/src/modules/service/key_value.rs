@@ -1,6 +1,6 @@
 //! Key-value stores of modules: expiry by the hub's clock, atomic increments, a quota.
 //!
-//! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/decisions/0012-module-stores.md`).
+//! On SQLite they are in a file of their own, whose writes do not wait for the disk (`docs/develop/decisions/0012-module-stores.md`).
 //!
 //! Size of an entry: the bytes of its key and value (a number counts as 20) and 64 of overhead.
 

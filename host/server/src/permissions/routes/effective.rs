@@ -64,7 +64,7 @@ fn comma_separated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ide
 ///
 /// Resolved by LuckPerms' rules: the player's own nodes before groups; groups by priority, depth first; a node bound to
 /// more contexts before one bound to fewer, a temporary before a permanent one; the node itself before wildcards,
-/// longer wildcards before shorter. The value is true, false, or null if undecided. `docs/permissions.md` has all
+/// longer wildcards before shorter. The value is true, false, or null if undecided. `docs/connectors/permissions.md` has all
 /// rules. Changes count at once, and expiry at the time of the request. An explanation over 4 MiB is 400
 /// `answer_too_large`.
 ///

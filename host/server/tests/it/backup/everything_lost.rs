@@ -1,4 +1,4 @@
-//! From the first plan to a lost disk, following `docs/operating-a-hub.md`.
+//! From the first plan to a lost disk, as `docs/operate/walkthrough.md` does it.
 
 use reqwest::Method;
 use serde_json::json;

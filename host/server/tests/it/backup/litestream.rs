@@ -1,4 +1,4 @@
-//! The recipe for SQLite in `docs/backup.md`: Litestream copies each write, and its copy is served again.
+//! The recipe for SQLite in `docs/operate/continuous-backup.md`: Litestream copies each write, and what it copied is served again.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -28,7 +28,7 @@ impl Drop for Running {
 
 /// The page's configuration, with folders in place of the bucket.
 fn configuration(data: &Path, copies: &Path) -> String {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/backup.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate/continuous-backup.md");
     let page = std::fs::read_to_string(page).unwrap();
     let (_, after) = page.split_once("       dbs:\n").expect("the page has a configuration");
     let lines = after

@@ -1,4 +1,4 @@
-//! The recipe for PostgreSQL in `docs/backup.md`: a base backup and the write-ahead log, restored to the last write.
+//! The recipe for PostgreSQL in `docs/operate/continuous-backup.md`: a base backup and the write-ahead log, restored to the last write.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;

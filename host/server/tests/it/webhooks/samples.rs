@@ -1,4 +1,4 @@
-//! The receivers in `docs/samples` accept the hub's requests and nothing else, and the page shows them unchanged.
+//! The receivers in `docs/operate/samples` take what the hub sends and nothing else, and the page shows them as they are.
 
 use std::process::Stdio;
 
@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdout, Command};
 use super::{add, expect_requests, publish, receiver, start};
 use crate::support::Backend;
 
-const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples");
+const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operate/samples");
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /// A request signed like by the hub.
