@@ -1,81 +1,26 @@
-//! The Network Hub: one service for a network of game servers. `docs/develop/architecture.md` shows the components.
+//! The Network Hub: one service for a network of game servers. `docs/architecture.md` shows the components.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
-pub mod app;
-pub mod archive;
-pub mod artifacts;
-mod audit;
-pub mod auth;
-mod background;
-mod blobs;
-mod bounds;
-mod chat;
 pub mod cli;
-mod client_disconnect;
-pub mod clock;
-pub mod cluster;
-mod collections;
-mod compute;
-pub mod config;
-mod config_documents;
-pub mod control;
-mod data_folder;
-mod doctor;
-pub mod economy;
-mod email;
-mod endpoints;
-pub mod erasure;
-pub mod events;
-mod fault;
-mod geo;
-mod health;
-pub mod http;
-pub mod http_client;
-pub mod idempotency;
-pub mod ids;
-mod import_outcome;
-mod imports;
-#[cfg(test)]
-mod instruction_counts;
-mod keyed_lock;
 pub mod lifecycle;
-pub mod limits;
-mod localization;
-mod mac;
-mod mail;
-pub mod matchmaking;
-pub mod metering;
-mod metric_recorder;
 mod module_data;
-pub mod modules;
-pub mod monitoring;
-pub mod networks;
-pub mod owner;
-mod people;
-pub mod permissions;
-pub mod plans;
-pub mod players;
-pub mod presence;
 mod presence_hooks;
-pub mod provisioning;
-pub mod punishments;
-#[cfg(test)]
-mod query_plan;
-mod response_budget;
 pub mod router;
-mod secret_text;
-mod secrets;
 pub mod serve;
-mod server_binding;
-mod shared_reads;
-mod signing_secret;
-pub mod statistics;
-mod text_type;
-mod traces;
-pub mod transfers;
-mod usage_counters;
-pub mod values;
-mod waitlist;
-mod webhooks;
-pub mod worlds;
+
+pub use hub_base::{
+    bounds, clock, compute, email, fault, geo, http_client, ids, import_outcome, keyed_lock, mac, metric_recorder,
+    owner, secret_text, shared_reads, text_type, usage_counters, values,
+};
+pub use hub_core::{app, auth, background, config, data_folder, endpoints, http, limits, mail, secrets, traces};
+pub use hub_extensions::modules;
+pub use hub_game::{
+    chat, collections, config_documents, control, economy, localization, matchmaking, permissions, players, presence,
+    punishments, statistics, transfers, worlds,
+};
+pub use hub_gate::{audit, client_disconnect, cluster, idempotency, metering, response_budget, server_binding};
+pub use hub_operation::{
+    artifacts, doctor, erasure, health, imports, monitoring, people, provisioning, waitlist, webhooks,
+};
+pub use hub_platform::{archive, blobs, events, networks, plans, signing_secret};

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 const LARGEST_CIRCLE: usize = 4;
 
 /// A module's path: `["auth", "layer"]`. The names of top-level modules are unique over all crates.
-pub(super) type Module = Vec<String>;
-pub(super) type Graph<T> = BTreeMap<T, BTreeSet<T>>;
+type Module = Vec<String>;
+type Graph<T> = BTreeMap<T, BTreeSet<T>>;
 
 /// A file without its comments and the tests at its end.
 fn code(text: &str) -> String {
@@ -85,7 +85,7 @@ fn named(module: &Module, text: &str, crates: &BTreeSet<String>) -> Vec<Module> 
 }
 
 /// Which files import which. A path is that of the deepest module in it.
-pub(super) fn files(sources: &[(String, PathBuf)]) -> Graph<Module> {
+fn files(sources: &[(String, PathBuf)]) -> Graph<Module> {
     let mut texts = BTreeMap::new();
     for (_, source) in sources {
         for file in super::rust_files(source) {
@@ -111,7 +111,7 @@ pub(super) fn files(sources: &[(String, PathBuf)]) -> Graph<Module> {
 }
 
 /// Which top-level modules import which.
-pub(super) fn components(files: &Graph<Module>) -> Graph<String> {
+fn components(files: &Graph<Module>) -> Graph<String> {
     let mut graph = Graph::<String>::new();
     for (from, to) in files {
         let entry = graph.entry(from[0].clone()).or_default();

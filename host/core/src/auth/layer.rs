@@ -1,0 +1,121 @@
+//! Identifies the caller once per request and runs the request as work of the caller's network.
+
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::{Request, State};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::auth::model::ActiveKey;
+use crate::auth::service::{Sent, authenticate};
+use crate::auth::session;
+use crate::http::error::ApiError;
+use crate::http::layers::Next;
+use crate::http::request_record::RequestRecord;
+use crate::limits;
+use crate::limits::Limits;
+use crate::usage_counters::UsageCounters;
+
+/// Tenant of all requests without a valid key. For a signed link, its network takes over once the link is verified.
+const PUBLIC: Uuid = Uuid::max();
+
+/// Key of a request, or the reason for its refusal.
+#[derive(Clone)]
+struct Identified(Result<ActiveKey, ApiError>);
+
+/// Identifies the caller of a request with a key, and shares database and processor fairly among networks.
+pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let mut tenant = PUBLIC;
+    let mut counted = None;
+    if Sent::of(request.headers()).is_some() {
+        let remote = limits::remote_address(request.extensions());
+        let identified = authenticate(&app, request.method(), request.headers(), remote).await;
+        let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));
+        if let Ok(key) = &identified {
+            tenant = key.network.0;
+            if let Some(record) = request.extensions().get::<RequestRecord>() {
+                record.set_caller(key.network, &key.id.0);
+            }
+            counted = Some(app.state::<UsageCounters>().begin_request(key.network));
+        }
+        request.extensions_mut().insert(Identified(identified));
+    }
+    let response = hub_db::with_tenant(tenant, next.run(request)).await;
+    if let Some(counted) = counted
+        && !is_counted(&response)
+    {
+        counted.cancel();
+    }
+    // Data generated while the response is sent also counts as the network's work.
+    if response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    response.map(|body| Body::new(TenantBody { tenant, body }))
+}
+
+/// Marks the response to a request forwarded by another node, which counts it.
+#[derive(Clone, Copy, Debug)]
+pub struct CountedElsewhere;
+
+/// True if the request counts as usage: not if the plan's rate limit or a fault of the hub refused it.
+fn is_counted(response: &Response) -> bool {
+    let status = response.status();
+    status != StatusCode::TOO_MANY_REQUESTS
+        && !status.is_server_error()
+        && response.extensions().get::<CountedElsewhere>().is_none()
+}
+
+/// Body generated as work of a tenant.
+struct TenantBody {
+    tenant: Uuid,
+    body: Body,
+}
+
+impl HttpBody for TenantBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let tenant = self.tenant;
+        hub_db::as_tenant(tenant, || Pin::new(&mut self.body).poll_frame(context))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Identifies the key of a request: 401 unless it is valid, 403 if its network is suspended.
+pub async fn identify(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    extensions: &Extensions,
+) -> Result<ActiveKey, ApiError> {
+    match extensions.get::<Identified>() {
+        Some(Identified(identified)) => identified.clone(),
+        None => authenticate(app, method, headers, limits::remote_address(extensions)).await,
+    }
+}
+
+/// Counts an invalid key, or a session for a network without membership, against its address: each costs a query. The
+/// address may then be refused.
+pub(super) fn count_wrong_key(app: &App, remote: IpAddr, error: ApiError) -> ApiError {
+    if error.status() != StatusCode::UNAUTHORIZED && !session::is_of_no_network(&error) {
+        return error;
+    }
+    app.state::<Limits>().addresses.count_wrong_key(remote, app.clock.now()).err().unwrap_or(error)
+}

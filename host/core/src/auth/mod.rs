@@ -1,0 +1,39 @@
+//! Authentication: keys, scopes, and the extractors that state a route's permission.
+//!
+//! Invariants: of a key's secret only the SHA-256 is stored; a revoked, expired or replaced secret is refused
+//! everywhere within a second, also by open streams; a key is refused outside its bindings; looking up a key never
+//! waits for work of a network. `networks` creates and lists the keys. A person's session is a caller like a key:
+//! `session` maps it to the same row.
+//! Tables: `api_keys`, `persons`, `person_sessions` and `network_members`, read here, with `networks`.
+
+mod bindings;
+mod cache;
+mod caller;
+pub mod key;
+mod layer;
+mod model;
+mod origin;
+mod revocation;
+mod role;
+mod service;
+mod session;
+mod store;
+
+pub use bindings::{AddressRange, Bindings};
+pub use cache::KeyCache;
+pub use caller::{
+    AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
+    Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
+};
+pub use layer::{CountedElsewhere, identify, layer};
+pub use model::Credential;
+pub use model::KeyRow;
+pub use model::{KeyId, Scope, Scopes};
+pub use origin::{Actor, ActorType, AuditOrder, Origin};
+pub use revocation::RevocationWatch;
+pub use role::Role;
+pub use service::{flush_uses, is_by_key, revoked, start};
+pub use session::{SESSION_COOKIE, SessionToken, SignedIn, csrf_token};
+pub use store::select_key;
+
+pub use crate::values::OPERATOR_NETWORK;

@@ -1,0 +1,187 @@
+//! Authenticates requests and rechecks credentials later.
+
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, Method, StatusCode};
+
+use crate::app::App;
+use crate::auth::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
+use crate::auth::session::{self, SentToken};
+use crate::auth::{KeyCache, key, revocation, store};
+use crate::background;
+use crate::clock::Millis;
+use crate::http::error::ApiError;
+use crate::limits::Limits;
+
+const FLUSH_INTERVAL: Duration = Duration::from_secs(10);
+/// Number of key uses stored per transaction.
+const USES_AT_ONCE: usize = 200;
+
+/// Starts the background work.
+pub fn start(app: &App) {
+    revocation::start(app);
+    background::every(app, FLUSH_INTERVAL, "store when keys were used", |app| async move { flush_uses(&app).await });
+}
+
+/// True if the request is sent with a key, not by a person.
+pub fn is_by_key(headers: &HeaderMap) -> bool {
+    matches!(Sent::of(headers), Some(Sent::Key(_)))
+}
+
+/// Credential in a request.
+pub(super) enum Sent<'a> {
+    /// Value of the header for keys.
+    Key(&'a [u8]),
+    Session(SentToken),
+}
+
+impl<'a> Sent<'a> {
+    /// Reads the credential; a key has precedence over a session.
+    pub(super) fn of(headers: &'a HeaderMap) -> Option<Self> {
+        let key = headers.get("x-service-api-key").map(|value| Self::Key(value.as_bytes()));
+        key.or_else(|| SentToken::of(headers).map(Self::Session))
+    }
+
+    fn credential(&self, method: &Method, headers: &HeaderMap) -> Result<Credential, ApiError> {
+        match self {
+            Self::Key(header) => {
+                let malformed = || unauthenticated("Malformed API key; expected hub_<id>_<secret>.");
+                let text = std::str::from_utf8(header).map_err(|_| malformed())?;
+                let id = key::parse(text).ok_or_else(malformed)?;
+                Ok(Credential { id, sha256: key::hash(text) })
+            }
+            Self::Session(token) => {
+                let (id, sha256) = session::credential_of(token, method.is_safe(), headers)?;
+                Ok(Credential { id, sha256 })
+            }
+        }
+    }
+}
+
+/// Authenticates a request's key or person: 401 unless valid, 403 if the network is suspended.
+pub(super) async fn authenticate(
+    app: &App,
+    method: &Method,
+    headers: &HeaderMap,
+    remote: IpAddr,
+) -> Result<ActiveKey, ApiError> {
+    let sent =
+        Sent::of(headers).ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
+    let credential = sent.credential(method, headers)?;
+    let row = find_key(app, &credential.id, remote).await?;
+    let row = row.ok_or_else(|| {
+        let is_person = session::is_session(&credential.id);
+        unauthenticated(if is_person { "This session has ended; sign in again." } else { "This API key is unknown." })
+    })?;
+    let now = app.clock.now();
+    let key = active_key(&row, credential, now)?;
+    if !key.is_person {
+        app.state::<KeyCache>().record_use(key.network, &key.id, now);
+    }
+    Ok(key)
+}
+
+/// Returns the row's key if the credential matches and is valid now.
+fn active_key(row: &KeyRow, credential: Credential, now: Millis) -> Result<ActiveKey, ApiError> {
+    check(row, &credential, now)?;
+    let is_person = session::is_session(&credential.id);
+    Ok(ActiveKey {
+        network: row.network_id,
+        id: row.key_id.clone(),
+        name: row.name.clone(),
+        credential,
+        scopes: Scopes::from_text(&row.scopes),
+        bindings: row.bindings(),
+        // Sessions end, but keys that the person created may stay valid.
+        expires_at: row.expires_at.filter(|_| !is_person),
+        is_person,
+    })
+}
+
+/// Credentials that no longer permit `scope`, found with few queries.
+pub async fn revoked(
+    app: &App,
+    credentials: HashSet<&Credential>,
+    scope: Scope,
+) -> Result<HashSet<Credential>, hub_db::Error> {
+    if credentials.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let ids: HashSet<_> = credentials.iter().map(|credential| &credential.id).collect();
+    let (sessions, keys): (Vec<_>, Vec<_>) = ids.into_iter().partition(|id| session::is_session(id));
+    let rows = store::find_keys(&app.db.reserved(), &keys).await?;
+    let mut rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key_id.clone(), row)).collect();
+    rows.extend(session::find_all(app, &sessions).await?);
+    let now = app.clock.now();
+    let is_valid = |credential: &Credential| {
+        rows.get(&credential.id)
+            .is_some_and(|row| check(row, credential, now).is_ok() && Scopes::from_text(&row.scopes).allow(scope))
+    };
+    Ok(credentials.into_iter().filter(|credential| !is_valid(credential)).cloned().collect())
+}
+
+/// 401 for a credential that is not or no longer valid; 403 if its network is suspended.
+fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
+    let current = key::hashes_equal(&credential.sha256, &row.sha256);
+    let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
+        && row.previous_until.is_some_and(|until| now < until);
+    if !current && !previous {
+        return Err(unauthenticated("This key or session is unknown."));
+    }
+    if row.revoked_at.is_some() {
+        return Err(unauthenticated("This API key was revoked."));
+    }
+    if row.expires_at.is_some_and(|at| at <= now) {
+        return Err(unauthenticated("This key or session has expired."));
+    }
+    if row.suspended {
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
+    }
+    Ok(())
+}
+
+fn unauthenticated(message: &'static str) -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
+}
+
+async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, ApiError> {
+    if let Some(row) = app.state::<KeyCache>().get(id) {
+        return Ok(Some(row));
+    }
+    let _permit = app.state::<Limits>().addresses.lookup_permit(remote, app.clock.now()).await;
+    let row = if session::is_session(id) {
+        session::find(app, id).await?
+    } else {
+        store::find_key(&app.db.reserved(), id).await?
+    };
+    let row = row.map(Arc::new);
+    if let Some(row) = &row {
+        app.state::<KeyCache>().put(id.clone(), Arc::clone(row));
+    }
+    Ok(row)
+}
+
+/// Stores the keys' latest uses, in batches: a write per request would cost too much.
+pub async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
+    let uses = app.state::<KeyCache>().take_uses();
+    if uses.is_empty() {
+        return Ok(());
+    }
+    for uses in uses.chunks(USES_AT_ONCE) {
+        app.db
+            .transaction(async |mut tx| {
+                for (network, id, at) in uses {
+                    store::set_last_used(&mut tx, *network, id, *at).await?;
+                }
+                Ok::<_, hub_db::Error>(())
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod counts;

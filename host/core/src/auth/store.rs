@@ -1,0 +1,125 @@
+//! SQL of key lookups, which cross networks: the key determines the network.
+
+use std::collections::HashSet;
+
+use hub_db::{Db, Error, Sql, Tx};
+
+use crate::auth::model::{KeyId, KeyRow};
+use crate::clock::Millis;
+use crate::values::NetworkId;
+
+/// Query of a [`KeyRow`], up to the condition.
+#[macro_export]
+macro_rules! select_key {
+    ($condition:literal) => {
+        concat!(
+            "SELECT k.network_id, k.key_id, k.name, k.scopes, k.sha256, k.previous_sha256, k.previous_until, k.created_at,
+                 k.expires_at, k.revoked_at, k.last_used_at, k.servers, k.addresses, n.suspended
+             FROM api_keys k JOIN networks n ON n.network_id = k.network_id ",
+            $condition
+        )
+    };
+}
+pub use select_key;
+
+pub(super) async fn find_key(db: &Db, id: &KeyId) -> Result<Option<KeyRow>, Error> {
+    db.query(select_key!("WHERE k.key_id = $1")).bind(id).optional().await
+}
+
+pub(super) async fn find_keys(db: &Db, ids: &[&KeyId]) -> Result<Vec<KeyRow>, Error> {
+    db.query(Sql {
+        sqlite: select_key!("WHERE k.key_id IN (SELECT value FROM json_each($1))"),
+        postgres: select_key!("WHERE k.key_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))"),
+    })
+    .bind(serde_json::json!(ids).to_string())
+    .all()
+    .await
+}
+
+/// A session with its person.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct SessionRow {
+    pub(super) session_id: String,
+    pub(super) person_id: String,
+    pub(super) email: String,
+    pub(super) is_operator: bool,
+    pub(super) sha256: Vec<u8>,
+    pub(super) created_at: Millis,
+    pub(super) expires_at: Millis,
+}
+
+macro_rules! select_session {
+    ($condition:literal) => {
+        concat!(
+            "SELECT s.session_id, s.person_id, p.email, p.is_operator, s.sha256, s.created_at, s.expires_at
+             FROM person_sessions s JOIN persons p ON p.person_id = s.person_id ",
+            $condition
+        )
+    };
+}
+
+pub(super) async fn find_session(db: &Db, id: &str) -> Result<Option<SessionRow>, Error> {
+    db.query(select_session!("WHERE s.session_id = $1")).bind(id).optional().await
+}
+
+pub(super) async fn find_sessions(db: &Db, ids: &HashSet<&str>) -> Result<Vec<SessionRow>, Error> {
+    db.query(Sql {
+        sqlite: select_session!("WHERE s.session_id IN (SELECT value FROM json_each($1))"),
+        postgres: select_session!("WHERE s.session_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))"),
+    })
+    .bind(serde_json::json!(ids).to_string())
+    .all()
+    .await
+}
+
+/// Membership of a person in a network.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct MemberRow {
+    pub(super) person_id: String,
+    pub(super) network_id: NetworkId,
+    pub(super) role: String,
+    pub(super) suspended: bool,
+}
+
+macro_rules! select_member {
+    ($condition:literal) => {
+        concat!(
+            "SELECT m.person_id, m.network_id, m.role, n.suspended
+             FROM network_members m JOIN networks n ON n.network_id = m.network_id ",
+            $condition
+        )
+    };
+}
+
+/// Membership of the person in one network, or two of all memberships.
+pub(super) async fn memberships(db: &Db, person: &str, network: Option<NetworkId>) -> Result<Vec<MemberRow>, Error> {
+    let Some(network) = network else {
+        return db.query(select_member!("WHERE m.person_id = $1 LIMIT 2")).bind(person).all().await;
+    };
+    let one = select_member!("WHERE m.network_id = $1 AND m.person_id = $2");
+    db.query(one).bind(network).bind(person).all().await
+}
+
+/// All memberships of these persons.
+pub(super) async fn memberships_of(db: &Db, persons: &HashSet<&str>) -> Result<Vec<MemberRow>, Error> {
+    db.query(Sql {
+        sqlite: select_member!("WHERE m.person_id IN (SELECT value FROM json_each($1))"),
+        postgres: select_member!("WHERE m.person_id IN (SELECT jsonb_array_elements_text(CAST($1 AS JSONB)))"),
+    })
+    .bind(serde_json::json!(persons).to_string())
+    .all()
+    .await
+}
+
+pub(super) async fn set_last_used(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {
+    tx.query(
+        "UPDATE api_keys SET last_used_at = $3
+         WHERE network_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < $3)",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(at)
+    .execute()
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Common parts of all routes: extractors, forms of errors and lists, request ids, and the API documentation.
+
+pub mod answer;
+pub mod client_address;
+pub mod connection;
+pub mod cookie;
+pub mod document;
+pub mod error;
+pub mod error_code;
+pub mod error_status;
+mod examples;
+pub mod extract;
+mod field_examples;
+pub mod hub_url;
+pub mod json;
+pub mod layers;
+pub mod openapi;
+pub mod page;
+mod parameters;
+pub mod publication;
+pub(crate) mod rate_limit;
+pub mod reference;
+mod request_body;
+pub mod request_id;
+pub(crate) mod request_record;
+mod sent_fields;

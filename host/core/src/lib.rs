@@ -1,0 +1,22 @@
+//! What every component stands on: settings, the shared state, HTTP, limits, keys and permissions.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+#![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
+
+pub mod app;
+pub mod auth;
+pub mod background;
+pub mod config;
+pub mod data_folder;
+pub mod endpoints;
+pub mod http;
+pub mod limits;
+pub mod mail;
+pub mod secrets;
+pub mod traces;
+
+pub(crate) use hub_base::{
+    bounds, clock, compute, fault, geo, http_client, ids, mac, metric_recorder, secret_text, usage_counters, values,
+};
+#[cfg(test)]
+pub(crate) use hub_testing::instruction_counts;

@@ -1,0 +1,19 @@
+//! Unloads a network's modules once another node owns it. The next owner loads them at the first call.
+
+use crate::app::App;
+use crate::cluster::NetworkState;
+use crate::modules::Modules;
+use crate::values::NetworkId;
+
+/// The loaded modules of all networks.
+pub struct LoadedModules;
+
+impl NetworkState for LoadedModules {
+    fn evict(&self, app: &App, network: NetworkId) {
+        app.state::<Modules>().evict(network);
+    }
+
+    fn forget(&self, app: &App, network: NetworkId) {
+        app.state::<Modules>().forget(network);
+    }
+}

@@ -1,0 +1,31 @@
+//! `/api/manage/modules` and `/api/manage/extension-points`.
+
+mod calls;
+mod dry_run;
+mod logs;
+mod points;
+mod replay;
+mod report;
+mod versions;
+
+use crate::endpoints::{Endpoints, endpoints};
+
+/// Routes of this component.
+pub fn router() -> Endpoints {
+    endpoints![
+        versions::upload: any_node,
+        versions::list,
+        versions::list_versions,
+        versions::find,
+        versions::download,
+        versions::delete,
+        points::get,
+        points::put: retry_on_owner,
+        points::roll_back: retry_on_owner,
+        logs::logs,
+        dry_run::dry_run: read_only ends_with_caller long,
+        replay::replay: read_only ends_with_caller long,
+        calls::list,
+        calls::find,
+    ]
+}

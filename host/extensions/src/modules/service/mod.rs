@@ -1,0 +1,19 @@
+//! Rules of modules. Other components call their network's modules through [`call`].
+
+mod breakers;
+mod calls;
+pub(super) mod chains;
+pub(super) mod dry_run;
+pub(super) mod error;
+pub(super) mod key_value;
+pub(super) mod links;
+pub(super) mod replay;
+mod storing;
+pub(super) mod uploads;
+
+pub use breakers::breakers;
+pub use calls::{call, has_chain, record_built_in, take_sample};
+pub use error::ModulesError;
+pub use hub_sandbox::Ranking;
+pub use hub_sandbox::contract::Point;
+pub use key_value::recount_store;

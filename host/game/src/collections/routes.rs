@@ -1,0 +1,12 @@
+//! `/api/plugin/collections`.
+
+mod documents;
+mod lists;
+mod register;
+
+use crate::endpoints::Endpoints;
+
+/// Routes of collections.
+pub fn router() -> Endpoints {
+    register::router().merge(documents::router()).merge(lists::router())
+}

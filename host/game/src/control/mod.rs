@@ -1,0 +1,84 @@
+//! Control of servers: console commands through connectors; power, console and logs through node agents.
+//!
+//! An agent polls for its server's commands and reports the state of the server's container with each poll. Agents and
+//! their queued commands are in memory (`agents/`): reports are repeated with each poll, and a command lives no longer
+//! than the request that waits for it. Commands that outlive their request are also stored.
+//!
+//! Invariants: a command is handed out at most once, never after its deadline, and only to the latest poll of its
+//! server; a reply reaches only the waiting request for the same network and server; the lines of a server's log are
+//! numbered without gaps, and only the newest 5,000 stored ones count.
+//! Tables: `server_log_lines`, `server_logs`, `agent_commands`, `server_agents`.
+
+mod agents;
+mod log_stream;
+mod model;
+mod network_state;
+mod replies;
+mod routes;
+mod saving;
+pub mod service;
+mod store;
+
+use std::fmt;
+
+use hub_bus::PendingReplies;
+
+pub use model::Action;
+pub use network_state::AgentState;
+pub use routes::router;
+use saving::restore;
+pub use saving::stop;
+
+use crate::app::App;
+use crate::background::every;
+use crate::cluster::ShardRegistry;
+use crate::events::{EventKind, EventSchema};
+use crate::networks;
+use crate::values::NetworkId;
+
+/// In-memory state.
+#[derive(Default)]
+pub struct Control {
+    agents: agents::Agents,
+    /// Console commands waiting for their connectors' outcomes.
+    console_commands: PendingReplies<model::CommandOutcome, (NetworkId, String)>,
+    log_followers: log_stream::LogFollowers,
+}
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Control").field("waiting", &self.waiting()).finish_non_exhaustive()
+    }
+}
+
+impl Control {
+    /// Drops the agents of a network that moved to another node.
+    pub(crate) fn evict(&self, network: NetworkId) {
+        self.agents.evict(network);
+    }
+
+    /// Number of requests waiting for the reply of an agent or connector.
+    pub fn waiting(&self) -> usize {
+        self.agents.waiting() + self.console_commands.len()
+    }
+}
+
+/// Restores the agents and commands of the last run and starts the background work. A node of a cluster restores a
+/// network when it becomes its owner.
+pub async fn start(app: &App) -> anyhow::Result<()> {
+    if app.state::<ShardRegistry>().is_single_node() {
+        for network in networks::service::network_ids(&app.db).await? {
+            restore(app, network).await?;
+        }
+    }
+    if let Some(inbox) = app.state::<ShardRegistry>().listen(replies::TOPIC).await? {
+        app.spawn(replies::listen(app.clone(), inbox));
+    }
+    every(app, agents::SWEEP_INTERVAL, "sweep agents", agents::sweep);
+    Ok(())
+}
+
+/// Events of this component, for the API document.
+pub fn events() -> Vec<EventSchema> {
+    vec![EventSchema::of::<service::ExecuteCommand<'static>>(EventKind::ExecuteCommand)]
+}

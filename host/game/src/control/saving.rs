@@ -1,0 +1,44 @@
+//! Saves and restores state that outlives this process: stored commands, and the connected agents when a network moves
+//! or the hub stops.
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::cluster::ShardRegistry;
+use crate::control::agents::AGENT_TTL;
+use crate::control::{Control, store};
+use crate::values::NetworkId;
+
+/// Restores a network's agents and their queued commands.
+pub(super) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> {
+    let now = app.clock.now();
+    let agents = store::agents(&app.db, network, now.saturating_sub(AGENT_TTL)).await?;
+    let commands = store::commands(&app.db, network, now).await?;
+    app.state::<Control>().agents.restore(network, agents, commands);
+    Ok(())
+}
+
+/// Saves a network's connected agents.
+pub(super) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
+    let agents = app.state::<Control>().agents.snapshots(network, app.clock.now());
+    if agents.is_empty() {
+        return Ok(());
+    }
+    app.db
+        .transaction(async |mut tx| {
+            if app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
+                store::save_agents(&mut tx, network, &agents).await?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+/// Saves the connected agents of all networks.
+pub async fn stop(app: &App) {
+    for network in app.state::<Control>().agents.networks() {
+        if let Err(error) = save(app, network).await {
+            tracing::error!(%network, %error, "could not save the connected agents");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What game servers and their players use.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+#![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
+
+pub mod chat;
+pub mod collections;
+pub mod config_documents;
+pub mod control;
+pub mod economy;
+pub mod localization;
+pub mod matchmaking;
+pub mod permissions;
+pub mod players;
+pub mod presence;
+pub mod punishments;
+pub mod statistics;
+pub mod transfers;
+pub mod worlds;
+
+pub(crate) use hub_base::{
+    clock, compute, geo, ids, import_outcome, keyed_lock, mac, owner, secret_text, shared_reads, text_type, values,
+};
+pub(crate) use hub_core::{app, auth, background, config, endpoints, http, limits, secrets};
+pub(crate) use hub_extensions::modules;
+pub(crate) use hub_gate::{audit, cluster, metering};
+pub(crate) use hub_platform::{blobs, events, networks, signing_secret};
+#[cfg(test)]
+pub(crate) use hub_testing::{instruction_counts, query_plan};

@@ -1,0 +1,11 @@
+//! `/api/plugin/localization` and `/api/manage/localization`.
+
+mod catalog;
+mod manage;
+
+use crate::endpoints::Endpoints;
+
+/// Routes of localization.
+pub fn router() -> Endpoints {
+    catalog::router().merge(manage::router())
+}

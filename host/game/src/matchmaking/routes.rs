@@ -1,0 +1,256 @@
+//! `/api/plugin/matchmaking`.
+
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::app::App;
+use crate::auth::{Caller, Matchmaking, NetworkManage, Permission, Scope};
+use crate::endpoints::{Endpoints, endpoints};
+use crate::geo::Region;
+use crate::http::error::ApiError;
+use crate::http::extract::{Json, Query};
+use crate::matchmaking::explanation::Explanation;
+use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
+use crate::matchmaking::service;
+use crate::presence::{LiveServer, World};
+use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
+
+/// Maximum number of players of one match.
+const MAX_PARTY: usize = 16;
+
+/// The routes of matchmaking.
+pub fn router() -> Endpoints {
+    endpoints![find, regions]
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = MatchRequest)]
+struct FindRequest {
+    /// Player to match. If absent, no current server is excluded and the slot is anonymous.
+    player_uuid: Option<PlayerId>,
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    player_name: Option<Identifier>,
+    /// The player's party: all get slots on the same server or world, or none does. At most 16 players including
+    /// `playerUuid`, whether listed or not.
+    #[serde(default, deserialize_with = "party_members")]
+    #[schema(value_type = Option<Vec<PlayerId>>, max_items = 16, example = json!(["853c80ef-3c37-49fd-aa49-938b674adae6"]))]
+    party: Vec<PlayerId>,
+    /// Server type: the match is the best server of this type, unless other fields say more.
+    #[schema(example = "bedwars")]
+    server_type: Option<Identifier>,
+    /// With `serverType`: the match is the best world of this type on those servers.
+    world_type: Option<Identifier>,
+    /// Direct join of this server.
+    server_id: Option<Identifier>,
+    /// With `serverId`: direct join of this world on it.
+    world_id: Option<Identifier>,
+    /// The player's region. Default: the region of the address they last loaded with.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    region: Option<Region>,
+    /// With the other two `affinity` fields: owner of the preferred live world.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    affinity_game_id: Option<Identifier>,
+    /// See `affinityGameId`.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    affinity_owner_scope: Option<Identifier>,
+    /// See `affinityGameId`.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    affinity_owner_id: Option<Identifier>,
+    /// Requires `serverId` to be set; `serverId` alone has the same effect.
+    direct_join: Option<bool>,
+    /// Matches a world; without `worldType`, one of any type.
+    world_matchmaking: Option<bool>,
+}
+
+/// Removes duplicates.
+fn party_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PlayerId>, D::Error> {
+    let mut members = Option::<Vec<PlayerId>>::deserialize(deserializer)?.unwrap_or_default();
+    members.sort_unstable();
+    members.dedup();
+    if members.len() > MAX_PARTY {
+        return Err(too_many_members());
+    }
+    Ok(members)
+}
+
+fn too_many_members<E: de::Error>() -> E {
+    de::Error::custom(format_args!("must be at most {MAX_PARTY} players, including the one to match"))
+}
+
+impl FindRequest {
+    fn into_request(self) -> Result<MatchRequest, ApiError> {
+        let mut party = self.party;
+        party.retain(|member| Some(*member) != self.player_uuid);
+        if party.len() + usize::from(self.player_uuid.is_some()) > MAX_PARTY {
+            let reason = too_many_members::<de::value::Error>();
+            return Err(ApiError::invalid(format!("In the body, `party`: {reason}.")));
+        }
+        let mode = match (self.server_id, self.server_type) {
+            (Some(server_id), _) => Mode::Direct(Destination { server_id, world_id: self.world_id }),
+            (None, _) if self.world_id.is_some() || self.direct_join == Some(true) => {
+                return Err(ApiError::invalid("In the body, `serverId`: required for a direct join."));
+            }
+            (None, Some(server_type)) if self.world_type.is_some() || self.world_matchmaking == Some(true) => {
+                Mode::World { server_type, world_type: self.world_type }
+            }
+            (None, Some(server_type)) => Mode::Server { server_type },
+            (None, None) => {
+                return Err(ApiError::invalid(
+                    "Missing target: send `serverType`, `serverType` and `worldType`, or `serverId`.",
+                ));
+            }
+        };
+        Ok(MatchRequest {
+            player: self.player_uuid,
+            party,
+            player_name: self.player_name,
+            region: self.region,
+            affinity: Affinity {
+                game_id: self.affinity_game_id,
+                owner_scope: self.affinity_owner_scope,
+                owner_id: self.affinity_owner_id,
+            },
+            mode,
+        })
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Match)]
+struct MatchAnswer {
+    success: bool,
+    result: MatchResult,
+    /// Human-readable reason; null on success.
+    error_message: Option<String>,
+    /// Destination server.
+    matched_server: Option<LiveServer>,
+    /// Destination world, if a world was requested.
+    matched_world: Option<World>,
+    /// Id of the slot, which is reserved for 15 seconds.
+    #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
+    transfer_id: Option<String>,
+    /// True if the requested owner's world was live.
+    warm: bool,
+    /// Only with `explain=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    explanation: Option<Explanation>,
+}
+
+impl MatchAnswer {
+    fn new(matched: Match, explanation: Option<Explanation>) -> Self {
+        Self {
+            success: matched.result == MatchResult::Success,
+            result: matched.result,
+            error_message: matched.reason,
+            matched_server: matched.server,
+            matched_world: matched.world,
+            transfer_id: matched.transfer.map(|transfer| transfer.to_string()),
+            warm: matched.warm,
+            explanation,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct FindQuery {
+    /// Explain the result and reserve no slot. Requires the scope `network:manage`.
+    explain: Option<bool>,
+}
+
+/// The caller of a match: a connector; with `explain`, the network's owner.
+#[derive(Clone, Debug)]
+struct Finder {
+    caller: Caller,
+    explain: bool,
+}
+
+impl Permission for Finder {
+    const SCOPES: &'static [Scope] = Matchmaking::SCOPES;
+
+    fn into_caller(self) -> Caller {
+        self.caller
+    }
+}
+
+impl FromRequestParts<App> for Finder {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let asked = Query::<FindQuery>::from_request_parts(parts, app).await;
+        let explain = asked.as_ref().is_ok_and(|Query(query)| query.explain == Some(true));
+        let caller = if explain {
+            NetworkManage::from_request_parts(parts, app).await?.0
+        } else {
+            Matchmaking::from_request_parts(parts, app).await?.0
+        };
+        // A missing permission is reported before a malformed query.
+        asked?;
+        Ok(Self { caller, explain })
+    }
+}
+
+/// Find a server or world for a player
+///
+/// `serverType` alone finds the best server of that type; with `worldType`, or with `worldMatchmaking` for any type,
+/// the best world on those servers; `serverId`, with or without `worldId`, is a direct join, which is only checked. A
+/// match reserves a slot for 15 seconds under its `transferId`: the player's join uses it, another match of the player
+/// releases it. With `party`, one slot per player, all on that server or world. No match is not an error: `success` is
+/// false and `result` is the reason.
+#[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
+    params(FindQuery), operation_id = "find_match", responses((status = 200, body = MatchAnswer)))]
+async fn find(
+    finder: Finder,
+    State(app): State<App>,
+    Json(body): Json<FindRequest>,
+) -> Result<Json<MatchAnswer>, ApiError> {
+    let network = finder.caller.network;
+    let request = body.into_request()?;
+    service::check_reservations(&app, network, 1 + request.party.len())?;
+    let request = service::with_region(&app, network, request).await;
+    Ok(Json(if finder.explain {
+        let (matched, explanation) = service::explain(&app, network, &request).await?;
+        MatchAnswer::new(matched, Some(explanation))
+    } else {
+        MatchAnswer::new(service::find(&app, network, &request).await?, None)
+    }))
+}
+
+/// A region with game servers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RegionPopulation)]
+struct RegionRow {
+    region: Region,
+    servers: u32,
+    players: u32,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct RegionsQuery {
+    /// Only servers of this type.
+    server_type: Option<String>,
+}
+
+/// List the regions with game servers
+///
+/// Online servers only, the most populated region first; servers without a known location count as UNKNOWN. Empty if
+/// the hub routes without regions.
+#[utoipa::path(get, path = "/api/plugin/matchmaking/regions", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
+    params(RegionsQuery), operation_id = "list_regions", responses((status = 200, body = Vec<RegionRow>)))]
+async fn regions(
+    Matchmaking(caller): Matchmaking,
+    State(app): State<App>,
+    Query(query): Query<RegionsQuery>,
+) -> Json<Vec<RegionRow>> {
+    let regions = service::regions(&app, caller.network, not_blank(query.server_type.as_deref()));
+    let row = |it: service::RegionCount| RegionRow { region: it.region, servers: it.servers, players: it.players };
+    Json(regions.into_iter().map(row).collect())
+}

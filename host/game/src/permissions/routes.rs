@@ -1,0 +1,12 @@
+//! `/api/plugin/permissions`.
+
+mod effective;
+mod groups;
+mod players;
+
+use crate::endpoints::Endpoints;
+
+/// Routes of this component.
+pub fn router() -> Endpoints {
+    groups::router().merge(players::router()).merge(effective::router())
+}

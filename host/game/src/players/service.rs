@@ -1,0 +1,273 @@
+//! Rules of players.
+
+use std::future::ready;
+
+use axum::http::StatusCode;
+use thiserror::Error;
+
+use crate::app::App;
+use crate::economy;
+use crate::economy::Balance;
+use crate::geo::Region;
+use crate::http::error::ApiError;
+use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
+use crate::owner::Owner;
+use crate::players::language::Language;
+use crate::players::model::{
+    DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
+};
+use crate::players::store::data::DataLimits;
+use crate::players::{PlayerRegions, store};
+use crate::presence;
+use crate::punishments;
+use crate::values::{Identifier, Label, NetworkId, PlayerId};
+
+/// Reason for the failure of a request about players.
+#[derive(Debug, Error)]
+pub(super) enum PlayersError {
+    /// No player with this UUID was ever seen.
+    #[error("This network has never seen the player {0}.")]
+    Unknown(PlayerId),
+    /// No data is stored under this key.
+    #[error("The player has no data in the namespace `{0}` of this game mode.")]
+    NoData(String),
+    /// Another write came first.
+    #[error("The data no longer has version {0}; read it again and retry.")]
+    VersionConflict(i64),
+    /// The data is too large.
+    #[error("The data is larger than the {} bytes a namespace may have.", JsonText::LIMIT)]
+    TooLarge,
+    /// The hub has no such engine.
+    #[error("In the query, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
+    UnknownEngine { sent: String, known: Vec<String> },
+    /// The network's quota is used up.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<PlayersError> for ApiError {
+    fn from(error: PlayersError) -> Self {
+        let message = error.to_string();
+        match error {
+            PlayersError::Unknown(_) => Self::not_found("unknown_player", message),
+            PlayersError::NoData(_) => Self::not_found("unknown_namespace", message),
+            PlayersError::VersionConflict(_) => Self::new(StatusCode::CONFLICT, "version_conflict", message),
+            PlayersError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
+            PlayersError::UnknownEngine { .. } => Self::invalid(message),
+            PlayersError::Quota(exceeded) => exceeded.into(),
+            PlayersError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// Records a player who connects. Returns their profile. The address is used to locate them and not stored.
+pub(super) async fn load(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    game_mode: &Label,
+    request: LoadRequest,
+) -> Result<Profile, PlayersError> {
+    if let Some(engine) = &request.game_type
+        && !app.settings.engines.contains(engine)
+    {
+        return Err(PlayersError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
+    }
+    let location = request.ip.and_then(|ip| app.geo.locate(ip));
+    let update = PlayerUpdate { username: request.username, game_type: request.game_type, location };
+    let (player, (), (currencies, namespaces)) = tokio::try_join!(
+        record(app, network, id, &update),
+        record_name(app, network, id, update.username.as_ref()),
+        balances_and_data(app, network, id, game_mode),
+    )?;
+    Ok(Profile { player, currencies, namespaces })
+}
+
+async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpdate) -> Result<Player, PlayersError> {
+    let is_there = async { Ok(store::find(&app.db, network, id).await?.is_some()) };
+    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, is_there).await?;
+    let player = store::upsert(&app.db, network, id, update, app.clock.now()).await?;
+    app.state::<PlayerRegions>().put(network, id, player.region.clone());
+    Ok(player)
+}
+
+/// Makes punishments of the name match the player. A failure is only logged: the next visit tries again.
+async fn record_name(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    name: Option<&Identifier>,
+) -> Result<(), PlayersError> {
+    if let Some(name) = name
+        && let Err(error) = punishments::service::record_name(app, network, id, name.as_str()).await
+    {
+        tracing::warn!(%network, %error, "could not record a player's name");
+    }
+    Ok(())
+}
+
+async fn balances_and_data(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    game_mode: &Label,
+) -> Result<(Vec<Balance>, Vec<NamespaceData>), PlayersError> {
+    let owner = Owner::player(id);
+    Ok(tokio::try_join!(
+        economy::service::balances(app, network, &owner),
+        store::data::list(&app.db, network, id, game_mode),
+    )?)
+}
+
+/// A known player.
+pub(super) async fn profile(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    game_mode: &Label,
+) -> Result<Profile, PlayersError> {
+    store::find_profile(&app.db, network, id, game_mode).await?.ok_or(PlayersError::Unknown(id))
+}
+
+/// A page of the matching players, most recently seen first, and their number.
+pub(super) async fn list(
+    app: &App,
+    network: NetworkId,
+    filter: &PlayerFilter,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Player>, i64), PlayersError> {
+    Ok(store::search::list(&app.db, network, filter, limit, offset).await?)
+}
+
+/// Records a player who joined a server, loaded before or not. A failure is only logged: they have already been
+/// admitted.
+pub async fn record_join(app: &App, network: NetworkId, id: PlayerId, name: Option<&Identifier>) {
+    let update = PlayerUpdate { username: name.cloned(), ..PlayerUpdate::default() };
+    let recorded = tokio::try_join!(record(app, network, id, &update), record_name(app, network, id, name));
+    if let Err(error) = recorded {
+        tracing::warn!(%network, %error, "could not record that a player joined");
+    }
+}
+
+/// Records a player who was never seen; a known one stays unchanged.
+async fn record_unseen(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    name: Option<&Identifier>,
+) -> Result<(), PlayersError> {
+    if store::find(&app.db, network, id).await?.is_some() {
+        return Ok(());
+    }
+    check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await?;
+    store::insert_unseen(&app.db, network, id, name, app.clock.now()).await?;
+    record_name(app, network, id, name).await
+}
+
+/// Records that a player has just left their server.
+pub async fn record_leave(app: &App, network: NetworkId, id: PlayerId) {
+    if let Err(error) = store::update_last_seen(&app.db, network, id, app.clock.now()).await {
+        tracing::warn!(%network, %error, "could not record that a player left");
+    }
+}
+
+/// The region a player is routed from, if known. Reads the database only for an online player who is not in the cache,
+/// which loading and joining fill.
+pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Option<Region> {
+    if let Some(region) = app.state::<PlayerRegions>().get(network, id) {
+        return Some(region).filter(|region| !region.is_unknown());
+    }
+    presence::service::online_player(app, network, id)?;
+    let found = store::find(&app.db, network, id).await.inspect_err(|error| {
+        tracing::warn!(%network, %error, "could not read a player's region");
+    });
+    let region = found.ok()?.map_or_else(Region::unknown, |player| player.region);
+    app.state::<PlayerRegions>().put(network, id, region.clone());
+    Some(region).filter(|region| !region.is_unknown())
+}
+
+/// Data stored under a key.
+pub(super) async fn data(app: &App, network: NetworkId, key: &DataKey) -> Result<NamespaceData, PlayersError> {
+    let found = store::data::get(&app.db, network, key).await?;
+    found.ok_or_else(|| PlayersError::NoData(key.namespace.to_string()))
+}
+
+/// Writes on top of the version `expected`, or of any. Returns the new version.
+pub(super) async fn put_data(
+    app: &App,
+    network: NetworkId,
+    key: &DataKey,
+    data: &JsonText,
+    expected: Option<i64>,
+) -> Result<i64, PlayersError> {
+    if data.as_str().len() > JsonText::LIMIT {
+        return Err(PlayersError::TooLarge);
+    }
+    let is_there = async { Ok(store::data::get(&app.db, network, key).await?.is_some()) };
+    check_rows::<PlayersError>(app, network, store::data::DATA_ENTRIES, 1, is_there).await?;
+    let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
+    let replaced = store::data::stored_bytes(&app.db, network, key);
+    check_storage::<PlayersError>(app, network, bytes, replaced).await?;
+    let most = DataLimits {
+        namespaces: limits::bound(app, Limit::NamespacesPerPlayer),
+        bytes: limits::bound(app, Limit::ProfileBytes),
+    };
+    let version = store::data::put(&app.db, network, key, data.as_str(), expected, most, app.clock.now()).await?;
+    match version {
+        Some(version) => Ok(version),
+        None => Err(why_not_put(app, network, key, data, expected).await?),
+    }
+}
+
+/// Reason for which data was not written.
+async fn why_not_put(
+    app: &App,
+    network: NetworkId,
+    key: &DataKey,
+    data: &JsonText,
+    expected: Option<i64>,
+) -> Result<PlayersError, PlayersError> {
+    let conflict = PlayersError::VersionConflict(expected.unwrap_or_default());
+    let stored = store::data::get(&app.db, network, key).await?;
+    if stored.as_ref().is_some_and(|stored| expected.is_some_and(|expected| expected != stored.version)) {
+        return Ok(conflict);
+    }
+    let (namespaces, bytes) = store::data::others(&app.db, network, key).await?;
+    limits::check(app, Limit::NamespacesPerPlayer, namespaces, 1)?;
+    limits::check(app, Limit::ProfileBytes, bytes, data.as_str().len() as i64)?;
+    // The version, or the room, was different a moment ago.
+    Ok(conflict)
+}
+
+/// Deletes the data stored under a key.
+pub(super) async fn delete_data(app: &App, network: NetworkId, key: &DataKey) -> Result<(), PlayersError> {
+    if store::data::delete(&app.db, network, key).await? {
+        app.state::<Usage>().removed(network, Limit::DataEntries, 1);
+        return Ok(());
+    }
+    Err(PlayersError::NoData(key.namespace.to_string()))
+}
+
+/// A player's language.
+pub(super) async fn language(app: &App, network: NetworkId, player: PlayerId) -> Result<Language, PlayersError> {
+    Ok(store::languages::get(&app.db, network, player).await?)
+}
+
+/// Stores a player's language, or that there is none. One who was never seen is known from now on.
+pub(super) async fn set_language(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+    username: Option<&Identifier>,
+    language: Language,
+) -> Result<Language, PlayersError> {
+    record_unseen(app, network, player, username).await?;
+    let is_there = store::languages::exists(&app.db, network, player);
+    check_rows::<PlayersError>(app, network, store::languages::PLAYER_LANGUAGES, 1, is_there).await?;
+    store::languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;
+    Ok(language)
+}

@@ -1,0 +1,58 @@
+//! Presence: the registry of game servers, which of them and which players are online, and who is on which server.
+//!
+//! Presence is in memory (`memory/`); the database has a copy. What requests wait for (register, unregister, join, leave,
+//! join, leave, world change) are saved before the answer, many at once together; heartbeats are saved every second. At
+//! start the servers whose offline time has not passed are restored. If several nodes form one hub, reserved slots are
+//! they are answered, too. Connectors register, send heartbeats, and report who joins and leaves (`sessions`).
+//!
+//! Invariants: a player is on at most one server; a server is online until the offline time has passed since its last
+//! heartbeat, evaluated at each look-up; players and reservations of an offline server do not count; a player who
+//! leaves for the target of their transfer stays on the old server until they arrive.
+//! Tables: `servers`, `server_players`, `slot_reservations`, `provisioned_servers` (machines of a provisioner).
+
+mod error;
+mod hooks;
+mod memory;
+mod model;
+mod network_state;
+pub mod provisioned;
+mod registry;
+mod routes;
+mod saving;
+pub mod service;
+mod sessions;
+mod snapshot;
+mod store;
+
+use crate::events::{EventKind, EventSchema};
+
+pub use error::ServersError;
+pub use hooks::{AgentReport, Hooks, PresenceHooks};
+pub use memory::Presence;
+pub use memory::{LiveWorld, NetworkPresence, PresenceError, Reservation};
+pub(crate) use memory::{RESERVATION_TTL, join_order};
+pub use memory::{Server, free_slots};
+#[cfg(test)]
+pub use model::Software;
+pub use model::{Count, GameState, Heartbeat, Role};
+pub use model::{PlayerLocation, PluginReport, Registration, ServerInfo, SoftwareReport, WorldReport};
+pub use network_state::{PresencePeaks, PresenceState};
+pub use registry::KnownServer;
+pub use registry::RegisteredServer;
+pub(crate) use registry::Search;
+pub use routes::router;
+pub(crate) use saving::save_reserved;
+pub use saving::{save, start, stop};
+pub use snapshot::LiveServer;
+pub use snapshot::World;
+
+/// Events of this component, for the document.
+pub fn events() -> Vec<EventSchema> {
+    vec![
+        EventSchema::of::<memory::ServerPresence>(EventKind::ServerOnline),
+        EventSchema::of::<memory::ServerPresence>(EventKind::ServerOffline),
+        EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerJoined),
+        EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerLeft),
+        EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerSwitched),
+    ]
+}

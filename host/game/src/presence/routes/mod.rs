@@ -1,0 +1,15 @@
+//! Routes of sessions.
+
+mod heartbeat;
+mod list;
+mod listed;
+mod players;
+mod record;
+mod register;
+
+use crate::endpoints::Endpoints;
+
+/// Routes of sessions.
+pub fn router() -> Endpoints {
+    register::router().merge(heartbeat::router()).merge(players::router()).merge(list::router())
+}

@@ -1,0 +1,52 @@
+//! Has punishments reviewed by the network's modules, then creates them.
+
+use hub_sandbox::ReviewPunishment;
+use hub_sandbox::contract::punishment::{self, Decision, Proposal};
+
+use crate::app::App;
+use crate::modules::service as modules;
+use crate::punishments::service::{self as punishments, PunishmentsError};
+use crate::punishments::{NewPunishment, Punishment, PunishmentDuration, PunishmentTerms};
+use crate::values::NetworkId;
+
+/// Creates a punishment in its reviewed form, and those that the review adds.
+pub async fn create(app: &App, network: NetworkId, new: NewPunishment) -> Result<Punishment, PunishmentsError> {
+    let verdict = modules::call::<ReviewPunishment>(app, network, proposal(&new)).await;
+    let terms = match verdict.decision {
+        Decision::Accept => new.terms,
+        Decision::Amend(terms) => terms.into(),
+        Decision::Refuse(reason) => return Err(PunishmentsError::Rejected(reason)),
+    };
+    let follow_ups = verdict.follow_ups.into_iter().map(PunishmentTerms::from);
+    let terms: Vec<_> = std::iter::once(terms).chain(follow_ups).collect();
+    let created = punishments::create(app, network, &new.target, &new.issuer, &terms).await?;
+    created.into_iter().next().ok_or(PunishmentsError::Database(hub_db::Error::NotFound))
+}
+
+fn proposal(new: &NewPunishment) -> Proposal {
+    let (player, name, ip_based) = new.target.parts();
+    let PunishmentTerms { kind, reason, duration } = &new.terms;
+    Proposal {
+        player_uuid: player.map(|id| id.to_string()),
+        player_name: name.map(str::to_owned),
+        terms: punishment::Terms {
+            kind: (*kind).into(),
+            duration_ms: duration.map(|duration| duration.ms().unsigned_abs()),
+            reason: reason.clone().unwrap_or_default(),
+        },
+        ip_based,
+        issuer_uuid: new.issuer.player.map(|id| id.to_string()),
+        issuer_name: new.issuer.name.clone(),
+    }
+}
+
+/// In the contract an empty reason means none.
+impl From<punishment::Terms> for PunishmentTerms {
+    fn from(terms: punishment::Terms) -> Self {
+        Self {
+            kind: terms.kind.into(),
+            reason: Some(terms.reason).filter(|reason| !reason.is_empty()),
+            duration: terms.duration_ms.map(PunishmentDuration::clamped),
+        }
+    }
+}

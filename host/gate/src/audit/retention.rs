@@ -1,0 +1,61 @@
+//! Retention of entries by age and number.
+
+use std::time::Duration;
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::audit::store;
+use crate::background::every;
+use crate::clock::Millis;
+use crate::limits::{self, Limit};
+use crate::values::NetworkId;
+
+const INTERVAL: Duration = Duration::from_hours(1);
+const DAY: Millis = 24 * 60 * 60 * 1000;
+/// Networks read at a time, and entries deleted per statement.
+const NETWORKS: i64 = 500;
+const BATCH: i64 = 500;
+
+/// Deletes entries older than the network's plan allows, and the oldest ones above the maximum number.
+pub fn start(app: &App) {
+    every(app, INTERVAL, "delete old entries of the audit logs", async |app| run(&app).await);
+}
+
+async fn run(app: &App) -> Result<(), Error> {
+    let mut last = NetworkId(uuid::Uuid::nil());
+    delete_old(app, last).await?;
+    loop {
+        let networks = store::networks(&app.db, last, NETWORKS).await?;
+        let Some(next) = networks.last() else { return Ok(()) };
+        last = *next;
+        for network in networks {
+            hub_db::with_tenant(network.0, delete_old(app, network)).await?;
+        }
+    }
+}
+
+async fn delete_old(app: &App, network: NetworkId) -> Result<(), Error> {
+    let limits = limits::of(app, network).await?;
+    let kept_since = app.clock.now().saturating_sub(limits.audit_days().saturating_mul(DAY));
+    // Ids begin with the entry's time in microseconds.
+    let too_old = format!("{:015x}", kept_since.saturating_mul(1000).max(0));
+    delete_until(app, network, &too_old).await?;
+    let most = limits.value(Limit::AuditEntries);
+    match store::first_over(&app.db, network, most).await? {
+        Some(id) => delete_until(app, network, &id).await,
+        None => Ok(()),
+    }
+}
+
+async fn delete_until(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
+    loop {
+        let began = app.clock.now();
+        if store::delete_until(&app.db, network, id, BATCH).await? < BATCH as u64 {
+            return Ok(());
+        }
+        // Pauses as long as this took, so that other work gets half of the time.
+        let took = app.clock.now().saturating_sub(began);
+        app.clock.sleep(Duration::from_millis(u64::try_from(took).unwrap_or(0))).await;
+    }
+}

@@ -1,0 +1,77 @@
+//! Cluster of several nodes that form one hub.
+//!
+//! Every network has an owner: the node that serves its requests, so that in-memory state (presence, reservations,
+//! agents, modules) is in one place and exact. The other nodes forward its requests to the owner. Event streams and
+//! uploads are served at the node of arrival: events reach all nodes over the bus, and an upload needs no memory of
+//! the owner.
+//!
+//! Networks are spread over 256 shards, and owning a shard is a lease in the database. A node owns a shard while it
+//! knows that its lease is valid, measured by its machine's uptime from before the request for it; the next owner
+//! waits until the lease has expired by the database's clock. So a shard never has two owners, even if nodes are
+//! paused, suspended or cut off, provided that both clocks run at the same pace. If one does not (the database's clock
+//! is set ahead, a hypervisor silently stops a machine), two nodes may answer from memory for the rest of a lease, but
+//! the lease's fence refuses the writes of the first.
+//!
+//! Nodes probe each other, and nodes that are cut off from others own nothing: see [`eligibility`].
+//!
+//! A shard moves to another node if most of its requests arrive there: see [`arrivals`].
+//!
+//! When a network moves, its state moves through the database: see [`NetworkState`]. A single node (without `--bus`)
+//! owns everything, and none of this runs.
+//! Tables: `hub_nodes`, `shard_leases`.
+
+mod arrivals;
+mod balance;
+mod bus_health;
+mod client;
+mod database_contact;
+mod eligibility;
+mod forward;
+mod lease;
+mod locations;
+mod network_state;
+mod node_clock;
+mod peers;
+mod registry;
+mod renewal;
+mod request_lease;
+mod secret;
+mod store;
+
+use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
+use hub_db::{Backend, Db, Error};
+
+use crate::clock::Millis;
+use crate::config::Settings;
+use crate::ids::Ids;
+
+pub use balance::{drain, leave, start};
+pub use forward::layer;
+pub use network_state::NetworkState;
+pub use node_clock::{clock_of, clock_offset};
+pub use registry::HeldLease;
+pub use registry::ShardRegistry;
+pub use request_lease::RequestLease;
+
+/// Nodes that sent a heartbeat within a day, each with the milliseconds since; none on SQLite.
+pub async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
+    const DAY: Millis = 24 * 60 * 60 * 1000;
+    if db.backend() == Backend::Sqlite {
+        return Ok(vec![]);
+    }
+    Ok(store::nodes(db, DAY).await?.into_iter().map(|node| (node.url, node.silent)).collect())
+}
+
+/// Connects to the bus, and to the cluster if configured.
+pub async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, ShardRegistry)> {
+    let config = BusConfig::new(ids.seed());
+    let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };
+    let config_of_bus = ClusterConfig {
+        ca: settings.bus_ca.clone(),
+        credentials: settings.bus_credentials.clone(),
+        ..ClusterConfig::new(url, &ids.token(10))
+    };
+    let cluster = Cluster::connect(config_of_bus).await?;
+    let bus = Bus::clustered(config, cluster.clone()).await?;
+    Ok((bus, ShardRegistry::clustered(cluster, &settings.node_url()?)))
+}

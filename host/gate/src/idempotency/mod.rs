@@ -1,0 +1,45 @@
+//! Safe retries: a POST with an `Idempotency-Key` has one effect, regardless of the number of attempts.
+//!
+//! Invariants: the first final response under a key answers every repetition for 24 hours; if the effect is in the
+//! database (`transactional` routes), the key is written in the same transaction, so that neither exists without the
+//! other; a repetition is checked like a first request (key, scopes, bindings) before it gets the response; a response
+//! to a temporary failure (5xx, a missing permission, too many requests) is not stored, and the request may be
+//! retried; a `read_only` route stores nothing; of a response over 64 KiB only its existence is stored (a repetition
+//! is 409). Table: `idempotency_keys`. Responses of `secret` routes are never in it: the same API key gets them from
+//! the memory of this process; another key, or a repetition after a restart or at another node, gets 409
+//! `answer_not_kept`.
+
+mod buffered_body;
+mod layer;
+mod store;
+mod stored_response;
+
+pub use layer::{LayerState, layer};
+
+use std::time::Duration;
+
+use crate::app::App;
+use crate::background::every;
+use crate::clock::{Millis, millis};
+
+/// Stored form of a response about an erased player: status, error code and message.
+pub fn forgotten_answer() -> (i64, String, Vec<u8>) {
+    let response = stored_response::StoredResponse::forgotten();
+    (response.status, response.error_code.unwrap_or_default(), response.body)
+}
+
+/// Storage time of a response.
+const TTL: Duration = Duration::from_hours(24);
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
+
+/// A key last used at this time or before counts as unused.
+fn expired_at(now: Millis) -> Millis {
+    now.saturating_sub(millis(TTL))
+}
+
+/// Starts the background work.
+pub fn start(app: &App) {
+    every(app, SWEEP_INTERVAL, "delete old idempotency keys", async |app| {
+        store::delete_expired(&app.db, expired_at(app.clock.now())).await
+    });
+}

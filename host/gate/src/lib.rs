@@ -1,0 +1,17 @@
+//! What a request passes before its handler: idempotency, audit, the owner of its network, the memory of its answer.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+#![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
+
+pub mod audit;
+pub mod client_disconnect;
+pub mod cluster;
+pub mod idempotency;
+pub mod metering;
+pub mod response_budget;
+pub mod server_binding;
+
+pub(crate) use hub_base::{clock, compute, fault, http_client, ids, keyed_lock, usage_counters, values};
+pub(crate) use hub_core::{app, auth, background, config, endpoints, http, limits, secrets, traces};
+#[cfg(test)]
+pub(crate) use hub_testing::query_plan;

@@ -1,0 +1,146 @@
+//! Erases a player, table by table.
+
+use std::time::Duration;
+
+use hub_db::{Backend, Cell, Db, Table};
+use tokio::time::Instant;
+
+use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store};
+use crate::blobs::Blobs;
+use crate::clock::{Clock, Millis};
+use crate::compute::compute;
+use crate::erasure::rules::{Change, Finding, IDENTITY, examine, may_hold_players};
+use crate::erasure::store::{self, ForgottenPlayer};
+use crate::erasure::subject::Subject;
+use crate::values::NetworkId;
+use crate::{modules, worlds};
+
+/// Rows read at a time: a document has up to 256 KiB, and a network may erase several players concurrently.
+pub(super) const BATCH: usize = 32;
+/// Duration of a claim without renewal.
+pub(super) const CLAIM: Millis = 60_000;
+const RENEW_EVERY: Duration = Duration::from_secs(15);
+/// Time for other nodes to read the player's data, including names, before it is deleted.
+const OTHER_NODES: Duration = Duration::from_secs(3);
+
+/// Erases players.
+pub struct Eraser<'a> {
+    pub db: &'a Db,
+    pub module_store: &'a Db,
+    pub blobs: &'a Blobs,
+    pub clock: &'a Clock,
+    /// True if hubs may have data of the player in memory.
+    pub has_other_nodes: bool,
+}
+
+/// Erasure in progress.
+struct Erasure<'a> {
+    eraser: &'a Eraser<'a>,
+    player: &'a ForgottenPlayer,
+    subject: Subject,
+    renewed: Instant,
+    /// Another node has the claim, or the network was deleted.
+    is_lost: bool,
+}
+
+/// Database of a table.
+pub(super) fn database<'d>(table: &Table, db: &'d Db, module_store: &'d Db) -> &'d Db {
+    if is_of_module_store(table) && db.backend() == Backend::Sqlite { module_store } else { db }
+}
+
+/// Tables that may contain a player's data, identifying tables last.
+pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
+    let is_identity = |table: &&Table| IDENTITY.contains(&table.name);
+    let all = || TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| may_hold_players(table));
+    all().filter(move |table| !is_identity(table)).chain(all().filter(is_identity))
+}
+
+impl Eraser<'_> {
+    /// Deletes all data of a claimed player; false if another process took over.
+    pub async fn run(&self, player: &ForgottenPlayer) -> Result<bool, hub_db::Error> {
+        let began = Instant::now();
+        let subject = store::subject(self.db, player.network_id, player.player_uuid).await?;
+        let mut erasure = Erasure { eraser: self, player, subject, renewed: began, is_lost: false };
+        let mut has_waited = !self.has_other_nodes;
+        for table in tables() {
+            if !has_waited && IDENTITY.contains(&table.name) {
+                tokio::time::sleep(OTHER_NODES.saturating_sub(began.elapsed())).await;
+                has_waited = true;
+            }
+            erasure.table(table).await?;
+            if erasure.is_lost {
+                return Ok(false);
+            }
+        }
+        let finished = store::finish(self.db, player, self.clock.now()).await?;
+        if finished {
+            tracing::info!(network = %player.network_id, "forgot a player");
+        }
+        Ok(finished)
+    }
+}
+
+impl Erasure<'_> {
+    fn network(&self) -> NetworkId {
+        self.player.network_id
+    }
+
+    async fn table(&mut self, table: &'static Table) -> Result<(), hub_db::Error> {
+        let db = database(table, self.eraser.db, self.eraser.module_store);
+        let mut after: Option<Vec<Cell>> = None;
+        loop {
+            let began = Instant::now();
+            let rows = db.rows_after(table, self.network().0, after.as_deref(), BATCH).await?;
+            let related = |row: &&Vec<Cell>| self.examine(table, row) != Finding::Unrelated;
+            let related: Vec<_> = compute(|| rows.iter().filter(related).collect()).await;
+            for row in related {
+                self.change(db, table, row).await?;
+            }
+            self.renew().await?;
+            if rows.len() < BATCH || self.is_lost {
+                return Ok(());
+            }
+            after = rows.last().map(|row| table.key_of(row).to_vec());
+            // Pauses as long as this took, so that other work gets half of the time.
+            tokio::time::sleep(began.elapsed()).await;
+        }
+    }
+
+    fn examine(&self, table: &Table, row: &[Cell]) -> Finding {
+        examine(table, row, &self.subject, self.player.replacement(), self.eraser.clock.now())
+    }
+
+    async fn change(&self, db: &Db, table: &'static Table, row: &[Cell]) -> Result<(), hub_db::Error> {
+        let key = table.key_of(row);
+        if let ("worlds", Some(Cell::Integer(world))) = (table.name, key.first()) {
+            return worlds::service::forget_world(self.eraser.db, self.eraser.blobs, self.network(), *world).await;
+        }
+        db.transaction(async |mut tx| {
+            // It may have changed since it was read.
+            let Some(row) = tx.lock_row(table, self.network().0, key).await? else { return Ok(()) };
+            match self.examine(table, &row) {
+                Finding::Unrelated => {}
+                Finding::Own(Change::Delete) | Finding::Mention(Change::Delete) => {
+                    tx.delete_row(table, self.network().0, key).await?;
+                    if let ("module_store", [Cell::Text(module), ..]) = (table.name, &*row) {
+                        modules::service::recount_store(&mut tx, self.network(), module).await?;
+                    }
+                }
+                Finding::Own(Change::Update(changed)) | Finding::Mention(Change::Update(changed)) => {
+                    tx.update_row(table, self.network().0, &row, &changed).await?;
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn renew(&mut self) -> Result<(), hub_db::Error> {
+        if self.renewed.elapsed() > RENEW_EVERY {
+            let until = self.eraser.clock.now().saturating_add(CLAIM);
+            self.is_lost = !store::renew(self.eraser.db, self.player, until).await?;
+            self.renewed = Instant::now();
+        }
+        Ok(())
+    }
+}

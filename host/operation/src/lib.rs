@@ -1,0 +1,27 @@
+//! What operators and owners of networks use.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+#![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
+
+pub mod artifacts;
+pub mod doctor;
+pub mod erasure;
+pub mod health;
+pub mod imports;
+pub mod monitoring;
+pub mod people;
+pub mod provisioning;
+pub mod waitlist;
+pub mod webhooks;
+
+pub(crate) use hub_base::{
+    clock, compute, email, fault, geo, http_client, ids, import_outcome, mac, metric_recorder, secret_text, text_type,
+    values,
+};
+pub(crate) use hub_core::{app, auth, background, config, data_folder, endpoints, http, limits, mail, secrets};
+pub(crate) use hub_extensions::modules;
+pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};
+pub(crate) use hub_gate::{audit, cluster, idempotency, metering};
+pub(crate) use hub_platform::{archive, blobs, events, networks};
+#[cfg(test)]
+pub(crate) use hub_testing::query_plan;

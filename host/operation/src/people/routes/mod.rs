@@ -1,0 +1,52 @@
+//! `/api/manage/people`, `/api/admin/people` and `/api/people`.
+
+mod account;
+mod admin;
+mod manage;
+mod openid;
+mod sign_in;
+
+use crate::endpoints::{Endpoints, endpoints, public_endpoints};
+
+/// Routes of owners and of the operator.
+pub fn router() -> Endpoints {
+    endpoints![
+        manage::list,
+        manage::invite: transactional,
+        manage::change,
+        manage::remove,
+        manage::list_invitations,
+        manage::delete_invitation,
+        admin::list,
+        admin::invite: transactional,
+        admin::delete,
+        admin::list_invitations,
+        admin::delete_invitation,
+        admin::list_of_network,
+        admin::invite_to_network: transactional,
+        admin::remove_from_network,
+        admin::list_invitations_of_network,
+        admin::delete_invitation_of_network,
+    ]
+}
+
+/// Routes that need no key, or a session of any network: each checks that by itself.
+pub fn public() -> Endpoints {
+    public_endpoints![
+        sign_in::sign_in,
+        sign_in::accept,
+        sign_in::lose_password,
+        sign_in::reset_password,
+        openid::begin,
+        openid::finish,
+        openid::finish_with_code,
+        account::me,
+        account::join,
+        account::sign_out,
+        account::sign_out_everywhere,
+        account::change_password,
+        account::enroll,
+        account::confirm,
+        account::disable,
+    ]
+}

@@ -1,0 +1,30 @@
+//! A network as one file: `hub network export` and `hub network import` move it between databases.
+//!
+//! The file is a plain tar, its members in this order; `docs/operate/export-and-import.md` describes it for operators.
+//!
+//! - `manifest.json`: versions of format and schema, and the network's id and name;
+//! - `tables/TABLE/000001.jsonl` …: rows, each a JSON list of its columns, in the order of their keys;
+//! - `files/…`: large modules, bundles, snapshots received by the hub itself, and artifacts;
+//! - `summary.json`: numbers of rows and files, and the SHA-256 of each part.
+//!
+//! Invariants: a network's export has the same bytes from either database, at any time; all imported rows belong to
+//! the manifest's network, since rows do not carry one; an imported network exists only once it is complete.
+//! Tables: `network_imports`; reads and writes all of [`TABLES`].
+
+pub mod backup;
+mod checks;
+mod export;
+mod files;
+mod format;
+mod hashing;
+mod import;
+mod module_code;
+mod reader;
+mod store;
+mod tables;
+
+pub use export::export;
+pub use format::Report;
+pub use import::import;
+pub use tables::{TABLES, UNEXPORTED_TABLES};
+pub use tables::{is_of_module_store, networks};

@@ -1,0 +1,136 @@
+//! `/api/plugin/events`.
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, Method, Version, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
+
+use crate::app::App;
+use crate::auth::{EventsRead, Scope};
+use crate::endpoints::{Endpoints, endpoints};
+use crate::events::model::EventTypes;
+use crate::events::schema::ANY_EVENT;
+use crate::events::service::bus_unreachable;
+use crate::events::{Outbox, listeners, stream};
+use crate::http::connection::Connection;
+use crate::http::error::ApiError;
+use crate::http::extract::Query;
+use crate::limits::{Limit, open};
+use crate::values::{Identifier, blank_as_absent};
+
+/// Placeholder for the schema of any event, which is assembled with the API document.
+#[allow(dead_code, reason = "used only by the API document")]
+struct ServerEvent;
+
+impl PartialSchema for ServerEvent {
+    fn schema() -> RefOr<Schema> {
+        Ref::from_schema_name(ANY_EVENT).into()
+    }
+}
+impl ToSchema for ServerEvent {}
+
+/// Routes of the component.
+pub fn router() -> Endpoints {
+    endpoints![open_events: any_node]
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+struct OpenQuery {
+    /// Server that the stream belongs to; it may be unknown to the hub. Without it, the stream carries only events for
+    /// the whole network.
+    #[param(required = false, value_type = Option<String>, example = "lobby-1")]
+    server_id: Option<Identifier>,
+    /// Events to carry, separated by commas; `PING` and `RESYNC` are always included. Default: all except those that
+    /// must be listed, which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`,
+    /// `PERMISSIONS_UPDATED`, `BALANCE_CHANGED`, `WORLD_STATE` and `SIGNING_SECRET_ROTATED`. The last one requires the
+    /// scope `plugin`.
+    #[serde(default, deserialize_with = "blank_as_absent")]
+    #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
+    types: Option<EventTypes>,
+}
+
+/// Data of the request besides its parameters.
+struct StreamRequest {
+    last_event_id: Option<String>,
+    /// True for a HEAD request, which gets headers only.
+    head: bool,
+    /// `None` if other requests share the connection.
+    connection: Option<Connection>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let last = parts.headers.get("last-event-id");
+        let is_exclusive = parts.version < Version::HTTP_2;
+        Ok(Self {
+            // The bus treats malformed ids like unknown ones.
+            last_event_id: last.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()),
+            head: parts.method == Method::HEAD,
+            connection: parts.extensions.get::<Connection>().filter(|_| is_exclusive).cloned(),
+        })
+    }
+}
+
+/// Open the event stream
+///
+/// Server-sent events: `event:` is the name, `data:` one JSON object that repeats it as `type` and has the time as
+/// `at`. Events for the whole network arrive on every stream, events for one server (such as `EXECUTE_COMMAND`) only
+/// on the stream with its `serverId`. A second stream for the same server replaces the first.
+///
+/// Every event except `PING` (every 15 s) has an `id:`. Reconnect within 2 minutes with the last id as `Last-Event-ID`
+/// to get missed events, in order and once. If that is no longer possible, the stream begins with `RESYNC`: reload
+/// cached data. A reader that falls too far behind is disconnected and resumes the same way.
+///
+/// All streams of the network see the same events in the same order, with the same ids. Changes whose requests were
+/// answered come before later ones, with one exception: `CHAT` and `EXECUTE_COMMAND` may precede the event of a
+/// recently answered change if that event waits for the bus or the database.
+///
+/// The number of open streams per network is limited (`streams`).
+///
+/// The stream ends when the hub stops, and when its key is revoked, replaced or expires. A key bound to servers must
+/// specify one of them.
+#[utoipa::path(get, path = "/api/plugin/events", tag = "Events", operation_id = "open_event_stream", security(("apiKey" = ["events:read", "plugin"])),
+    params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "`id:` of the last received event")),
+    responses((status = 200, description = "The stream", content_type = "text/event-stream", body = ServerEvent)))]
+async fn open_events(
+    EventsRead(caller): EventsRead,
+    State(app): State<App>,
+    Query(query): Query<OpenQuery>,
+    request: StreamRequest,
+) -> Result<Response, ApiError> {
+    caller.require_listener(query.server_id.as_ref())?;
+    let types = query.types.unwrap_or_default();
+    if types.include_secret() {
+        caller.require(&[Scope::Plugin])?;
+    }
+    let body = if request.head {
+        Body::empty()
+    } else {
+        listeners::listen(&app, caller.network, types).await?;
+        // The stream begins after changes whose requests were answered.
+        app.state::<Outbox>().settled(caller.network).await;
+        let server = query.server_id.as_ref().map(Identifier::as_str);
+        let last = request.last_event_id.as_deref();
+        let replaces = server.is_some_and(|server| app.bus.is_connected(caller.network.0.as_u128(), server));
+        let open = if replaces { None } else { Some(open::<ApiError>(&app, caller.network, Limit::Streams).await?) };
+        let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
+        let subscription = subscription.map_err(bus_unreachable)?;
+        let has_id = last.is_some_and(|id| !id.is_empty());
+        stream::body(&app, subscription, types, caller, request.connection, has_id, open)
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        // A buffering proxy would never send any of the response.
+        (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    Ok((headers, body).into_response())
+}

@@ -1,0 +1,17 @@
+//! What components stand on: blobs, events, networks, plans, archives.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+#![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
+
+pub mod archive;
+pub mod blobs;
+pub mod events;
+pub mod networks;
+pub mod plans;
+pub mod signing_secret;
+
+pub(crate) use hub_base::{clock, http_client, ids, secret_text, usage_counters, values};
+pub(crate) use hub_core::{app, auth, background, config, endpoints, http, limits};
+pub(crate) use hub_gate::{audit, cluster};
+#[cfg(test)]
+pub(crate) use hub_testing::query_plan;

@@ -1,0 +1,387 @@
+//! Rules of networks and keys.
+
+use axum::http::StatusCode;
+use hub_db::{Db, Tx};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::key::{self, KeyHash};
+use crate::auth::{Bindings, Caller, KeyCache, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
+use crate::clock::{Clock, Millis};
+use crate::http::answer::json_size;
+use crate::http::error::ApiError;
+use crate::ids::Ids;
+use crate::limits::{self, Limit, QuotaExceeded};
+use crate::networks::{admin_store, store};
+use crate::plans;
+use crate::plans::PlansError;
+use crate::secret_text::SecretText;
+use crate::values::NetworkId;
+
+/// Length in characters of base 62.
+pub(crate) const SIGNING_SECRET_LENGTH: usize = 48;
+
+/// Reason for the failure of a request about networks and keys.
+#[derive(Debug, Error)]
+pub enum NetworksError {
+    /// The name is taken.
+    #[error("A network named `{0}` already exists.")]
+    NameTaken(String),
+    /// No such network.
+    #[error("No network {0}.")]
+    UnknownNetwork(NetworkId),
+    /// No network has this name.
+    #[error("No network `{0}`.")]
+    NoSuchName(String),
+    /// No such key in the caller's network.
+    #[error("This network has no key `{}`.", .0.0)]
+    UnknownKey(KeyId),
+    /// A caller tried to grant scopes that it lacks.
+    #[error("Cannot manage a key with more scopes than the caller's.")]
+    ScopesExceedOwn,
+    /// A caller tried to change a key that expires later than its own.
+    #[error("Cannot manage a key that outlives the caller's.")]
+    OutlivesOwn,
+    /// A caller tried to change a key with wider bindings than its own.
+    #[error("Cannot manage a key for servers or addresses outside the caller's.")]
+    BindingsExceedOwn,
+    /// A suspended network serves no requests.
+    #[error("This network is suspended.")]
+    Suspended,
+    /// A key with the scope `operator` cannot belong to a network.
+    #[error("A network's key cannot have the scope `operator`.")]
+    OperatorScope,
+    /// The network's quota is used up.
+    #[error(transparent)]
+    Quota(#[from] QuotaExceeded),
+    /// The deletion has begun and cannot be cancelled.
+    #[error("The network {0} is already being deleted.")]
+    BeingDeleted(NetworkId),
+    /// The plan is unknown or invalid.
+    #[error(transparent)]
+    Plan(#[from] PlansError),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] hub_db::Error),
+}
+
+impl From<NetworksError> for ApiError {
+    fn from(error: NetworksError) -> Self {
+        let message = error.to_string();
+        match error {
+            NetworksError::NameTaken(_) => Self::bad_request("name_taken", message),
+            NetworksError::UnknownNetwork(_) | NetworksError::NoSuchName(_) => {
+                Self::not_found("unknown_network", message)
+            }
+            NetworksError::UnknownKey(_) => Self::not_found("unknown_key", message),
+            NetworksError::ScopesExceedOwn | NetworksError::OutlivesOwn => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message)
+            }
+            NetworksError::BindingsExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
+            NetworksError::Suspended => Self::new(StatusCode::FORBIDDEN, "network_suspended", message),
+            NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
+            NetworksError::Quota(exceeded) => exceeded.into(),
+            NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
+            NetworksError::Plan(error) => error.into(),
+            NetworksError::Database(error) => error.into(),
+        }
+    }
+}
+
+/// A key to create.
+#[derive(Clone, Debug)]
+pub struct NewKey {
+    /// Display name.
+    pub name: String,
+    /// Scopes it grants.
+    pub scopes: Scopes,
+    /// Expiry of the key.
+    pub expires_at: Option<Millis>,
+    /// Servers and addresses it is bound to.
+    pub bindings: Bindings,
+}
+
+impl NewKey {
+    /// Size of its listed fields, without the small ones.
+    fn bytes(&self) -> i64 {
+        json_size(&(&self.name, &self.bindings.servers, &self.bindings.addresses)) as i64
+    }
+}
+
+/// A key that was just created or rotated; its text is shown only now.
+#[derive(Clone, Debug)]
+pub struct MintedKey {
+    /// Id of the key.
+    pub id: KeyId,
+    /// Text of the key.
+    pub text: SecretText,
+    /// Display name.
+    pub name: String,
+    /// Scopes it grants.
+    pub scopes: Scopes,
+    /// Expiry of the key.
+    pub expires_at: Option<Millis>,
+    /// Servers and addresses it is bound to.
+    pub bindings: Bindings,
+}
+
+/// A key's form in the audit log.
+fn shown(name: &str, scopes: Scopes, expires_at: Option<Millis>, bindings: &Bindings) -> Value {
+    let scopes: Vec<_> = scopes.iter().collect();
+    json!({
+        "name": name, "scopes": scopes, "expiresAt": expires_at, "servers": bindings.servers,
+        "addresses": bindings.addresses,
+    })
+}
+
+impl MintedKey {
+    fn shown(&self) -> Value {
+        shown(&self.name, self.scopes, self.expires_at, &self.bindings)
+    }
+}
+
+fn shown_row(row: &KeyRow) -> Value {
+    shown(&row.name, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())
+}
+
+/// Creates a network and its first key, with all scopes except `operator`, for direct work on the database.
+pub async fn create_network(
+    db: &Db,
+    clock: &Clock,
+    ids: &Ids,
+    name: &str,
+) -> Result<(NetworkId, MintedKey), NetworksError> {
+    create_network_on(db, &Origin::command_line(clock, ids), name, None).await
+}
+
+/// Creates a network on any plan.
+pub(super) async fn create_network_on(
+    db: &Db,
+    origin: &Origin,
+    name: &str,
+    plan: Option<&str>,
+) -> Result<(NetworkId, MintedKey), NetworksError> {
+    let Origin { clock, ids, .. } = origin;
+    let network = NetworkId(ids.uuid());
+    let (name_of_key, bindings) = ("owner".to_owned(), Bindings::default());
+    let (key, sha256) =
+        mint(ids, network, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
+    let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
+    db.transaction(async |mut tx| {
+        if let Some(plan) = plan {
+            plans::service::lock(&mut tx, plan).await?;
+        }
+        store::insert_network(&mut tx, network, name, &signing_secret, now).await.map_err(|error| {
+            if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
+        })?;
+        admin_store::update(&mut tx, network, None, plan, None).await?;
+        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        let after = json!({"name": name, "plan": plan.unwrap_or(plans::service::DEFAULT_PLAN), "keyId": key.id});
+        Ok::<_, NetworksError>(
+            audit::record(&mut tx, network, origin, Change::new(Action::NetworkCreated, network).after(after)).await?,
+        )
+    })
+    .await?;
+    Ok((network, key))
+}
+
+/// Creates a key of a network, for direct work on the database.
+pub async fn create_key(
+    db: &Db,
+    clock: &Clock,
+    ids: &Ids,
+    network: NetworkId,
+    new: NewKey,
+) -> Result<MintedKey, NetworksError> {
+    QuotaExceeded::check(Limit::KeyBytes, Limit::KeyBytes.bound(), 0, new.bytes())?;
+    create_key_by(db, &Origin::command_line(clock, ids), network, new, Limit::EndedKeys.bound()).await
+}
+
+/// Creates a key, and deletes the network's ended keys except for the `kept` newest.
+async fn create_key_by(
+    db: &Db,
+    origin: &Origin,
+    network: NetworkId,
+    new: NewKey,
+    kept: i64,
+) -> Result<MintedKey, NetworksError> {
+    let Origin { clock, ids, .. } = origin;
+    let (key, sha256) = mint(ids, network, new);
+    let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
+    db.transaction(async |mut tx| {
+        if !store::network_exists(&mut tx, network).await? {
+            if network != OPERATOR_NETWORK {
+                return Err(NetworksError::UnknownNetwork(network));
+            }
+            store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
+        }
+        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        store::forget_ended_keys(&mut tx, network, now, kept).await?;
+        let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
+        Ok(audit::record(&mut tx, network, origin, change).await?)
+    })
+    .await?;
+    Ok(key)
+}
+
+/// Creates a key for a caller, which cannot grant more than it has and whose bindings pass to the key.
+pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> Result<MintedKey, NetworksError> {
+    let network = caller.network;
+    let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
+    require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
+    if new.scopes.iter().any(|scope| scope == Scope::Operator) {
+        return Err(NetworksError::OperatorScope);
+    }
+    create_key_within_limit(app, network, new, &caller.origin(app)).await
+}
+
+/// Creates a key of a network within its limit of keys.
+pub(super) async fn create_key_within_limit(
+    app: &App,
+    network: NetworkId,
+    new: NewKey,
+    origin: &Origin,
+) -> Result<MintedKey, NetworksError> {
+    let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
+    limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
+    limits::check(app, Limit::KeyBytes, 0, new.bytes())?;
+    create_key_by(&app.db, origin, network, new, limits::bound(app, Limit::EndedKeys)).await
+}
+
+/// Refuses a key with more scopes, wider bindings or a later expiry than the caller's own.
+fn require_within(
+    caller: &Caller,
+    scopes: Scopes,
+    expires_at: Option<Millis>,
+    bindings: &Bindings,
+) -> Result<(), NetworksError> {
+    if !caller.scopes.cover(scopes) {
+        return Err(NetworksError::ScopesExceedOwn);
+    }
+    if caller.expires_at.is_some_and(|own| expires_at.is_none_or(|at| at > own)) {
+        return Err(NetworksError::OutlivesOwn);
+    }
+    if !caller.bindings.cover(bindings) {
+        return Err(NetworksError::BindingsExceedOwn);
+    }
+    Ok(())
+}
+
+/// The live key, if the caller may rotate or revoke it.
+async fn managed_key(tx: &mut Tx, caller: &Caller, id: &KeyId) -> Result<KeyRow, NetworksError> {
+    let row = store::live_key(tx, caller.network, id).await?;
+    let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+    require_within(caller, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())?;
+    Ok(row)
+}
+
+/// Replaces a key's secret; the old one stays valid for `overlap_ms`.
+pub(super) async fn roll_key(
+    app: &App,
+    caller: &Caller,
+    id: &KeyId,
+    overlap_ms: Millis,
+) -> Result<MintedKey, NetworksError> {
+    let (text, hash) = key::mint(&app.ids, id);
+    let until = app.clock.now().saturating_add(overlap_ms);
+    let row = app
+        .db
+        .transaction(async |mut tx| {
+            let row = managed_key(&mut tx, caller, id).await?;
+            store::roll_key(&mut tx, caller.network, id, &hash, until).await?;
+            let change = Change::new(Action::KeyRolled, &id.0).after(json!({"overlapUntil": until}));
+            audit::record(&mut tx, caller.network, &caller.origin(app), change).await?;
+            let (cached, rolled) = (app.clone(), id.clone());
+            // Not before the commit: a call with the old secret meanwhile would cache the old row again.
+            tx.on_end(move || cached.state::<KeyCache>().invalidate(&rolled));
+            Ok::<_, NetworksError>(row)
+        })
+        .await?;
+    let (scopes, bindings) = (Scopes::from_text(&row.scopes), row.bindings());
+    Ok(MintedKey { id: id.clone(), text, name: row.name, scopes, expires_at: row.expires_at, bindings })
+}
+
+/// Revokes a key within the caller's scopes.
+pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
+    let now = app.clock.now();
+    app.db
+        .transaction(async |mut tx| {
+            let row = managed_key(&mut tx, caller, id).await?;
+            store::revoke_key(&mut tx, caller.network, id, now).await?;
+            let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
+            Ok::<_, NetworksError>(audit::record(&mut tx, caller.network, &caller.origin(app), change).await?)
+        })
+        .await?;
+    app.state::<KeyCache>().invalidate(id);
+    Ok(())
+}
+
+/// Revokes any key of a network, at once on this node.
+pub(super) async fn revoke_key_at_once(
+    app: &App,
+    network: NetworkId,
+    id: &KeyId,
+    origin: &Origin,
+) -> Result<(), NetworksError> {
+    revoke_key(&app.db, origin, network, id).await?;
+    app.state::<KeyCache>().invalidate(id);
+    Ok(())
+}
+
+/// Revokes any key of a network. Hubs that serve it notice within a second.
+pub async fn revoke_key(db: &Db, origin: &Origin, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
+    db.transaction(async |mut tx| {
+        let row = store::live_key(&mut tx, network, id).await?;
+        let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+        store::revoke_key(&mut tx, network, id, origin.clock.now()).await?;
+        let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
+        Ok::<_, NetworksError>(audit::record(&mut tx, network, origin, change).await?)
+    })
+    .await
+}
+
+/// A page of the network's live keys, and their number.
+pub async fn list_keys(
+    db: &Db,
+    network: NetworkId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<KeyRow>, i64), NetworksError> {
+    Ok(store::list_keys(db, network, limit, offset).await?)
+}
+
+/// Refuses keyless requests, such as signed links, of a suspended or deleted network.
+pub async fn require_active(db: &Db, network: NetworkId) -> Result<(), NetworksError> {
+    match store::is_suspended(db, network).await? {
+        Some(false) => Ok(()),
+        Some(true) => Err(NetworksError::Suspended),
+        None => Err(NetworksError::UnknownNetwork(network)),
+    }
+}
+
+/// Network with this name.
+pub async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId>, NetworksError> {
+    Ok(store::find_network(db, name).await?)
+}
+
+/// Network with this id or name.
+pub async fn resolve_network(db: &Db, id_or_name: &str) -> Result<NetworkId, NetworksError> {
+    if let Ok(id) = id_or_name.parse() {
+        return Ok(NetworkId(id));
+    }
+    store::find_network(db, id_or_name).await?.ok_or_else(|| NetworksError::NoSuchName(id_or_name.to_owned()))
+}
+
+/// All networks.
+pub async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, hub_db::Error> {
+    store::network_ids(db).await
+}
+
+fn mint(ids: &Ids, network: NetworkId, new: NewKey) -> (MintedKey, KeyHash) {
+    let id = key::generate_id(ids, network);
+    let (text, sha256) = key::mint(ids, &id);
+    let NewKey { name, scopes, expires_at, bindings } = new;
+    (MintedKey { id, text, name, scopes, expires_at, bindings }, sha256)
+}

@@ -1,0 +1,6 @@
+//! Help for unit tests.
+
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
+
+pub mod instruction_counts;
+pub mod query_plan;
