@@ -1,4 +1,4 @@
-//! What every component stands on: settings, the shared state, HTTP, limits, keys and permissions.
+//! The ground of every component: settings, the shared state, HTTP, limits, keys and permissions.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]

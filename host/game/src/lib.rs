@@ -1,4 +1,4 @@
-//! What game servers and their players use.
+//! Components for game servers and their players.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]

@@ -1,4 +1,4 @@
-//! What a request passes before its handler: idempotency, audit, the owner of its network, the memory of its answer.
+//! The layers before a handler: idempotency, audit, the owner of its network, the memory of its answer.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]

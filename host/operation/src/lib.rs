@@ -1,4 +1,4 @@
-//! What operators and owners of networks use.
+//! Components for operators and owners of networks.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]

@@ -1,4 +1,4 @@
-//! What components stand on: blobs, events, networks, plans, archives.
+//! Services for components: blobs, events, networks, plans, archives.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]

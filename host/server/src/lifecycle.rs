@@ -90,7 +90,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     Ok(app)
 }
 
-/// What each component keeps in memory, when it has seen nothing yet.
+/// The initial state of each component.
 fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> anyhow::Result<States> {
     let mut states = States::default();
     states.insert(Presence::new(!shards.is_single_node()));

@@ -84,7 +84,7 @@ async fn punishments(
     Ok(record.iter().map(|punishment| punishment.for_module(now)).collect())
 }
 
-/// Whether a player may do something; undefined for what is no UUID.
+/// The permission of a player; undefined for what is no UUID.
 async fn permission(
     app: &App,
     network: NetworkId,
@@ -134,7 +134,7 @@ fn unavailable(network: NetworkId, error: &hub_db::Error) -> HostError {
     HostError::Unavailable
 }
 
-/// Where a player is; none for what is no UUID.
+/// Location of a player; none for what is no UUID.
 fn online(app: &App, network: NetworkId, player: &str) -> Option<Location> {
     let location = presence::service::online_player(app, network, player.parse().ok()?)?;
     Some(Location {
