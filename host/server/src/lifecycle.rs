@@ -33,7 +33,7 @@ use crate::waitlist::Waitlist;
 use crate::webhooks::Webhooks;
 use crate::{
     archive, audit, auth, blobs, collections, control, data_folder, economy, erasure, events, health, idempotency,
-    metering, modules, monitoring, networks, people, plans, servers, waitlist, webhooks,
+    imports, metering, modules, monitoring, networks, people, plans, presence, waitlist, webhooks,
 };
 use crate::{module_data, players, presence_hooks, punishments, statistics, transfers, worlds};
 
