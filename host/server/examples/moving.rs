@@ -102,7 +102,7 @@ fn rows(table: &str, at: usize) -> Vec<Row> {
 }
 
 async fn fill(db: &Db, network: NetworkId, players: usize) {
-    for table in TABLES {
+    for table in TABLES.iter() {
         for first in (0..players).step_by(AT_ONCE) {
             let last = players.min(first + AT_ONCE);
             let rows: Vec<Row> = (first..last).flat_map(|at| rows(table.name, at)).collect();
