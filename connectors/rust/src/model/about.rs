@@ -2,19 +2,19 @@
 
 use serde::Deserialize;
 
-/// What this hub was built from.
+/// Build information of this hub.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BuildStamp {
-    /// How many commits lie behind this build.
+    /// Number of commits in the history of this build.
     pub build: u64,
-    /// When the commit was made, ISO 8601.
+    /// Time of the commit, ISO 8601.
     pub build_time: String,
-    /// The commit's short hash.
+    /// Short hash of the commit.
     pub commit: String,
     pub component: String,
-    /// Whether the tree had changes that no commit holds.
+    /// True if the working tree had uncommitted changes.
     pub dev: bool,
     pub version: String,
 }

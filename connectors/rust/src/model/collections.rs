@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whether documents can be found by an index.
+/// State of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -15,7 +15,7 @@ pub enum IndexState {
     Unknown,
 }
 
-/// What an index holds: the documents whose field is of this type.
+/// Type of an index, which contains the documents whose field has this type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -31,10 +31,10 @@ pub enum IndexType {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CollectionDefinition {
-    /// The fields to find documents by, at most 16.
+    /// Fields for finding documents, at most 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub indexes: Option<Vec<CollectionIndex>>,
-    /// The field of a document that, where it is there, must hold the document's id.
+    /// Field that must contain the document's id, if the document has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     pub name: String,
@@ -43,58 +43,58 @@ pub struct CollectionDefinition {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CollectionDefinitions {
-    /// At most 100.
+    /// At most 100 collections.
     pub collections: Vec<CollectionDefinition>,
 }
 
-/// The documents asked for, each once.
+/// The requested documents, each once.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CollectionDocuments {
     pub items: Vec<CollectionItem>,
-    /// The ids of those that did not fit into this answer, to be asked for again; absent where all did.
+    /// Ids of documents that did not fit into this response, to be requested again; absent if all did.
     pub rest: Option<Vec<String>>,
 }
 
-/// A field by which documents are found.
+/// Field for finding documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CollectionIndex {
-    /// Names with dots between for a field in nested objects, such as `owner.name`.
+    /// Field name; names separated by dots for nested objects, for example `owner.name`.
     pub field: String,
-    /// What the index holds.
+    /// Type of the index.
     #[serde(rename = "type")]
     pub kind: IndexType,
 }
 
-/// A document in a list.
+/// Document in a list.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CollectionItem {
-    /// As it was put.
+    /// Document as stored.
     pub doc: Value,
     pub id: String,
 }
 
-/// Documents, in the order asked.
+/// Documents in the requested order.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CollectionItems {
     pub items: Vec<CollectionItem>,
-    /// Where there are more: to be sent as `cursor` for the next ones. Absent at the end.
+    /// `cursor` for the next documents; absent at the end.
     pub next_cursor: Option<String>,
 }
 
-/// A page of documents.
+/// Page of documents.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CollectionPage {
     pub items: Vec<CollectionItem>,
-    /// To be sent as `cursor` for the page after this one; null at the end.
+    /// `cursor` for the next page; null at the end.
     pub next_cursor: Option<String>,
 }
 
@@ -102,29 +102,29 @@ pub struct CollectionPage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DocumentDeletion {
-    /// Whether there was one.
+    /// True if the document existed.
     pub deleted: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentsRequest {
-    /// At most 200, as they are sent.
+    /// At most 200 ids.
     pub ids: Vec<String>,
 }
 
-/// What a collection is now.
+/// Current state of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RegisteredCollection {
     pub indexes: Vec<RegisteredIndex>,
-    /// The field of a document that, where it is there, must hold the document's id.
+    /// Field that must contain the document's id, if the document has it.
     pub key: Option<String>,
     pub name: String,
 }
 
-/// What the collections are now.
+/// Current state of the collections.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -132,14 +132,14 @@ pub struct RegisteredCollections {
     pub collections: Vec<RegisteredCollection>,
 }
 
-/// An index of a collection.
+/// Index of a collection.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RegisteredIndex {
-    /// Names with dots between for a field in nested objects, such as `owner.name`.
+    /// Field name; names separated by dots for nested objects, for example `owner.name`.
     pub field: String,
-    /// What the index holds.
+    /// Type of the index.
     #[serde(rename = "type")]
     pub kind: IndexType,
     pub state: IndexState,

@@ -6,60 +6,60 @@ use uuid::Uuid;
 use super::{StatisticPeriod, StatisticValue};
 use crate::Amount;
 
-/// What to add to a balance, or to take from it.
+/// Change of a balance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BalanceModification {
-    /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
+    /// Amount to add, or to subtract if negative: at most 4 decimal places, up to 900 trillion.
     pub amount: Amount,
     pub currency: String,
-    /// Refuse the change, whole, where it would leave the currency's bounds; otherwise it is cut to them.
+    /// Refuse the whole change if the balance would leave the currency's bounds; otherwise the change is cut to them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact: Option<bool>,
-    /// For the ledger.
+    /// Reason for the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A change of a balance, as part of a transaction.
+/// Change of a balance, as part of a transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BalanceOperation {
-    /// What to add, or to take if negative: at most 4 digits behind the point, up to 900 trillion in size.
+    /// Amount to add, or to subtract if negative: at most 4 decimal places, up to 900 trillion.
     pub amount: Amount,
     pub currency: String,
     pub owner_key: String,
     pub owner_type: String,
 }
 
-/// Changes of balances that are made together.
+/// Atomic changes of balances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BalanceTransaction {
-    /// Applied in this order: what a later one brings does not help an earlier one.
+    /// Operations, applied in this order: the result of a later one cannot enable an earlier one.
     pub operations: Vec<BalanceOperation>,
-    /// For the ledger, with each of them.
+    /// Reason for the ledger entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A balance after a change.
+/// Balance after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChangedBalance {
-    /// What was added.
+    /// Applied amount.
     pub applied: Amount,
-    /// After the change.
+    /// New balance.
     pub balance: Amount,
     pub currency_name: String,
-    /// The id of the change's ledger entry.
+    /// Id of the change's ledger entry.
     pub ledger_id: i64,
     pub owner_key: String,
     pub owner_type: String,
 }
 
-/// Who has most of a currency.
+/// Owners with the highest balances of a currency.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -69,30 +69,30 @@ pub struct CurrencyLeaderboard {
     pub owner_type: String,
 }
 
-/// A place on a currency's leaderboard.
+/// Entry of a currency's leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CurrencyRank {
     pub owner_key: String,
-    /// 1, 2, 3 …: nobody shares one.
+    /// Rank 1, 2, 3 …, without ties.
     pub rank: i64,
     pub value: Amount,
 }
 
-/// A balance after a change.
+/// Balance after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModifiedBalance {
-    /// What was added: less, where it was cut to the currency's bounds.
+    /// Applied amount; smaller if it was cut to the currency's bounds.
     pub applied: Amount,
-    /// What was to be added.
+    /// Requested amount.
     pub asked: Amount,
-    /// After the change.
+    /// New balance.
     pub balance: Amount,
     pub currency_name: String,
-    /// The id of the change's ledger entry.
+    /// Id of the change's ledger entry.
     pub ledger_id: i64,
 }
 
@@ -108,7 +108,7 @@ pub struct OwnerStatistics {
     pub statistics: Vec<StatisticValue>,
 }
 
-/// Who has most of a statistic.
+/// Owners with the highest values of a statistic.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -120,24 +120,24 @@ pub struct StatisticLeaderboard {
     pub statistic_name: String,
 }
 
-/// A place on a statistic's leaderboard.
+/// A rank in a statistic's leaderboard.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StatisticRank {
     pub owner_key: String,
-    /// 1, 2, 3 …: nobody shares one.
+    /// 1, 2, 3 …, never shared.
     pub rank: i64,
     pub value: f64,
 }
 
-/// A transaction that was made.
+/// A completed transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TransactionReceipt {
-    /// The balances after each operation, in the order of the request.
+    /// Balances after each operation, in the order of the request.
     pub balances: Vec<ChangedBalance>,
-    /// The ledger's entries name it.
+    /// Id in the ledger's entries.
     pub transaction_id: Uuid,
 }

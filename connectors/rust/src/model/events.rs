@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::{LiveServer, Punishment, WorldLeaseState};
 
-/// What happened to a punishment.
+/// Change of a punishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub enum PunishmentAction {
     Unknown,
 }
 
-/// The catalog's version after a change.
+/// Version of the catalog after a change.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -26,77 +26,77 @@ pub struct CatalogVersion {
     pub version: i64,
 }
 
-/// A line of chat, as it is sent to the hub and as the `CHAT` event carries it.
+/// Chat message, as sent to the hub and in the `CHAT` event.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ChatMessage {
-    /// Whether the name has the rank's color, too.
+    /// True if the name also has the rank's color.
     pub color_name_also: Option<bool>,
     pub message: String,
     pub player_name: String,
     pub player_uuid: Uuid,
-    /// What is shown before the name.
+    /// Prefix shown before the name.
     pub rank: Option<String>,
     pub rank_bold: Option<bool>,
     pub rank_color: Option<String>,
-    /// The server it was said on.
+    /// Server on which it was sent.
     pub server_id: String,
     pub server_type: Option<String>,
-    /// The world it was said in.
+    /// World in which it was sent.
     pub world: Option<String>,
 }
 
-/// What a document is known by.
+/// Key of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConfigKey {
-    /// Whom it is for, such as a type of server.
+    /// Target group, for example a type of server.
     pub group: String,
-    /// What it is about, such as a plugin.
+    /// Subject, for example a plugin.
     pub namespace: String,
 }
 
-/// A server is to run a console command.
+/// Request to run a console command on a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ConsoleCommandOrder {
     pub command: String,
-    /// To be sent back with the outcome.
+    /// Id to return with the outcome.
     pub request_id: String,
-    /// How long the caller waits for the outcome.
+    /// Time for which the caller waits for the outcome.
     pub timeout_ms: i64,
 }
 
-/// What of a network's permissions changed.
+/// A change of a network's permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionsChange {
-    /// The group that was put or deleted: what all players may do may have changed.
+    /// Group that was put or deleted: the effective permissions of all players may have changed.
     pub group_id: Option<String>,
-    /// The player whose own nodes changed.
+    /// Player whose own nodes changed.
     pub player_uuid: Option<Uuid>,
-    /// Rises with every change; effective permissions of this revision or a later one have it.
+    /// Rises with every change; effective permissions of this revision or a later one include it.
     pub revision: i64,
 }
 
-/// A player came online, went offline or went to another server.
+/// A player came online, went offline or switched servers.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlayerPresence {
     pub player_name: Option<String>,
     pub player_uuid: Uuid,
-    /// The server the player came from; null unless they switched.
+    /// Previous server of a player who switched; else null.
     pub previous_server_id: Option<String>,
     /// The server the player is on now, or has left.
     pub server_id: String,
 }
 
-/// A punishment was created, revoked, or has expired.
+/// A punishment was created or revoked, or has expired.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -110,9 +110,9 @@ pub struct PunishmentChange {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadyWorld {
-    /// Its node; null where it went offline meanwhile.
+    /// Its node; null if it went offline meanwhile.
     pub server: Option<LiveServer>,
-    /// The lease's number, as `open` answered it.
+    /// Number of the lease, as in the answer of `open`.
     pub world_instance_id: String,
 }
 
@@ -121,9 +121,9 @@ pub struct ReadyWorld {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReplacedSigningSecret {
-    /// The new one.
+    /// New secret.
     pub signing_secret: String,
-    /// Until when the old one is good, too.
+    /// Time until which the old secret is valid.
     pub valid_until: i64,
 }
 
@@ -132,17 +132,17 @@ pub struct ReplacedSigningSecret {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerPresence {
-    /// The server as it is now, or as it was last.
+    /// The server's current or last state.
     pub server: LiveServer,
 }
 
-/// A player is to be sent to another server.
+/// Command to transfer a player to another server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SignedTransferCommand {
     pub expires_at: i64,
-    /// Where players reach the target.
+    /// Address of the target for players.
     pub host: String,
     pub issued_at: i64,
     pub player_uuid: Uuid,
@@ -150,27 +150,27 @@ pub struct SignedTransferCommand {
     pub target_server_id: String,
     pub target_world_id: Option<String>,
     pub transfer_id: Uuid,
-    /// For each signing secret that is good, `v1,` and the base64 of an HMAC; spaces between.
+    /// For each valid signing secret, `v1,` and the base64 of an HMAC, separated by spaces.
     pub signature: String,
 }
 
-/// A node is to boot a world.
+/// Order to a node to boot a world.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorldBootOrder {
-    /// The newest snapshot; null: the world begins anew.
+    /// Newest snapshot; null: the world starts empty.
     pub blob_key: Option<String>,
-    /// To be sent back in the callbacks.
+    /// Fence for the callbacks.
     pub fence: i64,
     pub game_id: String,
-    /// How long the lease lasts unless a heartbeat renews it.
+    /// Duration of the lease unless a heartbeat renews it.
     pub lease_ms: i64,
     pub owner: WorldOwner,
     /// PERSISTENT or EPHEMERAL.
     pub persistence: String,
     pub seed: Option<WorldSeed>,
-    /// Where to get it; null where there is none, or where a node keeps it in a store of its own.
+    /// URL of the snapshot; null if there is none, or if a node keeps it in its own store.
     pub snapshot_url: Option<String>,
     pub world_gen: Option<String>,
     /// The lease, which the node names in its callbacks.
@@ -178,7 +178,7 @@ pub struct WorldBootOrder {
     pub world_key: String,
 }
 
-/// Whose world it is.
+/// Owner of a world.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -187,41 +187,41 @@ pub struct WorldOwner {
     pub scope: String,
 }
 
-/// A node is to save a world, or to unload it.
+/// Order to a node to save or unload a world.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorldSaveOrder {
-    /// To be sent back in the callbacks.
+    /// Fence for the callbacks.
     pub fence: i64,
-    /// `IDLE`, `RELEASED`, or what the caller of `snapshot` said.
+    /// `IDLE`, `RELEASED`, or the reason of the caller of `snapshot`.
     pub reason: String,
-    /// The lease.
+    /// Number of the lease.
     pub world_id: i64,
 }
 
-/// What a new world is made from; handed to the node as it was sent.
+/// Source of a new world; passed to the node unchanged.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorldSeed {
-    /// What `ref` is written in.
+    /// Format of `ref`.
     pub format: Option<String>,
-    /// What to begin with, such as a template's name or a URL.
+    /// Initial content, such as a template's name or a URL.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
-    /// Where in the world it goes.
+    /// Position in the world.
     pub x: Option<f64>,
     pub y: Option<f64>,
     pub z: Option<f64>,
 }
 
-/// The state that a world's lease has come to.
+/// New state of a world's lease.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorldStateChange {
     pub state: WorldLeaseState,
-    /// The lease's number, as text.
+    /// Number of the lease, as text.
     pub world_instance_id: String,
 }

@@ -9,7 +9,7 @@ use super::LanguageSource;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DefaultMessages {
-    /// What each message says, at most 16,384 characters, by a key of at most 255; its bytes as JSON are counted
+    /// Message texts, at most 16,384 characters, by keys of at most 255; their size as JSON is limited
     /// (`messageBytes`).
     pub entries: HashMap<String, String>,
     pub locale: String,
@@ -20,33 +20,33 @@ pub struct DefaultMessages {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InsertedMessages {
-    /// How many messages had no default before.
+    /// Number of messages without an earlier default.
     pub inserted: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LanguageChoice {
-    /// Null unsets the language, whatever the source.
+    /// Locale; null unsets the language, regardless of the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locale: Option<String>,
-    /// PLAYER where the player chose it, AUTO where it was detected; PLAYER when absent.
+    /// PLAYER (default) if chosen by the player, AUTO if detected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<LanguageSource>,
 }
 
-/// A language the catalog speaks.
+/// Language of the catalog.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Locale {
-    /// A name for people; the locale itself until one is given.
+    /// Display name; initially the locale itself.
     pub display_name: String,
-    /// Whether players are to be offered it.
+    /// True if it is offered to players.
     pub enabled: bool,
-    /// Exactly one is.
+    /// True for exactly one locale.
     pub is_default: bool,
-    /// As it was first sent.
+    /// Locale in its first spelling.
     pub locale: String,
 }
 
@@ -56,10 +56,10 @@ pub struct Locale {
 #[non_exhaustive]
 pub struct LocalizationCatalog {
     pub default_locale: String,
-    /// The default first, then by name.
+    /// Locales: the default first, then by name.
     pub locales: Vec<Locale>,
-    /// What each message says, by locale and key.
+    /// Message texts by locale and key.
     pub messages: HashMap<String, HashMap<String, String>>,
-    /// Rises by one with every call that changes what the catalog says.
+    /// Version; increases by one with every call that changes the catalog.
     pub version: i64,
 }

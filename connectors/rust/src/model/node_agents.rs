@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a command went.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CommandStatus {
@@ -11,7 +11,7 @@ pub enum CommandStatus {
     Error,
 }
 
-/// Where a line was written to.
+/// Output stream of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputStream {
@@ -22,10 +22,10 @@ pub enum OutputStream {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {
-    /// Why it was not done.
+    /// Reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whatever the command asked for: `{"content"}` for LOGS.
+    /// Result data: `{"content"}` for LOGS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
     pub status: CommandStatus,
@@ -41,17 +41,17 @@ impl CommandResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogBatch {
-    /// In their order.
+    /// Lines in order.
     pub lines: Vec<LogBatchLine>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogBatchLine {
-    /// When it was read.
+    /// Time at which the line was read.
     pub at: i64,
     pub stream: OutputStream,
-    /// Without its end; cut to 8 KiB.
+    /// Text without line break; truncated at 8 KiB.
     pub text: String,
 }
 
@@ -59,15 +59,15 @@ pub struct LogBatchLine {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LogBatchReceipt {
-    /// How many lines.
+    /// Number of accepted lines.
     pub accepted: i64,
 }
 
-/// What an agent is to do.
+/// Commands for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PendingCommands {
-    /// Each a JSON object in a text.
+    /// Commands, each a JSON object as text.
     pub commands: Vec<String>,
 }

@@ -14,13 +14,13 @@ pub struct PermissionGroup {
     pub chat_prefix_color: Option<String>,
     pub display_name: Option<String>,
     pub group_id: String,
-    /// Without those that have expired; by node, context and world.
+    /// Nodes that have not expired, by node, context and world.
     pub permissions: Vec<PermissionNode>,
-    /// Of several groups the one with the higher priority comes first.
+    /// Groups with a higher priority take precedence.
     pub priority: i64,
 }
 
-/// A group as it shall be from now on.
+/// New content of a group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionGroupUpdate {
@@ -32,33 +32,34 @@ pub struct PermissionGroupUpdate {
     pub chat_prefix_color: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// Not looked at: the id in the path counts.
+    /// Ignored: the id in the path counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group_id: Option<String>,
-    /// All of its nodes, at most 2,000: those it had before and that are not named here are gone.
+    /// All nodes of the group, at most 2,000; nodes that are not listed are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Vec<PermissionNodeInput>>,
-    /// 0 when absent.
+    /// Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
 }
 
-/// What is allowed or denied, where and until when. Known by `node`, `context` and `world` together.
+/// A permission that is allowed or denied, in a context and until a time. Identified by `node`, `context` and `world`
+/// together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionNodeInput {
-    /// `key=value` pairs with commas between; a word alone is a server; absent, null, blank or `global` is everywhere.
+    /// `key=value` pairs separated by commas; a single word is a server; absent, null, blank or `global` is everywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// When it ends; absent or null is never.
+    /// Expiry; absent or null is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
-    /// Such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
+    /// Name, such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
     pub node: String,
-    /// `false` denies; `true` when absent.
+    /// `false` denies. Default: `true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<bool>,
-    /// The world it applies in; absent, null, blank or `global` is every world.
+    /// World it applies in; absent, null, blank or `global` is every world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world: Option<String>,
 }

@@ -19,7 +19,7 @@ pub enum LanguageSource {
     Unknown,
 }
 
-/// The four kinds. Read in any case.
+/// The four kinds. Case-insensitive in requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub enum PunishmentKind {
     Unknown,
 }
 
-/// What a statistic is counted over. Read in any case.
+/// Period of a statistic. Case-insensitive in requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -47,14 +47,14 @@ pub enum StatisticPeriod {
     Unknown,
 }
 
-/// What an owner has of a currency.
+/// An owner's balance of a currency.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CurrencyBalance {
-    /// Exact, with at most 4 digits behind the point.
+    /// Exact amount, with at most 4 decimal places.
     pub balance: Amount,
-    /// The currency.
+    /// Name of the currency.
     pub currency_name: String,
 }
 
@@ -63,46 +63,46 @@ pub struct CurrencyBalance {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DataEntry {
-    /// The JSON text as it was written.
+    /// JSON text as written.
     pub data: String,
     pub game_mode: String,
     pub namespace: String,
-    /// Counts the writes, from 1. Name it in a write that must not undo another's.
+    /// Number of the write, from 1. Send it in a write that must not overwrite another one's.
     pub version: i64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DataUpdate {
-    /// The text of one JSON value, at most 256 KiB; it is kept byte for byte.
+    /// One JSON value as text, at most 256 KiB; it is stored byte for byte.
     pub data: String,
-    /// The version this write builds on; any other than the stored one is 409. Absent: whatever is stored is
-    /// overwritten. Where nothing is stored it counts for nothing.
+    /// Version this write builds on; any other than the stored one is 409. Absent: the stored data is overwritten.
+    /// Ignored if nothing is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<i64>,
 }
 
-/// What a player may do.
+/// Effective permissions of a player.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EffectivePermissions {
-    /// With `explain=true`: why, in the order asked.
+    /// Only with `explain=true`: the deciding nodes, in the order of the request.
     pub explanation: Option<Vec<PermissionExplanation>>,
-    /// The groups that count, in the order they do.
+    /// Groups of the player, in order of precedence.
     pub groups: Vec<String>,
-    /// What is decided of each node asked for, as it was asked for; null where nothing is. Without `node` all that
-    /// something is said of, in lower case, wildcards as such.
+    /// Decision per requested node, spelled as requested; null if undecided. Without `node`, all decided nodes, in
+    /// lower case, wildcards included.
     pub permissions: HashMap<String, Option<bool>>,
     pub player_uuid: Uuid,
     /// Rises with every change of the network's groups and of the player's own nodes. A `PERMISSIONS_UPDATED` of this
-    /// revision or an earlier one is in here already.
+    /// revision or an earlier one is already included.
     pub revision: i64,
-    /// When this answer changes without a `PERMISSIONS_UPDATED`, because a node expires; null: never.
+    /// Time at which this answer changes without a `PERMISSIONS_UPDATED`, because a node expires; null: never.
     pub valid_until: Option<i64>,
 }
 
-/// What a statistic came to.
+/// New values of a statistic.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -118,71 +118,71 @@ pub struct IncrementedStatistic {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct IpRecord {
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     pub country: Option<String>,
     pub first_seen: i64,
-    /// When it was located: addresses are looked up as they are read. Null where it could not be.
+    /// Time of the look-up: addresses are located when they are read. Null if it failed.
     pub geo_resolved_at: Option<i64>,
     pub ip_address: String,
     pub last_seen: i64,
-    /// Null where it could not be located.
+    /// Null if it could not be located.
     pub region: Option<String>,
 }
 
-/// A player with what is kept for them, and where they are.
+/// A player with their stored data and their location.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LivePlayerProfile {
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     pub country: Option<String>,
     pub currencies: Vec<CurrencyBalance>,
     pub first_seen: i64,
-    /// The engine first said; null until one was.
+    /// First reported engine; null until one was reported.
     pub game_type: Option<String>,
-    /// When the player was last loaded, joined a server or left one.
+    /// Time at which the player was last loaded, joined a server or left one.
     pub last_seen: i64,
-    /// Those of the game mode asked for.
+    /// Namespaces of the requested game mode.
     pub namespaces: Vec<NamespaceData>,
-    /// Where the player is routed from; `UNKNOWN` until an address could be located.
+    /// Region the player is routed from; `UNKNOWN` until an address is located.
     pub region: String,
-    /// The name last said; null until one was.
+    /// Last reported name; null until one was reported.
     pub username: Option<String>,
     pub uuid: Uuid,
-    /// Null for one who is offline.
+    /// Null if the player is offline.
     pub connection: Option<PlayerConnection>,
     pub online: bool,
 }
 
-/// A player who was loaded, with what was to be included.
+/// A loaded player, with the included areas.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LoadedPlayer {
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     pub country: Option<String>,
     pub currencies: Vec<CurrencyBalance>,
     pub first_seen: i64,
-    /// The engine first said; null until one was.
+    /// First reported engine; null until one was reported.
     pub game_type: Option<String>,
-    /// When the player was last loaded, joined a server or left one.
+    /// Time at which the player was last loaded, joined a server or left one.
     pub last_seen: i64,
-    /// Those of the game mode asked for.
+    /// Namespaces of the requested game mode.
     pub namespaces: Vec<NamespaceData>,
-    /// Where the player is routed from; `UNKNOWN` until an address could be located.
+    /// Region the player is routed from; `UNKNOWN` until an address is located.
     pub region: String,
-    /// The name last said; null until one was.
+    /// Last reported name; null until one was reported.
     pub username: Option<String>,
     pub uuid: Uuid,
     /// With `include=balances`.
     pub balances: Option<Vec<CurrencyBalance>>,
-    /// With `include=data:NAMESPACE`: by namespace, in the game mode; null where nothing is stored.
+    /// With `include=data:NAMESPACE`: data by namespace, in the game mode; null if nothing is stored.
     pub data: Option<HashMap<String, Option<VersionedData>>>,
     /// With `include=language`.
     pub language: Option<PlayerLanguage>,
-    /// With `include=permissions`: what the player may do, without any context.
+    /// With `include=permissions`: effective permissions without any context.
     pub permissions: Option<EffectivePermissions>,
-    /// With `include=punishments`: those in force for the player and, where `ip` is sent, for the address.
+    /// With `include=punishments`: those in force for the player and, with `ip`, for the address.
     pub punishments: Option<Vec<Punishment>>,
     /// With `include=statistics`: those of the game mode.
     pub statistics: Option<PlayerStatistics>,
@@ -193,53 +193,54 @@ pub struct LoadedPlayer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NamespaceData {
-    /// The JSON text as it was written.
+    /// JSON text as written.
     pub data: String,
     pub namespace: String,
     pub version: i64,
 }
 
-/// Why a node is allowed or denied.
+/// Reason for which a node is allowed or denied.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionExplanation {
     /// The stored node that decided.
     pub decided_by: Option<PermissionNode>,
-    /// The group that holds the deciding node; null where the player does.
+    /// Group that holds the deciding node; null if the player does.
     pub group: Option<String>,
     pub node: String,
-    /// The groups from the player to that one.
+    /// Groups from the player to that group.
     pub through: Vec<String>,
-    /// Null where nothing is said of it.
+    /// Null if undecided.
     pub value: Option<bool>,
 }
 
-/// What is allowed or denied, where and until when. Known by `node`, `context` and `world` together.
+/// A permission that is allowed or denied, in a context and until a time. Identified by `node`, `context` and `world`
+/// together.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PermissionNode {
-    /// `key=value` pairs with commas between; a word alone is a server; absent, null, blank or `global` is everywhere.
+    /// `key=value` pairs separated by commas; a single word is a server; absent, null, blank or `global` is everywhere.
     pub context: Option<String>,
-    /// When it ends; absent or null is never.
+    /// Expiry; absent or null is never.
     pub expires_at: Option<i64>,
-    /// Such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
+    /// Name, such as `essentials.fly`, `essentials.*`, `*`, or `group.vip` for membership of a group.
     pub node: String,
-    /// `false` denies; `true` when absent.
+    /// `false` denies. Default: `true`.
     pub value: bool,
-    /// The world it applies in; absent, null, blank or `global` is every world.
+    /// World it applies in; absent, null, blank or `global` is every world.
     pub world: Option<String>,
 }
 
-/// Where a player is.
+/// Location of a player.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlayerConnection {
     pub server_id: String,
     pub server_type: String,
-    /// Null until a world was said.
+    /// Null until a world is reported.
     pub world_id: Option<String>,
 }
 
@@ -268,35 +269,35 @@ pub struct PlayerStatistics {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlayerSummary {
-    /// Null for one who is offline.
+    /// Null if the player is offline.
     pub connection: Option<PlayerConnection>,
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     pub country: Option<String>,
     pub first_seen: i64,
-    /// The engine first said; null until one was.
+    /// First reported engine; null until one was reported.
     pub game_type: Option<String>,
-    /// When the player was last loaded, joined a server or left one.
+    /// Time at which the player was last loaded, joined a server or left one.
     pub last_seen: i64,
     pub online: bool,
-    /// Where the player is routed from; `UNKNOWN` until an address could be located.
+    /// Region the player is routed from; `UNKNOWN` until an address is located.
     pub region: String,
-    /// The name last said; null until one was.
+    /// Last reported name; null until one was reported.
     pub username: Option<String>,
     pub uuid: Uuid,
 }
 
-/// One page of a list.
+/// Page of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PlayerSummaryPage {
-    /// The rows of this page.
+    /// Rows of this page.
     pub items: Vec<PlayerSummary>,
-    /// The most rows a page has.
+    /// Maximum number of rows per page.
     pub limit: i64,
-    /// Which page this is; the first is 0.
+    /// Number of this page, from 0.
     pub page: i64,
-    /// How many rows there are on all pages.
+    /// Number of rows on all pages.
     pub total: i64,
 }
 
@@ -305,24 +306,24 @@ pub struct PlayerSummaryPage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Punishment {
-    /// In force now. A kick never is.
+    /// True if in force now. A kick never is.
     pub active: bool,
     /// Milliseconds; null is permanent.
     pub duration_ms: Option<i64>,
-    /// When its time runs out; null is never.
+    /// Expiry; null is never.
     pub expires_at: Option<i64>,
     /// Counted from 1 in the network.
     pub id: i64,
-    /// The address it was made for, or the player's when it was made.
+    /// The punished address, or the player's address at its creation.
     pub ip_address: Option<String>,
-    /// Whether it covers addresses: the one below, and those the player is seen with later.
+    /// True if it also matches addresses: the one below, and those the player is seen with later.
     pub ip_based: bool,
     pub issued_at: i64,
     pub issuer_name: Option<String>,
     pub issuer_uuid: Option<Uuid>,
-    /// The name when it was made.
+    /// The player's name at its creation.
     pub player_name: Option<String>,
-    /// Null for one by name alone, or of an address alone.
+    /// Null for one by name or address only.
     pub player_uuid: Option<Uuid>,
     pub reason: Option<String>,
     #[serde(rename = "type")]
@@ -332,21 +333,21 @@ pub struct Punishment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatisticIncrement {
-    /// What to add; may be negative.
+    /// Amount to add; may be negative.
     pub amount: f64,
-    /// Absent: `global`.
+    /// Default: `global`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game_mode: Option<String>,
     pub name: String,
 }
 
-/// The value of a statistic in a period.
+/// Value of a statistic in a period.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StatisticValue {
     pub game_mode: String,
-    /// The first day of the period, in UTC; `1970-01-01` for the lifetime.
+    /// First day of the period, in UTC; `1970-01-01` for the lifetime.
     pub period_start: String,
     pub period_type: StatisticPeriod,
     pub statistic_name: String,
@@ -359,8 +360,8 @@ pub struct StatisticValue {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct VersionedData {
-    /// The JSON text as it was written.
+    /// JSON text as written.
     pub data: String,
-    /// To be named by the next write.
+    /// Version to send in the next write.
     pub version: i64,
 }

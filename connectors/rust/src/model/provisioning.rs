@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::ProvisioningPhase;
 
-/// Which node agent this hub hands out.
+/// The current node agent of this hub.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AgentVersion {
-    /// The script's SHA-256 in hexadecimal.
+    /// SHA-256 of the script in hexadecimal.
     pub sha256: String,
-    /// The hub's Ed25519 signature of the script, in hexadecimal: over `hub agent`, a NUL and the 32 bytes of the
+    /// The hub's Ed25519 signature of the script in hexadecimal: over `hub agent`, a NUL and the 32 bytes of the
     /// SHA-256.
     pub signature: String,
 }
@@ -20,9 +20,9 @@ pub struct AgentVersion {
 #[serde(rename_all = "camelCase")]
 pub struct AuthCode {
     pub server_id: String,
-    /// What they have to enter there.
+    /// Code to enter there.
     pub user_code: String,
-    /// Where somebody lets the machine in; an http or https address.
+    /// Address where a person signs the machine in; http or https.
     pub verify_url: String,
 }
 
@@ -30,7 +30,7 @@ pub struct AuthCode {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProvisioningState {
-    /// `AWAITING_AUTH`, or REGISTERED where nothing was noted because the server is in.
+    /// `AWAITING_AUTH`, or REGISTERED without any effect if the server has already registered.
     pub phase: ProvisioningPhase,
     pub server_id: String,
 }

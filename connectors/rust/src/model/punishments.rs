@@ -11,17 +11,17 @@ pub struct AddressPunishmentRequest {
     /// Milliseconds; absent or null is permanent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// IPv4 or IPv6; null or blank does nothing.
+    /// IPv4 or IPv6; null or blank has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ip_address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer_name: Option<String>,
-    /// Absent where the console punishes.
+    /// Absent if issued by the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer_uuid: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// In any case. Required unless there is no address.
+    /// Case-insensitive. Required unless `ipAddress` is null or blank.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<PunishmentKind>,
 }
@@ -31,7 +31,7 @@ pub struct AddressPunishmentRequest {
 pub struct AddressUnban {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_name: Option<String>,
-    /// Absent where the console acts.
+    /// Absent if revoked by the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_uuid: Option<Uuid>,
     pub ip_address: String,
@@ -45,18 +45,18 @@ pub struct NamePunishmentRequest {
     /// Milliseconds; absent or null is permanent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    /// Also punishes the player's addresses: the last known one and later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ip_based: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer_name: Option<String>,
-    /// Absent where the console punishes.
+    /// Absent if issued by the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer_uuid: Option<Uuid>,
     pub player_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// In any case.
+    /// Case-insensitive.
     #[serde(rename = "type")]
     pub kind: PunishmentKind,
 }
@@ -81,10 +81,10 @@ impl NamePunishmentRequest {
 pub struct NameUnban {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_name: Option<String>,
-    /// Absent where the console acts.
+    /// Absent if revoked by the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_uuid: Option<Uuid>,
-    /// Whether the bans that cover the player's last known address end too.
+    /// Also revokes the bans of the player's last known address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub also_unban_last_ip: Option<bool>,
     pub player_name: String,
@@ -106,7 +106,7 @@ pub struct PlayerAddress {
 pub struct PunishmentRemoval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_name: Option<String>,
-    /// Absent where the console acts.
+    /// Absent if revoked by the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_uuid: Option<Uuid>,
     pub punishment_id: i64,
@@ -120,12 +120,12 @@ pub struct PunishmentRequest {
     /// Milliseconds; absent or null is permanent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Whether it covers the player's addresses too: the last one known and those seen later.
+    /// Also punishes the player's addresses: the last known one and later ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ip_based: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer_name: Option<String>,
-    /// Absent where the console punishes.
+    /// Absent if issued by the console.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer_uuid: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ pub struct PunishmentRequest {
     pub player_uuid: Uuid,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// In any case.
+    /// Case-insensitive.
     #[serde(rename = "type")]
     pub kind: PunishmentKind,
 }

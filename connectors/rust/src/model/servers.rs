@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What the provisioner shall bring a machine to.
+/// Desired state of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -15,7 +15,7 @@ pub enum DesiredState {
     Unknown,
 }
 
-/// How far a machine is.
+/// Phase of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -28,7 +28,7 @@ pub enum ProvisioningPhase {
     Unknown,
 }
 
-/// How the hub reaches a server.
+/// Connection of the hub to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -41,7 +41,7 @@ pub enum ServerConnectivity {
     Unknown,
 }
 
-/// What a server is for.
+/// Role of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -53,7 +53,7 @@ pub enum ServerRole {
     Unknown,
 }
 
-/// Whether a server is there.
+/// Status of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -69,13 +69,13 @@ pub enum ServerStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsoleCommandReport {
-    /// Why it failed.
+    /// Reason for the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the command printed.
+    /// Output of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// That of the `EXECUTE_COMMAND` event.
+    /// Id from the `EXECUTE_COMMAND` event.
     pub request_id: String,
     pub success: bool,
 }
@@ -93,7 +93,7 @@ pub struct HeartbeatPlayer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListedServer {
-    /// What its connector said of itself.
+    /// Build of its connector, as reported.
     pub build_info: Option<ServerBuild>,
     pub connectivity: Option<ServerConnectivity>,
     /// Its container; null unless a node agent has polled for it in the last 30 s.
@@ -101,26 +101,26 @@ pub struct ListedServer {
     pub display_name: Option<String>,
     pub first_seen: i64,
     pub game_type: Option<String>,
-    /// Two upper-case letters.
+    /// ISO country code of two upper-case letters.
     pub geo_country: Option<String>,
-    /// UNKNOWN where it could not be located.
+    /// UNKNOWN if it could not be located.
     pub geo_region: Option<String>,
-    /// Where players last reached it.
+    /// Last address for players.
     pub last_host: Option<String>,
-    /// See `lastHost`.
+    /// Last port for players.
     pub last_port: Option<u32>,
-    /// Its last heartbeat, while it is online.
+    /// Time of its last heartbeat.
     pub last_seen: i64,
-    /// What it is doing; null while it is offline.
+    /// Live state; null while it is offline.
     pub live: Option<LiveServer>,
-    /// How many players fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     pub max_players: Option<u32>,
     pub online: bool,
-    /// What it runs on.
+    /// Platform it runs on.
     pub platform: Option<ServerPlatform>,
-    /// The ports it is known to serve on.
+    /// Ports it is known to serve on.
     pub ports: Option<Vec<ServerPort>>,
-    /// The hub had its machine made.
+    /// True if its machine was provisioned.
     pub provisioned: Option<bool>,
     pub role: Option<ServerRole>,
     pub server_id: String,
@@ -129,18 +129,18 @@ pub struct ListedServer {
     pub provisioning: Option<ProvisioningInfo>,
 }
 
-/// One page of a list.
+/// Page of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListedServerPage {
-    /// The rows of this page.
+    /// Rows of this page.
     pub items: Vec<ListedServer>,
-    /// The most rows a page has.
+    /// Maximum number of rows per page.
     pub limit: i64,
-    /// Which page this is; the first is 0.
+    /// Number of this page, from 0.
     pub page: i64,
-    /// How many rows there are on all pages.
+    /// Number of rows on all pages.
     pub total: i64,
 }
 
@@ -149,45 +149,43 @@ pub struct ListedServerPage {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LiveServer {
-    /// Players on it.
+    /// Number of players on it.
     pub current_players: u32,
-    /// What players call it.
+    /// Display name for players.
     pub display_name: Option<String>,
-    /// There is a limit and it is reached.
+    /// True if there is a limit and it is reached.
     pub full: bool,
-    /// What is going on on it.
+    /// State of its game.
     pub game_state: Option<String>,
-    /// The engine it runs on.
+    /// Engine of the server.
     pub game_type: Option<String>,
-    /// Where players reach it.
+    /// Address for players.
     pub host: String,
-    /// Not full and, if it is a minigame, IDLE, WAITING or STARTING.
+    /// True if not full and, for a minigame, IDLE, WAITING or STARTING.
     pub joinable: bool,
-    /// When it last said that it is there.
+    /// Time of its last heartbeat.
     pub last_heartbeat: i64,
-    /// How many fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     pub max_players: u32,
-    /// Its game needs players to start.
+    /// True if its game needs players to start.
     pub minigame_server: bool,
-    /// For people.
+    /// Human-readable number of players.
     pub player_count_display: String,
-    /// How many of those are missing.
+    /// Number of players still missing to start.
     pub players_needed_to_start: u32,
-    /// Players its game needs to start; 0: it is no minigame.
+    /// Number of players its game needs to start; 0: not a minigame.
     pub players_to_start: u32,
-    /// See `host`.
+    /// Port for players.
     pub port: u32,
-    /// Where it is; UNKNOWN where that is not known.
+    /// Region of the server; UNKNOWN if it could not be located.
     pub region: String,
-    /// Its id.
     pub server_id: String,
-    /// What kind of server it is; players are matched by it.
+    /// Type of the server; matches select by it.
     pub server_type: String,
-    /// When it came online.
+    /// Time at which it came online.
     pub started_at: i64,
     /// The larger of `currentPlayers` and the sum over its worlds.
     pub total_players: u64,
-    /// Its worlds.
     pub worlds: Vec<LiveWorld>,
 }
 
@@ -196,29 +194,29 @@ pub struct LiveServer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct LiveWorld {
-    /// Players in it, as its server last said.
+    /// Number of players in it, as last reported by its server.
     pub current_players: u32,
-    /// What players call it.
+    /// Display name for players.
     pub display_name: Option<String>,
-    /// There is a limit and it is reached.
+    /// True if there is a limit and it is reached.
     pub full: bool,
-    /// What is going on in it.
+    /// State of its game.
     pub game_state: Option<String>,
-    /// Not full and, if it is a minigame, IDLE, WAITING or STARTING.
+    /// True if not full and, for a minigame, IDLE, WAITING or STARTING.
     pub joinable: bool,
-    /// How many fit; 0: no limit.
+    /// Maximum number of players; 0: no limit.
     pub max_players: u32,
-    /// Its game needs players to start.
+    /// True if its game needs players to start.
     pub minigame_world: bool,
-    /// For people.
+    /// Human-readable number of players.
     pub player_count_display: String,
-    /// How many of those are missing.
+    /// Number of players still missing to start.
     pub players_needed_to_start: u32,
-    /// Players its game needs to start; 0: it is no minigame.
+    /// Number of players its game needs to start; 0: not a minigame.
     pub players_to_start: u32,
-    /// Its id, unique on its server.
+    /// Id, unique on its server.
     pub world_id: String,
-    /// What kind of world it is; players are matched by it.
+    /// Type of the world; matches select by it.
     pub world_type: Option<String>,
 }
 
@@ -228,9 +226,9 @@ pub struct PlayerJoin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub player_name: Option<String>,
     pub player_uuid: Uuid,
-    /// The server the player has come to; it must be online.
+    /// Server that the player joined; it must be online.
     pub server_id: String,
-    /// Not looked at: the type is that of the register call.
+    /// Ignored: the type is that of the register call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_type: Option<String>,
 }
@@ -238,24 +236,23 @@ pub struct PlayerJoin {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlayerWorldChange {
-    /// The world they are in now.
+    /// Current world.
     pub new_world_id: String,
     pub player_uuid: Uuid,
-    /// The world they were in; absent: the one last noted.
+    /// Previous world. Default: the last recorded one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_world_id: Option<String>,
-    /// The server the player is on.
+    /// Server that the player is on.
     pub server_id: String,
 }
 
-/// A plugin that runs on a server.
+/// A plugin on a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginReport {
-    /// Whether it is switched on.
+    /// True if it is enabled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
-    /// Its name.
     pub name: String,
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -273,7 +270,7 @@ pub struct PresenceRecord {
     pub server_type: String,
 }
 
-/// What is known of a machine that is being made.
+/// State of a machine that is being provisioned.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -281,14 +278,14 @@ pub struct ProvisioningInfo {
     pub desired_state: DesiredState,
     pub ipv4: Option<String>,
     pub phase: ProvisioningPhase,
-    /// Who makes it.
+    /// Name of the provider.
     pub provider: Option<String>,
     pub region: Option<String>,
-    /// What kind of machine it is.
+    /// Type of the machine.
     pub server_vm_type: Option<String>,
 }
 
-/// The build of a server's connector.
+/// Build of a server's connector.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -298,39 +295,39 @@ pub struct ServerBuild {
     pub version: Option<String>,
 }
 
-/// A server's container, as its node agent reports it.
+/// A server's container, as reported by its node agent.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerControl {
-    /// What the agent can do.
+    /// Capabilities of the agent.
     pub capabilities: Vec<String>,
-    /// Such as CREATED, RUNNING or EXITED.
+    /// State, such as CREATED, RUNNING or EXITED.
     pub container_state: Option<String>,
-    /// For people.
+    /// Human-readable status.
     pub container_status: Option<String>,
-    /// How it ended last; null while it never has.
+    /// Exit code of the last run; null if it never ended.
     pub exit_code: Option<i64>,
-    /// The node it runs on.
+    /// Node it runs on.
     pub node_id: String,
-    /// It ended for want of memory.
+    /// True if it was ended for lack of memory.
     pub out_of_memory: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerHeartbeat {
-    /// What is going on on it; absent: as it was.
+    /// State of its game. Default: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game_state: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform_version: Option<String>,
-    /// Everybody who is on it: who is not listed has left. Absent: as it was.
+    /// All players on it: unlisted ones have left. Default: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub players: Option<Vec<HeartbeatPlayer>>,
-    /// Players its game needs to start; absent: as it was.
+    /// Number of players its game needs to start. Default: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub players_to_start: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -342,15 +339,15 @@ pub struct ServerHeartbeat {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Vec<PluginReport>>,
     pub server_id: String,
-    /// Not looked at: the type is that of the register call.
+    /// Ignored: the type is that of the register call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_type: Option<String>,
-    /// All its worlds; absent: as they were.
+    /// All its worlds. Default: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worlds: Option<Vec<WorldReport>>,
 }
 
-/// The software a server runs on.
+/// Platform of a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -364,7 +361,7 @@ pub struct ServerPlatform {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerPort {
-    /// It was found in use rather than given by the hub.
+    /// True if it was detected in use rather than assigned by the hub.
     pub adopted: bool,
     pub port: u32,
     pub protocol: String,
@@ -373,26 +370,26 @@ pub struct ServerPort {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerRegistration {
-    /// What players call it.
+    /// Display name for players.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// What is going on on it. A minigame takes players in IDLE, WAITING and STARTING.
+    /// State of its game. A minigame accepts players in IDLE, WAITING and STARTING.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game_state: Option<String>,
-    /// The engine it runs on, one of those the hub is set up for.
+    /// Engine of the server, one of those configured at the hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game_type: Option<String>,
-    /// Where players reach it; blank or absent: the address this request comes from.
+    /// Address for players; blank or absent: the remote address of this request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// How many players fit; absent or 0: no limit.
+    /// Maximum number of players; absent or 0: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_players: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform_version: Option<String>,
-    /// Players its game needs to start; absent or 0: it is no minigame.
+    /// Number of players its game needs to start; absent or 0: not a minigame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub players_to_start: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -403,20 +400,20 @@ pub struct ServerRegistration {
     pub plugin_version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Vec<PluginReport>>,
-    /// Where players reach it, 1 to 65535.
+    /// Port for players, 1 to 65535.
     pub port: u16,
-    /// Its address as seen from outside, to find out where it is.
+    /// Its public address, used to locate it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_ip: Option<String>,
-    /// Where it is; absent: found by GeoIP from `publicIp`, `host` or the address this request comes from.
+    /// Region of the server. Default: GeoIP of `publicIp`, `host` or the remote address of this request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
-    /// GAME when absent.
+    /// Default: GAME.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<ServerRole>,
     /// Unique in the network.
     pub server_id: String,
-    /// What kind of server it is; players are matched by it.
+    /// Type of the server; matches select by it.
     pub server_type: String,
     /// Its worlds.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -427,37 +424,37 @@ pub struct ServerRegistration {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerSession {
-    /// How often to send a heartbeat, in milliseconds.
+    /// Interval of heartbeats, in milliseconds.
     pub heartbeat_interval_ms: i64,
-    /// Time after its last heartbeat at which the server is offline, in milliseconds.
+    /// Time after its last heartbeat at which the server goes offline, in milliseconds.
     pub offline_after_ms: i64,
     pub server_id: String,
-    /// Signed commands are verified with this; it is the same for all servers of the network.
+    /// Secret to verify signed commands with; the same for all servers of the network.
     pub signing_secret: String,
 }
 
-/// A world as its server reports it.
+/// A world as reported by its server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldReport {
-    /// Players in it; absent: 0.
+    /// Players in it. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_players: Option<u32>,
-    /// What players call it.
+    /// Display name for players.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// What is going on in it. A minigame takes players in IDLE, WAITING and STARTING.
+    /// State of its game. A minigame accepts players in IDLE, WAITING and STARTING.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub game_state: Option<String>,
-    /// How many fit; absent or 0: no limit.
+    /// Maximum number of players; absent or 0: no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_players: Option<u32>,
-    /// Players its game needs to start; absent or 0: it is no minigame.
+    /// Number of players its game needs to start; absent or 0: not a minigame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub players_to_start: Option<u32>,
     /// Unique on its server; of two with one id the later counts.
     pub world_id: String,
-    /// What kind of world it is; players are matched by it.
+    /// Type of the world; matches select by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world_type: Option<String>,
 }

@@ -7,27 +7,26 @@ use uuid::Uuid;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TransferOutcome {
-    /// The reason, for a person; null for a success.
+    /// Human-readable reason; null on success.
     pub error_message: Option<String>,
     pub player_uuid: Uuid,
-    /// `SUCCESS`: the command was handed to the server the player is on. Else one of `PLAYER_OFFLINE`,
-    /// `SERVER_NOT_FOUND`, `SERVER_OFFLINE`, `SERVER_FULL`, `WORLD_NOT_FOUND`, `ALREADY_ON_SERVER`, `NOT_CONNECTED` and
-    /// `FAILED`.
+    /// `SUCCESS`: the command was sent to the player's server. Else one of `PLAYER_OFFLINE`, `SERVER_NOT_FOUND`,
+    /// `SERVER_OFFLINE`, `SERVER_FULL`, `WORLD_NOT_FOUND`, `ALREADY_ON_SERVER`, `NOT_CONNECTED` and `FAILED`.
     pub result: String,
     pub success: bool,
-    /// Under this it is reported and read.
+    /// Id for reports and reads.
     pub transfer_id: Uuid,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TransferReport {
-    /// The reason, for a person.
+    /// Human-readable reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
-    /// The player who was to be sent.
+    /// The transferred player.
     pub player_uuid: Uuid,
-    /// `SUCCESS`, or an upper-case word for what went wrong, such as `FAILED`.
+    /// `SUCCESS`, or an upper-case word for the error, such as `FAILED`.
     pub result: String,
     pub transfer_id: Uuid,
 }
@@ -35,11 +34,11 @@ pub struct TransferReport {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TransferRequest {
-    /// Who is to be sent; they must be online.
+    /// Player to transfer; must be online.
     pub player_uuid: Uuid,
-    /// Where to.
+    /// Target server.
     pub target_server_id: String,
-    /// Into which of its worlds; absent: the server decides.
+    /// Target world. Default: the server decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_world_id: Option<String>,
 }

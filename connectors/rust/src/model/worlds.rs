@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::LiveServer;
 
-/// Where a lease is in its life.
+/// State of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
@@ -32,7 +32,7 @@ pub enum WorldOpenStatus {
     Unknown,
 }
 
-/// Whether a world is kept when it is unloaded.
+/// Persistence of a world after it is unloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WorldPersistence {
@@ -43,7 +43,7 @@ pub enum WorldPersistence {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeRelease {
-    /// The node that started anew.
+    /// Node that restarted.
     pub node_server_id: String,
 }
 
@@ -51,7 +51,7 @@ pub struct NodeRelease {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NodeReleaseCount {
-    /// How many leases that ended.
+    /// Number of leases that this ended.
     pub released: u64,
 }
 
@@ -59,23 +59,23 @@ pub struct NodeReleaseCount {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OpenedWorld {
-    /// The reason, for a person; null for a success.
+    /// Human-readable reason; null on success.
     pub error_message: Option<String>,
-    /// Where it is up.
+    /// Server on which it is up.
     pub matched_server: Option<LiveServer>,
-    /// Null where it cannot be had now.
+    /// Null if it is unavailable now.
     pub status: Option<WorldOpenStatus>,
     pub success: bool,
-    /// Names the slot that is kept for the owner for 15 seconds; null where none is needed or free.
+    /// Id of the slot that is reserved for the owner for 15 seconds; null if none is needed or free.
     pub transfer_id: Option<String>,
-    /// The lease's number, as `WORLD_READY` repeats it; as a `worldId`, the world's name on its server.
+    /// Number of the lease, repeated by `WORLD_READY`; as a `worldId`, the world's name on its server.
     pub world_instance_id: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotRequest {
-    /// Handed to the node; `REQUESTED` when absent.
+    /// Passed to the node. Default: `REQUESTED`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -84,59 +84,58 @@ pub struct SnapshotRequest {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SnapshotUpload {
-    /// The snapshot's name for `unloaded` and `heartbeat`.
+    /// Name of the snapshot for `unloaded` and `heartbeat`.
     pub blob_key: String,
-    /// Until when the upload may begin.
+    /// Time until which the upload may begin.
     pub expires_at: i64,
-    /// Headers to send with them.
+    /// Headers of the upload.
     pub headers: HashMap<String, String>,
     pub method: String,
-    /// Where the bytes go.
+    /// Destination of the bytes.
     pub url: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldHeartbeat {
-    /// A snapshot that was uploaded since, by its `blobKey`. Needed only where snapshots go to another store than the
-    /// hub itself.
+    /// `blobKey` of a snapshot uploaded since. Required only if snapshots go to another store than the hub itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob_key: Option<String>,
-    /// The lease's, as `WORLD_OPEN` told it.
+    /// Fence of the lease, from `WORLD_OPEN`.
     pub fence: i64,
     pub node_server_id: String,
-    /// Players in the world; absent: as before.
+    /// Number of players in the world. Default: unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub player_count: Option<u32>,
-    /// Its size.
+    /// Size of the snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
 }
 
-/// A lease as it stands.
+/// Current state of a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct WorldLease {
-    /// When it runs out; meaningless for one that has ended.
+    /// Expiry; meaningless for a lease that has ended.
     pub expires_at: i64,
-    /// Sent along by the node with each callback.
+    /// Sent by the node in each callback.
     pub fence: i64,
-    /// How long it lasts from each heartbeat.
+    /// Duration of the lease from each heartbeat.
     pub lease_ms: i64,
-    /// The node that holds it; null while it waits for the lease before it to end.
+    /// Node that holds it; null while it waits for the previous lease to end.
     pub node_server_id: Option<String>,
-    /// Players in it, as its node last said.
+    /// Number of players in it, as last reported by its node.
     pub player_count: i64,
     pub state: WorldLeaseState,
-    /// The lease's number, as text.
+    /// Number of the lease, as text.
     pub world_instance_id: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldReadyReport {
-    /// The lease's, as `WORLD_OPEN` told it.
+    /// Fence of the lease, from `WORLD_OPEN`.
     pub fence: i64,
     pub node_server_id: String,
 }
@@ -144,40 +143,40 @@ pub struct WorldReadyReport {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldRequest {
-    /// The game, which is the type of the servers that can boot it.
+    /// Game, which is the type of the servers that can boot it.
     pub game_id: String,
-    /// Whose world it is.
+    /// Owner of the world.
     pub owner_id: String,
-    /// What kind of owner; with `player`, and their UUID as `ownerId`, a slot is kept for them where the world is up.
+    /// Type of the owner; with `player`, and their UUID as `ownerId`, a slot is reserved for them if the world is up.
     pub owner_scope: String,
-    /// PERSISTENT when absent.
+    /// Default: PERSISTENT.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persistence: Option<WorldPersistence>,
-    /// The server that shall boot it, if it is online with room.
+    /// Server that should boot it, if it is online with room.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prefer_node: Option<String>,
-    /// What a new world is made from; handed to the node as it is.
+    /// Source of a new world; passed to the node unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<WorldSeedInput>,
-    /// Handed to the node as it is.
+    /// Passed to the node unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world_gen: Option<String>,
-    /// Which of the owner's worlds; `default` when absent or null.
+    /// Key among the owner's worlds. Default: `default`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world_key: Option<String>,
 }
 
-/// What a new world is made from; handed to the node as it was sent.
+/// Source of a new world; passed to the node unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldSeedInput {
-    /// What `ref` is written in.
+    /// Format of `ref`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// What to begin with, such as a template's name or a URL.
+    /// Initial content, such as a template's name or a URL.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Where in the world it goes.
+    /// Position in the world.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub x: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,13 +188,13 @@ pub struct WorldSeedInput {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorldUnloadReport {
-    /// The snapshot it was unloaded with, by the `blobKey` of its upload; absent: there is none newer than those known.
+    /// `blobKey` of the final snapshot's upload. Default: no snapshot newer than the known ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blob_key: Option<String>,
-    /// The lease's, as `WORLD_OPEN` told it.
+    /// Fence of the lease, from `WORLD_OPEN`.
     pub fence: i64,
     pub node_server_id: String,
-    /// Its size; what came to the hub's own disk the hub has measured itself.
+    /// Size of the snapshot; ignored if the hub stores it, which measures it itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
 }

@@ -1,6 +1,6 @@
 //! A network as one file: `hub network export` and `hub network import` move it between databases.
 //!
-//! The file is a plain tar, its members in this order; `docs/operate/export-and-import.md` describes it for operators.
+//! The file is a plain tar, its members in this order; `docs/reference/file-formats.md` describes it.
 //!
 //! - `manifest.json`: versions of format and schema, and the network's id and name;
 //! - `tables/TABLE/000001.jsonl` …: rows, each a JSON list of its columns, in the order of their keys;
