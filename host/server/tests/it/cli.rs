@@ -114,7 +114,7 @@ async fn the_first_key_works(backend: Backend) {
     assert_eq!(created["name"], "demo-net");
     let again = installation.run(&["network", "create", "demo-net"]);
     assert!(!again.status.success());
-    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
 
     let mut hub = installation.serve();
     let owner = hub.client(created["apiKey"].as_str().unwrap());
@@ -378,7 +378,7 @@ async fn the_password_of_the_bus_is_never_shown() {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!error.contains("s3cret"), "{error}");
         assert!(
-            error.contains("hub: the address of the bus") || error.contains("hub: the bus at nats://127.0.0.1:1"),
+            error.contains("hub: invalid address of the bus") || error.contains("hub: the bus at nats://127.0.0.1:1"),
             "{error}"
         );
     }
@@ -389,8 +389,8 @@ async fn wrong_arguments_are_named_and_change_nothing() {
     let installation = Installation::new(Backend::sqlite());
     installation.json(&["network", "create", "somebody", "--json"]);
     for (arguments, hint) in [
-        (&["key", "create", "--network", "nobody", "--scope", "plugin"][..], "no network `nobody`"),
-        (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "no network"),
+        (&["key", "create", "--network", "nobody", "--scope", "plugin"][..], "No network `nobody`"),
+        (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "No network"),
         (&["key", "create", "--network", "x", "--scope", "root"], "unknown scope"),
         (&["key", "create", "--network", "x", "--scope", "operator"], "--operator"),
         (&["key", "create", "--network", "x", "--scope", "plugin", "--address", "10.0.0.0/99"], "range of addresses"),

@@ -230,7 +230,7 @@ async fn external_services_are_checked() {
     let report = doctor_with(&backend, &["--public-url", &url], &environment).await;
     report.only_fails("certificate", "the certificate expires in 1 days");
     let soon = ["--public-url", &url, "--min-certificate-days", "1"];
-    doctor_with(&backend, &soon, &environment).await.expect("certificate", "OK", "ends in 1 days");
+    doctor_with(&backend, &soon, &environment).await.expect("certificate", "OK", "expires in 1 days");
     doctor(&backend, &["--public-url", &url]).await.only_fails("public-url", "certificate");
     let (expired, key) = expired_certificate(folder.path());
     let url = proxy(&hub, &expired, &key).await;

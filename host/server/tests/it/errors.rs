@@ -33,7 +33,7 @@ on_both! {
         let client = hub.network().await;
         let wrong = |body: &'static str| client.request(Method::POST, "/api/manage/keys").body(body);
         for (body, hint) in [
-            ("", "none was sent"),
+            ("", "A JSON body is required"),
             ("{", "not valid JSON: EOF"),
             // Typical of a shell that removes the quotes.
             ("{name:x}", "not valid JSON: key must be a string at line 1 column 2"),

@@ -49,7 +49,7 @@ fn a_command_in_another_folder_makes_no_second_hub() {
     }
     // Creating a hub reports its folder.
     let created = run_in(folder.path(), &["network", "create", "first"]);
-    assert_eq!(String::from_utf8_lossy(&created.stderr), format!("a new hub in {}\n", data.display()));
+    assert_eq!(String::from_utf8_lossy(&created.stderr), format!("created a new hub in {}\n", data.display()));
     let created = run_in(folder.path(), &["network", "create", "second"]);
     assert!(created.status.success() && created.stderr.is_empty());
     assert!(run_in(folder.path(), &["network", "list"]).status.success());

@@ -137,9 +137,9 @@ on_both! {
     async fn a_request_without_a_mode_is_400(hub: Hub) {
         let client = hub.network().await;
         for (wrong, hint) in [
-            (json!({}), "mode"),
-            (request(1, json!({})), "mode"),
-            (request(1, json!({"worldType": "duel"})), "mode"),
+            (json!({}), "Missing target"),
+            (request(1, json!({})), "Missing target"),
+            (request(1, json!({"worldType": "duel"})), "Missing target"),
             (request(1, json!({"worldId": "w", "serverType": "lobby"})), "`serverId`"),
             (request(1, json!({"directJoin": true, "serverType": "lobby"})), "`serverId`"),
             (request(1, json!({"serverType": " "})), "`serverType`"),

@@ -1,8 +1,10 @@
 //! Uploads and activates the starter modules, as the demo network's owner.
 
+use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use crate::cli::client::HubClient;
+use crate::cli::module::wait_until_compiled;
 
 /// A module of `plugins/`, embedded so that the demo needs no WebAssembly toolchain.
 struct Starter {
@@ -40,13 +42,16 @@ pub(super) async fn install(owner: &HubClient) -> anyhow::Result<()> {
             .request(reqwest::Method::POST, &format!("/api/manage/modules?name={}", starter.name))
             .body(starter.wasm, "application/wasm");
         let module = owner.send(upload).await?;
+        let version = module["version"].as_i64().context("the hub's answer has no version")?;
+        // A busy machine answers before it has compiled it.
+        wait_until_compiled(owner, starter.name, version, module).await?;
         let path = format!("/api/manage/extension-points/{}", starter.point);
         let chain = owner.get(&path).await?;
         if chain["modules"].as_array().is_some_and(|modules| !modules.is_empty()) {
             continue;
         }
         let link = json!({
-            "name": starter.name, "version": module["version"], "config": (starter.config)(),
+            "name": starter.name, "version": version, "config": (starter.config)(),
             "mode": "ACTIVE", "onFailure": "SKIP",
         });
         owner.put(&path, &json!({"modules": [link]})).await?;

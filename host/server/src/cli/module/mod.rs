@@ -18,6 +18,8 @@ mod report;
 mod test;
 mod watch;
 
+pub(in crate::cli) use push::wait_until_compiled;
+
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 

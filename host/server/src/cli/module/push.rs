@@ -91,7 +91,13 @@ async fn upload(hub: &HubClient, name: &str, bytes: Bytes) -> anyhow::Result<Val
     }
 }
 
-async fn wait_until_compiled(hub: &HubClient, name: &str, version: i64, mut module: Value) -> anyhow::Result<Value> {
+/// Waits for the end of a version's compilation, and returns the version.
+pub(in crate::cli) async fn wait_until_compiled(
+    hub: &HubClient,
+    name: &str,
+    version: i64,
+    mut module: Value,
+) -> anyhow::Result<Value> {
     if module["state"] == "COMPILING" {
         eprintln!("{name} version {version} is COMPILING; waiting.");
     }

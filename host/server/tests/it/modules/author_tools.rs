@@ -69,7 +69,7 @@ fn test_cases_pass_and_fail() {
     assert!(printed.contains("serves chat"), "{printed}");
     assert!(printed.ends_with("5 cases: 5 ok, 0 failed\n"), "{printed}");
     // Memory grew up to its limit.
-    assert!(printed.contains("% of the memory it may: "), "{printed}");
+    assert!(printed.contains(" % of the memory limit: "), "{printed}");
 
     let bad = [
         case("G1", &json!({"decision": {"refuse": "no"}})),
