@@ -11,6 +11,9 @@ use axum::response::Response;
 use axum::routing::MethodRouter;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+// For the macros below.
+#[doc(hidden)]
+pub use utoipa_axum;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::app::App;
@@ -260,7 +263,7 @@ macro_rules! endpoints {
     ($($handler:path $(: $($fact:ident)+)?),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()
             $(.route(
-                utoipa_axum::routes!($handler),
+                $crate::endpoints::utoipa_axum::routes!($handler),
                 $crate::endpoints::RouteFacts::guarded($crate::endpoints::authorize_of(&$handler))$($(.$fact())+)?,
             ))+
     };
@@ -272,7 +275,7 @@ pub use endpoints;
 macro_rules! public_endpoints {
     ($($($handler:path)|+),+ $(,)?) => {
         $crate::endpoints::Endpoints::default()
-            $(.route(utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default().public()))+
+            $(.route($crate::endpoints::utoipa_axum::routes!($($handler),+), $crate::endpoints::RouteFacts::default().public()))+
     };
 }
 pub use public_endpoints;

@@ -65,7 +65,7 @@ fn read(texts: impl IntoIterator<Item = &'static str>) -> HashMap<&'static str, 
             (["CREATE", "TABLE", name, ..], _) => current = Some(*name),
             ([")" | ");", ..], _) => current = None,
             (["ALTER", "TABLE", table, "ADD", "COLUMN", column @ ..], _) => {
-                add(tables.entry(table).or_default(), column)
+                add(tables.entry(table).or_default(), column);
             }
             (["ALTER", "TABLE", table, "DROP", "COLUMN", name], _) => {
                 let dropped = name.trim_end_matches(';');

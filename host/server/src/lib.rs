@@ -1,4 +1,4 @@
-//! The Network Hub: one service for a network of game servers. `docs/architecture.md` shows the components.
+//! The Network Hub: one service for a network of game servers. `docs/develop/architecture.md` shows the components.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

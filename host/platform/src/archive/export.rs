@@ -82,8 +82,8 @@ struct Writer {
 impl Writer {
     async fn table(&mut self, from: &mut Snapshot, table: &Table) -> anyhow::Result<()> {
         let (mut hasher, mut number, mut lines) = (PartHasher::default(), 0, Vec::new());
-        from.for_each_row(table, self.network.0, |mut row| {
-            self.collect_files(table, &mut row)?;
+        from.for_each_row(table, self.network.0, |row| {
+            self.collect_files(table, &row)?;
             write_row(&row, &mut lines)?;
             hasher.count += 1;
             if lines.len() >= CHUNK_SIZE {

@@ -393,7 +393,7 @@ async fn wrong_arguments_are_named_and_change_nothing() {
         (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "No network"),
         (&["key", "create", "--network", "x", "--scope", "root"], "unknown scope"),
         (&["key", "create", "--network", "x", "--scope", "operator"], "--operator"),
-        (&["key", "create", "--network", "x", "--scope", "plugin", "--address", "10.0.0.0/99"], "range of addresses"),
+        (&["key", "create", "--network", "x", "--scope", "plugin", "--address", "10.0.0.0/99"], "IP address or range"),
         (&["key", "create", "--operator", "--server", "a"], "cannot be used with"),
         (&["network", "create", "  "], "blank"),
         (&["serve", "--listen", "nowhere"], "invalid"),

@@ -56,7 +56,7 @@ on_both! {
         assert!(many.contains(r#"answer  {"decision": {"refuse": "no"}, "mute": null}"#), "{many}");
 
         for (arguments, hint) in [
-            (&["replay", "guard", "1", "--call", "none"][..], "no call none among the latest"),
+            (&["replay", "guard", "1", "--call", "none"][..], "no recorded call none"),
             (&["replay", "guard", "1"], "--point"),
             (&["replay", "--point", "chat"], "NAME"),
             (&["replay", "guard", "9", "--point", "chat"], "guard version 9"),
