@@ -67,7 +67,7 @@ async fn a_rewritten_line_and_a_reason_have_bounds() {
     assert!(verdict_of(rewrite, 1025).await.unwrap_err().contains("1 to 1024 characters"));
     assert!(verdict_of(rewrite, 0).await.unwrap_err().contains("1 to 1024 characters"));
     assert_eq!(verdict_of(refuse, 256).await.unwrap().decision, Decision::Refuse("x".repeat(256)));
-    assert!(verdict_of(refuse, 257).await.unwrap_err().contains("up to 256 characters"));
+    assert!(verdict_of(refuse, 257).await.unwrap_err().contains("at most 256 characters"));
     assert!(verdict_of(refuse, 0).await.unwrap_err().contains("needs a reason"));
     assert!(verdict_of(7, 1).await.unwrap_err().contains("the answer is invalid"));
 }

@@ -186,7 +186,7 @@ fn a_mistake_is_named_by_its_case_and_its_place() {
         json!([good, case]).to_string()
     };
     for (text, hints) in [
-        ("[".to_owned(), &["no JSON", "line 1"][..]),
+        ("[".to_owned(), &["not valid JSON", "line 1"][..]),
         ("{}".to_owned(), &["array"]),
         ("[5]".to_owned(), &["case 1"]),
         (r#"[{"point": "chat"}]"#.to_owned(), &["case 1", "`name`"]),

@@ -272,7 +272,7 @@ on_both! {
             ("/api/plugin/chat", "if the hub dies in between"),
             ("/api/plugin/transfers", "if the hub dies in between"),
             ("/api/plugin/matchmaking/find", "if the hub dies in between"),
-            ("/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "whatever becomes of the hub"),
+            ("/api/plugin/economy/{ownerType}/{ownerKey}/currencies/modify", "even if the hub fails meanwhile"),
         ] {
             assert!(said(path).contains(words), "{path}: {}", said(path));
         }

@@ -118,7 +118,7 @@ async fn of_two_imports_the_later_wins(to: Backend) {
     drop(rest);
     let output = import.wait_with_output().unwrap();
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("meanwhile"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("being imported by another process"), "{output:?}");
     setup.is_complete().await;
 }
 

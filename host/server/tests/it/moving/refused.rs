@@ -226,7 +226,7 @@ async fn a_forged_file_is_refused(to: Backend) {
     forgery.refused(&forgery.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row already exists");
     let nobody: Members =
         forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();
-    forgery.refused(&nobody, "it holds 0 networks");
+    forgery.refused(&nobody, "it contains 0 networks");
 
     // Another network's key.
     let keys = members(&{
@@ -346,11 +346,13 @@ fn the_destination_is_checked_first() {
     assert_eq!(std::fs::read(&there).unwrap(), b"mine");
     let nowhere = folder.path().join("no/where");
     assert!(fail(&backend, &["export", "survival", "--out", text(&nowhere)]).contains("cannot write to"));
-    assert!(fail(&backend, &["export", "morning", "--out", text(&nowhere)]).contains("no network `morning`"));
+    assert!(fail(&backend, &["export", "morning", "--out", text(&nowhere)]).contains("No network `morning`"));
     assert!(fail(&backend, &["import", text(&nowhere)]).contains("cannot open"));
     // Another network has the name.
     export(&backend, "survival", &folder.path().join("survival"));
     let other = Backend::sqlite();
     succeed(&other, &["create", "survival"]);
-    assert!(fail(&other, &["import", text(&folder.path().join("survival"))]).contains("is named `survival` here"));
+    assert!(
+        fail(&other, &["import", text(&folder.path().join("survival"))]).contains("already has the name `survival`")
+    );
 }
