@@ -59,6 +59,8 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/punishments/create-ip", "invalid_request"),
     # A configured engine; a valid address.
     ("POST /api/plugin/servers/register", "invalid_request"),
+    # Limits within the network's plan.
+    ("PUT /api/manage/extension-points/{point}", "invalid_request"),
     # An input of the point.
     ("POST /api/manage/modules/{name}/{version}/dry-run", "invalid_request"),
     # Either one call or the newest ones.

@@ -32,7 +32,7 @@ pub enum ModulesError {
     #[error("Version {1} of `{0}` is in the chain of `{2}`; remove it from the chain first.")]
     InUse(String, i64, String),
     /// The chain, or a link of it, is invalid.
-    #[error("In the body, `{0}`.")]
+    #[error("In the body, `{0}.")]
     InvalidChain(String),
     /// A new or newly configured module of the chain fails its trial call.
     #[error(
