@@ -1,4 +1,5 @@
-//! What networks have used since it was last stored, which `metering` does. Finding those of a network takes no lock: maps are copied when a network is first seen.
+//! Usage of networks since it was last stored, which `metering` does. Finding that of a network takes no lock: maps are copied
+//! when a network is first seen.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub struct UsageCounters {
     shards: [Shard; SHARDS],
 }
 
-/// What one network has used since it was last taken.
+/// Usage of one network since it was last taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountedUsage {
     pub requests: i64,

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::Amount;
 
-/// How a player's language is known.
+/// Source of a player's language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::localization::LocaleCode;
 
-/// How a player's language is known.
+/// Source of a player's language.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr, ToSchema,
 )]

@@ -1,4 +1,4 @@
-//! What components above presence do when players come and go, and tell of servers.
+//! Hooks of presence: work of the components above it when players come and go, and their part of a server.
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};

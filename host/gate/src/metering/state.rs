@@ -1,4 +1,4 @@
-//! What metering keeps in memory.
+//! Metering's state in memory.
 
 use std::sync::atomic::AtomicI64;
 

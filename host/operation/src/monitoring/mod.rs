@@ -13,7 +13,7 @@ pub use server::start;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 
-/// Where the metrics are served.
+/// Address that serves the metrics, once it is bound.
 #[derive(Debug, Default)]
 pub struct Monitoring {
     address: OnceLock<SocketAddr>,

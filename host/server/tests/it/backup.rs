@@ -159,7 +159,7 @@ async fn the_hub_itself_is_restored(backend: Backend) {
     let plan = operator.get("/api/admin/plans").await.expect(200).to_string();
     assert!(plan.contains("gold"), "{plan}");
     assert!(operator.get(&deleted).await.expect(200)["deleteAt"].is_number());
-    // What was deleted since is there again, as `docs/operate/backup.md` says, and is deleted again.
+    // Deletions since the backup come back, as `docs/operate/backup.md` says, and are made again.
     second.with_key(owner.key.as_deref().unwrap()).get("/api/manage/keys").await.expect(200);
     operator.delete(&format!("{of_owner}?now=true")).await.expect(204);
 }
