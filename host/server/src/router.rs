@@ -1,9 +1,10 @@
 //! All routes of all components, and the layers around them.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
@@ -63,13 +64,24 @@ fn in_database() -> Endpoints {
         .merge(crate::webhooks::router())
 }
 
-fn routes() -> (Router<App>, OpenApi, RouteTable) {
+struct Routes {
+    router: Router<App>,
+    document: OpenApi,
+    facts: RouteTable,
+}
+
+/// The same for every hub of a process.
+static ROUTES: LazyLock<Routes> = LazyLock::new(|| {
     let (endpoints, facts) = endpoints().into_parts();
-    let (routes, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
+    let (router, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
     events::add_to(&mut document, &event_schemas());
     openapi::complete(&mut document, |path| facts.kept_key(path));
-    (routes, document, facts)
-}
+    Routes { router, document, facts }
+});
+/// Published when first asked for: a start of the hub doesn't wait for it.
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+static ASYNCAPI: LazyLock<Bytes> =
+    LazyLock::new(|| publication::asyncapi(&document(), events::ANY_EVENT).to_string().into());
 
 fn event_schemas() -> Vec<EventSchema> {
     [
@@ -90,21 +102,19 @@ fn event_schemas() -> Vec<EventSchema> {
 
 /// OpenAPI document.
 pub fn document() -> Value {
-    publication::publish(&routes().1)
+    publication::publish(&ROUTES.document)
 }
 
 /// Router of the whole service.
 pub fn router(app: &App) -> Router {
-    let (routes, document, facts) = routes();
-    let openapi = publication::publish(&document);
-    let asyncapi = publication::asyncapi(&openapi, events::ANY_EVENT);
-    let idempotency = idempotency::LayerState::new(app, &document);
-    let server_binding = server_binding::LayerState::new(app, &document);
+    let Routes { router, document, facts } = &*ROUTES;
+    let idempotency = idempotency::LayerState::new(app, document);
+    let server_binding = server_binding::LayerState::new(app, document);
     let around_all = Layers::default()
         .with(app.clone(), request_id::layer)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
-        .with(facts, facts_layer)
+        .with(facts.clone(), facts_layer)
         .with(app.clone(), auth::layer)
         .with(app.clone(), cluster::layer)
         .with(app.clone(), limits::layer);
@@ -120,9 +130,10 @@ pub fn router(app: &App) -> Router {
         .with((), json::layer);
     let around_reference = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
-    routes
+    router
+        .clone()
         .route_layer(layer(around_routes))
-        .merge(reference::router(&openapi, &asyncapi).layer(layer(around_reference)))
+        .merge(reference::router(&OPENAPI, &ASYNCAPI).layer(layer(around_reference)))
         .fallback(async || ApiError::not_found("unknown_route", "No such route; see /api for all routes."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
