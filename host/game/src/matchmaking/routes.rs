@@ -4,6 +4,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::{Caller, Matchmaking, NetworkManage, Permission, Scope};
@@ -133,7 +134,7 @@ struct MatchAnswer {
     matched_world: Option<World>,
     /// Id of the slot, which is reserved for 15 seconds.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
-    transfer_id: Option<String>,
+    transfer_id: Option<Uuid>,
     /// True if the requested owner's world was live.
     warm: bool,
     /// Only with `explain=true`.
@@ -150,7 +151,7 @@ impl MatchAnswer {
             error_message: matched.reason,
             matched_server: matched.server,
             matched_world: matched.world,
-            transfer_id: matched.transfer.map(|transfer| transfer.to_string()),
+            transfer_id: matched.transfer,
             warm: matched.warm,
             explanation,
         }
