@@ -8,24 +8,33 @@
 //! also go to subscribers (webhooks): to each, once, in the transaction that deletes them from the outbox. Tables:
 //! `outbox` (events not published yet), `event_listeners` and `event_subscriptions`. The bus retains recent events.
 
+mod background;
+mod data;
+mod deletion;
+mod error;
 mod listeners;
 mod model;
+mod network_state;
 mod outbox;
+mod publish;
 mod relay;
 mod routes;
 mod schema;
-mod service;
 mod store;
 mod stream;
+mod streams;
 mod subscriptions;
 
+pub use background::{start, waiting_events};
+pub use deletion::EventConsumer;
+pub use error::PublishError;
 pub use listeners::is_listening;
 pub use model::EventKind;
-pub use outbox::{EventConsumer, WaitingEvents, open_data, publish_resync_in, publish_written};
-pub use outbox::{Outbox, publish_in};
+pub use network_state::WaitingEvents;
+pub use outbox::Outbox;
+pub use publish::{open_data, publish, publish_in, publish_resync_in, publish_written};
 pub use routes::router;
 pub use schema::{ANY_EVENT, EventSchema, add_to};
-pub use service::{PublishError, Streams, publish};
-pub use service::{start, subscribe_in, waiting_events};
 pub use store::{SubscribedEvent, insert_event};
-pub use subscriptions::Subscriptions;
+pub use streams::Streams;
+pub use subscriptions::{Subscriptions, subscribe_in};

@@ -3,51 +3,22 @@
 //! Evaluating hundreds of thousands of worlds takes a second. It must neither hold the lock of presence that long,
 //! since waiting for it blocks a thread that serves other networks, nor run on such a thread.
 
+use super::{BATCH, Best, Survey};
 use crate::app::App;
-use crate::compute::compute;
 use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::model::{Destination, Mode};
 use crate::matchmaking::policy::Rank;
-use crate::presence::{NetworkPresence, Presence};
+use crate::presence::Presence;
 use crate::values::{Identifier, NetworkId};
 
-/// Candidates evaluated at once, under one lock: half a millisecond.
-const BATCH: usize = 512;
-/// Maximum number of candidates for modules and explanations.
-pub(super) const MOST_OFFERED: usize = 1_000;
-
-/// Result of the survey.
-#[derive(Debug, Default)]
-pub(super) struct Survey {
-    /// The best open candidates, in the built-in order.
-    pub(super) best: Vec<Destination>,
-    /// True if fullness alone keeps at least one from being joined.
-    pub(super) any_full: bool,
-}
-
-/// True if there are more candidates than [`BATCH`].
-pub(super) fn is_needed(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext) -> bool {
-    Candidate::are_many(presence, mode, player, BATCH)
-}
-
 /// The best `wanted` worlds.
-pub(super) async fn best_of_many(
-    app: &App,
-    network: NetworkId,
-    mode: &Mode,
-    player: &PlayerContext,
-    wanted: usize,
-) -> Survey {
-    compute(|| survey(app, network, mode, player, wanted)).await
-}
-
-fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wanted: usize) -> Survey {
-    let Mode::World { server_type, world_type } = mode else { return Survey::default() };
+pub(super) fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wanted: usize) -> Survey {
+    let (mut best, mut any_full) = (BestRanks::new(wanted), false);
+    let Mode::World { server_type, world_type } = mode else { return Best { open: vec![], any_full } };
     let servers: Vec<Identifier> = app.state::<Presence>().with(network, |presence| {
         presence.of_type(server_type, player.now).map(|server| server.info.server_id.clone()).collect()
     });
-    let mut best = Best::new(wanted);
-    let (mut any_full, mut servers) = (false, servers.iter().peekable());
+    let mut servers = servers.iter().peekable();
     while servers.peek().is_some() {
         app.state::<Presence>().with(network, |presence| {
             let mut evaluated = 0;
@@ -56,21 +27,21 @@ fn survey(app: &App, network: NetworkId, mode: &Mode, player: &PlayerContext, wa
             {
                 // The server may have gone offline since.
                 let Some(server) = presence.server(id.as_str(), player.now) else { continue };
-                evaluated +=
-                    Candidate::for_each_on(presence, server, world_type.as_ref(), player, |candidate| match candidate
-                        .ineligible
-                    {
-                        None => best.add(&candidate),
-                        Some(ineligible) => any_full |= ineligible.is_fullness(),
-                    });
+                evaluated += server.worlds.len();
+                for candidate in Candidate::worlds_on(presence, server, world_type.as_ref(), player) {
+                    any_full |= candidate.is_full();
+                    if candidate.is_open() {
+                        best.add(&candidate);
+                    }
+                }
             }
         });
     }
-    Survey { best: best.into_sorted(), any_full }
+    Best { open: best.into_sorted(), any_full }
 }
 
 /// The best so far.
-struct Best {
+struct BestRanks {
     /// Fewer than twice the wanted number, in no order.
     ranks: Vec<Rank>,
     wanted: usize,
@@ -78,7 +49,7 @@ struct Best {
     last: Option<Rank>,
 }
 
-impl Best {
+impl BestRanks {
     fn new(wanted: usize) -> Self {
         Self { ranks: vec![], wanted: wanted.max(1), last: None }
     }

@@ -1,4 +1,4 @@
-//! Candidates in the form that modules get: numbers, and texts on demand.
+//! The second stage: modules rank the candidates, which they get as numbers, and texts on demand.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -89,6 +89,7 @@ impl Offer {
 }
 
 /// The modules' ranking of an offer.
+#[derive(Default)]
 pub(super) struct Ranked {
     pub(super) ranking: Ranking,
     names: Arc<Texts>,
@@ -166,6 +167,7 @@ fn server_number<'a>(servers: &mut HashMap<&'a Identifier, u32>, it: &Candidate<
     *servers.entry(&it.server.info.server_id).or_insert(next)
 }
 
+#[derive(Default)]
 struct Texts {
     candidates: Vec<Names>,
     regions: Vec<String>,

@@ -9,7 +9,8 @@ use uuid::Uuid;
 use super::best_servers;
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
+use crate::matchmaking::candidate::{Candidate, PlayerContext};
+use crate::matchmaking::candidates::all;
 use crate::matchmaking::model::{Destination, Mode};
 use crate::matchmaking::policy;
 use crate::presence::{Heartbeat, NetworkPresence, Registration, Reservation, Role, ServerInfo, Software};
@@ -186,12 +187,11 @@ proptest! {
             let mode = Mode::Server { server_type: server_type.clone() };
             // Evaluated before expired reservations are released, which therefore must not count.
             let scanned: (Vec<_>, bool, usize) = {
-                let all = Candidate::all(&presence, &mode, &context);
+                let all = all(&presence, &mode, &context);
                 let mut open: Vec<_> = all.iter().filter(|it| it.is_open()).collect();
                 open.sort_by(|a, b| policy::compare(a, b));
-                let is_full = |it: &Candidate<'_>| it.ineligible.is_some_and(Ineligibility::is_fullness);
                 let reserved = presence.online(now).map(|it| it.taken(now, &[]) - it.current_players()).sum::<u32>();
-                (open.iter().take(wanted).map(|it| it.destination()).collect(), all.iter().any(is_full), reserved as usize)
+                (open.iter().take(wanted).map(|it| it.destination()).collect(), all.iter().any(Candidate::is_full), reserved as usize)
             };
             presence.release_expired(now);
             let best = best_servers(&presence, &server_type, &context, wanted);

@@ -3,19 +3,11 @@
 #[cfg(test)]
 mod tests;
 
-use crate::matchmaking::candidate::{Candidate, Ineligibility, PlayerContext};
+use super::Best;
+use crate::matchmaking::candidate::{Candidate, PlayerContext};
 use crate::matchmaking::policy;
 use crate::presence::NetworkPresence;
 use crate::values::Identifier;
-
-/// Result of the search.
-#[derive(Debug)]
-pub(super) struct BestServers<'a> {
-    /// The best open candidates, in the built-in order.
-    pub(super) open: Vec<Candidate<'a>>,
-    /// True if none is open and fullness alone keeps at least one from being joined.
-    pub(super) any_full: bool,
-}
 
 /// Returns the best `wanted` servers of a type. Call it after [`NetworkPresence::release_expired`].
 pub(super) fn best_servers<'a>(
@@ -23,13 +15,13 @@ pub(super) fn best_servers<'a>(
     server_type: &Identifier,
     player: &PlayerContext,
     wanted: usize,
-) -> BestServers<'a> {
+) -> Best<Candidate<'a>> {
     let known = known_servers(presence, player);
     let of_known = known.iter().filter_map(|id| presence.server(id, player.now));
     let of_known = of_known.filter(|server| server.info.server_type == *server_type);
     let of_known = of_known.map(|server| Candidate::evaluate(presence, server, None, player));
     let (mut open, not_open): (Vec<_>, Vec<_>) = of_known.partition(Candidate::is_open);
-    let mut any_full = not_open.iter().any(|it| it.ineligible.is_some_and(Ineligibility::is_fullness));
+    let mut any_full = not_open.iter().any(Candidate::is_full);
 
     // All other servers rank for this player as they do for anyone: those of the player's region, then those of others.
     let needed = player.members().count().max(1) as u32;
@@ -50,14 +42,13 @@ pub(super) fn best_servers<'a>(
             continue;
         }
         let candidate = Candidate::evaluate(presence, server, None, player);
-        match candidate.ineligible {
-            None => open.push(candidate),
-            Some(ineligible) => any_full |= ineligible.is_fullness(),
+        any_full |= candidate.is_full();
+        if candidate.is_open() {
+            open.push(candidate);
         }
     }
-    open.sort_unstable_by(policy::compare);
-    open.truncate(wanted);
-    BestServers { open, any_full }
+    policy::keep_best(&mut open, wanted);
+    Best { open, any_full }
 }
 
 /// Servers that rank differently for this player than for others: those with a slot reserved for one of the players to

@@ -4,10 +4,11 @@ use uuid::Uuid;
 
 use super::*;
 use crate::clock::Millis;
+use crate::geo::Region;
 use crate::ids::Ids;
 use crate::instruction_counts::measured;
-use crate::presence::{Heartbeat, Registration, ServerInfo, Software};
-use crate::values::PlayerId;
+use crate::presence::{Heartbeat, NetworkPresence, Registration, Role, ServerInfo, Software};
+use crate::values::{Identifier, PlayerId};
 
 const SERVERS: u32 = 100;
 const NOW: Millis = 1_000;
@@ -74,12 +75,12 @@ fn request(number: u32) -> (MatchRequest, PlayerContext) {
 #[test]
 fn choose_among_100_servers() {
     let (mut presence, ids) = (online(), Ids::seeded(1));
-    let mut choose = |player: &PlayerContext| {
+    let mut choose = |(request, player): &(MatchRequest, PlayerContext)| {
         presence.release_expired(player.now);
-        let best = best_servers(&presence, &server_type(), player, 1).open.first().map(Candidate::destination).unwrap();
+        let best = candidates::best(&presence, &request.mode, player, None, 1).ok().unwrap()[0].destination();
         reserve_slot(&mut presence, &best, player, &ids).unwrap()
     };
-    let ((_, first), (_, second)) = (request(0), request(1));
+    let (first, second) = (request(0), request(1));
     assert_eq!(choose(&first).server.unwrap().server_id.as_str(), "lobby-28", "the emptiest of the region");
     assert_eq!(measured(|| choose(&second)).server.unwrap().server_id.as_str(), "lobby-49", "the next");
 }
@@ -88,7 +89,10 @@ fn choose_among_100_servers() {
 fn prepare_100_candidates() {
     let presence = online();
     let (request, player) = request(0);
-    let prepare = || offer(&presence, &request, &player).unwrap_or_else(|result| panic!("{result:?}"));
+    let prepare = || {
+        let best = candidates::best(&presence, &request.mode, &player, None, MOST_OFFERED).ok().unwrap();
+        Offer::new(&request, &player, &best)
+    };
     drop(prepare());
     assert_eq!(measured(prepare).count(), SERVERS as usize);
 }
