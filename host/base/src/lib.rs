@@ -9,6 +9,7 @@ pub mod compute;
 pub mod email;
 pub mod fault;
 pub mod geo;
+pub mod host;
 pub mod http_client;
 pub mod ids;
 pub mod import_outcome;

@@ -542,7 +542,7 @@ pub(super) async fn expire(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<P
     ))
     .bind(now)
     .bind(limit)
-    .all()
+    .readable()
     .await
 }
 

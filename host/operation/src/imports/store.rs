@@ -169,7 +169,7 @@ pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error
             " FROM imports WHERE state IN ('QUEUED', 'RUNNING') ORDER BY created_at, import_id LIMIT $1"
         ))
         .bind(limit)
-        .all()
+        .readable()
         .await?;
     rows.into_iter().map(Import::try_from).collect()
 }

@@ -458,7 +458,7 @@ pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Re
 /// The next due mails, longest due first.
 pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<LinkRow>, Error> {
     // Crosses networks: one sender is for all.
-    db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).all().await
+    db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).readable().await
 }
 
 /// Claims a mail until `until`, when it is due again, and gives its link a token. False if another node has claimed it.

@@ -19,6 +19,7 @@ mod message;
 mod model;
 mod notice;
 mod outcome;
+mod resolver;
 mod routes;
 mod schedule;
 mod service;

@@ -90,12 +90,18 @@ impl Sink for Loader<'_> {
         } else {
             self.insert(table, &rows).await
         };
-        inserted.map_err(|error| match error {
-            ImportError::Database(error) if error.is_unique_violation() => {
-                anyhow::Error::from(error).context("a row already exists, of this network or another")
+        match inserted {
+            Err(ImportError::Database(error)) if error.is_unique_violation() => {
+                Err(anyhow::Error::from(error).context("a row already exists, of this network or another"))
             }
-            error => error.into(),
-        })
+            Err(ImportError::Database(error)) if error.is_check_violation() => {
+                let row = self.first_refused(table, &rows).await;
+                let shown = row
+                    .map_or_else(String::new, |row| format!(" in the row {:?} of {}", table.key_of(row), table.name));
+                Err(anyhow::Error::from(error).context(format!("a value that this hub does not know{shown}")))
+            }
+            inserted => Ok(inserted?),
+        }
     }
 
     async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
@@ -122,6 +128,16 @@ impl Loader<'_> {
         ensure!(manifest == self.manifest, "the file was replaced during the import");
         self.module_store.flush().await?;
         self.publish().await
+    }
+
+    /// The row for which the database refused all of them; those before it are deleted with the failed import.
+    async fn first_refused<'r>(&self, table: &Table, rows: &'r [Row]) -> Option<&'r Row> {
+        for row in rows {
+            if self.insert(table, std::slice::from_ref(row)).await.is_err() {
+                return Some(row);
+            }
+        }
+        None
     }
 
     async fn insert(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
@@ -226,7 +242,7 @@ impl Loader<'_> {
         for row in rows {
             if let Some(index) = row.iter().position(has_nul) {
                 let column = table.columns.get(index).map_or("", |column| column.name);
-                let key = &row[..table.key_columns.min(row.len())];
+                let key = table.key_of(row);
                 bail!("PostgreSQL cannot store U+0000, which occurs in {}.{column} of the row {key:?}", table.name);
             }
         }

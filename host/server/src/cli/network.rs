@@ -156,6 +156,7 @@ fn origin() -> Origin {
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_whole(&settings)?;
         // The first command creates the hub.
         if settings.database.is_none() && !settings.database_file().is_file() {
             eprintln!("created a new hub in {}", data_folder::shown(&settings).display());

@@ -33,6 +33,7 @@ impl Serve {
         if !settings.data.exists() {
             tracing::info!(folder = %data_folder::shown(&settings).display(), "creating data folder");
         }
+        data_folder::require_whole(&settings)?;
         let _lock = data_folder::lock(&settings)?;
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let server = Server::new(app.clone());

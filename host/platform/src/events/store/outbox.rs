@@ -108,7 +108,7 @@ pub(super) const NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
 
 /// Networks with waiting events. Crosses networks: each relay then reads its own.
 pub(in crate::events) async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
-    let rows: Vec<(NetworkId,)> = db.query(NETWORKS).all().await?;
+    let rows: Vec<(NetworkId,)> = db.query(NETWORKS).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 

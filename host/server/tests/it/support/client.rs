@@ -4,6 +4,7 @@ use hub::values::NetworkId;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 
+use super::document;
 use super::events::Events;
 
 #[derive(Clone)]
@@ -45,8 +46,12 @@ impl Client {
         }
     }
 
+    /// Sends a request. The answer must be as the document says.
     pub async fn send(&self, request: RequestBuilder) -> Answer {
-        let response = request.send().await.unwrap();
+        let (http, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = http.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = response.bytes().await.unwrap();
         let body = if bytes.is_empty() {
@@ -55,6 +60,7 @@ impl Client {
             serde_json::from_slice(&bytes)
                 .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()))
         };
+        document::check(&method, &path, status, &body);
         Answer { status, headers, body }
     }
 
