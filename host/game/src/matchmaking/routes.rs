@@ -21,7 +21,7 @@ use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
 const MAX_PARTY: usize = 16;
 
 /// The routes of matchmaking.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![find, regions]
 }
 

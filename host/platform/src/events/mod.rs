@@ -19,13 +19,38 @@ mod store;
 mod stream;
 mod subscriptions;
 
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
 pub use listeners::is_listening;
 pub use model::EventKind;
 pub use outbox::{EventConsumer, WaitingEvents, open_data, publish_resync_in, publish_written};
 pub use outbox::{Outbox, publish_in};
-pub use routes::router;
-pub use schema::{ANY_EVENT, EventSchema, add_to};
+pub use schema::{ANY_EVENT, add_to};
 pub use service::{PublishError, Streams, publish};
-pub use service::{start, subscribe_in, waiting_events};
+pub use service::{subscribe_in, waiting_events};
 pub use store::{SubscribedEvent, insert_event};
 pub use subscriptions::Subscriptions;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the event stream of servers, and the events that wait for it ([events](../connectors/events.md))",
+    tags: &[Tag("Events", "Event stream from the hub to servers.")],
+    routes: routes::router,
+    tables: &[
+        TableRule::left("outbox")
+            .not_backed_up("short-lived events for streams that are gone")
+            .without_players("short-lived events"),
+        TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
+        TableRule::moved("event_subscriptions"),
+    ],
+    errors: &[ErrorCode::new("bus_unreachable", &[503], "Events are currently unavailable; try again.")],
+    register: |states, _| {
+        states.insert(Outbox::default());
+        states.insert(Streams::default());
+        states.insert(Subscriptions::default());
+        Ok(())
+    },
+    network_state: Some(&WaitingEvents),
+    start: |app| Box::pin(service::start(app)),
+    ..Component::new(module_path!())
+};

@@ -18,7 +18,7 @@ use crate::background::every;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
 use crate::events::model::EventKind;
-use crate::events::outbox::{self, EventConsumer};
+use crate::events::outbox;
 use crate::events::stream::OpenStream;
 use crate::events::{Outbox, Subscriptions, listeners, relay, store};
 use crate::http::error::ApiError;
@@ -165,10 +165,8 @@ impl Streams {
     }
 }
 
-/// Starts publishing the outbox and maintaining the open streams. Events with subscribers go to `consumer` when they
-/// leave the outbox.
-pub async fn start(app: &App, consumer: &'static dyn EventConsumer) -> anyhow::Result<()> {
-    app.state::<Outbox>().set_consumer(consumer);
+/// Starts publishing the outbox and maintaining the open streams.
+pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     app.state::<Outbox>().set_left_over(store::newest(&app.db).await?.unwrap_or_default());
     if let Some(inbox) = app.state::<ShardRegistry>().listen(relay::TOPIC).await? {
         app.spawn(relay::listen(app.clone(), inbox));
