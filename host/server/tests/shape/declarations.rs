@@ -80,6 +80,20 @@ fn every_table_of_the_schema_belongs_to_a_component() {
     assert!(count > 100, "found only {count} tables");
 }
 
+#[test]
+fn tags_of_routes_are_declared_and_declared_tags_are_used() {
+    let document = hub::router::document();
+    let names = |list: &serde_json::Value, field: &str| -> BTreeSet<String> {
+        let items = list.as_array().unwrap().iter();
+        items.map(|item| item.get(field).unwrap_or(item).as_str().unwrap().to_owned()).collect()
+    };
+    let operations =
+        document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+    let used: BTreeSet<_> = operations.flat_map(|operation| names(&operation["tags"], "")).collect();
+    assert_eq!(names(&document["tags"], "name"), used);
+    assert_eq!(declared(|component| component.tags).count(), used.len());
+}
+
 /// The codes in a source, each with the text before it.
 fn quoted(source: &str) -> impl Iterator<Item = (&str, &str)> {
     source.match_indices('"').filter_map(|(at, _)| {
