@@ -85,7 +85,7 @@ fn beginning(path: &str) -> String {
         ["api", audience, ..] if AUDIENCES.contains(&audience) => 3,
         _ => 2,
     };
-    segments.iter().take(count).map(|segment| format!("/{segment}")).collect()
+    format!("/{}", segments[..count.min(segments.len())].join("/"))
 }
 
 #[cfg(test)]
