@@ -14,55 +14,12 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::endpoints::{Endpoints, RouteTable, facts_layer};
-use crate::events::{self, EventSchema};
+use crate::components::components;
+use crate::endpoints::{RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
-use crate::{audit, auth, client_disconnect, cluster, idempotency, limits, response_budget, server_binding};
-
-fn endpoints() -> Endpoints {
-    Endpoints::default()
-        .merge(in_database().database_only())
-        .merge(crate::artifacts::public())
-        .merge(crate::artifacts::router())
-        .merge(crate::chat::router())
-        .merge(crate::control::router())
-        .merge(crate::events::router())
-        .merge(crate::erasure::router())
-        .merge(crate::matchmaking::router())
-        .merge(crate::modules::router())
-        .merge(crate::presence::router())
-        .merge(crate::transfers::router())
-        .merge(crate::people::public())
-        .merge(crate::waitlist::public())
-        .merge(crate::waitlist::router())
-        .merge(crate::worlds::router())
-        .merge(crate::health::router())
-        .merge(crate::worlds::public_router())
-}
-
-/// Components without state in memory that moves with a network's owner.
-fn in_database() -> Endpoints {
-    Endpoints::default()
-        .merge(crate::audit::router())
-        .merge(crate::collections::router())
-        .merge(crate::config_documents::router())
-        .merge(crate::economy::router())
-        .merge(crate::imports::router())
-        .merge(crate::localization::router())
-        .merge(crate::metering::router())
-        .merge(crate::punishments::router())
-        .merge(crate::networks::router())
-        .merge(crate::plans::router())
-        .merge(crate::people::router())
-        .merge(crate::permissions::router())
-        .merge(crate::players::router())
-        .merge(crate::provisioning::router())
-        .merge(crate::signing_secret::router())
-        .merge(crate::statistics::router())
-        .merge(crate::webhooks::router())
-}
+use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
 
 struct Routes {
     router: Router<App>,
@@ -72,33 +29,17 @@ struct Routes {
 
 /// The same for every hub of a process.
 static ROUTES: LazyLock<Routes> = LazyLock::new(|| {
-    let (endpoints, facts) = endpoints().into_parts();
+    let (endpoints, facts) = components().endpoints().into_parts();
     let (router, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
-    events::add_to(&mut document, &event_schemas());
-    openapi::complete(&mut document, |path| facts.kept_key(path));
+    events::add_to(&mut document, &components().event_schemas());
+    document.tags = Some(components().tags(&document));
+    openapi::complete(&mut document, &components().errors().collect::<Vec<_>>(), |path| facts.kept_key(path));
     Routes { router, document, facts }
 });
 /// Published when first asked for: a start of the hub doesn't wait for it.
 static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
 static ASYNCAPI: LazyLock<Bytes> =
     LazyLock::new(|| publication::asyncapi(&document(), events::ANY_EVENT).to_string().into());
-
-fn event_schemas() -> Vec<EventSchema> {
-    [
-        crate::chat::events(),
-        crate::config_documents::events(),
-        crate::control::events(),
-        crate::economy::events(),
-        crate::localization::events(),
-        crate::permissions::events(),
-        crate::punishments::events(),
-        crate::presence::events(),
-        crate::signing_secret::events(),
-        crate::transfers::events(),
-        crate::worlds::events(),
-    ]
-    .concat()
-}
 
 /// OpenAPI document.
 pub fn document() -> Value {

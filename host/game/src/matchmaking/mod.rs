@@ -21,4 +21,12 @@ mod regions;
 mod reserve;
 mod routes;
 
-pub use routes::router;
+use crate::component::{Component, Tag};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the best server or world for a player, and a slot there; reservations are part of presence",
+    tags: &[Tag("Matchmaking", "Find the best server or world for a player or a party.")],
+    routes: routes::router,
+    ..Component::new(module_path!())
+};

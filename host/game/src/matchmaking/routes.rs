@@ -23,7 +23,7 @@ use crate::values::{Identifier, PlayerId, blank_as_absent};
 const MAX_PARTY: usize = 16;
 
 /// The routes of matchmaking.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![find_match, regions::regions]
 }
 

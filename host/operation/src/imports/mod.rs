@@ -25,5 +25,24 @@ mod service;
 mod sql;
 mod store;
 
-pub use routes::router;
-pub use run::{Imports, start};
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+pub use run::Imports;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "permissions, punishments and balances from other tools ([import from plugins](../operate/import-from-plugins.md))",
+    tags: &[Tag("Imports", "Import permissions, punishments and balances from other tools.")],
+    routes: || routes::router().database_only(),
+    tables: &[TableRule::left("imports").prose(&["notes", "error"]), TableRule::moved("import_sources")],
+    errors: &[
+        ErrorCode::new("unknown_import", &[404], "No such import."),
+        ErrorCode::new("import_running", &[409], "Another import of the network is running."),
+    ],
+    register: |states, _| {
+        states.insert(Imports::default());
+        Ok(())
+    },
+    background: run::start,
+    ..Component::new(module_path!())
+};

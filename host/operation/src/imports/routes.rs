@@ -22,7 +22,7 @@ use crate::values::{Identifier, Label, not_blank};
 const DEFAULT_PREFIX: &str = "litebans_";
 
 /// Routes of the component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![upload: any_node, list: any_node, get: any_node, cancel: any_node]
 }
 

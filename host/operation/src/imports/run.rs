@@ -69,7 +69,7 @@ impl Imports {
 }
 
 /// Starts the background work.
-pub fn start(app: &App) {
+pub(super) fn start(app: &App) {
     // Files left by a killed hub.
     if let Err(error) = std::fs::remove_dir_all(file::folder(app))
         && error.kind() != std::io::ErrorKind::NotFound

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::app::App;
 use crate::background::every;
 use crate::cluster::ShardRegistry;
-use crate::events::{EventConsumer, Outbox, listeners, relay, store, streams};
+use crate::events::{Outbox, listeners, relay, store, streams};
 
 /// Twice a second, so that the stream of a revoked key ends within a second.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
@@ -13,10 +13,8 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 const RENEW_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Starts publishing the outbox and maintaining the open streams. Events with subscribers go to `consumer` when they
-/// leave the outbox.
-pub async fn start(app: &App, consumer: &'static dyn EventConsumer) -> anyhow::Result<()> {
-    app.state::<Outbox>().set_consumer(consumer);
+/// Starts publishing the outbox and maintaining the open streams.
+pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     app.state::<Outbox>().set_left_over(store::newest(&app.db).await?.unwrap_or_default());
     if let Some(inbox) = app.state::<ShardRegistry>().listen(relay::TOPIC).await? {
         app.spawn(relay::listen(app.clone(), inbox));

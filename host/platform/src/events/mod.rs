@@ -25,7 +25,9 @@ mod stream;
 mod streams;
 mod subscriptions;
 
-pub use background::{start, waiting_events};
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+pub use background::waiting_events;
 pub use deletion::EventConsumer;
 pub use error::PublishError;
 pub use listeners::is_listening;
@@ -33,8 +35,31 @@ pub use model::EventKind;
 pub use network_state::WaitingEvents;
 pub use outbox::Outbox;
 pub use publish::{open_data, publish, publish_in, publish_resync_in, publish_written};
-pub use routes::router;
-pub use schema::{ANY_EVENT, EventSchema, add_to};
+pub use schema::{ANY_EVENT, add_to};
 pub use store::{SubscribedEvent, insert_event};
 pub use streams::Streams;
 pub use subscriptions::{Subscriptions, subscribe_in};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the event stream of servers, and the events that wait for it ([events](../connectors/events.md))",
+    tags: &[Tag("Events", "Event stream from the hub to servers.")],
+    routes: routes::router,
+    tables: &[
+        TableRule::left("outbox")
+            .not_backed_up("short-lived events for streams that are gone")
+            .without_players("short-lived events"),
+        TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
+        TableRule::moved("event_subscriptions"),
+    ],
+    errors: &[ErrorCode::new("bus_unreachable", &[503], "Events are currently unavailable; try again.")],
+    register: |states, _| {
+        states.insert(Outbox::default());
+        states.insert(Streams::default());
+        states.insert(Subscriptions::default());
+        Ok(())
+    },
+    network_state: Some(&WaitingEvents),
+    start: |app| Box::pin(background::start(app)),
+    ..Component::new(module_path!())
+};

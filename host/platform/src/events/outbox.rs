@@ -94,7 +94,7 @@ impl Outbox {
     }
 
     /// Sets the receiver of subscribers' events.
-    pub(super) fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
+    pub fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
         // It is set only once.
         let _ = self.0.consumer.set(consumer);
     }

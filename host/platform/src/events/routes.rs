@@ -34,7 +34,7 @@ impl PartialSchema for ServerEvent {
 impl ToSchema for ServerEvent {}
 
 /// Routes of the component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![open_events: any_node]
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::process::{Command, Output};
 
-use hub::archive::{TABLES, UNEXPORTED_TABLES};
+use hub::components::tables;
 use hub::limits::{Bounds, Limit};
 use hub::values::NetworkId;
 use hub_db::{Cell, ColumnType, Db, Table};
@@ -44,7 +44,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
+    tables().of_networks().iter().map(|table| &**table).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
 }
 
 fn database<'h>(hub: &'h Hub, table: &Table) -> &'h Db {
@@ -178,7 +178,7 @@ on_both! {
             assert!(!all_rows(&hub, table, network).await.is_empty(), "{}: a row of another player is gone", table.name);
         }
         assert_eq!(found(&hub, others, &words).await, untouched);
-        let ledger = TABLES.iter().find(|table| table.name == "currency_ledger").unwrap();
+        let ledger = tables().find("currency_ledger").unwrap();
         assert_eq!(all_rows(&hub, ledger, network).await.len(), 2, "the ledger is not whole");
 
         let list = owner.get("/api/manage/forgotten-players").await.expect(200).clone();
@@ -297,7 +297,7 @@ on_both! {
         let counts = async |network: &Client| {
             let mut counts = vec![];
             for table in ["player_addresses", "server_log_lines", "currency_ledger", "statistics"] {
-                let table = TABLES.iter().find(|it| it.name == table).unwrap();
+                let table = tables().find(table).unwrap();
                 counts.push(all_rows(&hub, table, network.network.unwrap()).await.len());
             }
             counts

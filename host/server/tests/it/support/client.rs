@@ -1,5 +1,6 @@
 //! A caller of the hub.
 
+use hub::components::components;
 use hub::values::NetworkId;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
@@ -135,6 +136,8 @@ impl Answer {
     pub fn expect_error(&self, status: u16, code: &str) {
         assert_eq!(self.status.as_u16(), status, "{}", self.body);
         assert_eq!(self.body["code"], code, "{}", self.body);
+        let is_declared = components().errors().any(|error| error.code == code && error.statuses.contains(&status));
+        assert!(is_declared, "no component declares the error code {code} with the status {status}");
         assert!(self.body["error"].as_str().is_some_and(|text| text.len() > 10), "{}", self.body);
         assert_eq!(self.body["requestId"], self.headers["x-request-id"].to_str().unwrap());
         assert_eq!(self.body.as_object().unwrap().len(), 3);
