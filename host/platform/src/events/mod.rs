@@ -22,7 +22,7 @@ mod subscriptions;
 pub use listeners::is_listening;
 pub use model::EventKind;
 pub use outbox::{EventConsumer, WaitingEvents, open_data, publish_resync_in, publish_written};
-pub use outbox::{Outbox, publish_in};
+pub use outbox::{Outbox, publish_in, publish_many_in};
 pub use routes::router;
 pub use schema::{ANY_EVENT, EventSchema, add_to};
 pub use service::{PublishError, Streams, publish};
