@@ -1017,7 +1017,7 @@ CREATE INDEX unreferenced_blobs_due ON unreferenced_blobs (delete_at);
 CREATE TABLE imports (
     network_id  UUID    NOT NULL,
     import_id   TEXT    NOT NULL,
-    -- LUCKPERMS, LITEBANS or BALANCES.
+    -- LUCKPERMS, LITEBANS, BALANCES and so on.
     kind        TEXT    NOT NULL,
     dry_run     BOOLEAN NOT NULL,
     -- JSON: options for reading the file.
@@ -1027,7 +1027,9 @@ CREATE TABLE imports (
     -- Of the file in the blob store; 0 once it is gone.
     size_bytes  BIGINT  NOT NULL,
     -- QUEUED, RUNNING, DONE, FAILED or CANCELLED.
-    state       TEXT    NOT NULL CHECK (state IN ('QUEUED', 'RUNNING', 'DONE', 'FAILED')),
+    state       TEXT    NOT NULL CHECK (state IN ('QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED')),
+    -- Times that a hub began with it and did not end in order.
+    attempts    BIGINT  NOT NULL DEFAULT 0,
     -- Records that are done, and all of them; null until that is known.
     done        BIGINT  NOT NULL,
     total       BIGINT,

@@ -4,6 +4,7 @@
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
 
 pub mod bounds;
+pub mod budget;
 pub mod clock;
 pub mod compute;
 pub mod email;

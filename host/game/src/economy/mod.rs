@@ -19,7 +19,7 @@ use crate::shared_reads::SharedReads;
 use crate::values::NetworkId;
 
 pub use amount::Amount;
-pub use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balance, write_balance};
+pub use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balances, write_balances};
 pub use model::Balance;
 pub(crate) use store::{player_balances, select_balances};
 

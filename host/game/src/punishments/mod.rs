@@ -21,7 +21,8 @@ use crate::events::EventKind;
 
 pub(crate) use body::PunishmentBody;
 pub use import::{
-    ImportedPunishment, ImportedRevocation, check_new, count_of_target, open_ones, revoke_imported, see, write_imported,
+    ImportedPunishment, ImportedRevocation, Sighting, check_new, count_of_target, open_ones, plan_sightings,
+    revoke_imported, write_imported, write_sightings,
 };
 pub use model::{Actor, Identity, Punishment, PunishmentFilter, PunishmentState, Target};
 pub use model::{KnownAddress, NewPunishment, PunishmentTerms};

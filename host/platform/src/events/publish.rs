@@ -38,6 +38,25 @@ pub async fn publish_in(
     Ok(())
 }
 
+/// Publishes events like [`publish_in`], of one kind that must be requested, if it is.
+pub async fn publish_many_in(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    kind: EventKind,
+    payloads: impl Iterator<Item = impl Serialize>,
+) -> Result<(), Error> {
+    let now = app.clock.now();
+    for payload in payloads {
+        let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
+        if !store::insert_if_wanted(tx, network, kind.name(), None, &data, now).await? {
+            return Ok(());
+        }
+        mark_on_end(app, tx, network);
+    }
+    Ok(())
+}
+
 /// Event data up to the fields known to the statement: JSON of an unclosed object.
 pub fn open_data(kind: EventKind, now: Millis, payload: impl Serialize) -> Result<String, Error> {
     let mut data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
