@@ -126,12 +126,12 @@ pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &Contex
 
     let mut first = groups.parents(&own_applicable);
     let has_group = |node: &Node| node.is_live(now) && node.contexts().is_empty() && groups.parent_by(node).is_some();
-    if !own.iter().any(has_group) {
-        if let Some(default) = groups.find(DEFAULT_GROUP) {
-            first.push(default);
-            sort_by_priority(&mut first);
-            resolved.add(DEFAULT_MEMBERSHIP.as_ref(), None);
-        }
+    if !own.iter().any(has_group)
+        && let Some(default) = groups.find(DEFAULT_GROUP)
+    {
+        first.push(default);
+        sort_by_priority(&mut first);
+        resolved.add(DEFAULT_MEMBERSHIP.as_ref(), None);
     }
 
     // Each group counts once, at its first position; that ends cycles, too.

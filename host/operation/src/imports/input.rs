@@ -111,11 +111,9 @@ pub(super) fn not_utf8(beginning: &[u8]) -> Option<String> {
     };
     match beginning {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("This file is UTF-32; save it as UTF-8.".to_owned()),
-        [0xFF, 0xFE, ..] => utf16("little-endian"),
-        [0xFE, 0xFF, ..] => utf16("big-endian"),
-        // ASCII in UTF-16 without a mark.
-        [1..=0x7F, 0, 1..=0x7F, 0, ..] => utf16("little-endian"),
-        [0, 1..=0x7F, 0, 1..=0x7F, ..] => utf16("big-endian"),
+        // With a mark, or ASCII without one.
+        [0xFF, 0xFE, ..] | [1..=0x7F, 0, 1..=0x7F, 0, ..] => utf16("little-endian"),
+        [0xFE, 0xFF, ..] | [0, 1..=0x7F, 0, 1..=0x7F, ..] => utf16("big-endian"),
         _ => None,
     }
 }
@@ -154,7 +152,7 @@ mod tests {
     #[test]
     fn what_is_no_text_is_named() {
         let budget = budget(100_000);
-        let utf16 = |order: fn(u16) -> [u8; 2]| "INSERT".encode_utf16().flat_map(order).collect::<Vec<_>>();
+        let utf16 = |order: fn(u16) -> [u8; 2]| "create".encode_utf16().flat_map(order).collect::<Vec<_>>();
         for (bytes, name) in [
             (b"\xFF\xFEI\0".to_vec(), "UTF-16"),
             (utf16(u16::to_le_bytes), "UTF-16"),

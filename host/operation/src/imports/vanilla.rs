@@ -139,12 +139,11 @@ impl List<'_, '_> {
             Some(ip) => Target::Address(ip.parse::<IpAddress>().map_err(|_| wrong("ip", ip, "no address"))?),
             None => Target::Player { id: player()?, name, ip_based: false },
         };
-        let issued_at = match entry.created.as_deref() {
-            Some(created) => time(created).ok_or_else(|| wrong("created", created, "no time"))?,
-            None => {
-                notes.push(Remark::new(subject, "The time of the ban is missing; it is the import's."));
-                self.now
-            }
+        let issued_at = if let Some(created) = entry.created.as_deref() {
+            time(created).ok_or_else(|| wrong("created", created, "no time"))?
+        } else {
+            notes.push(Remark::new(subject, "The time of the ban is missing; it is the import's."));
+            self.now
         };
         let expires_at = match entry.expires.as_deref() {
             None | Some("forever") => None,

@@ -62,8 +62,8 @@ pub(super) fn without_token(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return String::new() };
     url.set_query(None);
     let kept = token_place(&url).unwrap_or_else(|| usize::from(segments(&url).count() > 1));
-    let mut path: String = segments(&url).take(kept).map(|segment| format!("/{segment}")).collect();
-    path.push_str("/***");
+    let kept: Vec<_> = segments(&url).take(kept).chain(["***"]).collect();
+    let path = kept.join("/");
     url.set_path(&path);
     url.into()
 }

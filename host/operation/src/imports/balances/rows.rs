@@ -26,7 +26,7 @@ impl<'b> Rows<'b> {
             let line = self.line;
             match self.row()? {
                 None => return Ok(None),
-                Some(cells) if cells.iter().all(|cell| cell.is_empty()) && cells.len() == 1 => {}
+                Some(cells) if cells.iter().all(Vec::is_empty) && cells.len() == 1 => {}
                 Some(cells) => {
                     let decode = |cell: Vec<u8>| {
                         String::from_utf8(cell).unwrap_or_else(|error| decode_windows_1252(error.as_bytes()))

@@ -91,14 +91,14 @@ impl<'r> Row<'r> {
         let text = match self.get(column) {
             Cell::Null => return Ok(None),
             Cell::Number(number) => number.clone(),
-            Cell::Text(bytes) => match str::from_utf8(bytes) {
-                // Also where another encoding is declared: text of that one is hardly ever valid UTF-8.
-                Ok(text) => text.to_owned(),
-                Err(_) => {
+            // Also where another encoding is declared: text of that one is hardly ever valid UTF-8.
+            Cell::Text(bytes) => str::from_utf8(bytes).map_or_else(
+                |_| {
                     self.is_guessed.set(self.is_guessed.get() || self.charset == Charset::Utf8);
                     decode_windows_1252(bytes)
-                }
-            },
+                },
+                str::to_owned,
+            ),
             Cell::Unreadable(reason) => return Err(format!("`{column}` cannot be read: `{reason}`.")),
         };
         // No database here keeps a NUL.

@@ -208,7 +208,7 @@ impl Holder {
             Some((_, other)) => {
                 let is_first = utf16(&prefix).lt(utf16(other));
                 let (kept, dropped) = if is_first { (prefix.clone(), other.clone()) } else { (other.clone(), prefix) };
-                *other = kept.clone();
+                other.clone_from(&kept);
                 if self.is_group {
                     let reason = format!(
                         "Another prefix has the same priority, {priority}; LuckPerms shows the first by the alphabet, \

@@ -62,7 +62,7 @@ fn finish(mut raw: RawPunishment, row: &Row<'_>, is_open: bool, now: Millis) -> 
     let (mut record, notes) = raw.finish(row, now);
     // One punishment, whichever table names it.
     if let Record::Punishment { key, .. } = &mut record {
-        key.source = "advancedban".to_owned();
+        "advancedban".clone_into(&mut key.source);
     }
     (record, notes)
 }

@@ -135,13 +135,10 @@ impl Reading<'_> {
             None if is_wildcard => {
                 return Err(Skip::Unsupported("The hub cannot punish address ranges.".to_owned()));
             }
-            None => match address()? {
-                Some(address) => (Target::Address(address), None),
-                None => {
-                    let reason = "There is neither a player UUID nor an address.";
-                    return Err(Skip::Unsupported(reason.to_owned()));
-                }
-            },
+            None => {
+                let nobody = || Skip::Unsupported("There is neither a player UUID nor an address.".to_owned());
+                (Target::Address(address()?.ok_or_else(nobody)?), None)
+            }
         };
         let expires_at = (until > 0 && until < LATEST).then_some(until);
         let punishment = RawPunishment {

@@ -318,12 +318,12 @@ impl<'b> Lexer<'b> {
             number.push(b'.');
             number.extend(self.rest_of_word(b'0', false)?.split_off(1));
         }
-        if number.ends_with(b"e") || number.ends_with(b"E") {
-            if let Some(sign) = self.peek()?.filter(|sign| matches!(sign, b'+' | b'-')) {
-                self.take()?;
-                number.push(sign);
-                number.extend(self.rest_of_word(b'0', false)?.split_off(1));
-            }
+        if (number.ends_with(b"e") || number.ends_with(b"E"))
+            && let Some(sign) = self.peek()?.filter(|sign| matches!(sign, b'+' | b'-'))
+        {
+            self.take()?;
+            number.push(sign);
+            number.extend(self.rest_of_word(b'0', false)?.split_off(1));
         }
         Ok(Token::Number(String::from_utf8_lossy(&number).into_owned()))
     }

@@ -6,7 +6,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
 use super::files::{self, player};
 use super::{counts, has_note, import, notes};
-use crate::support::{Client, Hub, on_both};
+use crate::support::{Client, on_both};
 
 const QUERY: &str = "kind=litebans";
 const COLUMNS: &str = "id, uuid, ip, reason, \"time\", until, ipban, ipban_wildcard, active";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::files::{self, player};
 use super::{counts, has_note, import, notes};
-use crate::support::{Client, Hub, NOW, on_both};
+use crate::support::{Client, NOW, on_both};
 
 const HOUR: i64 = 3_600_000;
 

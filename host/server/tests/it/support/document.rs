@@ -28,9 +28,9 @@ pub fn check(method: &Method, path: &str, status: StatusCode, body: &Value) {
     if response["content"][media]["schema"].is_null() {
         return;
     }
-    let pointer =
-        ["paths", template, &method.as_str().to_lowercase(), "responses", status.as_str(), "content", media, "schema"];
-    let pointer: String = pointer.iter().map(|part| format!("/{}", escaped(part))).collect();
+    let method_name = method.as_str().to_lowercase();
+    let pointer = ["", "paths", template, &method_name, "responses", status.as_str(), "content", media, "schema"];
+    let pointer = pointer.map(escaped).join("/");
     let errors: Vec<_> =
         validator(&pointer).iter_errors(body).map(|error| format!("{}: {error}", error.instance_path())).collect();
     assert!(errors.is_empty(), "{method} {template} answers {status} unlike the document: {errors:?} in {body}");
