@@ -9,10 +9,10 @@ use crate::economy::amount::Amount;
 use crate::economy::model::{AppliedChange, LedgerNote};
 use crate::values::{Identifier, NetworkId};
 
+/// Looks up each owner by the primary key: SQLite, which has no statistics, would read all of a currency for each batch.
 const BALANCES_OF: Sql = Sql {
-    sqlite: "SELECT owner_key, balance FROM balances
-             WHERE network_id = $1 AND owner_type = $2 AND currency = $3
-               AND owner_key IN (SELECT value FROM json_each($4))",
+    sqlite: "SELECT b.owner_key, b.balance FROM json_each($4) AS owners CROSS JOIN balances b
+             WHERE b.network_id = $1 AND b.owner_type = $2 AND b.owner_key = owners.value AND b.currency = $3",
     postgres: "SELECT found.owner_key, found.balance FROM jsonb_array_elements_text(CAST($4 AS JSONB)) AS owners (key)
                CROSS JOIN LATERAL (SELECT owner_key, balance FROM balances
                                    WHERE network_id = $1 AND owner_type = $2 AND owner_key = owners.key
@@ -52,35 +52,42 @@ const OPEN_MANY: Sql = Sql {
                ON CONFLICT (network_id, owner_type, owner_key, currency) DO NOTHING",
 };
 macro_rules! apply_many {
-    ($least:literal, $most:literal, $changes:literal) => {
+    ($least:literal, $most:literal, $changes:literal, $joined:literal) => {
         concat!(
-            "UPDATE balances SET previous = balance, balance = ",
+            "WITH change AS MATERIALIZED (",
+            $changes,
+            ") UPDATE balances SET previous = balance, balance = ",
             new_balance!($least, $most, "change.amount"),
             ", reached = CASE WHEN balance = ",
             new_balance!($least, $most, "change.amount"),
             " THEN reached ELSE change.at END,
                last_entry = CASE WHEN last_entry < change.at THEN change.at ELSE last_entry + 1 END
-             FROM (",
-            $changes,
-            ") AS change,
+             FROM change,
                   (SELECT COALESCE(minimum, -9000000000000000000) AS lo, COALESCE(maximum, 9000000000000000000) AS hi
                    FROM currencies WHERE network_id = $1 AND name = $3) AS bounds
-             WHERE network_id = $1 AND owner_type = $2 AND owner_key = change.owner AND currency = $3
-             RETURNING owner_key, previous, balance, last_entry"
+             WHERE ",
+            $joined,
+            " AND owner_key = change.owner RETURNING owner_key, previous, balance, last_entry"
         )
     };
 }
+/// SQLite's conditions are on the materialized changes alone, so that it looks up each by the primary key.
 const APPLY_MANY: Sql = Sql {
     sqlite: apply_many!(
         "MIN",
         "MAX",
-        "SELECT value ->> 0 AS owner, value ->> 1 AS amount, value ->> 2 AS at FROM json_each($4)"
+        // Crosses networks: it reads no table.
+        "SELECT $1 AS network, $2 AS owner_type_of, $3 AS name_of, value ->> 0 AS owner, value ->> 1 AS amount,
+             value ->> 2 AS at FROM json_each($4)",
+        "network_id = change.network AND owner_type = change.owner_type_of AND currency = change.name_of"
     ),
     postgres: apply_many!(
         "LEAST",
         "GREATEST",
+        // Crosses networks: it reads no table.
         "SELECT made ->> 0 AS owner, CAST(made ->> 1 AS BIGINT) AS amount, CAST(made ->> 2 AS BIGINT) AS at
-         FROM jsonb_array_elements(CAST($4 AS JSONB)) AS made"
+         FROM jsonb_array_elements(CAST($4 AS JSONB)) AS made",
+        "network_id = $1 AND owner_type = $2 AND currency = $3"
     ),
 };
 
@@ -130,4 +137,18 @@ pub(in crate::economy) async fn append_many(
     let append = tx.query(APPEND_MANY).bind(network).bind(owner_type).bind(currency).bind(json(&entries)?);
     append.bind(&note.reason).bind(&note.key).bind(now).execute().await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn balances_are_found_by_their_primary_key() {
+        for plan in query_plans(&[BALANCES_OF.sqlite, APPLY_MANY.sqlite]).await {
+            assert!(plan.iter().any(|step| step.contains("AND owner_key=? AND currency=?")), "{plan:#?}");
+            assert!(!plan.iter().any(|step| step.contains("balances_by_rank")), "{plan:#?}");
+        }
+    }
 }

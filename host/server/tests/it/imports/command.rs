@@ -68,7 +68,7 @@ async fn kill_within(installation: &Installation, mut hub: Serving, key: &str, p
 }
 
 async fn an_import_survives_a_kill(backend: Backend) {
-    const BALANCES: usize = 60_000;
+    const BALANCES: usize = 12_000;
     let installation = Installation::new(backend);
     let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let hub = installation.serve();
@@ -92,7 +92,7 @@ async fn an_import_survives_a_kill(backend: Backend) {
 }
 
 async fn an_import_whose_hub_ends_twice_fails_and_may_be_repeated(backend: Backend) {
-    const BALANCES: usize = 60_000;
+    const BALANCES: usize = 12_000;
     let installation = Installation::new(backend);
     let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let hub = installation.serve();
