@@ -42,9 +42,7 @@ pub fn require_hub(settings: &Settings) -> anyhow::Result<()> {
 pub fn require_whole(settings: &Settings) -> anyhow::Result<()> {
     let file = settings.database_file();
     let is_empty = |path: &Path| fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
-    let has_blobs = || fs::read_dir(settings.data.join("blobs")).is_ok_and(|mut blobs| blobs.next().is_some());
-    let is_of_hub = || !is_empty(&settings.data.join(MODULE_STORE)) || has_blobs();
-    if settings.database.is_some() || !is_empty(&file) || !is_of_hub() {
+    if settings.database.is_some() || !is_empty(&file) || is_empty(&settings.data.join(MODULE_STORE)) {
         return Ok(());
     }
     let state = if file.exists() { "is empty" } else { "is missing" };

@@ -52,6 +52,15 @@ fn database<'h>(hub: &'h Hub, table: &Table) -> &'h Db {
     if is_elsewhere { &hub.app.module_store } else { &hub.app.db }
 }
 
+/// A value of a column that has a few known ones.
+fn only_value(table: &str, column: &str) -> Option<&'static str> {
+    let schema = include_str!("../../../../migrations/sqlite/0001_schema.sql");
+    let (_, columns) = schema.split_once(&format!("CREATE TABLE {table} ("))?;
+    let (columns, _) = columns.split_once("\n)")?;
+    let (_, values) = columns.split_once(&format!("CHECK ({column} IN ('"))?;
+    values.split('\'').next()
+}
+
 /// A row that names the player: in every column, or in those that are no key alone.
 fn row(table: &Table, is_own: bool) -> Vec<Cell> {
     let mut cells = vec![];
@@ -59,6 +68,7 @@ fn row(table: &Table, is_own: bool) -> Vec<Cell> {
         let names = is_own || index >= table.key_columns;
         let text = if is_own { format!("own {PLAYER}") } else { format!("of {}", PLAYER.simple()).to_uppercase() };
         let text = if names { text } else { format!("other {}", column.name) };
+        let text = only_value(table.name, column.name).map_or(text, str::to_owned);
         cells.push(match column.column_type {
             ColumnType::Bool => Cell::Bool(true),
             ColumnType::Integer => Cell::Integer(NOW + i64::from(is_own)),
