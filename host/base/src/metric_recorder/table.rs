@@ -66,7 +66,7 @@ metrics! {
     STATEMENTS = Counter "hub_database_statements_total";
     /// Statements that failed.
     STATEMENTS_FAILED = Counter "hub_database_statements_failed_total";
-    /// Rows that work for all networks left out because they cannot be read.
+    /// Rows left out by work for all networks, because they cannot be read.
     ROWS_UNREADABLE = Counter "hub_database_unreadable_rows_total";
     /// Milliseconds that statements took, with waiting for a connection.
     STATEMENT_MILLIS = Counter "hub_database_statement_milliseconds_total";
