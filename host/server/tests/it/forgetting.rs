@@ -52,13 +52,13 @@ fn database<'h>(hub: &'h Hub, table: &Table) -> &'h Db {
     if is_elsewhere { &hub.app.module_store } else { &hub.app.db }
 }
 
-/// A value of a column that has a few known ones.
+/// The last value of a column that has a few known ones: of the states it is the one in which nothing is left to do.
 fn only_value(table: &str, column: &str) -> Option<&'static str> {
     let schema = include_str!("../../../../migrations/sqlite/0001_schema.sql");
     let (_, columns) = schema.split_once(&format!("CREATE TABLE {table} ("))?;
     let (columns, _) = columns.split_once("\n)")?;
-    let (_, values) = columns.split_once(&format!("CHECK ({column} IN ('"))?;
-    values.split('\'').next()
+    let (_, values) = columns.split_once(&format!("CHECK ({column} IN ("))?;
+    values.split_once(')')?.0.rsplit('\'').nth(1)
 }
 
 /// A row that names the player: in every column, or in those that are no key alone.
