@@ -170,9 +170,13 @@ impl<'a> Resolved<'a> {
         found.or_else(|| self.decisions.get("*")).copied()
     }
 
-    /// All decisions, by the node in lower case.
+    /// All decisions by nodes that somebody gave, by the node in lower case.
     pub(super) fn decisions(&self) -> impl Iterator<Item = (&str, Decision<'a>)> {
-        self.decisions.iter().map(|(node, decision)| (node.as_str(), *decision))
+        let is_given = |decision: &Decision<'_>| {
+            DEFAULT_MEMBERSHIP.as_ref().is_none_or(|implied| !std::ptr::eq(decision.node, implied))
+        };
+        let given = self.decisions.iter().filter(move |(_, decision)| is_given(decision));
+        given.map(|(node, decision)| (node.as_str(), *decision))
     }
 
     /// Groups of the player, in order of precedence.

@@ -78,7 +78,7 @@ on_both! {
         assert_eq!((&loaded["uuid"], &loaded["username"]), (&json!(STEVE), &json!("Steve")));
         let own = async |path: String| client.get(&path).await.expect(200).clone();
         assert_eq!(loaded["permissions"], own(format!("/api/plugin/permissions/users/{STEVE}/effective")).await);
-        assert_eq!(loaded["permissions"]["permissions"], json!({"fly": true, "group.default": true, "spawn": true}));
+        assert_eq!(loaded["permissions"]["permissions"], json!({"fly": true, "spawn": true}));
         assert_eq!(loaded["punishments"], json!([other, ban]));
         assert_eq!(loaded["language"], json!({"locale": "de", "source": "PLAYER"}));
         assert_eq!(loaded["balances"], own(format!("/api/plugin/economy/player/{STEVE}/currencies")).await);
