@@ -15,7 +15,8 @@ text_type! {
         let fits = address(text.trim()).is_some() || is_name(text.trim());
         fits.then_some(()).ok_or("must be a host name or an IP address, without a port")
     };
-    schema: |text| text.min_length(Some(1)).max_length(Some(255)).examples(["10.0.0.7"]);
+    // A blank one may stand for an absent one.
+    schema: |text| text.max_length(Some(255)).examples(["10.0.0.7"]);
 }
 
 impl Host {
