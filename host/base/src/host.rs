@@ -111,7 +111,7 @@ mod tests {
             "x\ny",
             "%",
             &long,
-            &"a.".repeat(127),
+            &"a.".repeat(128),
         ] {
             assert!(bad.parse::<Host>().is_err(), "{bad}");
         }
