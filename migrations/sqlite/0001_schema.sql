@@ -1163,6 +1163,34 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
 -- The hub itself -------------------------------------------------------------------------------------------------------
 
+-- The hub itself.
+CREATE TABLE hub_identity (
+    one           INTEGER NOT NULL CHECK (one = 1),
+    -- Random; the bus and the blob store have it, too.
+    cluster_id    TEXT    NOT NULL,
+    -- True once the blob store has it.
+    has_blob_mark BOOLEAN NOT NULL,
+    -- The node that serves this database alone, and the end of its lease by the database's clock.
+    sole_node     TEXT,
+    sole_until    INTEGER NOT NULL,
+    PRIMARY KEY (one)
+) WITHOUT ROWID;
+
+-- Proven times of day, each at an uptime of a machine, in milliseconds. One row for each start of a machine.
+CREATE TABLE clock_anchors (
+    boot   TEXT    NOT NULL,
+    uptime INTEGER NOT NULL,
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (boot)
+) WITHOUT ROWID;
+
+-- The operator's word that a machine's clock is right.
+CREATE TABLE clock_confirmation (
+    one INTEGER NOT NULL CHECK (one = 1),
+    at  INTEGER NOT NULL,
+    PRIMARY KEY (one)
+) WITHOUT ROWID;
+
 -- Nodes of the hub. Times are the database's.
 CREATE TABLE hub_nodes (
     node           TEXT    NOT NULL,

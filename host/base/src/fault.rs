@@ -22,8 +22,10 @@ pub enum FaultKind {
     Disk,
     /// NATS is unreachable.
     Bus,
-    /// This node's clock differs from the database's.
+    /// A clock is wrong: this node's, or the one by which the hub keeps its time.
     Clock,
+    /// Parts of different hubs were put together.
+    Cluster,
     /// Some networks have no shard owner.
     Homes,
     /// This node and others cannot reach each other.

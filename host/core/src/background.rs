@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::clock::{Millis, millis};
+use crate::clock::{Millis, Settled};
 
 /// Runs `work` immediately and then every `period`, measured from the start of each run, until the hub stops. A failed
 /// run is logged as "could not {what}"; the next one tries again.
@@ -18,11 +18,32 @@ where
     let runs = app.clone();
     app.spawn(async move {
         loop {
-            let began = runs.clock.now();
+            let began = runs.clock.moment();
             if let Err(error) = work(runs.clone()).await {
                 tracing::warn!(%error, "could not {what}");
             }
-            runs.clock.sleep_until(began.saturating_add(millis(period))).await;
+            runs.clock.sleep_until(began + period).await;
+        }
+    });
+}
+
+/// Like [`every`], for work that deletes, closes or expires for good: skipped while the time is doubtful.
+pub fn every_settled<E, F>(
+    app: &App,
+    period: Duration,
+    what: &'static str,
+    work: impl Fn(App, Settled) -> F + Send + Sync + Clone + 'static,
+) where
+    E: Display + Send,
+    F: Future<Output = Result<(), E>> + Send,
+{
+    every(app, period, what, move |app| {
+        let work = work.clone();
+        async move {
+            match app.clock.settled() {
+                Some(settled) => work(app, settled).await,
+                None => Ok(()),
+            }
         }
     });
 }
@@ -43,13 +64,13 @@ pub fn when_due<E, F>(
     let runs = app.clone();
     app.spawn(async move {
         loop {
-            let latest = runs.clock.now().saturating_add(millis(period));
+            let latest = runs.clock.moment() + period;
             let next = work(runs.clone()).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "could not {what}");
                 None
             });
             tokio::select! {
-                () = runs.clock.sleep_until(next.map_or(latest, |due| due.min(latest))) => {}
+                () = runs.clock.sleep_until(next.map_or(latest, |due| runs.clock.moment_of(due).min(latest))) => {}
                 () = wake(&runs).notified() => {}
             }
         }

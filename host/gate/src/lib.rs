@@ -7,9 +7,11 @@ pub mod audit;
 pub mod client_disconnect;
 pub mod cluster;
 pub mod idempotency;
+pub mod identity;
 pub mod metering;
 pub mod response_budget;
 pub mod server_binding;
+pub mod timekeeping;
 
 pub(crate) use hub_base::{clock, compute, fault, http_client, ids, keyed_lock, usage_counters, values};
 pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, traces};

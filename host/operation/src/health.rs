@@ -13,17 +13,24 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::background::every;
-use crate::clock::Millis;
+use crate::clock::{Clock, Millis};
 use crate::cluster::ShardRegistry;
-use crate::component::{Component, Tag};
+use crate::component::{Component, ErrorCode, Tag};
 use crate::endpoints::{Endpoints, RouteFacts, public_endpoints};
 use crate::fault::{Fault, FaultKind};
 use crate::http::extract::Json;
+use crate::identity::Identity;
+use crate::timekeeping::Timekeeping;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "liveness, readiness and version of this node",
     tags: &[Tag("Health", "Health of the hub."), Tag("About", "Version of the hub.")],
+    errors: &[ErrorCode::new(
+        "starting",
+        &[503],
+        "The hub is starting, and waits for its database or its bus; try again.",
+    )],
     routes: router,
     background: start,
     ..Component::new(module_path!())
@@ -56,11 +63,27 @@ fn start(app: &App) {
 /// Succeeds while the process can respond; independent of the database.
 #[utoipa::path(get, path = "/healthz", tag = "Health", operation_id = "get_health", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
+    alive()
+}
+
+/// Answer of a process that can respond.
+pub fn alive() -> Json<Health> {
     Json(Health { status: "OK", lacks: vec![], faults: vec![] })
 }
 
+/// Answer of a hub that has not started, because this part cannot be reached.
+pub fn waiting_for(part: FaultKind) -> (StatusCode, Json<Health>) {
+    let message = match part {
+        FaultKind::Bus => "The hub is starting, and the bus is unreachable.",
+        _ => "The hub is starting, and the database does not answer.",
+    };
+    let report = FaultReport { name: part, since: Clock::System.now(), message: message.into() };
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "UNAVAILABLE", lacks: vec![part], faults: vec![report] }))
+}
+
+/// Health of a node.
 #[derive(Debug, Serialize, ToSchema)]
-struct Health {
+pub struct Health {
     /// `OK` or `UNAVAILABLE`.
     #[schema(value_type = String, example = "OK")]
     status: &'static str,
@@ -122,6 +145,12 @@ async fn find_faults(app: &App) -> Vec<Fault> {
         faults.push(fault(FaultKind::Bus, "The bus is unreachable."));
     }
     faults.extend(app.state::<ShardRegistry>().faults());
+    if !faults.iter().any(|fault| fault.kind == FaultKind::Cluster) {
+        faults.extend(app.state::<Identity>().fault());
+    }
+    if !faults.iter().any(|fault| fault.kind == FaultKind::Clock) {
+        faults.extend(app.state::<Timekeeping>().fault());
+    }
     if app.stopping().is_cancelled() || app.state::<ShardRegistry>().is_draining() {
         faults.push(Fault::disabling(FaultKind::Stopping, "The hub is stopping."));
     }

@@ -22,7 +22,9 @@ pub use hub_game::{
     chat, collections, config_documents, control, economy, localization, matchmaking, permissions, players, presence,
     punishments, statistics, transfers, worlds,
 };
-pub use hub_gate::{audit, client_disconnect, cluster, idempotency, metering, response_budget, server_binding};
+pub use hub_gate::{
+    audit, client_disconnect, cluster, idempotency, identity, metering, response_budget, server_binding, timekeeping,
+};
 pub use hub_operation::{
     artifacts, doctor, erasure, health, imports, monitoring, people, provisioning, waitlist, webhooks,
 };

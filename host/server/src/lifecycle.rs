@@ -6,20 +6,24 @@ use hub_db::{Db, TimeLimits};
 
 use crate::app::{App, AppState, States};
 use crate::clock::Clock;
-use crate::cluster::{self, ShardRegistry};
+use crate::cluster::{self, ClusterError, ShardRegistry};
 use crate::component::Opening;
 use crate::components::components;
 use crate::config::Settings;
+use crate::fault::FaultKind;
 use crate::http::connection::Connections;
+use crate::identity::Identity;
 use crate::ids::Ids;
 use crate::metering::Metering;
 use crate::modules::{self, Modules};
 use crate::presence::{self, Hooks};
-use crate::{archive, data_folder, module_data, presence_hooks};
+use crate::{archive, data_folder, module_data, presence_hooks, timekeeping};
 
 /// Time during which existing connections still serve requests, each its last one, before all are closed. A request on
 /// a connection that closes at that moment would get no response.
 const LINGER: Duration = Duration::from_millis(1_500);
+/// Interval of attempts to start.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum time for requests in progress to end; a console command waits for at most a minute.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
 
@@ -29,25 +33,79 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
     let statement = Duration::from_millis(settings.database_timeout);
     let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
-    let clock = cluster::clock_of(&settings, clock, &db).await?;
+    cluster::check_clock(&settings, &clock, &db).await?;
     db.migrate().await?;
+    let clock = timekeeping::clock_of(&settings, clock, &db).await?;
     archive::backup::refuse_incomplete(&db).await?;
+    let identity = Identity::join(&settings, &clock, &ids, &db).await?;
     let module_store = modules::open_store(&settings, &db).await?;
-    let (bus, shards) = cluster::open(&settings, &ids).await?;
-    let states = states(&settings, &ids, &db, shards)?;
+    let (bus, shards) = cluster::open(&settings, &ids, &identity).await?;
+    let states = states(&settings, &ids, &db, shards, identity)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
-    for component in components().list() {
-        (component.start)(&app).await?;
-        (component.background)(&app);
+    if let Err(error) = begin(&app).await {
+        app.begin_stop();
+        app.background_ended().await;
+        app.module_store.close().await;
+        app.db.close().await;
+        return Err(error);
     }
     Ok(app)
 }
 
+async fn begin(app: &App) -> anyhow::Result<()> {
+    for component in components().list() {
+        (component.start)(app).await?;
+        (component.background)(app);
+    }
+    Ok(())
+}
+
+/// Starts the hub once its database and bus are there. `missing` is told the one that is waited for. Fails for any other
+/// reason.
+pub async fn start_when_possible(
+    settings: Settings,
+    clock: Clock,
+    ids: Ids,
+    missing: impl Fn(FaultKind),
+) -> anyhow::Result<App> {
+    let mut told = None;
+    loop {
+        let error = match start(settings.clone(), clock.clone(), ids.clone()).await {
+            Err(error) => error,
+            started => return started,
+        };
+        let Some(kind) = unavailable(&error) else { return Err(error) };
+        missing(kind);
+        if told.replace(kind) != Some(kind) {
+            tracing::warn!("waiting: {error:#}");
+        }
+        tokio::time::sleep(RETRY_INTERVAL).await;
+    }
+}
+
+/// The part that cannot be reached, if that is the reason of a failed start.
+fn unavailable(error: &anyhow::Error) -> Option<FaultKind> {
+    error.chain().find_map(|cause| {
+        match (cause.downcast_ref::<hub_db::Error>(), cause.downcast_ref::<ClusterError>()) {
+            (Some(error), _) if error.is_unavailable() => Some(FaultKind::Database),
+            (_, Some(error)) if error.is_unavailable() => Some(FaultKind::Bus),
+            _ => None,
+        }
+    })
+}
+
 /// The initial state of each component.
-fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> anyhow::Result<States> {
+fn states(
+    settings: &Settings,
+    ids: &Ids,
+    db: &Db,
+    shards: ShardRegistry,
+    identity: Identity,
+) -> anyhow::Result<States> {
     let mut states = States::default();
     states.insert(components());
     states.insert(shards);
+    states.insert(identity);
     for component in components().list() {
         (component.register)(&mut states, Opening { settings, ids, db })?;
     }

@@ -48,6 +48,13 @@ impl ClusterConfig {
     }
 }
 
+impl ClusterConfig {
+    /// Name of the stream of events. NATS allows no dots in it.
+    pub(crate) fn stream_name(&self) -> String {
+        format!("{}-events", self.prefix.replace('.', "-"))
+    }
+}
+
 /// The bus between nodes could not be set up. No message shows its password.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
@@ -66,4 +73,16 @@ pub enum ClusterError {
     /// The bus refused a subscription.
     #[error("the bus refused a subscription: {0}")]
     Subscribe(String),
+}
+
+impl ClusterError {
+    /// True if the bus may be there later; false if it refuses this hub, or its address is wrong.
+    pub fn is_unavailable(&self) -> bool {
+        use async_nats::ConnectErrorKind::{Dns, Io, TimedOut};
+        match self {
+            Self::Connect(_, error) => matches!(error.kind(), Dns | Io | TimedOut),
+            Self::Stream(_) | Self::Subscribe(_) => true,
+            Self::Address(_) | Self::File(..) => false,
+        }
+    }
 }

@@ -99,7 +99,7 @@ impl Cluster {
     fn stream_config(&self) -> Config {
         let config = self.config();
         Config {
-            name: format!("{}-events", config.prefix),
+            name: config.stream_name(),
             subjects: vec![format!("{}.in.*", config.prefix)],
             republish: Some(Republish {
                 source: format!("{}.in.*", config.prefix),

@@ -6,7 +6,7 @@ use hub_db::{Db, Error, Sql, Tx};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::control::agents::{AgentSnapshot, PendingCommand};
 use crate::control::model::AgentCommand;
 use crate::values::{Identifier, NetworkId};
@@ -18,12 +18,12 @@ pub(super) async fn insert_command(
     server: &Identifier,
     command: &AgentCommand,
     expires_at: Millis,
-    now: Millis,
+    ended: Cutoff,
 ) -> Result<(), Error> {
     tx.query("DELETE FROM agent_commands WHERE network_id = $1 AND server_id = $2 AND expires_at <= $3")
         .bind(network)
         .bind(server)
-        .bind(now)
+        .bind(ended.at())
         .execute()
         .await?;
     tx.query(

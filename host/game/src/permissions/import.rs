@@ -135,7 +135,7 @@ pub async fn write_nodes(
     player: PlayerId,
     nodes: &[Node],
 ) -> Result<(), hub_db::Error> {
-    store::delete_expired(tx, network, player, app.clock.now()).await?;
+    store::delete_expired(tx, network, player, app.clock.cutoff()).await?;
     for node in nodes {
         store::put_node(tx, network, player, node).await?;
     }

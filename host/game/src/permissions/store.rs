@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Executor, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::limits::{Limit, Rows};
 use crate::permissions::context::{PermissionContext, PermissionWorld};
@@ -207,12 +207,12 @@ pub(super) async fn delete_expired(
     tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
-    now: Millis,
+    ended: Cutoff,
 ) -> Result<(), Error> {
     tx.query("DELETE FROM permission_nodes WHERE network_id = $1 AND player_uuid = $2 AND expires_at <= $3")
         .bind(network)
         .bind(player)
-        .bind(now)
+        .bind(ended.at())
         .execute()
         .await?;
     Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::app::App;
-use crate::clock::{Millis, millis};
+use crate::clock::{Cutoff, Millis};
 use crate::punishments::{service, store};
 
 /// Interval of reading the next expiry, since other nodes create punishments too.
@@ -14,26 +14,25 @@ const BATCH: i64 = 100;
 /// Runs until the hub stops.
 pub(super) async fn watch(app: App) {
     loop {
-        let now = app.clock.now();
-        let poll = now.saturating_add(millis(POLL_INTERVAL));
-        let next = match expire(&app, now).await {
-            Ok(due) => due.map_or(poll, |due| due.min(poll)),
-            Err(error) => {
+        let poll = app.clock.moment() + POLL_INTERVAL;
+        let due = match app.clock.settled() {
+            Some(settled) => expire(&app, settled.before(0)).await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "could not record expired punishments");
-                poll
-            }
+                None
+            }),
+            None => None,
         };
-        app.clock.sleep_until(next).await;
+        app.clock.sleep_until(due.map_or(poll, |due| app.clock.moment_of(due).min(poll))).await;
     }
 }
 
 /// Records all expired punishments. Returns the time of the next expiry.
-async fn expire(app: &App, now: Millis) -> Result<Option<Millis>, hub_db::Error> {
+async fn expire(app: &App, now: Cutoff) -> Result<Option<Millis>, hub_db::Error> {
     loop {
         let due = store::next_expiry(&app.db).await?;
-        if due.is_none_or(|at| now < at) {
+        if due.is_none_or(|at| now.at() < at) {
             return Ok(due);
         }
-        service::expire(app, BATCH).await?;
+        service::expire(app, now, BATCH).await?;
     }
 }

@@ -8,6 +8,7 @@ use thiserror::Error;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::clock::Cutoff;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
@@ -280,11 +281,10 @@ pub(super) async fn publish(
 
 /// Records up to `limit` expired punishments, and publishes each. Each moves from open to expired, so that of several
 /// nodes, or of two runs of one, only one publishes it.
-pub(super) async fn expire(app: &App, limit: i64) -> Result<(), hub_db::Error> {
-    let now = app.clock.now();
+pub(super) async fn expire(app: &App, due: Cutoff, limit: i64) -> Result<(), hub_db::Error> {
     app.db
         .transaction(async |mut tx| {
-            let mut expired = store::expire(&mut tx, now, limit).await?;
+            let mut expired = store::expire(&mut tx, due, limit).await?;
             expired.sort_by_key(|punishment| (punishment.expires_at, punishment.id));
             publish(app, &mut tx, Action::Expired, &expired).await
         })

@@ -4,7 +4,7 @@ mod sightings;
 
 use hub_db::{Db, Error, Executor, Sql, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::limits::{Limit, Rows};
 use crate::punishments::model::{Actor, Identity, KnownAddress, Punishment, PunishmentFilter};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentKind};
@@ -437,7 +437,7 @@ pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
 }
 
 /// Records and returns up to `limit` expired punishments. Crosses networks: see [`next_expiry`].
-pub(super) async fn expire(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<Punishment>, Error> {
+pub(super) async fn expire(tx: &mut Tx, due: Cutoff, limit: i64) -> Result<Vec<Punishment>, Error> {
     tx.query(concat!(
         "UPDATE punishments SET state = 'EXPIRED'
          WHERE state = 'OPEN' AND (network_id, id) IN (
@@ -446,7 +446,7 @@ pub(super) async fn expire(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<P
          RETURNING network_id, ",
         columns!()
     ))
-    .bind(now)
+    .bind(due.at())
     .bind(limit)
     .readable()
     .await

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hub_db::Error;
 
 use crate::app::App;
-use crate::clock::millis;
+use crate::clock::{Settled, millis};
 use crate::transfers::store;
 
 pub(super) const TIME_OUT_INTERVAL: Duration = Duration::from_secs(1);
@@ -24,8 +24,8 @@ pub(super) async fn time_out(app: App) -> Result<(), Error> {
     Ok(())
 }
 
-pub(super) async fn purge(app: App) -> Result<(), Error> {
-    let before = app.clock.now().saturating_sub(millis(RETENTION));
+pub(super) async fn purge(app: App, settled: Settled) -> Result<(), Error> {
+    let before = settled.before(millis(RETENTION));
     while store::purge(&app.db, before, BATCH).await? == BATCH as u64 {}
     Ok(())
 }

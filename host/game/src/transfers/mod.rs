@@ -18,7 +18,7 @@ mod signing;
 mod store;
 
 use crate::app::App;
-use crate::background::every;
+use crate::background::{every, every_settled};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 
@@ -37,5 +37,5 @@ pub static COMPONENT: Component = Component {
 /// Starts the background work.
 fn start(app: &App) {
     every(app, expiry::TIME_OUT_INTERVAL, "end timed-out transfers", expiry::time_out);
-    every(app, expiry::PURGE_INTERVAL, "delete old transfers", expiry::purge);
+    every_settled(app, expiry::PURGE_INTERVAL, "delete old transfers", expiry::purge);
 }

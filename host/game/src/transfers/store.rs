@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Executor, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::limits::{Limit, Rows};
 use crate::transfers::model::{FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
 use crate::values::{Identifier, NetworkId, PlayerId};
@@ -152,12 +152,12 @@ pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
 }
 
 /// Deletes at most `limit` old transfers of all networks. Returns their number.
-pub(super) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
+pub(super) async fn purge(db: &Db, before: Cutoff, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM transfers WHERE (network_id, id) IN (
              SELECT network_id, id FROM transfers WHERE created_at < $1 ORDER BY created_at LIMIT $2)",
     )
-    .bind(before)
+    .bind(before.at())
     .bind(limit)
     .execute()
     .await

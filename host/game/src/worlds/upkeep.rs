@@ -5,8 +5,8 @@ use std::time::Duration;
 use hub_db::with_tenant;
 
 use crate::app::App;
-use crate::background::every;
-use crate::clock::millis;
+use crate::background::{every, every_settled};
+use crate::clock::{Settled, millis};
 use crate::cluster::ShardRegistry;
 use crate::worlds::{service, store};
 
@@ -21,7 +21,7 @@ const BATCH: i64 = 200;
 
 pub(super) fn start(app: &App) {
     every(app, MAINTAIN_INTERVAL, "maintain the worlds' leases", async |app| maintain_leases(&app).await);
-    every(app, PURGE_INTERVAL, "delete old leases", purge);
+    every_settled(app, PURGE_INTERVAL, "delete old leases", purge);
 }
 
 /// Runs the due work now.
@@ -52,8 +52,8 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
     Ok(())
 }
 
-async fn purge(app: App) -> Result<(), hub_db::Error> {
-    let before = app.clock.now().saturating_sub(millis(RETENTION));
+async fn purge(app: App, settled: Settled) -> Result<(), hub_db::Error> {
+    let before = settled.before(millis(RETENTION));
     while store::sweep::purge(&app.db, before, BATCH).await? == BATCH as u64 {}
     Ok(())
 }

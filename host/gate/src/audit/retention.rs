@@ -6,8 +6,8 @@ use hub_db::Error;
 
 use crate::app::App;
 use crate::audit::store;
-use crate::background::every;
-use crate::clock::Millis;
+use crate::background::every_settled;
+use crate::clock::{Millis, Settled};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
@@ -19,25 +19,27 @@ const BATCH: i64 = 500;
 
 /// Deletes entries older than the network's plan allows, and the oldest ones above the maximum number.
 pub(super) fn start(app: &App) {
-    every(app, INTERVAL, "delete old entries of the audit logs", async |app| run(&app).await);
+    every_settled(app, INTERVAL, "delete old entries of the audit logs", async |app: App, settled| {
+        run(&app, settled).await
+    });
 }
 
-async fn run(app: &App) -> Result<(), Error> {
+async fn run(app: &App, settled: Settled) -> Result<(), Error> {
     let mut last = NetworkId(uuid::Uuid::nil());
-    delete_old(app, last).await?;
+    delete_old(app, last, settled).await?;
     loop {
         let networks = store::networks(&app.db, last, NETWORKS).await?;
         let Some(next) = networks.last() else { return Ok(()) };
         last = *next;
         for network in networks {
-            hub_db::with_tenant(network.0, delete_old(app, network)).await?;
+            hub_db::with_tenant(network.0, delete_old(app, network, settled)).await?;
         }
     }
 }
 
-async fn delete_old(app: &App, network: NetworkId) -> Result<(), Error> {
+async fn delete_old(app: &App, network: NetworkId, settled: Settled) -> Result<(), Error> {
     let limits = limits::of(app, network).await?;
-    let kept_since = app.clock.now().saturating_sub(limits.audit_days().saturating_mul(DAY));
+    let kept_since = settled.before(limits.audit_days().saturating_mul(DAY)).at();
     // Ids begin with the entry's time in microseconds.
     let too_old = format!("{:015x}", kept_since.saturating_mul(1000).max(0));
     delete_until(app, network, &too_old).await?;
@@ -50,12 +52,11 @@ async fn delete_old(app: &App, network: NetworkId) -> Result<(), Error> {
 
 async fn delete_until(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
     loop {
-        let began = app.clock.now();
+        let began = app.clock.moment();
         if store::delete_until(&app.db, network, id, BATCH).await? < BATCH as u64 {
             return Ok(());
         }
         // Pauses as long as this took, so that other work gets half of the time.
-        let took = app.clock.now().saturating_sub(began);
-        app.clock.sleep(Duration::from_millis(u64::try_from(took).unwrap_or(0))).await;
+        app.clock.sleep(app.clock.moment().saturating_since(began)).await;
     }
 }

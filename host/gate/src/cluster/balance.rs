@@ -43,6 +43,7 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
         "a cluster (--bus) needs a shared PostgreSQL (--database)"
     );
     node.set_states(app.components().network_states());
+    let calls = node.call_roll_first(&app.db, millis(PROBED_FOR), millis(NODE_TIMEOUT)).await?;
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;
     // Reachability is known before other nodes first see this one.
     let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
@@ -55,6 +56,8 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     app.spawn(run(app.clone(), Arc::clone(node)));
     app.spawn(probe(Arc::clone(node)));
     app.spawn(listen(Arc::clone(node), inbox));
+    app.spawn(Arc::clone(node).answer_calls(calls));
+    app.spawn(Arc::clone(node).say_name_repeatedly());
     Ok(())
 }
 
@@ -153,6 +156,11 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     let rows = store::nodes(&app.db, millis(PROBED_FOR)).await?;
     node.peers.set(&node.name, &rows, millis(NODE_TIMEOUT));
     let is_live = |row: &NodeRow| row.is_live(millis(NODE_TIMEOUT));
+    if app.bus.is_reachable() {
+        node.roll_call.compare(&node.name, &rows, is_live);
+    } else {
+        node.roll_call.forget();
+    }
     let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
     let fit = eligibility::fit(live);
     let is_candidate = fit.iter().any(|live| live.name == node.name);

@@ -12,7 +12,7 @@
 //! is set ahead, a hypervisor silently stops a machine), two nodes may answer from memory for the rest of a lease, but
 //! the lease's fence refuses the writes of the first.
 //!
-//! Nodes probe each other, and nodes that are cut off from others own nothing: see [`eligibility`].
+//! Nodes call the roll on the bus, so that parts of different hubs are noticed: see [`roll_call`]. They probe each other, and nodes that are cut off from others own nothing: see [`eligibility`].
 //!
 //! A shard moves to another node if most of its requests arrive there: see [`arrivals`].
 //!
@@ -34,6 +34,7 @@ mod peers;
 mod registry;
 mod renewal;
 mod request_lease;
+mod roll_call;
 mod secret;
 mod store;
 
@@ -43,12 +44,14 @@ use hub_db::{Backend, Db, Error};
 use crate::clock::Millis;
 use crate::component::{Component, ErrorCode, TableRule};
 use crate::config::Settings;
+use crate::identity::Identity;
 use crate::ids::Ids;
 
 pub use balance::drain;
 pub use forward::layer;
+pub use hub_bus::ClusterError;
 pub use hub_core::component::NetworkState;
-pub use node_clock::{clock_of, clock_offset};
+pub use node_clock::check_clock;
 pub use registry::HeldLease;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
@@ -84,12 +87,14 @@ pub async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
 }
 
 /// Connects to the bus, and to the cluster if configured.
-pub async fn open(settings: &Settings, ids: &Ids) -> anyhow::Result<(Bus, ShardRegistry)> {
+pub async fn open(settings: &Settings, ids: &Ids, identity: &Identity) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
     let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };
     let config_of_bus = ClusterConfig {
         ca: settings.bus_ca.clone(),
         credentials: settings.bus_credentials.clone(),
+        // Within `hub.>`, to which users of NATS may be limited.
+        prefix: format!("hub.{}", identity.cluster),
         ..ClusterConfig::new(url, &ids.token(10))
     };
     let cluster = Cluster::connect(config_of_bus).await?;

@@ -1,18 +1,18 @@
-//! Clocks of this node: the database's, which decides expiries, and the machine's, which must roughly agree with it.
+//! The machine's clock, which must roughly agree with the database's: that one decides expiries for all nodes.
 //!
 //! Expiries decided by a node's own clock (world leases, transfers, punishments, presence) would be early or late for
-//! everyone if that clock is wrong. So a node of a cluster reads the database's clock every second and uses it.
+//! everyone if that clock is wrong. So a node of a cluster follows the database's clock.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::ensure;
-use hub_db::{Backend, Db, Error};
+use hub_db::{Backend, Db};
 use jiff::Timestamp;
 
-use crate::clock::{Clock, DatabaseClock, Millis, Uptime, millis};
-use crate::cluster::store;
+use crate::clock::{Clock, Millis, millis};
 use crate::config::Settings;
+use crate::timekeeping::Reading;
 
 /// Maximum difference between the clocks of machine and database. Certificates and foreign signatures are checked by
 /// the machine's.
@@ -21,65 +21,32 @@ const MAX_OFFSET: Duration = Duration::from_secs(1);
 /// shard.
 const READINGS: u32 = 3;
 
-/// Clock of this node: the database's in a cluster. Fails if the machine's is wrong.
-pub async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> anyhow::Result<Clock> {
-    if settings.bus.is_none() || db.backend() == Backend::Sqlite || !matches!(clock, Clock::System) {
-        return Ok(clock);
+/// Fails if this node's machine has a wrong clock.
+pub async fn check_clock(settings: &Settings, clock: &Clock, db: &Db) -> anyhow::Result<()> {
+    if settings.bus.is_none() || db.backend() == Backend::Sqlite || matches!(clock, Clock::Manual(_)) {
+        return Ok(());
     }
     let mut best = Reading::take(db).await?;
     for _ in 1..READINGS {
-        let reading = Reading::take(db).await?;
-        if reading.uncertainty < best.uncertainty {
-            best = reading;
-        }
+        best = best.or_better(Reading::take(db).await?);
     }
     ensure!(
-        !best.is_off(),
+        !is_off(&best),
         "the machine's clock shows {}, the database's {}: they may differ by at most {} ms; set the clock (NTP) and \
          start again",
-        shown(best.machine),
-        shown(best.database),
+        shown(best.machine()),
+        shown(best.database()),
         MAX_OFFSET.as_millis()
     );
-    Ok(Clock::Database(DatabaseClock::new(best.database, best.at)))
-}
-
-/// Time by which the machine's clock is ahead of the database's, in milliseconds.
-pub async fn clock_offset(db: &Db) -> Result<Millis, Error> {
-    let reading = Reading::take(db).await?;
-    Ok(reading.machine.saturating_sub(reading.database))
+    Ok(())
 }
 
 fn shown(at: Millis) -> String {
     Timestamp::from_millisecond(at).map_or_else(|_| at.to_string(), |at| at.to_string())
 }
 
-/// Both clocks at one moment.
-pub(super) struct Reading {
-    database: Millis,
-    machine: Millis,
-    at: Uptime,
-    /// Maximum time between that moment and the database's reading of its clock.
-    uncertainty: Millis,
-}
-
-impl Reading {
-    pub(super) async fn take(db: &Db) -> Result<Self, Error> {
-        let (asked_at, machine) = (Uptime::now(), Clock::System.now());
-        let database = store::clock(db).await?;
-        let half = asked_at.elapsed() / 2;
-        let uncertainty = millis(half).saturating_add(1);
-        Ok(Self { database, machine: machine.saturating_add(millis(half)), at: asked_at + half, uncertainty })
-    }
-
-    /// Time by which the machine's clock is ahead.
-    fn offset(&self) -> Millis {
-        self.machine.saturating_sub(self.database)
-    }
-
-    fn is_off(&self) -> bool {
-        self.offset().saturating_abs().saturating_sub(self.uncertainty) > millis(MAX_OFFSET)
-    }
+fn is_off(reading: &Reading) -> bool {
+    reading.differs_by(millis(MAX_OFFSET))
 }
 
 /// State of the machine's clock.
@@ -92,13 +59,10 @@ pub(super) struct ClockWatch {
 }
 
 impl ClockWatch {
-    /// Corrects the node's clock by a reading, and checks the machine's.
-    pub(super) fn observe(&self, clock: &Clock, reading: &Reading) {
-        if let Clock::Database(clock) = clock {
-            clock.correct(reading.database, reading.at, reading.uncertainty);
-        }
+    /// Checks the machine's clock.
+    pub(super) fn observe(&self, reading: &Reading) {
         let before = self.off.load(Ordering::Relaxed);
-        let off = if reading.is_off() { before.saturating_add(1) } else { 0 };
+        let off = if is_off(reading) { before.saturating_add(1) } else { 0 };
         self.off.store(off, Ordering::Relaxed);
         if off == READINGS {
             tracing::warn!(
@@ -121,14 +85,14 @@ mod tests {
     use super::*;
 
     fn reading(machine: Millis, uncertainty: Millis) -> Reading {
-        Reading { database: 1_000_000, machine, at: Uptime::now(), uncertainty }
+        Reading::of(machine, 1_000_000, uncertainty)
     }
 
     #[test]
     fn a_clock_is_off_when_it_certainly_is_and_stays_so() {
         let watch = ClockWatch::default();
         let is_off_after = |reading: Reading| {
-            watch.observe(&Clock::System, &reading);
+            watch.observe(&reading);
             watch.is_off()
         };
         assert!(!is_off_after(reading(1_001_000, 0)) && !is_off_after(reading(1_002_000, 1_000)));

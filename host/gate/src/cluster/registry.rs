@@ -20,6 +20,7 @@ use crate::cluster::locations::{ShardLocation, ShardLocations};
 use crate::cluster::node_clock::ClockWatch;
 use crate::cluster::peers::Peers;
 use crate::cluster::renewal::FarLeases;
+use crate::cluster::roll_call::RollCall;
 use crate::cluster::store::{self, Transferred};
 use crate::component::NetworkState;
 use crate::fault::{Fault, FaultKind};
@@ -69,6 +70,7 @@ pub(super) struct Node {
     pub(super) bus_health: BusHealth,
     pub(super) database: DatabaseContact,
     pub(super) peers: Peers,
+    pub(super) roll_call: RollCall,
     /// True if it gets no shards because it and other nodes do not reach each other.
     is_cut_off: AtomicBool,
     pub(super) clock_watch: ClockWatch,
@@ -103,6 +105,7 @@ impl ShardRegistry {
             bus_health: BusHealth::new(),
             database: DatabaseContact::new(),
             peers: Peers::default(),
+            roll_call: RollCall::default(),
             is_cut_off: AtomicBool::new(false),
             clock_watch: ClockWatch::default(),
             locations: ShardLocations::default(),
@@ -204,6 +207,7 @@ impl ShardRegistry {
             let fault = if is_outvoted { Fault::disabling } else { Fault::tolerable };
             faults.push(fault(FaultKind::Clock, message));
         }
+        faults.extend(node.roll_call.fault());
         let unowned = node.locations.without_owner();
         if unowned > 0 {
             let verb = if unowned == 1 { "has" } else { "have" };

@@ -8,9 +8,9 @@ use std::time::Duration;
 use crate::app::App;
 use crate::clock::{Millis, Uptime, millis};
 use crate::cluster::locations::ShardLocation;
-use crate::cluster::node_clock::Reading;
 use crate::cluster::registry::{LEASE_TTL, Node};
 use crate::cluster::store::{self, Fitness, LeaseRow};
+use crate::timekeeping::Reading;
 use crate::values::SHARDS;
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ pub(super) async fn refresh(app: &App, node: &Node) -> Option<Duration> {
 
 /// Reads the database's clock and reports the node's fitness for shards.
 async fn report(app: &App, node: &Node) -> Result<(), hub_db::Error> {
-    node.clock_watch.observe(&app.clock, &Reading::take(&app.db).await?);
+    node.clock_watch.observe(&Reading::take(&app.db).await?);
     if node.is_draining() {
         return Ok(());
     }

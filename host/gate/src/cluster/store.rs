@@ -53,13 +53,6 @@ impl NodeRow {
     }
 }
 
-/// Time of the database's clock.
-pub(super) async fn clock(db: &Db) -> Result<Millis, Error> {
-    let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
-    let (now,): (Millis,) = db.time_critical().query(sql).one().await?;
-    Ok(now)
-}
-
 /// Records that a node is alive, which other nodes it reaches, and whether it should own shards.
 pub(super) async fn upsert_node(
     db: &Db,
@@ -94,7 +87,8 @@ pub(super) async fn retire_node(db: &Db, node: &str, silent: Millis) -> Result<(
     Ok(())
 }
 
-/// Deletes a node that has stopped, and nodes silent for longer than `silent`.
+/// Deletes a node that has stopped, and nodes silent for longer than `silent`. Not for good: a node that lives comes back
+/// with its next heartbeat.
 pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(), Error> {
     db.time_critical()
         .write(

@@ -99,13 +99,12 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     // One large body of a network at a time; no request has the empty key.
     let permit = state.locks.lock((caller.network, String::new()));
     let body = BufferedBody::read(body, route.max_body, &mut digest, permit).await?;
-    let now = state.app.clock.now();
     let key_use = KeyUse {
         network: caller.network,
         key,
         fingerprint: digest.finalize().to_vec(),
-        at: now,
-        expired_at: expired_at(now),
+        at: state.app.clock.now(),
+        expired_at: expired_at(&state.app),
     };
     let _lock = state.locks.lock((key_use.network, key_use.key.clone())).await;
     let mut is_counted = false;

@@ -19,8 +19,8 @@ pub use layer::{LayerState, layer};
 use std::time::Duration;
 
 use crate::app::App;
-use crate::background::every;
-use crate::clock::{Millis, millis};
+use crate::background::every_settled;
+use crate::clock::{Cutoff, Settled, millis};
 use crate::component::{Component, ErrorCode, TableRule};
 
 /// Declaration of this component.
@@ -49,14 +49,15 @@ pub fn forgotten_answer() -> (i64, String, Vec<u8>) {
 const TTL: Duration = Duration::from_hours(24);
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
-/// A key last used at this time or before counts as unused.
-fn expired_at(now: Millis) -> Millis {
-    now.saturating_sub(millis(TTL))
+/// A key last used at this time or before counts as unused; none does while the time is doubtful, since the request
+/// would have its effect once more.
+fn expired_at(app: &App) -> Cutoff {
+    app.clock.settled().map_or(Cutoff::NEVER, |settled| settled.before(millis(TTL)))
 }
 
 /// Starts the background work.
 fn start(app: &App) {
-    every(app, SWEEP_INTERVAL, "delete old idempotency keys", async |app| {
-        store::delete_expired(&app.db, expired_at(app.clock.now())).await
+    every_settled(app, SWEEP_INTERVAL, "delete old idempotency keys", async |app: App, settled: Settled| {
+        store::delete_expired(&app.db, settled.before(millis(TTL))).await
     });
 }

@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 use sqlx::FromRow;
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::idempotency::stored_response::StoredResponse;
 use crate::limits::{Limit, Rows};
 use crate::values::NetworkId;
@@ -31,7 +31,7 @@ pub(super) struct KeyUse {
     pub(super) fingerprint: Vec<u8>,
     pub(super) at: Millis,
     /// Uses at this time or before are expired.
-    pub(super) expired_at: Millis,
+    pub(super) expired_at: Cutoff,
 }
 
 pub(super) async fn find(db: &Db, key_use: &KeyUse) -> Result<Option<EarlierUse>, Error> {
@@ -41,7 +41,7 @@ pub(super) async fn find(db: &Db, key_use: &KeyUse) -> Result<Option<EarlierUse>
     )
     .bind(key_use.network)
     .bind(&key_use.key)
-    .bind(key_use.expired_at)
+    .bind(key_use.expired_at.at())
     .optional()
     .await
 }
@@ -68,7 +68,7 @@ pub(super) async fn claim(
         .bind(&key_use.key)
         .bind(&key_use.fingerprint)
         .bind(key_use.at)
-        .bind(key_use.expired_at)
+        .bind(key_use.expired_at.at())
         .bind(response.status)
         .bind(&response.content_type)
         .bind(&response.error_code)
@@ -99,18 +99,18 @@ pub(super) async fn set_response(tx: &mut Tx, key_use: &KeyUse, response: &Store
 const BATCH: i64 = 500;
 
 /// Deletes expired keys and their responses, in batches.
-pub(super) async fn delete_expired(db: &Db, expired_at: Millis) -> Result<(), Error> {
+pub(super) async fn delete_expired(db: &Db, expired_at: Cutoff) -> Result<(), Error> {
     while delete_batch(db, expired_at).await? == BATCH as u64 {}
     Ok(())
 }
 
 /// Crosses networks: keys expire in all of them alike.
-async fn delete_batch(db: &Db, expired_at: Millis) -> Result<u64, Error> {
+async fn delete_batch(db: &Db, expired_at: Cutoff) -> Result<u64, Error> {
     db.write(
         "DELETE FROM idempotency_keys WHERE (network_id, idempotency_key) IN (
              SELECT network_id, idempotency_key FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)",
     )
-    .bind(expired_at)
+    .bind(expired_at.at())
     .bind(BATCH)
     .execute()
     .await

@@ -26,7 +26,8 @@ pub(super) async fn run(app: &App) -> Result<(), Error> {
         storage::note_all(app, now).await?;
         app.state::<Metering>().storage_noted_at.store(now, Ordering::Relaxed);
     }
-    let hour = hour_of(now.saturating_sub(GRACE));
+    let Some(settled) = app.clock.settled() else { return Ok(()) };
+    let hour = hour_of(settled.before(GRACE).at());
     if progress.hour < hour {
         let until = app.clock.now().saturating_add(CLAIM);
         progress::advance(&app.db, Work::Close, &node, &Progress { hour, ..progress }, until).await?;

@@ -68,7 +68,7 @@ impl Unsent {
 
 /// Stores the counts up to now.
 pub(super) async fn run(app: &App) -> Result<(), Error> {
-    let now = app.clock.now();
+    let now = app.clock.booked();
     let mut unsent = app.state::<Metering>().unsent.lock().await;
     unsent.take(app, now);
     while let Some(batch) = unsent.batches.front() {

@@ -6,10 +6,9 @@ use hub_db::Error;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::background::every;
-use crate::clock::Millis;
+use crate::background::every_settled;
+use crate::clock::{Cutoff, Millis, Settled};
 use crate::limits;
-use crate::metering::hour_of;
 use crate::metering::store::progress::{self, Work};
 use crate::metering::store::{self, read};
 use crate::values::NetworkId;
@@ -24,12 +23,11 @@ const STREAM_RETENTION: Millis = 60_000;
 
 /// Deletes hours older than each network's plan keeps, and the rows of dead nodes.
 pub(super) fn start(app: &App) {
-    every(app, INTERVAL, "delete old hours of usage", async |app: App| run(&app).await);
+    every_settled(app, INTERVAL, "delete old hours of usage", async |app: App, settled| run(&app, settled).await);
 }
 
-async fn run(app: &App) -> Result<(), Error> {
-    let now = app.clock.now();
-    store::remove_old_nodes(&app.db, now.saturating_sub(NODE_RETENTION), now.saturating_sub(STREAM_RETENTION)).await?;
+async fn run(app: &App, settled: Settled) -> Result<(), Error> {
+    store::remove_old_nodes(&app.db, settled.before(NODE_RETENTION), settled.before(STREAM_RETENTION)).await?;
     // Hours stay until they are reported.
     let reported = match app.settings.usage_sink {
         Some(_) => progress::reached(&app.db, Work::Report).await?.hour,
@@ -39,13 +37,13 @@ async fn run(app: &App) -> Result<(), Error> {
     while let Some(network) = read::next_network(&app.db, last).await? {
         last = network;
         let days = limits::of(app, network).await?.usage_days();
-        let before = hour_of(now.saturating_sub(days.saturating_mul(DAY))).min(reported);
+        let before = settled.before(days.saturating_mul(DAY)).min(reported);
         hub_db::with_tenant(network.0, delete(app, network, before)).await?;
     }
     Ok(())
 }
 
-async fn delete(app: &App, network: NetworkId, before: Millis) -> Result<(), Error> {
+async fn delete(app: &App, network: NetworkId, before: Cutoff) -> Result<(), Error> {
     while read::delete(&app.db, network, before, BATCH).await? == BATCH.unsigned_abs() {}
     Ok(())
 }

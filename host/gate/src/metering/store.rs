@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::{Value, json};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::metering::amounts::Amounts;
 use crate::metering::flush::Batch;
 use crate::metering::peaks::STREAMS_TTL;
@@ -164,11 +164,11 @@ pub(super) async fn remove_node(db: &Db, node: &str) -> Result<(), Error> {
 }
 
 /// Deletes nodes not seen for long: their batches and streams.
-pub(super) async fn remove_old_nodes(db: &Db, batches_before: Millis, streams_before: Millis) -> Result<(), Error> {
+pub(super) async fn remove_old_nodes(db: &Db, batches: Cutoff, streams: Cutoff) -> Result<(), Error> {
     // Crosses networks: nodes belong to no network.
-    db.write("DELETE FROM usage_nodes WHERE seen_at < $1").bind(batches_before).execute().await?;
+    db.write("DELETE FROM usage_nodes WHERE seen_at < $1").bind(batches.at()).execute().await?;
     // Crosses networks: nodes have streams of many.
-    db.write("DELETE FROM usage_streams WHERE seen_at < $1").bind(streams_before).execute().await?;
+    db.write("DELETE FROM usage_streams WHERE seen_at < $1").bind(streams.at()).execute().await?;
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use crate::config::Settings;
 use crate::data_folder;
 use crate::doctor::{Check, TIME_LIMIT, store};
 use crate::networks;
+use crate::timekeeping;
 
 /// Maximum difference between the clocks of machine and database, in milliseconds.
 const MAX_DRIFT: i64 = 1_000;
@@ -63,7 +64,7 @@ pub(super) async fn clock(db: &Db) -> Check {
     if db.backend() == Backend::Sqlite {
         return Check::skipped(name, "SQLite has no clock of its own");
     }
-    match cluster::clock_offset(db).await {
+    match timekeeping::clock_offset(db).await {
         Ok(offset) if offset.abs() > MAX_DRIFT => Check::failed(
             name,
             format!("this machine's clock differs from the database's by {offset} ms"),

@@ -6,8 +6,8 @@ use hub_db::{Cell, Error};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::background::every;
-use crate::clock::Millis;
+use crate::background::every_settled;
+use crate::clock::{Cutoff, Millis, Settled};
 use crate::component::{Aging, NetworkTable};
 use crate::limits;
 use crate::networks;
@@ -20,17 +20,17 @@ const BATCH: usize = 500;
 
 /// Deletes expired rows once a day.
 pub(super) fn start(app: &App) {
-    every(app, INTERVAL, "delete expired data", async |app| run(&app).await);
+    every_settled(app, INTERVAL, "delete expired data", async |app: App, settled| run(&app, settled).await);
 }
 
-async fn run(app: &App) -> Result<(), Error> {
+async fn run(app: &App, settled: Settled) -> Result<(), Error> {
     for network in networks::service::network_ids(&app.db).await? {
         let days = limits::of(app, network).await?.retention_days();
         for table in app.components().tables().moved() {
             if let Some(aging) = &table.rule.aging
                 && let Some(days) = (aging.days)(&days)
             {
-                let before = app.clock.now().saturating_sub(days.saturating_mul(DAY));
+                let before = settled.before(days.saturating_mul(DAY));
                 hub_db::with_tenant(network.0, delete_before(app, network, table, aging, before)).await?;
             }
         }
@@ -38,11 +38,11 @@ async fn run(app: &App) -> Result<(), Error> {
     Ok(())
 }
 
-fn is_old(aging: &Aging, table: &NetworkTable, row: &[Cell], before: Millis) -> bool {
+fn is_old(aging: &Aging, table: &NetworkTable, row: &[Cell], before: Cutoff) -> bool {
     let cell = |column: &str| row.get(table.columns.iter().position(|it| it.name == column)?);
     let stays =
         aging.except.is_some_and(|(column, value)| matches!(cell(column), Some(Cell::Text(text)) if text == value));
-    !stays && matches!(cell(aging.at), Some(Cell::Integer(at)) if *at < before)
+    !stays && matches!(cell(aging.at), Some(Cell::Integer(at)) if *at < before.at())
 }
 
 async fn delete_before(
@@ -50,7 +50,7 @@ async fn delete_before(
     network: NetworkId,
     table: &NetworkTable,
     aging: &Aging,
-    before: Millis,
+    before: Cutoff,
 ) -> Result<(), Error> {
     let mut after: Option<Vec<Cell>> = None;
     loop {

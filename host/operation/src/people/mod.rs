@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::background::every;
+use crate::background::every_settled;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::config::Settings;
 use crate::people::openid::Provider;
@@ -116,7 +116,7 @@ impl People {
 /// Starts the background work.
 fn start(app: &App) {
     sender::start(app);
-    every(app, SWEEP_INTERVAL, "delete expired sessions and links", async |app| {
-        store::delete_ended(&app.db, app.clock.now()).await
+    every_settled(app, SWEEP_INTERVAL, "delete expired sessions and links", async |app: App, settled| {
+        store::delete_ended(&app.db, settled).await
     });
 }

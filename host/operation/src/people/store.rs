@@ -4,7 +4,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::auth::{OPERATOR_NETWORK, Role, SessionToken};
-use crate::clock::Millis;
+use crate::clock::{Millis, Settled};
 use crate::people::model::{ADDRESS_TTL, LinkKind, LinkRow, MemberRow, MembershipRow, PersonRow};
 use crate::values::NetworkId;
 
@@ -265,15 +265,15 @@ pub(super) async fn clear_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(
 }
 
 /// Deletes expired sessions, failures and links.
-pub(super) async fn delete_ended(db: &Db, now: Millis) -> Result<(), Error> {
+pub(super) async fn delete_ended(db: &Db, settled: Settled) -> Result<(), Error> {
     const DAY: Millis = 24 * 60 * 60 * 1000;
     db.write("DELETE FROM person_sessions WHERE expires_at <= $1")
-        .bind(now.saturating_sub(ADDRESS_TTL))
+        .bind(settled.before(ADDRESS_TTL).at())
         .execute()
         .await?;
-    db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(now.saturating_sub(DAY)).execute().await?;
+    db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(settled.before(DAY).at()).execute().await?;
     // Crosses networks: links end alike in all of them.
-    db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(now).execute().await?;
+    db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(settled.now()).execute().await?;
     Ok(())
 }
 

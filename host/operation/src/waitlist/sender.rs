@@ -56,7 +56,9 @@ async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
         let next = batch.iter().map(|due| due.due_at).find(|at| now < *at);
         let due: Vec<_> = batch.into_iter().filter(|due| due.due_at <= now).collect();
         if due.is_empty() {
-            store::delete_links(&app.db, now.saturating_sub(2 * LINK_TTL)).await?;
+            if let Some(settled) = app.clock.settled() {
+                store::delete_links(&app.db, settled.before(2 * LINK_TTL)).await?;
+            }
             return Ok(next);
         }
         for due in due {

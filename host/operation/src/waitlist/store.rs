@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::auth::OPERATOR_NETWORK;
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::email::Email;
 use crate::limits::{Limit, Rows};
 use crate::waitlist::model::WaitlistEntry;
@@ -128,10 +128,10 @@ pub(super) async fn set_sent(tx: &mut Tx, sha256: &[u8], now: Millis) -> Result<
 }
 
 /// Deletes links that are too old to work or to count.
-pub(super) async fn delete_links(db: &Db, made_before: Millis) -> Result<(), Error> {
+pub(super) async fn delete_links(db: &Db, made_before: Cutoff) -> Result<(), Error> {
     db.write("DELETE FROM waitlist_links WHERE network_id = $1 AND made_at < $2")
         .bind(OPERATOR_NETWORK)
-        .bind(made_before)
+        .bind(made_before.at())
         .execute()
         .await?;
     Ok(())

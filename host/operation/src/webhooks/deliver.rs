@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::background::every;
-use crate::clock::{Millis, millis};
+use crate::background::every_settled;
+use crate::clock::{Millis, Settled, millis};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::limits::{self, Limit};
@@ -90,11 +90,11 @@ impl Webhooks {
 /// Starts the background work.
 pub(super) fn start(app: &App) {
     app.spawn(watch(app.clone()));
-    every(app, SWEEP_INTERVAL, "delete old deliveries of webhooks", forget_old);
+    every_settled(app, SWEEP_INTERVAL, "delete old deliveries of webhooks", forget_old);
 }
 
-async fn forget_old(app: App) -> Result<(), Error> {
-    let before = app.clock.now() - millis(RETENTION);
+async fn forget_old(app: App, settled: Settled) -> Result<(), Error> {
+    let before = settled.before(millis(RETENTION));
     while queue::forget_before(&app.db, before, SWEEP_BATCH).await? == SWEEP_BATCH.unsigned_abs() {}
     Ok(())
 }
@@ -102,13 +102,13 @@ async fn forget_old(app: App) -> Result<(), Error> {
 /// Sends due deliveries until the hub stops.
 async fn watch(app: App) {
     loop {
-        let began = app.clock.now();
+        let next = app.clock.moment() + POLL_INTERVAL;
         if let Err(error) = start_due(&app).await {
             warn(&error, "could not find the due deliveries of webhooks");
         }
         tokio::select! {
             () = app.state::<Webhooks>().wake.notified() => {}
-            () = app.clock.sleep_until(began.saturating_add(millis(POLL_INTERVAL))) => {}
+            () = app.clock.sleep_until(next) => {}
         }
     }
 }

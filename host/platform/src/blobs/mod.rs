@@ -11,6 +11,7 @@
 mod hold;
 mod key;
 mod location;
+mod mark;
 mod receive;
 mod send;
 mod store;
@@ -38,7 +39,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::app::App;
-use crate::background::every;
+use crate::background::every_settled;
 use crate::clock::Millis;
 use crate::component::{Component, ErrorCode, TableRule};
 use crate::config::Settings;
@@ -67,6 +68,7 @@ pub static COMPONENT: Component = Component {
         states.insert(Blobs::open(opening.settings, opening.db)?);
         Ok(())
     },
+    start: |app| Box::pin(mark::check(app)),
     background: start,
     ..Component::new(module_path!())
 };
@@ -323,9 +325,9 @@ pub(crate) use store::mark_all_referenced;
 /// Starts the background work.
 fn start(app: &App) {
     let seen = Arc::new(hold::SeenHolds::default());
-    every(app, SWEEP_EVERY, "delete blobs that nothing refers to", move |app| {
+    every_settled(app, SWEEP_EVERY, "delete blobs that nothing refers to", move |app: App, settled| {
         let seen = Arc::clone(&seen);
-        async move { if seen.check(&app.db).await? { Ok(()) } else { sweep::sweep(&app).await } }
+        async move { if seen.check(&app.db).await? { Ok(()) } else { sweep::sweep(&app, settled).await } }
     });
 }
 

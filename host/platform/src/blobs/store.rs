@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Tx};
 use object_store::path::Path;
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 
 /// Records a blob that is deleted at this time unless a row references it by then. Fails if it is being deleted.
@@ -76,13 +76,13 @@ pub(super) async fn forget(db: &Db, network: NetworkId, key: &Path) -> Result<()
 }
 
 /// Claims due blobs: from here on no row can reference them. Crosses networks: one sweep covers all.
-pub(super) async fn claim_due(db: &Db, now: Millis, limit: i64) -> Result<Vec<(NetworkId, String)>, Error> {
+pub(super) async fn claim_due(db: &Db, due: Cutoff, limit: i64) -> Result<Vec<(NetworkId, String)>, Error> {
     db.write(
         "UPDATE unreferenced_blobs SET delete_at = 0 WHERE (network_id, blob_key) IN (
              SELECT network_id, blob_key FROM unreferenced_blobs WHERE delete_at <= $1 ORDER BY delete_at LIMIT $2)
          RETURNING network_id, blob_key",
     )
-    .bind(now)
+    .bind(due.at())
     .bind(limit)
     .readable()
     .await

@@ -9,28 +9,27 @@ use object_store::{ObjectStore as _, ObjectStoreExt as _};
 use crate::app::App;
 use crate::blobs::receive::GRACE;
 use crate::blobs::{BlobError, Blobs, INCOMING, StoreBackend, blocking, store};
-use crate::clock::{Millis, millis};
+use crate::clock::{Cutoff, Millis, Settled, millis};
 
 /// Maximum number of blobs deleted per run.
 const BATCH: i64 = 1000;
 
-pub(super) async fn sweep(app: &App) -> Result<(), BlobError> {
-    let now = app.clock.now();
-    for (network, key) in store::claim_due(&app.db, now, BATCH).await? {
+pub(super) async fn sweep(app: &App, settled: Settled) -> Result<(), BlobError> {
+    for (network, key) in store::claim_due(&app.db, settled.before(0), BATCH).await? {
         let path = Path::parse(key).map_err(object_store::Error::from)?;
         match app.state::<Blobs>().delete_path(&path).await {
             Ok(()) => store::forget(&app.db, network, &path).await?,
             Err(error) => tracing::warn!(%error, key = %path, "could not delete a blob"),
         }
     }
-    app.state::<Blobs>().delete_temporaries(now.saturating_sub(millis(GRACE))).await
+    app.state::<Blobs>().delete_temporaries(settled.before(millis(GRACE))).await
 }
 
 impl Blobs {
     /// Deletes temporary blobs begun before that time, complete or not.
-    async fn delete_temporaries(&self, before: Millis) -> Result<(), BlobError> {
+    async fn delete_temporaries(&self, before: Cutoff) -> Result<(), BlobError> {
         let is_old = move |name: &str| {
-            name.split_once('-').and_then(|(begun, _)| begun.parse::<Millis>().ok()).is_some_and(|at| at < before)
+            name.split_once('-').and_then(|(begun, _)| begun.parse::<Millis>().ok()).is_some_and(|at| at < before.at())
         };
         match &self.backend {
             // Incomplete blobs are not objects of the store, but they are files.

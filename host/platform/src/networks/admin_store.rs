@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::auth::OPERATOR_NETWORK;
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 
 /// A network's row, with the time of its deletion.
@@ -120,10 +120,10 @@ pub(super) async fn find_deleted(db: &Db, network: NetworkId) -> Result<Option<D
 }
 
 /// Networks with rows to delete, or to search for late writes.
-pub(super) async fn due_deletions(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
+pub(super) async fn due_deletions(db: &Db, due: Cutoff) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: one loop is for all.
-    let due = "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND due_at <= $1 LIMIT 100";
-    let rows: Vec<(NetworkId,)> = db.query(due).bind(now).readable().await?;
+    let sql = "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND due_at <= $1 LIMIT 100";
+    let rows: Vec<(NetworkId,)> = db.query(sql).bind(due.at()).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 

@@ -69,10 +69,12 @@ async fn run(app: App, forgotten: Arc<Mutex<HashSet<NetworkId>>>) -> Result<(), 
     let (db, module_store, blobs) = (&app.db, &app.module_store, app.state::<Blobs>());
     let tables = app.components().tables();
     let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids, tables };
-    for network in store::due_deletions(&app.db, app.clock.now()).await? {
-        // State in memory would be saved again.
-        forget(&app, network);
-        deletion.run(network).await?;
+    if let Some(settled) = app.clock.settled() {
+        for network in store::due_deletions(&app.db, settled.before(0)).await? {
+            // State in memory would be saved again.
+            forget(&app, network);
+            deletion.run(network).await?;
+        }
     }
     let gone: HashSet<_> = store::recently_deleted(&app.db).await?.into_iter().collect();
     let new: Vec<_> = {

@@ -218,7 +218,7 @@ async fn create_key_by(
             store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
         store::insert_key(&mut tx, network, &key, &sha256, now).await?;
-        store::forget_ended_keys(&mut tx, network, now, kept).await?;
+        store::forget_ended_keys(&mut tx, network, clock.cutoff(), kept).await?;
         let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
         Ok(audit::record(&mut tx, network, origin, change).await?)
     })

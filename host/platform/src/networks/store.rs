@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::auth::{KeyId, KeyRow, select_key};
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::networks::service::MintedKey;
 use crate::values::NetworkId;
 
@@ -112,7 +112,7 @@ pub(super) async fn count_keys(db: &Db, network: NetworkId, now: Millis) -> Resu
 }
 
 /// Deletes the network's revoked and expired keys, except for the `kept` that ended last.
-pub(super) async fn forget_ended_keys(tx: &mut Tx, network: NetworkId, now: Millis, kept: i64) -> Result<(), Error> {
+pub(super) async fn forget_ended_keys(tx: &mut Tx, network: NetworkId, ended: Cutoff, kept: i64) -> Result<(), Error> {
     tx.query(
         "DELETE FROM api_keys WHERE network_id = $1 AND key_id IN (
              SELECT key_id FROM api_keys
@@ -120,7 +120,7 @@ pub(super) async fn forget_ended_keys(tx: &mut Tx, network: NetworkId, now: Mill
              ORDER BY COALESCE(revoked_at, expires_at) DESC, key_id LIMIT 1000 OFFSET $3)",
     )
     .bind(network)
-    .bind(now)
+    .bind(ended.at())
     .bind(kept)
     .execute()
     .await?;

@@ -16,6 +16,7 @@ use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
 use crate::erasure::{self, Eraser};
+use crate::identity;
 use crate::ids::Ids;
 use crate::modules::open_store;
 use crate::values::{NetworkId, PlayerId};
@@ -38,6 +39,9 @@ pub(super) struct Restore {
     /// Newer list of erased players, printed by `hub player forgotten`; they are erased again
     #[arg(long, value_name = "FILE")]
     forgotten: Option<PathBuf>,
+    /// The restored hub takes the place of the one that was backed up, which does not run any more
+    #[arg(long)]
+    same_cluster: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -78,7 +82,10 @@ impl Restore {
         let settings = Settings::of_storage(&self.storage)?;
         let db = connect(&settings).await?;
         let module_store = open_store(&settings, &db).await?;
-        let finally = async |blobs: &Blobs| forget_again(&db, &module_store, blobs, &forgotten).await;
+        let finally = async |blobs: &Blobs| {
+            identity::restored(&db, &Ids::System, self.same_cluster).await?;
+            forget_again(&db, &module_store, blobs, &forgotten).await
+        };
         let restoring = backup::restore(&settings, &db, &module_store, tables(), &Ids::System, &self.file, finally);
         let restored = hub_db::without_time_limit(Box::pin(restoring)).await;
         module_store.close().await;

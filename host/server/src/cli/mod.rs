@@ -3,6 +3,8 @@
 mod audit;
 mod backup;
 mod client;
+mod clock;
+mod cluster;
 mod completions;
 mod demo;
 mod doctor;
@@ -59,6 +61,12 @@ enum Command {
     /// Manage user accounts (direct database access)
     #[command(subcommand)]
     Person(person::Person),
+    /// Confirm a clock that the hub doubts (direct database access)
+    #[command(subcommand)]
+    Clock(clock::Clock),
+    /// Separate a copied database from its original (direct database access)
+    #[command(subcommand)]
+    Cluster(cluster::Cluster),
     /// Check the hub's dependencies and suggest fixes (exit status 1 on problems)
     Doctor(doctor::Doctor),
     /// Back up the whole hub to a file, while it runs
@@ -133,6 +141,8 @@ pub fn run() -> anyhow::Result<()> {
             Command::Audit(audit) => audit.run().await,
             Command::Usage(usage) => usage.run().await,
             Command::Person(person) => person.run().await,
+            Command::Clock(clock) => clock.run().await,
+            Command::Cluster(cluster) => cluster.run().await,
             Command::Doctor(doctor) => {
                 if !doctor.run().await? {
                     std::process::exit(1);

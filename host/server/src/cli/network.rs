@@ -268,7 +268,7 @@ impl Delete {
             return Ok(());
         }
         // A running hub that serves the network has to notice first. It may also delete it earlier.
-        clock.sleep_until(delete_at).await;
+        clock.sleep_until(clock.moment_of(delete_at)).await;
         let blobs = Blobs::open(settings, db)?;
         let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock, ids: &Ids::System, tables: tables() };
         while !admin::is_deleted(db, network).await? {

@@ -12,6 +12,7 @@ use crate::config::{ServeArgs, Settings};
 use crate::data_folder;
 use crate::ids::Ids;
 use crate::lifecycle;
+use crate::serve::waiting::{self, Missing};
 use crate::serve::{self, Server};
 use crate::traces::Traces;
 
@@ -36,7 +37,9 @@ impl Serve {
         }
         data_folder::require_whole(&settings)?;
         let _lock = data_folder::lock(&settings)?;
-        let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
+        let missing = Missing::default();
+        let start = lifecycle::start_when_possible(settings, Clock::System, Ids::System, |kind| missing.set(kind));
+        let app = waiting::until(&listener, &missing, start).await?;
         let server = Server::new(app.clone());
         // The output may be closed already.
         let mut out = std::io::stdout();

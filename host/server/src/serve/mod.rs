@@ -7,6 +7,7 @@ mod listener;
 pub mod open_files;
 mod refusal;
 mod socket;
+pub mod waiting;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

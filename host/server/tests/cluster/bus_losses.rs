@@ -185,14 +185,14 @@ async fn a_deleted_or_recreated_stream_of_nats_is_announced() {
     let readers = read_at_all(&owner).await;
     expect_lines(&owner, &readers, 100, of_none).await;
     let nats = jetstream::new(async_nats::connect(fleet.bus()).await.unwrap());
-    nats.delete_stream("hub-events").await.unwrap();
+    nats.delete_stream(fleet.stream().await).await.unwrap();
     // NATS 2.9 may delete the files of the new stream with those of the old one. Then that is replaced, too.
     expect_lines(&owner, &readers, 200, |gaps| gaps.iter().all(|gaps| *gaps > 0)).await;
     fleet.wait_until_ready().await;
     // Recreated at once, by another client.
     let before = gaps(&readers);
-    let config = nats.get_stream("hub-events").await.unwrap().cached_info().config.clone();
-    nats.delete_stream("hub-events").await.unwrap();
+    let config = nats.get_stream(fleet.stream().await).await.unwrap().cached_info().config.clone();
+    nats.delete_stream(fleet.stream().await).await.unwrap();
     nats.get_or_create_stream(config).await.unwrap();
     expect_lines(&owner, &readers, 300, |gaps| gaps.iter().zip(&before).all(|(gaps, before)| gaps > before)).await;
     fleet.wait_until_ready().await;
@@ -222,7 +222,7 @@ async fn events_that_nats_had_no_room_for_while_a_node_was_away_are_announced() 
     let fleet = Fleet::start_isolated().await;
     let owner = fleet.network("trimmed");
     let nats = jetstream::new(async_nats::connect(fleet.bus()).await.unwrap());
-    let config = nats.get_stream("hub-events").await.unwrap().cached_info().config.clone();
+    let config = nats.get_stream(fleet.stream().await).await.unwrap().cached_info().config.clone();
     nats.update_stream(jetstream::stream::Config { max_bytes: 1 << 20, ..config }).await.unwrap();
     let readers = read_at_all(&owner).await;
     expect_lines(&owner, &readers, 100, of_none).await;

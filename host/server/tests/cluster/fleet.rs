@@ -213,10 +213,20 @@ impl Fleet {
 
     /// Variant of [`Self::start_node`] with more variables.
     pub fn start_node_with(&mut self, node: usize, environment: &[(&str, String)]) {
-        let mut child = self.command(node, environment).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let spawned = self.spawn_node(node, environment);
+        self.adopt(node, spawned);
+    }
+
+    /// Starts a node that may wait for something.
+    pub fn spawn_node(&self, node: usize, environment: &[(&str, String)]) -> Daemon {
+        Daemon(self.command(node, environment).spawn().unwrap())
+    }
+
+    /// Takes a node that was spawned into the fleet once it serves.
+    pub fn adopt(&mut self, node: usize, mut spawned: Daemon) {
+        let mut lines = BufReader::new(spawned.0.stdout.take().unwrap()).lines();
         assert!(lines.next().unwrap().unwrap().starts_with("listening on"));
-        self.nodes[node].process = Some(Daemon(child));
+        self.nodes[node].process = Some(spawned);
         self.urls.lock().unwrap()[node] = Some(self.url(node));
     }
 
@@ -288,6 +298,19 @@ impl Fleet {
         let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
         answer.json().await.ok()
+    }
+
+    /// The URL of the database.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Name of the stream of events.
+    pub async fn stream(&self) -> String {
+        let mut connection = PgConnection::connect(&self.database).await.unwrap();
+        let id = sqlx::query_scalar("SELECT cluster_id FROM hub_identity").fetch_one(&mut connection).await;
+        let id: String = id.unwrap();
+        format!("hub-{id}-events")
     }
 
     /// The URL of NATS.

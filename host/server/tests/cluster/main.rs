@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::disallowed_methods)]
 
 mod any_node;
+mod belonging;
 mod bus_losses;
 #[path = "../../../bus/tests/bus/proxy.rs"]
 mod bus_proxy;

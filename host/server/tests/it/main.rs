@@ -9,6 +9,7 @@ mod backup;
 mod blobs;
 mod chat;
 mod cli;
+mod clock;
 mod collections;
 mod config_documents;
 mod connections;

@@ -1,5 +1,5 @@
 //! Rules of the source that no compiler checks: components have no circular dependencies and keep their SQL in their
-//! stores, every query carries its network, files stay short, comments start with their subject.
+//! stores, every query carries its network, nothing is deleted by a doubtful time, files stay short, comments start with their subject.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
@@ -137,6 +137,30 @@ fn every_query_carries_its_network() {
     }
     assert!(without.is_empty(), "without network_id or a comment `Crosses networks: …`: {without:#?}");
     assert!(seen > 30, "found only {seen} statements");
+}
+
+/// True if a statement deletes or expires rows by a time that it gets.
+fn ends_by_time(statement: &str) -> bool {
+    let words: Vec<_> = statement.split_whitespace().collect();
+    let is_time = |word: &str| word.ends_with("_at") || ["at", "hour"].contains(&word);
+    let compares = words.windows(2).any(|pair| is_time(pair[0]) && pair[1].starts_with('<'));
+    compares && (statement.starts_with("DELETE") || statement.contains("= 'EXPIRED'"))
+}
+
+#[test]
+fn nothing_ends_for_good_by_a_doubtful_time() {
+    let (mut seen, mut without) = (0, vec![]);
+    for (name, file) in all_files() {
+        let found = statements(&fs::read_to_string(&file).unwrap());
+        for (statement, context) in found.iter().filter(|(statement, _)| ends_by_time(statement)) {
+            seen += 1;
+            if !["Cutoff", "Settled", "Not for good:"].iter().any(|proof| context.contains(proof)) {
+                without.push(format!("{name}: {statement}"));
+            }
+        }
+    }
+    assert!(without.is_empty(), "by neither a `Cutoff` nor with a comment `Not for good: …`: {without:#?}");
+    assert!(seen > 10, "found only {seen} statements");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use hub_db::{Backend, Db};
 use hub_sandbox::contract::HostError;
 
 use crate::app::App;
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::config::Settings;
 use crate::data_folder::MODULE_STORE;
 use crate::limits::{QuotaExceeded, check_storage};
@@ -103,11 +103,11 @@ pub(in crate::modules) async fn set(
     app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
-            used -= store::purge(&mut tx, of, now, PURGE_LIMIT).await?;
+            used -= store::purge(&mut tx, of, app.clock.cutoff(), PURGE_LIMIT).await?;
             let before = store::entry(&mut tx, of, key.as_bytes(), now).await?;
             used += size - before.map_or(0, |entry| entry.size);
             store::put(&mut tx, of, key.as_bytes(), &stored, expiry(now, ttl_ms), size).await?;
-            write_usage(&mut tx, of, used, now).await
+            write_usage(&mut tx, of, used, app.clock.cutoff()).await
         })
         .await
 }
@@ -135,7 +135,7 @@ pub(in crate::modules) async fn increment(
     app.module_store
         .transaction(async |mut tx| {
             let mut used = store::lock_usage(&mut tx, of).await?;
-            used -= store::purge(&mut tx, of, now, PURGE_LIMIT).await?;
+            used -= store::purge(&mut tx, of, app.clock.cutoff(), PURGE_LIMIT).await?;
             let before = store::entry(&mut tx, of, key.as_bytes(), now).await?;
             let live = before.as_ref().filter(|entry| entry.live);
             let value = live.map(|entry| text(entry.stored.clone()));
@@ -147,7 +147,7 @@ pub(in crate::modules) async fn increment(
             } else {
                 store::put(&mut tx, of, key.as_bytes(), &Stored::Number(sum), expiry(now, ttl_ms), size).await?;
             }
-            write_usage(&mut tx, of, used, now).await?;
+            write_usage(&mut tx, of, used, app.clock.cutoff()).await?;
             Ok(sum)
         })
         .await
@@ -186,9 +186,9 @@ pub async fn recount_store(
     store::set_usage(tx, of, used).await
 }
 
-async fn write_usage(tx: &mut hub_db::Tx, of: Owner<'_>, mut used: i64, now: Millis) -> Result<(), StoreError> {
+async fn write_usage(tx: &mut hub_db::Tx, of: Owner<'_>, mut used: i64, ended: Cutoff) -> Result<(), StoreError> {
     if used > QUOTA {
-        used -= store::purge(tx, of, now, i64::MAX).await?;
+        used -= store::purge(tx, of, ended, i64::MAX).await?;
     }
     if used > QUOTA {
         return Err(StoreError::Full);

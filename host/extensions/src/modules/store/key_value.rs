@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 
 /// Owner of a store: a module, by its name.
@@ -222,7 +222,7 @@ pub(in crate::modules) async fn delete(tx: &mut Tx, of: Owner<'_>, key: &[u8]) -
 }
 
 /// Deletes up to `limit` expired entries. Returns the bytes they took.
-pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, now: Millis, limit: i64) -> Result<i64, Error> {
+pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, ended: Cutoff, limit: i64) -> Result<i64, Error> {
     let sizes: Vec<(i64,)> = tx
         .query(
             "DELETE FROM module_store WHERE network_id = $1 AND module = $2 AND key IN
@@ -232,7 +232,7 @@ pub(in crate::modules) async fn purge(tx: &mut Tx, of: Owner<'_>, now: Millis, l
         )
         .bind(of.network)
         .bind(of.module)
-        .bind(now)
+        .bind(ended.at())
         .bind(limit)
         .all()
         .await?;

@@ -96,7 +96,7 @@ pub async fn queue_action(
             if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Err(ControlError::Moving);
             }
-            store::insert_command(&mut tx, network, server, &command, expires_at, now).await?;
+            store::insert_command(&mut tx, network, server, &command, expires_at, app.clock.cutoff()).await?;
             if let Some(change) = change.clone() {
                 audit::record(&mut tx, network, origin, change).await?;
             }

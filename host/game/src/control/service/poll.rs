@@ -24,7 +24,7 @@ pub(in crate::control) async fn poll(
     limits::check(app, Limit::AgentReportBytes, 0, json_size(&report) as i64)?;
     check_agent(app, network, server)?;
     let now = app.clock.now();
-    let until = now.saturating_add(wait_ms);
+    let until = app.clock.moment_of(now.saturating_add(wait_ms));
     let mut poll = app.state::<Control>().agents.poll(network, server, report, now);
     let changed = poll.changed();
     let stopping = app.stopping();
@@ -39,7 +39,7 @@ pub(in crate::control) async fn poll(
                 return hand_out(app, network, server, &poll, commands).await;
             }
             PollOutcome::Replaced => return Ok(vec![]),
-            PollOutcome::Nothing if now >= until || stopping.is_cancelled() => return Ok(vec![]),
+            PollOutcome::Nothing if app.clock.moment() >= until || stopping.is_cancelled() => return Ok(vec![]),
             PollOutcome::Nothing => {}
         }
         tokio::select! {

@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 
 /// True if any expired lease is not marked as lost. Crosses networks: one watch covers all.
@@ -65,13 +65,13 @@ pub(in crate::worlds) async fn waiting(db: &Db, now: Millis, limit: i64) -> Resu
 }
 
 /// Deletes at most `limit` leases that ended long ago. Returns their number. Crosses networks: see [`is_any_lost`].
-pub(in crate::worlds) async fn purge(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
+pub(in crate::worlds) async fn purge(db: &Db, before: Cutoff, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM world_leases WHERE (network_id, id) IN (
              SELECT network_id, id FROM world_leases WHERE ended_at IS NOT NULL AND ended_at < $1
              ORDER BY ended_at LIMIT $2)",
     )
-    .bind(before)
+    .bind(before.at())
     .bind(limit)
     .execute()
     .await

@@ -2,7 +2,7 @@
 
 use hub_db::{Db, Error, Sql};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 
 /// An hour of a network.
@@ -147,13 +147,13 @@ pub(in crate::metering) async fn next_network(db: &Db, after: NetworkId) -> Resu
 }
 
 /// Deletes at most `limit` hours of a network before `before`. Returns their number.
-pub(in crate::metering) async fn delete(db: &Db, network: NetworkId, before: Millis, limit: i64) -> Result<u64, Error> {
+pub(in crate::metering) async fn delete(db: &Db, network: NetworkId, before: Cutoff, limit: i64) -> Result<u64, Error> {
     db.write(
         "DELETE FROM usage_hours WHERE network_id = $1 AND hour IN (
              SELECT hour FROM usage_hours WHERE network_id = $1 AND hour < $2 ORDER BY hour LIMIT $3)",
     )
     .bind(network)
-    .bind(before)
+    .bind(before.at())
     .bind(limit)
     .execute()
     .await

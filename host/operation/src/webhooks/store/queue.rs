@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::json as object;
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 use crate::webhooks::model::{Delivery, DeliveryState, NewDelivery};
 use crate::webhooks::outcome::{Attempt, Verdict};
@@ -227,6 +227,7 @@ pub(in crate::webhooks) async fn forget(tx: &mut Tx, network: NetworkId, id: &st
 }
 
 // Crosses networks: the age of a delivery alone decides.
+/// Takes a [`Cutoff`].
 const FORGET_BEFORE: Sql = Sql {
     sqlite: "DELETE FROM webhook_deliveries WHERE rowid IN (
                  SELECT rowid FROM webhook_deliveries WHERE finished_at < $1 AND finished_at IS NOT NULL
@@ -237,8 +238,8 @@ const FORGET_BEFORE: Sql = Sql {
 };
 
 /// Deletes deliveries that ended before. Returns their number.
-pub(in crate::webhooks) async fn forget_before(db: &Db, before: Millis, limit: i64) -> Result<u64, Error> {
-    db.write(FORGET_BEFORE).bind(before).bind(limit).execute().await
+pub(in crate::webhooks) async fn forget_before(db: &Db, before: Cutoff, limit: i64) -> Result<u64, Error> {
+    db.write(FORGET_BEFORE).bind(before.at()).bind(limit).execute().await
 }
 
 #[cfg(test)]

@@ -1,0 +1,59 @@
+//! All SQL of timekeeping. It belongs to no network.
+
+use hub_db::{Backend, Db, Error};
+
+use crate::clock::Millis;
+use crate::timekeeping::trust::Anchor;
+
+/// Time of the database's clock; none on SQLite.
+pub(super) async fn clock(db: &Db) -> Result<Option<Millis>, Error> {
+    if db.backend() == Backend::Sqlite {
+        return Ok(None);
+    }
+    let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
+    let (now,): (Millis,) = db.time_critical().query(sql).one().await?;
+    Ok(Some(now))
+}
+
+/// The last proven times, one for each start of a machine.
+pub(super) async fn anchors(db: &Db) -> Result<Vec<Anchor>, Error> {
+    db.query("SELECT boot, uptime, at FROM clock_anchors").all().await
+}
+
+/// Stores a proven time, and deletes those of machines that have not run for `age`.
+pub(super) async fn put_anchor(db: &Db, anchor: &Anchor, age: Millis) -> Result<(), Error> {
+    let (boot, at) = (anchor.boot.as_str(), anchor.at);
+    db.transaction(async |mut tx| {
+        let put = "INSERT INTO clock_anchors (boot, uptime, at) VALUES ($1, $2, $3)
+                   ON CONFLICT (boot) DO UPDATE SET uptime = excluded.uptime, at = excluded.at";
+        tx.query(put).bind(boot).bind(anchor.uptime).bind(at).execute().await?;
+        // Not for good: the time that deletes is proven.
+        tx.query("DELETE FROM clock_anchors WHERE boot <> $1 AND at < $2")
+            .bind(boot)
+            .bind(at.saturating_sub(age))
+            .execute()
+            .await?;
+        Ok::<_, Error>(())
+    })
+    .await
+}
+
+/// Records that the operator found the machine's clock right at that time.
+pub async fn confirm(db: &Db, at: Millis) -> Result<(), Error> {
+    let sql =
+        "INSERT INTO clock_confirmation (one, at) VALUES (1, $1) ON CONFLICT (one) DO UPDATE SET at = excluded.at";
+    db.write(sql).bind(at).execute().await?;
+    Ok(())
+}
+
+/// The time of the operator's confirmation.
+pub(super) async fn confirmation(db: &Db) -> Result<Option<Millis>, Error> {
+    let row: Option<(Millis,)> = db.query("SELECT at FROM clock_confirmation WHERE one = 1").optional().await?;
+    Ok(row.map(|(at,)| at))
+}
+
+/// Deletes the operator's confirmation.
+pub(super) async fn forget_confirmation(db: &Db) -> Result<(), Error> {
+    db.write("DELETE FROM clock_confirmation WHERE one = 1").execute().await?;
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The mark of its hub in a blob store, so that another store, or one that is not shared, is noticed.
+
+use anyhow::ensure;
+use hub_db::Backend;
+use object_store::ObjectStoreExt as _;
+use object_store::path::Path;
+
+use crate::app::App;
+use crate::blobs::{BlobError, Blobs};
+use crate::identity::{self, Identity};
+
+/// Object that holds the hub's id.
+const MARK: &str = "hub-cluster";
+
+/// Fails if the store is not this hub's; marks a new one.
+pub(super) async fn check(app: &App) -> anyhow::Result<()> {
+    let (blobs, id) = (app.state::<Blobs>(), app.state::<Identity>().cluster.as_str());
+    match blobs.mark().await? {
+        Some(mark) => ensure!(
+            mark == id,
+            "the blob store belongs to another hub; set --blobs (HUB_BLOBS) to this hub's own, or to a copy of it \
+             without the file `{MARK}` if this hub is a copy"
+        ),
+        // On SQLite the store is beside the database, which may be restored alone.
+        None if app.db.backend() == Backend::Postgres && identity::has_blob_mark(&app.db).await? => anyhow::bail!(
+            "the blob store is not this hub's: the file `{MARK}` is missing; all nodes need the same --blobs \
+             (HUB_BLOBS), a folder on a shared disk or a bucket"
+        ),
+        None => {
+            blobs.set_mark(id).await?;
+            identity::set_blob_mark(&app.db).await?;
+        }
+    }
+    Ok(())
+}
+
+impl Blobs {
+    async fn mark(&self) -> Result<Option<String>, BlobError> {
+        match self.store.get(&self.path(&Path::from(MARK))).await {
+            Ok(found) => Ok(Some(String::from_utf8_lossy(&found.bytes().await?).trim().to_owned())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn set_mark(&self, id: &str) -> Result<(), BlobError> {
+        self.store.put(&self.path(&Path::from(MARK)), id.to_owned().into()).await?;
+        Ok(())
+    }
+}

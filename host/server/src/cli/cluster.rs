@@ -1,0 +1,33 @@
+//! `hub cluster …`: works on the database directly.
+
+use clap::{Args, Subcommand};
+
+use crate::cli::open_database;
+use crate::config::StorageArgs;
+use crate::identity;
+use crate::ids::Ids;
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Cluster {
+    /// Make a copied database a hub of its own, so that it can share NATS with the original. Run it before the copy's
+    /// first start, and give the copy a blob store of its own
+    Separate(Separate),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct Separate {
+    #[command(flatten)]
+    storage: StorageArgs,
+}
+
+impl Cluster {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
+        let Self::Separate(separate) = self;
+        let db = open_database(&separate.storage).await?;
+        let separated = identity::separate(&db, &Ids::System).await;
+        db.close().await;
+        separated?;
+        println!("this database is a hub of its own");
+        Ok(())
+    }
+}

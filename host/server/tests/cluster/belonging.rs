@@ -1,0 +1,110 @@
+//! Parts of different hubs that are put together, and parts that are not there yet.
+
+use std::process::{Command, Stdio};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
+
+use crate::fleet::{CURRENT, Daemon, Fleet, database, free_port, wait_for, wait_until};
+
+/// A NATS of its own, and its URL.
+async fn another_nats(folder: &tempfile::TempDir) -> (Daemon, String) {
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut server = Command::new("nats-server");
+    let port = address.rsplit_once(':').unwrap().1;
+    server.args(["--addr", "127.0.0.1", "--port", port, "--jetstream", "--store_dir"]).arg(folder.path());
+    let server = Daemon(server.stderr(Stdio::null()).spawn().unwrap());
+    wait_for(&address).await;
+    (server, format!("nats://{address}"))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_with_another_bus_or_blob_store_does_not_join() {
+    let mut fleet = Fleet::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    fleet.kill(2);
+    let (_server, url) = another_nats(&folder).await;
+    let said = fleet.refused_start(2, &[("HUB_BUS", url)]);
+    assert!(said.contains("use another bus"), "{said}");
+    let blobs = folder.path().join("blobs").display().to_string();
+    let said = fleet.refused_start(2, &[("HUB_BLOBS", blobs)]);
+    assert!(said.contains("the blob store is not this hub's"), "{said}");
+    fleet.start_node(2);
+    fleet.wait_until_ready().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hub_without_a_bus_does_not_join_nodes() {
+    let fleet = Fleet::start().await;
+    let output = Command::new(CURRENT)
+        .args(["serve", "--listen", "127.0.0.1:0", "--database", fleet.database(), "--data"])
+        .arg(tempfile::tempdir().unwrap().path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("another hub serves this database"), "{said}");
+}
+
+/// A copy has the ids of the original: its commands and lines would reach the original's servers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_the_database_does_not_join_the_bus_before_it_is_separated() {
+    let fleet = Fleet::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = database(&std::env::var("HUB_TEST_POSTGRES").unwrap()).await;
+    let data = folder.path().join("data");
+    let hub = |arguments: &[&str]| {
+        let mut command = Command::new(CURRENT);
+        command.args(arguments).args(["--database", &copy]).arg("--data").arg(&data);
+        command
+    };
+    assert!(hub(&["network", "create", "copied"]).output().unwrap().status.success());
+    let mut original = PgConnection::connect(fleet.database()).await.unwrap();
+    let id: String = sqlx::query_scalar("SELECT cluster_id FROM hub_identity").fetch_one(&mut original).await.unwrap();
+    let mut connection = PgConnection::connect(&copy).await.unwrap();
+    let insert =
+        format!("INSERT INTO hub_identity (one, cluster_id, has_blob_mark, sole_until) VALUES (1, '{id}', FALSE, 0)");
+    connection.execute(AssertSqlSafe(insert)).await.unwrap();
+    let address = format!("127.0.0.1:{}", free_port());
+    let serve = || hub(&["serve", "--bus", &fleet.bus(), "--listen", &address]);
+    let output = serve().output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("hub cluster separate"), "{said}");
+    assert!(hub(&["cluster", "separate"]).output().unwrap().status.success());
+    let _separated = Daemon(serve().stdout(Stdio::null()).spawn().unwrap());
+    let url = format!("http://{address}/readyz");
+    wait_until(async || reqwest::get(&url).await.is_ok_and(|answer| answer.status() == 200)).await;
+    fleet.wait_until_ready().await;
+}
+
+async fn lacks(address: &str) -> Value {
+    let Ok(answer) = reqwest::get(format!("http://{address}/readyz")).await else { return Value::Null };
+    answer.json::<Value>().await.unwrap()["lacks"].clone()
+}
+
+/// A supervisor would give up on a node that ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_starts_in_an_outage_waits() {
+    let mut fleet = Fleet::start_with_database(vec![]).await;
+    let owner = fleet.network("waiting");
+    let address = fleet.address(2).to_owned();
+    fleet.kill(2);
+    fleet.stop_nats();
+    let waiting = fleet.spawn_node(2, &[]);
+    wait_until(async || lacks(&address).await == json!(["bus"])).await;
+    let answer = reqwest::get(format!("http://{address}/api/plugin/servers")).await.unwrap();
+    assert_eq!(answer.status(), 503);
+    assert_eq!(answer.json::<Value>().await.unwrap()["code"], "starting");
+    assert_eq!(reqwest::get(format!("http://{address}/healthz")).await.unwrap().status(), 200);
+    fleet.restart_nats().await;
+    fleet.adopt(2, waiting);
+    fleet.wait_until_ready().await;
+    fleet.kill(2);
+    fleet.postgres().crash();
+    let waiting = fleet.spawn_node(2, &[]);
+    wait_until(async || lacks(&address).await == json!(["database"])).await;
+    fleet.postgres().start_server();
+    fleet.adopt(2, waiting);
+    fleet.wait_until_ready().await;
+    owner.send(2, &Method::GET, "/api/plugin/servers", None, None).await.unwrap().expect(200);
+}

@@ -1,0 +1,218 @@
+//! Clocks that jump: what is decided for good waits until the time is proven.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::cli::{Installation, Serving};
+use crate::servers::{beat, register, uuid};
+use crate::support::{Backend, Client, Events, Hub, on_each};
+
+const HOUR: i64 = 3_600_000;
+const DAY: Duration = Duration::from_hours(24);
+const PAY: &str = "/api/plugin/economy/team/red/currencies/modify";
+const BALANCES: &str = "/api/plugin/economy/team/red/currencies";
+
+/// A hub whose machine's clock is set by a file.
+struct Machine {
+    installation: Installation,
+    offset: PathBuf,
+    environment: Vec<(&'static str, String)>,
+    network: Value,
+}
+
+impl Machine {
+    /// None where the program that falsifies clocks is missing.
+    fn new(backend: Backend) -> Option<Self> {
+        let library = std::fs::read_dir("/usr/lib").unwrap().find_map(|entry| {
+            let path = entry.unwrap().path().join("faketime/libfaketimeMT.so.1");
+            path.exists().then_some(path)
+        });
+        let Some(library) = library else {
+            eprintln!("SKIPPED: a clock was not falsified, because Debian's package faketime is missing");
+            return None;
+        };
+        let installation = Installation::new(backend);
+        let network = installation.json(&["network", "create", "timed", "--json"]);
+        let offset = installation.settings.data.join("offset");
+        std::fs::write(&offset, "+0").unwrap();
+        let environment = vec![
+            ("LD_PRELOAD", library.display().to_string()),
+            ("FAKETIME_TIMESTAMP_FILE", offset.display().to_string()),
+            ("FAKETIME_NO_CACHE", "1".to_owned()),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+            ("DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ];
+        Some(Self { installation, offset, environment, network })
+    }
+
+    fn set(&self, offset: &str) {
+        std::fs::write(&self.offset, offset).unwrap();
+    }
+
+    fn serve(&self) -> Serving {
+        let environment: Vec<_> = self.environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.installation.serve_logged(&["--offline-after", "4000"], &environment)
+    }
+
+    fn client(&self, hub: &Serving) -> Client {
+        hub.client(self.network["apiKey"].as_str().unwrap())
+    }
+}
+
+async fn clock_faults(client: &Client) -> usize {
+    let health = client.get("/readyz").await.expect(200).clone();
+    let faults = health["faults"].as_array().unwrap();
+    faults.iter().filter(|fault| fault["name"] == "clock").count()
+}
+
+async fn waits_for_faults(client: &Client, count: usize) {
+    Hub::eventually("the fault comes or goes", async || clock_faults(client).await == count).await;
+}
+
+async fn status(client: &Client, server: &str) -> Value {
+    client.get(&format!("/api/manage/servers/{server}")).await.expect(200)["status"].clone()
+}
+
+async fn pay(client: &Client) {
+    let pay = json!({"currency": "coins", "amount": 10, "reason": "vote"});
+    client.send(client.request(Method::POST, PAY).header("idempotency-key", "order-1").json(&pay)).await.expect(200);
+}
+
+/// Neither forward nor backward: who beats is online, who does not goes offline, and a repeated payment is one.
+async fn a_clock_that_jumps_moves_nothing(backend: Backend) {
+    let Some(machine) = Machine::new(backend) else { return };
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    register(&client, "lobby", json!({})).await;
+    register(&client, "dead", json!({})).await;
+    pay(&client).await;
+    machine.set("+2d");
+    waits_for_faults(&client, 1).await;
+    beat(&client, "lobby", json!({})).await;
+    assert_eq!(status(&client, "lobby").await, "ONLINE");
+    pay(&client).await;
+    machine.set("-600");
+    Hub::eventually("a silent server goes offline", async || {
+        beat(&client, "lobby", json!({})).await;
+        status(&client, "dead").await == "OFFLINE"
+    })
+    .await;
+    assert_eq!(status(&client, "lobby").await, "ONLINE");
+    pay(&client).await;
+    assert_eq!(client.get(BALANCES).await.expect(200)[0]["balance"], 10);
+    machine.set("+0");
+    waits_for_faults(&client, 0).await;
+}
+
+/// A bad image of a virtual machine, or no time service: the hub knows how long it was away.
+async fn a_clock_that_is_wrong_at_the_start_moves_nothing(backend: Backend) {
+    let Some(machine) = Machine::new(backend) else { return };
+    let doomed = machine.installation.json(&["network", "create", "doomed", "--json"]);
+    machine.installation.run(&["network", "delete", "doomed"]);
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    let ban = json!({"playerUuid": uuid(1), "playerName": "bad", "type": "BAN", "reason": "x",
+        "durationMs": 2_592_000_000_i64, "issuerUuid": uuid(2), "issuerName": "mod"});
+    client.post("/api/plugin/punishments/create", ban).await.expect(200);
+    let requests = async |client: &Client| -> i64 {
+        let hours = client.get("/api/manage/usage").await.expect(200).clone();
+        hours["items"].as_array().unwrap().iter().map(|hour| hour["requests"].as_i64().unwrap()).sum()
+    };
+    let newest = async |client: &Client| -> i64 {
+        let hours = client.get("/api/manage/usage?from=0&to=4102444800000").await.expect(200).clone();
+        hours["items"].as_array().unwrap().iter().map(|hour| hour["hour"].as_i64().unwrap()).max().unwrap()
+    };
+    Hub::eventually("usage is stored", async || requests(&client).await > 3).await;
+    let before = newest(&client).await;
+    drop(hub);
+    machine.set("+400d");
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    waits_for_faults(&client, 1).await;
+    let counted = requests(&client).await;
+    Hub::eventually("usage is stored", async || requests(&client).await > counted).await;
+    drop(hub);
+    machine.set("+0");
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    waits_for_faults(&client, 0).await;
+    assert!(newest(&client).await <= before + HOUR);
+    let active = client.get(&format!("/api/plugin/punishments/player/{}", uuid(1))).await.expect(200).clone();
+    assert_eq!(active.as_array().unwrap().len(), 1, "{active}");
+    let networks = machine.installation.json(&["network", "list", "--json"]);
+    assert!(networks.to_string().contains(doomed["networkId"].as_str().unwrap()), "{networks}");
+}
+
+/// The operator knows better.
+async fn a_confirmed_clock_is_followed(backend: Backend) {
+    let Some(machine) = Machine::new(backend) else { return };
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    let clock = async || {
+        let warning = json!({"playerUuid": uuid(1), "playerName": "bad", "type": "WARN", "reason": "x"});
+        client.post("/api/plugin/punishments/create", warning).await.expect(200)["issuedAt"].as_i64().unwrap()
+    };
+    let before = clock().await;
+    machine.set("+2d");
+    waits_for_faults(&client, 1).await;
+    assert!(clock().await < before + HOUR);
+    let mut confirm = machine.installation.command(&["clock", "confirm"]);
+    let output = confirm.envs(machine.environment.iter().map(|(name, value)| (name, value))).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    waits_for_faults(&client, 0).await;
+    assert!(clock().await >= before + 48 * HOUR);
+}
+
+/// Action and player of the next event of a punishment.
+async fn punishment(events: &mut Events) -> (Value, Value) {
+    let event = events.next_named("PUNISHMENT").await;
+    (event.data["action"].clone(), event.data["punishment"]["playerUuid"].clone())
+}
+
+/// Whatever expires or is deleted waits, and comes when the time is proven.
+async fn nothing_ends_while_the_time_is_doubtful(backend: Backend) {
+    let hub = Hub::start(backend).await;
+    let (owner, operator) = (hub.network().await, hub.operator().await);
+    let doomed = operator.post("/api/admin/networks", json!({"name": "doomed"})).await.expect(201)["networkId"].clone();
+    let doomed = format!("/api/admin/networks/{}", doomed.as_str().unwrap());
+    operator.delete(&doomed).await.expect(204);
+    let mut events = owner.events(None, None).await;
+    let ban = async |player: u64| {
+        let ban = json!({"playerUuid": uuid(player), "playerName": "bad", "type": "BAN", "reason": "x",
+            "durationMs": 60_000, "issuerUuid": uuid(9), "issuerName": "mod"});
+        owner.post("/api/plugin/punishments/create", ban).await.expect(200);
+    };
+    ban(1).await;
+    pay(&owner).await;
+    hub.clock.doubt(true);
+    hub.clock.advance(DAY * 8);
+    // Another one begins and ends meanwhile.
+    ban(2).await;
+    hub.clock.advance(DAY * 8);
+    pay(&owner).await;
+    assert_eq!(owner.get(BALANCES).await.expect(200)[0]["balance"], 10);
+    assert_eq!(operator.get(&doomed).await.expect(200)["deletedAt"], Value::Null);
+    ban(3).await;
+    for player in 1..=3 {
+        assert_eq!(punishment(&mut events).await, (json!("CREATED"), json!(uuid(player))));
+    }
+    hub.clock.doubt(false);
+    hub.clock.advance(DAY);
+    for player in 1..=3 {
+        assert_eq!(punishment(&mut events).await, (json!("EXPIRED"), json!(uuid(player))));
+    }
+    Hub::eventually("the network is deleted", async || operator.get(&doomed).await.body["deletedAt"] != Value::Null)
+        .await;
+    pay(&owner).await;
+    assert_eq!(owner.get(BALANCES).await.expect(200)[0]["balance"], 20);
+}
+
+on_each! {
+    a_clock_that_jumps_moves_nothing
+    a_clock_that_is_wrong_at_the_start_moves_nothing
+    a_confirmed_clock_is_followed
+    nothing_ends_while_the_time_is_doubtful
+}
