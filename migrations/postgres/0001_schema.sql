@@ -77,6 +77,32 @@ CREATE TABLE network_imports (
     -- Of the process that imports it.
     token      TEXT NOT NULL
 );
+-- Jobs -----------------------------------------------------------------------------------------------------------------
+
+-- Work that waits, is under way, or was given up. The hub's own is of the operator's network.
+CREATE TABLE jobs (
+    network_id UUID    NOT NULL,
+    kind       TEXT    NOT NULL,
+    -- Names the work in its kind, so that it is queued once.
+    job_key    TEXT    NOT NULL,
+    -- JSON.
+    payload    TEXT    NOT NULL,
+    created_at BIGINT  NOT NULL,
+    -- Time of the next attempt, or end of the lease; null: given up.
+    due_at     BIGINT,
+    attempts   BIGINT  NOT NULL,
+    last_error TEXT,
+    -- Node that has leased it, and the lease; null: none has.
+    node       TEXT,
+    lease_id   UUID,
+    -- Queued once more since the lease began.
+    again      BOOLEAN NOT NULL,
+    PRIMARY KEY (network_id, kind, job_key)
+);
+CREATE INDEX jobs_due ON jobs (kind, network_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_dead ON jobs (kind, created_at) WHERE due_at IS NULL;
+
+
 
 
 -- Servers, their players and their agents ------------------------------------------------------------------------------

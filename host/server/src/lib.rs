@@ -23,4 +23,4 @@ pub use hub_gate::{audit, client_disconnect, cluster, idempotency, metering, res
 pub use hub_operation::{
     artifacts, doctor, erasure, health, imports, monitoring, people, provisioning, waitlist, webhooks,
 };
-pub use hub_platform::{archive, blobs, events, networks, plans, signing_secret};
+pub use hub_platform::{archive, blobs, events, jobs, networks, plans, signing_secret};

@@ -17,6 +17,7 @@ use crate::events::{Outbox, Streams, Subscriptions};
 use crate::http::connection::Connections;
 use crate::ids::Ids;
 use crate::imports::Imports;
+use crate::jobs::Jobs;
 use crate::limits::{Limits, Usage};
 use crate::localization::CatalogWrites;
 use crate::metering::Metering;
@@ -33,7 +34,7 @@ use crate::waitlist::Waitlist;
 use crate::webhooks::Webhooks;
 use crate::{
     archive, audit, auth, blobs, collections, control, data_folder, economy, erasure, events, health, idempotency,
-    imports, metering, modules, monitoring, networks, people, plans, presence, waitlist, webhooks,
+    imports, jobs, metering, modules, monitoring, networks, people, plans, presence, waitlist, webhooks,
 };
 use crate::{module_data, players, presence_hooks, punishments, statistics, transfers, worlds};
 
@@ -69,6 +70,7 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     auth::start(&app);
     plans::start(&app).await?;
     audit::start(&app);
+    jobs::start(&app).await?;
     networks::start(&app, NETWORK_STATES);
     blobs::start(&app);
     collections::start(&app);
@@ -110,6 +112,7 @@ fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> any
     states.insert(AbandonedRequests::default());
     states.insert(ResponseBudget::default());
     states.insert(Blobs::open(settings, db)?);
+    states.insert(Jobs::new(ids));
     states.insert(Outbox::default());
     states.insert(Streams::default());
     states.insert(Subscriptions::default());

@@ -29,6 +29,7 @@ pub(super) const WITHOUT_PLAYERS: &[(&str, &str)] = &[
     ("unreferenced_blobs", "files to be deleted"),
     ("outbox", "short-lived events"),
     ("agent_commands", "short-lived commands"),
+    ("jobs", "names of work; that of an erasure ends with it"),
     ("forgotten_players", "the record of erasures, to repeat them after a restore"),
 ];
 

@@ -65,6 +65,8 @@ const MOVED: &[&str] = &[
     "forgotten_players",
     "audit_log",
     "idempotency_keys",
+    // After the rows that they are about.
+    "jobs",
 ];
 
 const LEFT: &[&str] = &[

@@ -40,6 +40,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "unreferenced_blobs",
     "outbox",
     "agent_commands",
+    "jobs",
     "forgotten_players",
 ];
 

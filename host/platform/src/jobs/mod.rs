@@ -1,0 +1,59 @@
+//! Jobs: work that outlives the request that asked for it, with leases, retries and a bound on what runs at once.
+//!
+//! A job is queued inside the caller's transaction and names its kind. Each kind has a loop at every node: it looks for
+//! due jobs when one is queued at this node, and each second for those of others. It takes one job of each network in
+//! turn, so that a network with many jobs delays no other's. A node leases a job and renews the lease while it works; a
+//! killed node's leases run out, and another node takes the jobs.
+//!
+//! Invariants: a job has at most one lease; a job is queued once under its key, and runs once more if it was queued
+//! again while it ran; a failed one is retried after a pause that its kind gives, and given up if the kind says so.
+//! A job may run twice, after a kill, so that its work must be repeatable.
+//! Table: `jobs`.
+
+mod backoff;
+mod kind;
+mod lease;
+mod model;
+mod places;
+mod service;
+mod store;
+mod unattended;
+mod worker;
+
+pub use backoff::Backoff;
+pub use kind::{JobError, JobKind, JobOutcome, RunsAt};
+pub use model::{Job, JobId, JobState, JobStats, NewJob, StoredJob};
+pub use service::{cancel, enqueue, enqueue_and_wake, kinds, list, reschedule, retry, stats, wake};
+pub use unattended::Unattended;
+pub use worker::{start, work};
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::ids::Ids;
+use crate::jobs::worker::Queue;
+
+/// State of the jobs at this node.
+#[derive(Debug)]
+pub struct Jobs {
+    /// Unique name of this process in leases.
+    node: String,
+    queues: Mutex<BTreeMap<&'static str, Arc<Queue>>>,
+}
+
+impl Jobs {
+    pub fn new(ids: &Ids) -> Self {
+        Self { node: ids.token(16), queues: Mutex::default() }
+    }
+
+    /// Names of the kinds that run here.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        self.queues.lock().keys().copied().collect()
+    }
+
+    fn queue(&self, kind: &'static str) -> Arc<Queue> {
+        Arc::clone(self.queues.lock().entry(kind).or_default())
+    }
+}
