@@ -963,15 +963,11 @@ CREATE TABLE person_links (
     expires_at   INTEGER NOT NULL,
     -- Of the token; null until a mail with it is sent.
     sha256       BLOB,
-    -- Time of the next attempt to send it; null: sent.
-    due_at       INTEGER,
-    attempts     INTEGER NOT NULL,
     PRIMARY KEY (network_id, link_id)
 );
 CREATE INDEX person_links_by_token ON person_links (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX person_links_by_email ON person_links (network_id, email_folded, created_at);
 CREATE INDEX person_links_by_age ON person_links (network_id, created_at, link_id);
-CREATE INDEX person_links_due ON person_links (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX person_links_by_end ON person_links (expires_at);
 
 -- Addresses that wait for the launch. The list is the hub's own: its rows are of the operator's network.
@@ -984,14 +980,9 @@ CREATE TABLE waitlist (
     source       TEXT,
     joined_at    INTEGER NOT NULL,
     confirmed_at INTEGER,
-    -- Time of the next attempt to send a mail; null: none is due.
-    due_at       INTEGER,
-    -- Of the mail that is due.
-    attempts     INTEGER NOT NULL,
     PRIMARY KEY (network_id, email_folded)
 ) WITHOUT ROWID;
 CREATE INDEX waitlist_by_age ON waitlist (network_id, joined_at, email_folded);
-CREATE INDEX waitlist_due ON waitlist (network_id, due_at) WHERE due_at IS NOT NULL;
 
 -- Links in the waitlist's mails.
 CREATE TABLE waitlist_links (

@@ -30,7 +30,6 @@ use crate::presence::{Hooks, Presence};
 use crate::response_budget::ResponseBudget;
 use crate::secrets::HubSecrets;
 use crate::usage_counters::UsageCounters;
-use crate::waitlist::Waitlist;
 use crate::webhooks::Webhooks;
 use crate::{
     archive, audit, auth, blobs, collections, control, data_folder, economy, erasure, events, health, idempotency,
@@ -125,7 +124,6 @@ fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> any
     states.insert(Control::default());
     states.insert(Imports::default());
     states.insert(People::open(settings)?);
-    states.insert(Waitlist::default());
     states.insert(Webhooks::new(settings)?);
     Ok(states)
 }

@@ -11,20 +11,20 @@ mod sender;
 mod service;
 mod store;
 
-use tokio::sync::Notify;
+use std::time::Duration;
 
 pub use routes::{public, router};
 
 use crate::app::App;
+use crate::background::every;
+use crate::waitlist::model::LINK_TTL;
 
-/// State of the waitlist in memory.
-#[derive(Debug, Default)]
-pub struct Waitlist {
-    /// Wakes the sender: a mail may have become due.
-    wake: Notify,
-}
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Starts the background work.
 pub fn start(app: &App) {
     sender::start(app);
+    every(app, SWEEP_INTERVAL, "delete expired links of the waitlist", async |app: App| {
+        store::delete_links(&app.db, app.clock.now().saturating_sub(2 * LINK_TTL)).await
+    });
 }
