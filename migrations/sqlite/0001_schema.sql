@@ -1062,8 +1062,6 @@ CREATE TABLE imports (
 );
 -- One at a time in each network.
 CREATE UNIQUE INDEX imports_running ON imports (network_id) WHERE state IN ('QUEUED', 'RUNNING');
--- Unfinished imports of all networks are looked for together.
-CREATE INDEX imports_unfinished ON imports (created_at, import_id) WHERE state IN ('QUEUED', 'RUNNING');
 CREATE INDEX imports_by_time ON imports (network_id, created_at DESC, import_id DESC);
 
 -- Sources of imported punishments and balances, so that they are not imported twice.

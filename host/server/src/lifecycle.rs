@@ -16,7 +16,6 @@ use crate::control::Control;
 use crate::events::{Outbox, Streams, Subscriptions};
 use crate::http::connection::Connections;
 use crate::ids::Ids;
-use crate::imports::Imports;
 use crate::jobs::Jobs;
 use crate::limits::{Limits, Usage};
 use crate::localization::CatalogWrites;
@@ -122,7 +121,6 @@ fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> any
     states.insert(CatalogWrites::default());
     states.insert(IndexBuilds::default());
     states.insert(Control::default());
-    states.insert(Imports::default());
     states.insert(People::open(settings)?);
     states.insert(Webhooks::new(settings)?);
     Ok(states)

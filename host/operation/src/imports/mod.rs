@@ -26,4 +26,4 @@ mod sql;
 mod store;
 
 pub use routes::router;
-pub use run::{Imports, start};
+pub use run::start;

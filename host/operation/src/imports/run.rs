@@ -1,23 +1,19 @@
 //! Runs imports in the background, at the owners of their networks.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::with_tenant;
-use parking_lot::Mutex;
+use hub_db::Tx;
 use serde_json::json;
 use tempfile::NamedTempFile;
 use thiserror::Error;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
-use crate::background::when_due;
 use crate::blobs::{self, BlobError, BlobKey, Blobs};
-use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
@@ -25,15 +21,17 @@ use crate::imports::litebans::Names;
 use crate::imports::model::{Import, ImportFailure, ImportState};
 use crate::imports::record::{Item, ParseError};
 use crate::imports::{file, store};
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
 use crate::limits::{self, Limit};
-use crate::values::NetworkId;
 
-/// Maximum number of concurrent imports per node: each reads on a separate thread.
-const MOST_AT_ONCE: usize = 2;
-/// Number of unfinished imports read to find those of this node.
-const MOST_WAITING: i64 = 1_000;
-/// Interval between searches for imports without a running node, for example after a kill.
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Imports; their keys are the imports' ids. Each reads on a separate thread.
+static IMPORT: JobKind = JobKind {
+    name: "import",
+    runs_at: RunsAt::Owner,
+    concurrency: 2,
+    backoff: Backoff { first: Duration::from_secs(2), longest: Duration::from_mins(5) },
+    max_attempts: None,
+};
 /// Number of records after which the database is analyzed for the first time; then after four times as many, and so
 /// on.
 const FIRST_ANALYSIS: i64 = 1_000;
@@ -44,30 +42,6 @@ const LONGEST_MESSAGE: usize = 1_000;
 /// Number of records between checks for a cancellation.
 const CHECK_EVERY: i64 = 50_000;
 
-/// Imports running at this node.
-#[derive(Debug, Default)]
-pub struct Imports {
-    wake: Notify,
-    running: Mutex<HashSet<NetworkId>>,
-}
-
-impl Imports {
-    /// Wakes the background work: there is an import to run.
-    pub(super) fn wake(&self) {
-        self.wake.notify_one();
-    }
-
-    /// Counts a network as running; false if it already is, or too many are.
-    fn enter(&self, network: NetworkId) -> bool {
-        let mut running = self.running.lock();
-        running.len() < MOST_AT_ONCE && running.insert(network)
-    }
-
-    fn leave(&self, network: NetworkId) {
-        self.running.lock().remove(&network);
-    }
-}
-
 /// Starts the background work.
 pub fn start(app: &App) {
     // Files left by a killed hub.
@@ -76,43 +50,12 @@ pub fn start(app: &App) {
     {
         tracing::warn!(%error, "could not delete the files of earlier imports");
     }
-    when_due(app, POLL_INTERVAL, |app| &app.state::<Imports>().wake, "look for imports", run_waiting);
+    jobs::work(app, &IMPORT, run);
 }
 
-/// Starts waiting imports. Schedules no later run: new imports wake it.
-async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
-    for import in store::unfinished(&app.db, MOST_WAITING).await? {
-        let network = import.network;
-        if app.state::<ShardRegistry>().is_draining()
-            || !app.state::<ShardRegistry>().owns(network)
-            || !app.state::<Imports>().enter(network)
-        {
-            continue;
-        }
-        let task = app.clone();
-        app.spawn(async move {
-            let running = RunningGuard { app: task.clone(), network };
-            let has_ended = with_tenant(network.0, run(&task, import)).await;
-            drop(running);
-            // An interrupted import is retried after a pause.
-            if has_ended {
-                task.state::<Imports>().wake();
-            }
-        });
-    }
-    Ok(None)
-}
-
-/// Counts a network as running until it is dropped.
-struct RunningGuard {
-    app: App,
-    network: NetworkId,
-}
-
-impl Drop for RunningGuard {
-    fn drop(&mut self) {
-        self.app.state::<Imports>().leave(self.network);
-    }
+/// Queues an import.
+pub(super) async fn enqueue(app: &App, tx: &mut Tx, import: &Import) -> Result<(), hub_db::Error> {
+    jobs::enqueue_and_wake(app, tx, &NewJob::new(&IMPORT, import.network, &import.id)).await
 }
 
 /// Reason for ending an import early.
@@ -151,32 +94,26 @@ impl From<ParseError> for RunError {
     }
 }
 
-/// Runs an import until it ends or is interrupted. True if another may take its place immediately.
-async fn run(app: &App, import: Import) -> bool {
-    let (network, id) = (import.network, import.id.clone());
-    let result = match store::begin(&app.db, network, &id, app.clock.now()).await {
-        Ok(true) => import_file(app, &import).await,
-        Ok(false) => Err(RunError::Gone),
-        Err(error) => Err(error.into()),
-    };
-    let origin = Origin::system(app, "imports");
-    let ended = match result {
-        Ok(()) => end(app, &import, (ImportState::Done, None), &origin).await,
-        Err(RunError::Gone) => return true,
-        Err(RunError::Failed(failure)) => end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await,
-        Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
-            let failure = ImportFailure { line: None, message: exceeded.to_string() };
-            end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await
-        }
-        Err(error) => {
-            tracing::warn!(%network, import = id, %error, "an import was interrupted and will continue");
-            return false;
-        }
-    };
-    if let Err(error) = &ended {
-        tracing::warn!(%network, import = id, %error, "could not store the end of an import");
+/// Runs an import until it ends or is interrupted.
+async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
+    let (network, id) = (job.network, job.key);
+    if !store::begin(&app.db, network, &id, app.clock.now()).await? {
+        return Ok(JobOutcome::Done);
     }
-    ended.is_ok()
+    let Some(import) = store::find(&app.db, network, &id).await? else { return Ok(JobOutcome::Done) };
+    let failure = match import_file(&app, &import).await {
+        Ok(()) => None,
+        // Cancelled, or to be continued by the network's new owner.
+        Err(RunError::Gone) => return Ok(JobOutcome::RunAt(app.clock.now())),
+        Err(RunError::Failed(failure)) => Some(failure),
+        Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
+            Some(ImportFailure { line: None, message: exceeded.to_string() })
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let state = if failure.is_some() { ImportState::Failed } else { ImportState::Done };
+    end(&app, &import, (state, failure.as_ref()), &Origin::system(&app, "imports")).await?;
+    Ok(JobOutcome::Done)
 }
 
 /// Ends an import and deletes its file; false if it has already ended. Every end, including cancellation, passes

@@ -11,7 +11,7 @@ use crate::blobs::{self, BlobError, BlobKey, Blobs, ReceivedBlob, Upload};
 use crate::http::error::ApiError;
 use crate::imports::model::{Import, ImportKind, ImportOptions, ImportState};
 use crate::imports::report::Report;
-use crate::imports::{Imports, run, store};
+use crate::imports::{run, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
@@ -90,6 +90,7 @@ pub(super) async fn create(
         let inserted = app.db.transaction(async |mut tx| {
             let inserted = store::insert(&mut tx, &import).await?;
             if inserted {
+                run::enqueue(&app, &mut tx, &import).await?;
                 blobs::mark_referenced(&mut tx, &key).await?;
                 store::forget_oldest(&mut tx, network, kept).await?;
                 let started = json!({"kind": import.kind, "dryRun": import.dry_run, "sha256": import.sha256});
@@ -99,7 +100,6 @@ pub(super) async fn create(
             Ok::<_, hub_db::Error>(inserted)
         });
         if inserted.await? {
-            app.state::<Imports>().wake();
             return Ok(import);
         }
         app.state::<Blobs>().delete_unreferenced(std::slice::from_ref(&key)).await;

@@ -160,20 +160,6 @@ pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -
     Ok((rows.into_iter().map(Import::try_from).collect::<Result<_, _>>()?, total))
 }
 
-/// Unfinished imports of all networks, oldest first. Crosses networks: each runs as its network's work.
-pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error> {
-    let rows: Vec<ImportRow> = db
-        .query(concat!(
-            "SELECT ",
-            columns!(),
-            " FROM imports WHERE state IN ('QUEUED', 'RUNNING') ORDER BY created_at, import_id LIMIT $1"
-        ))
-        .bind(limit)
-        .all()
-        .await?;
-    rows.into_iter().map(Import::try_from).collect()
-}
-
 /// Records that an import begins or continues.
 pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
     let rows = db
