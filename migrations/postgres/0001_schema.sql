@@ -419,16 +419,11 @@ CREATE TABLE forgotten_players (
     player_uuid   UUID   NOT NULL,
     -- Time of the last request.
     forgotten_at  BIGINT NOT NULL,
-    -- Opaque id in rows that are kept, such as the ledger's; null once all is done.
-    replacement   UUID,
     finished_at   BIGINT,
-    -- Until then one node is at it.
-    claimed_until BIGINT NOT NULL,
     PRIMARY KEY (network_id, player_uuid)
 );
 CREATE INDEX forgotten_players_of_network ON forgotten_players (network_id, forgotten_at DESC, player_uuid);
--- Unfinished work, and what other nodes drop from memory, is looked for in all networks together.
-CREATE INDEX forgotten_players_due ON forgotten_players (claimed_until) WHERE finished_at IS NULL;
+-- Players whom other nodes drop from memory are looked for in all networks together.
 CREATE INDEX forgotten_players_by_time ON forgotten_players (forgotten_at, network_id, player_uuid);
 
 
