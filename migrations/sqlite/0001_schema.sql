@@ -63,12 +63,10 @@ CREATE TABLE network_deletions (
     delete_at     INTEGER NOT NULL,
     -- Null until all of it is deleted.
     deleted_at    INTEGER,
-    -- Time of the next pass: at first `delete_at`, then after the longest request has ended; null once no more is due.
-    due_at        INTEGER,
-    -- Until then one node is at it.
-    claimed_until INTEGER NOT NULL
+    -- True from the first deleted row: it can no longer be cancelled.
+    begun         BOOLEAN NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX network_deletions_due ON network_deletions (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX network_deletions_by_end ON network_deletions (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- Networks that are being imported: their rows are there, the network itself is not yet.
 CREATE TABLE network_imports (
@@ -76,6 +74,8 @@ CREATE TABLE network_imports (
     -- Of the process that imports it.
     token      TEXT NOT NULL
 ) WITHOUT ROWID;
+
+
 -- Jobs -----------------------------------------------------------------------------------------------------------------
 
 -- Work that waits, is under way, or was given up. The hub's own is of the operator's network.
@@ -100,8 +100,6 @@ CREATE TABLE jobs (
 ) WITHOUT ROWID;
 CREATE INDEX jobs_due ON jobs (kind, network_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX jobs_dead ON jobs (kind, created_at) WHERE due_at IS NULL;
-
-
 
 
 -- Servers, their players and their agents ------------------------------------------------------------------------------
