@@ -38,6 +38,7 @@ pub(super) const RETRY_DELAY: Duration = Duration::from_millis(10);
 static BUILD: JobKind = JobKind {
     name: "index-build",
     runs_at: RunsAt::AnyNode,
+    is_of_hub: false,
     concurrency: 2,
     backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(5) },
     max_attempts: None,

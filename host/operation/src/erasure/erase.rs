@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use hub_db::{Backend, Cell, Db, Table};
+use hub_db::{Backend, Cell, Db};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store};
 use crate::blobs::Blobs;
 use crate::clock::Clock;
+use crate::component::{NetworkTable, Players, Tables};
 use crate::compute::compute;
-use crate::erasure::rules::{Change, Finding, IDENTITY, examine, may_hold_players};
+use crate::erasure::rules::{Change, Finding, examine};
 use crate::erasure::store;
 use crate::erasure::subject::Subject;
 use crate::values::{NetworkId, PlayerId};
@@ -27,6 +27,7 @@ pub struct Eraser<'a> {
     pub module_store: &'a Db,
     pub blobs: &'a Blobs,
     pub clock: &'a Clock,
+    pub tables: &'a Tables,
     /// True if hubs may have data of the player in memory.
     pub has_other_nodes: bool,
 }
@@ -41,15 +42,14 @@ struct Erasure<'a> {
 }
 
 /// Database of a table.
-pub(super) fn database<'d>(table: &Table, db: &'d Db, module_store: &'d Db) -> &'d Db {
-    if is_of_module_store(table) && db.backend() == Backend::Sqlite { module_store } else { db }
+pub(super) fn database<'d>(table: &NetworkTable, db: &'d Db, module_store: &'d Db) -> &'d Db {
+    if table.rule.is_in_module_store && db.backend() == Backend::Sqlite { module_store } else { db }
 }
 
 /// Tables that may contain a player's data, identifying tables last.
-pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
-    let is_identity = |table: &&Table| IDENTITY.contains(&table.name);
-    let all = || TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| may_hold_players(table));
-    all().filter(move |table| !is_identity(table)).chain(all().filter(is_identity))
+pub(super) fn tables_of_players(tables: &Tables) -> impl Iterator<Item = &NetworkTable> {
+    let with = |players| tables.of_networks().iter().filter(move |table| table.rule.players == players);
+    with(Players::Searched).chain(with(Players::Identified))
 }
 
 impl Eraser<'_> {
@@ -66,8 +66,8 @@ impl Eraser<'_> {
         let subject = store::subject(self.db, network, player).await?;
         let erasure = Erasure { eraser: self, network, subject, replacement };
         let mut has_waited = !self.has_other_nodes;
-        for table in tables() {
-            if !has_waited && IDENTITY.contains(&table.name) {
+        for table in tables_of_players(self.tables) {
+            if !has_waited && table.rule.players == Players::Identified {
                 tokio::time::sleep(OTHER_NODES.saturating_sub(began.elapsed())).await;
                 has_waited = true;
             }
@@ -81,7 +81,7 @@ impl Eraser<'_> {
 }
 
 impl Erasure<'_> {
-    async fn table(&self, table: &'static Table) -> Result<(), hub_db::Error> {
+    async fn table(&self, table: &NetworkTable) -> Result<(), hub_db::Error> {
         let db = database(table, self.eraser.db, self.eraser.module_store);
         let mut after: Option<Vec<Cell>> = None;
         loop {
@@ -101,11 +101,11 @@ impl Erasure<'_> {
         }
     }
 
-    fn examine(&self, table: &Table, row: &[Cell]) -> Finding {
+    fn examine(&self, table: &NetworkTable, row: &[Cell]) -> Finding {
         examine(table, row, &self.subject, self.replacement, self.eraser.clock.now())
     }
 
-    async fn change(&self, db: &Db, table: &'static Table, row: &[Cell]) -> Result<(), hub_db::Error> {
+    async fn change(&self, db: &Db, table: &NetworkTable, row: &[Cell]) -> Result<(), hub_db::Error> {
         let key = table.key_of(row);
         if let ("worlds", Some(Cell::Integer(world))) = (table.name, key.first()) {
             return worlds::service::forget_world(self.eraser.db, self.eraser.blobs, self.network, *world).await;

@@ -39,6 +39,7 @@ const RECENT_BATCH: i64 = 1_000;
 static ERASURE: JobKind = JobKind {
     name: "erasure",
     runs_at: RunsAt::AnyNode,
+    is_of_hub: false,
     concurrency: 8,
     backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(10) },
     max_attempts: None,
@@ -58,6 +59,7 @@ async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
         module_store: &app.module_store,
         blobs: app.state::<Blobs>(),
         clock: &app.clock,
+        tables: app.components().tables(),
         has_other_nodes: !app.state::<ShardRegistry>().is_single_node(),
     };
     Ok(run_job(&eraser, &job).await?)
@@ -109,7 +111,7 @@ pub async fn record(db: &Db, origin: &Origin, network: NetworkId, player: Player
 }
 
 async fn enqueue(tx: &mut Tx, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), Error> {
-    let job = NewJob::new(&ERASURE, network, player).with_payload(json!(origin.ids.uuid()));
+    let job = NewJob::new(&ERASURE, network, &player).with_payload(json!(origin.ids.uuid()));
     jobs::enqueue(tx, &job, origin.clock.now()).await
 }
 

@@ -11,7 +11,7 @@ use crate::blobs::{self, BlobError, BlobKey, Blobs, ReceivedBlob, Upload};
 use crate::http::error::ApiError;
 use crate::imports::model::{Import, ImportKind, ImportOptions, ImportState};
 use crate::imports::report::Report;
-use crate::imports::{run, store};
+use crate::imports::{Imports, run, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
@@ -123,9 +123,10 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Ends an import before its next batch. An import that has already ended is unchanged.
+/// Ends an import at once, or after the batch that is being written. An import that has already ended is unchanged.
 pub(super) async fn cancel(app: &App, caller: &Caller, id: &str) -> Result<Import, ImportsError> {
     let import = get(app, caller.network, id).await?;
     run::end(app, &import, (ImportState::Cancelled, None), &caller.origin(app)).await?;
+    app.state::<Imports>().cancel(&import);
     get(app, caller.network, id).await
 }

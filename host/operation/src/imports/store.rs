@@ -13,8 +13,8 @@ use crate::values::NetworkId;
 
 macro_rules! columns {
     () => {
-        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, done, total, counts, notes,
-         more_notes, error, error_line, key_id, created_at, started_at, finished_at"
+        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, done, total, counts,
+         notes, more_notes, error, error_line, key_id, created_at, started_at, finished_at"
     };
 }
 
@@ -287,8 +287,14 @@ pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&So
 pub(super) async fn analyze(db: &Db, kind: ImportKind) -> Result<(), Error> {
     let postgres = match kind {
         ImportKind::LuckPerms => "ANALYZE permission_nodes, player_permission_revisions",
-        ImportKind::LiteBans => "ANALYZE punishments, player_names, player_addresses, import_sources",
-        ImportKind::Balances => "ANALYZE balances, currency_ledger, import_sources",
+        ImportKind::LiteBans
+        | ImportKind::Vanilla
+        | ImportKind::AdvancedBan
+        | ImportKind::LibertyBans
+        | ImportKind::BanManager => "ANALYZE punishments, player_names, player_addresses, import_sources",
+        ImportKind::Balances | ImportKind::PlayerPoints | ImportKind::XConomy => {
+            "ANALYZE balances, currency_ledger, import_sources"
+        }
     };
     if db.backend() == Backend::Postgres {
         db.write(postgres).execute().await?;

@@ -13,6 +13,7 @@ use crate::people::{People, store};
 static MAIL: JobKind = JobKind {
     name: "person-mail",
     runs_at: RunsAt::AnyNode,
+    is_of_hub: false,
     concurrency: 4,
     backoff: Backoff { first: Duration::from_mins(1), longest: Duration::from_hours(2) },
     max_attempts: Some(8),

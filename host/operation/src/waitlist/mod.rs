@@ -13,16 +13,33 @@ mod store;
 
 use std::time::Duration;
 
-pub use routes::{public, router};
-
 use crate::app::App;
 use crate::background::every;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::waitlist::model::LINK_TTL;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "addresses of people interested in the hub's launch; the rows belong to the operator's network",
+    tags: &[Tag("Waitlist", "Waitlist for the launch.")],
+    routes: || routes::router().merge(routes::public()),
+    tables: &[
+        TableRule::moved("waitlist").without_players("people waiting for access, by their mail addresses"),
+        TableRule::moved("waitlist_links").without_players("links in mails to them"),
+    ],
+    errors: &[
+        ErrorCode::new("token_used", &[400], "The link was already used."),
+        ErrorCode::new("token_expired", &[400], "The link has expired."),
+        ErrorCode::new("unknown_address", &[404], "The address is not on the waitlist."),
+    ],
+    background: start,
+    ..Component::new(module_path!())
+};
 
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Starts the background work.
-pub fn start(app: &App) {
+fn start(app: &App) {
     sender::start(app);
     every(app, SWEEP_INTERVAL, "delete expired links of the waitlist", async |app: App| {
         store::delete_links(&app.db, app.clock.now().saturating_sub(2 * LINK_TTL)).await

@@ -20,6 +20,7 @@ const SUBJECT: &str = "Please confirm your place on the waitlist";
 static MAIL: JobKind = JobKind {
     name: "waitlist-mail",
     runs_at: RunsAt::AnyNode,
+    is_of_hub: true,
     concurrency: 4,
     backoff: Backoff { first: Duration::from_mins(1), longest: Duration::from_hours(4) },
     max_attempts: Some(12),

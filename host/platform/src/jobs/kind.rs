@@ -18,6 +18,8 @@ pub struct JobKind {
     /// Name in the database, in metrics and in `hub jobs`.
     pub name: &'static str,
     pub runs_at: RunsAt,
+    /// True if the jobs are the hub's own, of the operator's network. Others, from an imported file, are never run.
+    pub is_of_hub: bool,
     /// Maximum number that a node runs at once. A network gets half of them at most, or one.
     pub concurrency: usize,
     pub backoff: Backoff,
@@ -32,6 +34,8 @@ pub enum JobOutcome {
     Done,
     /// There is more to do from then on; other jobs come first.
     RunAt(Millis),
+    /// The job's [turn is over](crate::jobs::is_turn_over): it goes on when it is its network's turn again.
+    NextTurn,
 }
 
 /// Failure of an attempt.

@@ -21,7 +21,7 @@ pub struct NewJob {
 
 impl NewJob {
     /// A job of this kind, for a network; the hub's own are for the operator's. It is queued once under its key.
-    pub fn new(kind: &JobKind, network: NetworkId, key: impl ToString) -> Self {
+    pub fn new(kind: &JobKind, network: NetworkId, key: &(impl ToString + ?Sized)) -> Self {
         Self { kind: kind.name, network, key: key.to_string(), payload: Value::Null }
     }
 
@@ -40,6 +40,8 @@ pub struct Job {
     pub payload: Value,
     /// Number of attempts, with this one.
     pub attempts: i64,
+    /// Times that its node was killed while it ran.
+    pub kills: i64,
     pub(super) kind: &'static str,
     pub(super) lease: Uuid,
 }

@@ -37,6 +37,12 @@ pub fn wake(app: &App, kind: &'static JobKind) {
     app.state::<Jobs>().queue(kind.name).wake();
 }
 
+/// True if a job has had its turn, and another network's waits for a place at this node. The job should end then as
+/// [`NextTurn`](crate::jobs::JobOutcome::NextTurn). Each of its turns is twice as long as the last.
+pub fn is_turn_over(app: &App, kind: &'static JobKind, network: NetworkId) -> bool {
+    app.state::<Jobs>().queue(kind.name).is_turn_over(network, app.clock.now())
+}
+
 /// Deletes a job. If a node runs it, it is interrupted within some seconds.
 pub async fn cancel(tx: &mut Tx, network: NetworkId, kind: &JobKind, key: &str) -> Result<(), Error> {
     store::cancel(tx, network, kind.name, key).await

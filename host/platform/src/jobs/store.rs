@@ -1,7 +1,7 @@
 //! All SQL of jobs.
 
 use hub_db::{Db, Error, Sql, Tx};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::clock::Millis;
@@ -10,8 +10,8 @@ use crate::jobs::model::{Job, JobId, JobStats, NewJob, StoredJob};
 use crate::values::NetworkId;
 
 const ENQUEUE: &str = "INSERT INTO jobs
-         (network_id, kind, job_key, payload, created_at, due_at, attempts, again)
-     VALUES ($1, $2, $3, $4, $5, $5, 0, FALSE)
+         (network_id, kind, job_key, payload, created_at, due_at, attempts, kills, again)
+     VALUES ($1, $2, $3, $4, $5, $5, 0, 0, FALSE)
      ON CONFLICT (network_id, kind, job_key) DO UPDATE SET
          due_at = COALESCE(jobs.due_at, excluded.due_at), again = jobs.lease_id IS NOT NULL,
          attempts = CASE WHEN jobs.due_at IS NULL THEN 0 ELSE jobs.attempts END";
@@ -30,8 +30,8 @@ pub(super) async fn enqueue(tx: &mut Tx, job: &NewJob, now: Millis) -> Result<()
 }
 
 const RESCHEDULE: &str = "INSERT INTO jobs
-         (network_id, kind, job_key, payload, created_at, due_at, attempts, again)
-     VALUES ($1, $2, $3, $4, $5, $6, 0, FALSE)
+         (network_id, kind, job_key, payload, created_at, due_at, attempts, kills, again)
+     VALUES ($1, $2, $3, $4, $5, $6, 0, 0, FALSE)
      ON CONFLICT (network_id, kind, job_key) DO UPDATE SET
          due_at = CASE WHEN jobs.lease_id IS NULL THEN excluded.due_at ELSE jobs.due_at END,
          again = jobs.lease_id IS NOT NULL, attempts = 0";
@@ -74,30 +74,49 @@ const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
 
 /// Networks with due jobs of a kind. Crosses networks: they take turns.
 pub(super) async fn due_networks(db: &Db, kind: &str, now: Millis) -> Result<Vec<NetworkId>, Error> {
-    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(kind).bind(now).all().await?;
+    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(kind).bind(now).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
+/// Counts up as far as a number from an imported file allows.
+macro_rules! one_more {
+    ($column:literal) => {
+        concat!("CASE WHEN ", $column, " < 1000000000 THEN ", $column, " + 1 ELSE ", $column, " END")
+    };
+}
+
+macro_rules! lease {
+    ($rest:literal) => {
+        concat!(
+            "UPDATE jobs SET node = $4, lease_id = $5, due_at = $6, attempts = ",
+            one_more!("attempts"),
+            ", kills = CASE WHEN node IS NULL THEN kills ELSE ",
+            one_more!("kills"),
+            " END ",
+            $rest,
+            " RETURNING job_key, payload, attempts, kills"
+        )
+    };
+}
+
 const CLAIM: Sql = Sql {
-    sqlite: "UPDATE jobs SET node = $4, lease_id = $5, due_at = $6, attempts = attempts + 1
-             WHERE network_id = $2 AND kind = $1 AND job_key = (
+    sqlite: lease!(
+        "WHERE network_id = $2 AND kind = $1 AND job_key = (
                  SELECT job_key FROM jobs
                  WHERE network_id = $2 AND kind = $1 AND due_at <= $3
                    AND job_key NOT IN (SELECT value FROM json_each($7))
-                 ORDER BY due_at LIMIT 1)
-             RETURNING job_key, payload, attempts",
-    postgres: "UPDATE jobs SET node = $4, lease_id = $5, due_at = $6, attempts = attempts + 1
-               WHERE network_id = $2 AND kind = $1 AND job_key = (
+                 ORDER BY due_at LIMIT 1)"
+    ),
+    postgres: lease!(
+        "WHERE network_id = $2 AND kind = $1 AND job_key = (
                    SELECT job_key FROM jobs
                    WHERE network_id = $2 AND kind = $1 AND due_at <= $3
                      AND job_key <> ALL (ARRAY(SELECT jsonb_array_elements_text(CAST($7 AS JSONB))))
-                   ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-               RETURNING job_key, payload, attempts",
+                   ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
+    ),
 };
 
-const CLAIM_KEY: &str = "UPDATE jobs SET node = $4, lease_id = $5, due_at = $6, attempts = attempts + 1
-     WHERE network_id = $2 AND kind = $1 AND job_key = $7 AND due_at <= $3
-     RETURNING job_key, payload, attempts";
+const CLAIM_KEY: &str = lease!("WHERE network_id = $2 AND kind = $1 AND job_key = $7 AND due_at <= $3");
 
 /// Lease of a job: by a node, under an id of its own, until a time.
 pub(super) struct Lease<'n> {
@@ -114,7 +133,7 @@ pub(super) async fn claim(
     now: Millis,
     lease: &Lease<'_>,
 ) -> Result<Option<Job>, Error> {
-    let row: Option<(String, String, i64)> = db
+    let row: Option<LeasedRow> = db
         .write(CLAIM)
         .bind(kind)
         .bind(network)
@@ -125,7 +144,7 @@ pub(super) async fn claim(
         .bind(json!(run_here).to_string())
         .optional()
         .await?;
-    row.map(|row| job(kind, network, row, lease)).transpose()
+    Ok(row.map(|row| job(kind, network, row, lease)))
 }
 
 /// Leases the job with this key, if it is due.
@@ -136,7 +155,7 @@ pub(super) async fn claim_key(
     now: Millis,
     lease: &Lease<'_>,
 ) -> Result<Option<Job>, Error> {
-    let row: Option<(String, String, i64)> = db
+    let row: Option<LeasedRow> = db
         .write(CLAIM_KEY)
         .bind(kind)
         .bind(network)
@@ -147,17 +166,26 @@ pub(super) async fn claim_key(
         .bind(key)
         .optional()
         .await?;
-    row.map(|row| job(kind, network, row, lease)).transpose()
+    Ok(row.map(|row| job(kind, network, row, lease)))
 }
 
 fn job(
     kind: &'static str,
     network: NetworkId,
-    (key, payload, attempts): (String, String, i64),
+    LeasedRow { job_key: key, payload, attempts, kills }: LeasedRow,
     lease: &Lease<'_>,
-) -> Result<Job, Error> {
-    let payload: Value = serde_json::from_str(&payload).map_err(|error| sqlx::Error::Decode(error.into()))?;
-    Ok(Job { network, key, payload, attempts, kind, lease: lease.id })
+) -> Job {
+    // One that is not JSON, from an imported file, is none: the kind of job refuses it.
+    let payload = serde_json::from_str(&payload).unwrap_or_default();
+    Job { network, key, payload, attempts, kills, kind, lease: lease.id }
+}
+
+#[derive(sqlx::FromRow)]
+struct LeasedRow {
+    job_key: String,
+    payload: String,
+    attempts: i64,
+    kills: i64,
 }
 
 /// Runs a statement about a leased job; false if the lease is lost.
@@ -198,6 +226,7 @@ async fn run_again(db: &Db, job: &Job, now: Millis, due_at: Millis) -> Result<bo
 pub(super) async fn end(db: &Db, job: &Job, now: Millis, outcome: JobOutcome) -> Result<(), Error> {
     match outcome {
         JobOutcome::RunAt(due_at) => run_again(db, job, now, due_at).await?,
+        JobOutcome::NextTurn => run_again(db, job, now, now).await?,
         // Otherwise it was queued again meanwhile.
         JobOutcome::Done => finish(db, job).await? || run_again(db, job, now, now).await?,
     };
@@ -224,10 +253,14 @@ pub(super) async fn fail(db: &Db, job: &Job, now: Millis, due_at: Option<Millis>
 /// Ends all leases.
 pub(super) async fn end_leases(db: &Db, now: Millis) -> Result<(), Error> {
     // Crosses networks: the only node ends those of its predecessor.
-    db.write("UPDATE jobs SET node = NULL, lease_id = NULL, due_at = $1 WHERE node IS NOT NULL")
-        .bind(now)
-        .execute()
-        .await?;
+    db.write(concat!(
+        "UPDATE jobs SET node = NULL, lease_id = NULL, due_at = $1, kills = ",
+        one_more!("kills"),
+        " WHERE node IS NOT NULL"
+    ))
+    .bind(now)
+    .execute()
+    .await?;
     Ok(())
 }
 
@@ -275,7 +308,7 @@ pub(super) async fn list(db: &Db, kind: &str, limit: i64) -> Result<Vec<StoredJo
     db.query(select_job!("WHERE kind = $1 ORDER BY due_at IS NOT NULL, due_at, network_id, job_key LIMIT $2"))
         .bind(kind)
         .bind(limit)
-        .all()
+        .readable()
         .await
 }
 
@@ -292,7 +325,7 @@ pub(super) async fn find(db: &Db, id: &JobId) -> Result<Option<StoredJob>, Error
 pub(super) async fn retry(db: &Db, id: &JobId, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
-            "UPDATE jobs SET due_at = $4, attempts = 0
+            "UPDATE jobs SET due_at = $4, attempts = 0, kills = 0
              WHERE network_id = $1 AND kind = $2 AND job_key = $3 AND node IS NULL",
         )
         .bind(id.network)

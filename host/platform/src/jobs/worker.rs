@@ -11,8 +11,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::app::App;
+use crate::auth::OPERATOR_NETWORK;
 use crate::background::every;
-use crate::clock::millis;
+use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
 use crate::jobs::Jobs;
 use crate::jobs::kind::{JobError, JobKind, JobOutcome, RunsAt};
@@ -47,13 +48,22 @@ impl Queue {
     pub(super) fn wake(&self) {
         self.wake.notify_one();
     }
+
+    pub(super) fn is_turn_over(&self, network: NetworkId, now: Millis) -> bool {
+        self.places.lock().is_turn_over(network, now)
+    }
 }
 
-/// Ends the leases of a process that ran here before, if this hub has a single node, and starts the sweep.
-pub async fn start(app: &App) -> Result<(), Error> {
+/// Ends the leases of a process that ran here before, if this hub has a single node.
+pub(super) async fn end_leases(app: &App) -> Result<(), Error> {
     if app.state::<ShardRegistry>().is_single_node() {
         store::end_leases(&app.db, app.clock.now()).await?;
     }
+    Ok(())
+}
+
+/// Deletes jobs that were given up long ago.
+pub(super) fn start_sweep(app: &App) {
     every(app, SWEEP_INTERVAL, "delete jobs that were given up", async |app: App| {
         let before = app.clock.now().saturating_sub(millis(DEAD_RETENTION));
         for kind in app.state::<Jobs>().kinds() {
@@ -61,7 +71,6 @@ pub async fn start(app: &App) -> Result<(), Error> {
         }
         Ok::<_, Error>(())
     });
-    Ok(())
 }
 
 /// Runs jobs of a kind until the hub stops.
@@ -109,15 +118,22 @@ impl Worker {
     async fn start_due(&self) -> Result<(), Error> {
         loop {
             let shards = self.app.state::<ShardRegistry>();
-            if shards.is_draining() || self.is_full() {
+            if shards.is_draining() {
                 return Ok(());
             }
             let mut networks = store::due_networks(&self.app.db, self.kind.name, self.app.clock.now()).await?;
             networks.retain(|network| self.may_run(*network));
-            self.queue.places.lock().order(&mut networks);
+            {
+                let mut places = self.queue.places.lock();
+                places.begin_search();
+                places.order(&mut networks);
+            }
             let mut has_started = false;
             for network in networks {
-                has_started |= self.start_one(network).await?;
+                match self.start_one(network).await {
+                    Ok(is_started) => has_started |= is_started,
+                    Err(error) => tracing::warn!(%error, kind = self.kind.name, %network, "could not take a job"),
+                }
             }
             if !has_started {
                 return Ok(());
@@ -125,11 +141,10 @@ impl Worker {
         }
     }
 
-    fn is_full(&self) -> bool {
-        self.queue.places.lock().is_full(self.kind.concurrency)
-    }
-
     fn may_run(&self, network: NetworkId) -> bool {
+        if self.kind.is_of_hub && network != OPERATOR_NETWORK {
+            return false;
+        }
         self.kind.runs_at == RunsAt::AnyNode || self.app.state::<ShardRegistry>().owns(network)
     }
 
@@ -141,12 +156,13 @@ impl Worker {
         let run_here = self.queue.places.lock().keys(network);
         let claimed = store::claim(&app.db, self.kind.name, (network, &run_here), now, &lease).await?;
         let Some(job) = claimed else { return Ok(false) };
-        place.fill(&job.key);
+        place.fill(&job.key, now);
         let worker = self.clone();
         // Ends soon after the hub stops, with the lease.
         app.spawn_until_done(async move {
             let attempt = worker.attempt(&job).await;
             worker.settle(&job, &attempt).await;
+            place.has_turn_ended = matches!(attempt, Attempt::Ended(Ok(JobOutcome::NextTurn)));
             drop(place);
             worker.queue.wake();
         });
@@ -203,22 +219,24 @@ struct Place {
     queue: Arc<Queue>,
     network: NetworkId,
     key: Option<String>,
+    is_further: bool,
+    has_turn_ended: bool,
 }
 
 impl Place {
     fn enter(queue: &Arc<Queue>, network: NetworkId, concurrency: usize) -> Option<Self> {
-        let has_entered = queue.places.lock().enter(network, concurrency);
-        has_entered.then(|| Self { queue: Arc::clone(queue), network, key: None })
+        let is_further = queue.places.lock().enter(network, concurrency)?;
+        Some(Self { queue: Arc::clone(queue), network, key: None, is_further, has_turn_ended: false })
     }
 
-    fn fill(&mut self, key: &str) {
-        self.queue.places.lock().fill(self.network, key);
+    fn fill(&mut self, key: &str, now: Millis) {
+        self.queue.places.lock().fill(self.network, key, now);
         self.key = Some(key.to_owned());
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.queue.places.lock().leave(self.network, self.key.take());
+        self.queue.places.lock().leave(self.network, self.key.take(), self.is_further, self.has_turn_ended);
     }
 }

@@ -121,7 +121,7 @@ const DELETED_SINCE: &str = "SELECT network_id FROM network_deletions WHERE dele
 
 /// Networks deleted since, in which late requests may leave rows.
 pub(super) async fn deleted_since(db: &Db, since: Millis) -> Result<Vec<NetworkId>, Error> {
-    let rows: Vec<(NetworkId,)> = db.query(DELETED_SINCE).bind(since).all().await?;
+    let rows: Vec<(NetworkId,)> = db.query(DELETED_SINCE).bind(since).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 

@@ -8,19 +8,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Backend, Db, Table, Tx};
+use hub_db::{Backend, Db, Tx};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store, networks};
 use crate::audit::{self, Action, Change};
 use crate::auth::{ActorType, KeyCache, OPERATOR_NETWORK, Origin};
 use crate::background::every;
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::{Clock, Millis, millis};
-use crate::cluster::NetworkState;
+use crate::component::{NetworkTable, Tables};
 use crate::ids::Ids;
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::Limits;
@@ -30,12 +29,15 @@ use crate::values::NetworkId;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Pause while a backup, which contains the network's rows, is in progress.
 const BACKUP_PAUSE: Millis = 1_000;
+/// Table of the networks' keys.
+const KEYS: &str = "api_keys";
 /// Longer than any request: an upload has 15 minutes.
 const LATE_WRITES: Millis = 20 * 60 * 1000;
 /// Deletions, of the hub's own; their keys are the networks.
 static DELETION: JobKind = JobKind {
     name: "network-deletion",
     runs_at: RunsAt::AnyNode,
+    is_of_hub: true,
     concurrency: 1,
     backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(10) },
     max_attempts: None,
@@ -64,11 +66,12 @@ pub struct Deletion<'a> {
     pub blobs: &'a Blobs,
     pub clock: &'a Clock,
     pub ids: &'a Ids,
+    pub tables: &'static Tables,
 }
 
 /// Queues the deletion of a network.
 pub(super) async fn enqueue(tx: &mut Tx, network: NetworkId, now: Millis, at: Millis) -> Result<(), hub_db::Error> {
-    jobs::reschedule(tx, &NewJob::new(&DELETION, OPERATOR_NETWORK, network), now, at).await
+    jobs::reschedule(tx, &NewJob::new(&DELETION, OPERATOR_NETWORK, &network), now, at).await
 }
 
 /// Takes the deletion of a network back.
@@ -77,26 +80,23 @@ pub(super) async fn cancel(tx: &mut Tx, network: NetworkId) -> Result<(), hub_db
 }
 
 /// Deletes due networks, and has every node drop their state.
-pub fn start(app: &App, states: &'static [&'static dyn NetworkState]) {
-    jobs::work(app, &DELETION, move |app, job| run(app, states, job));
+pub(super) fn start(app: &App) {
+    jobs::work(app, &DELETION, run);
     let forgotten = Arc::new(Mutex::new(HashSet::new()));
-    every(app, INTERVAL, "forget deleted networks", move |app| forget_deleted(app, states, Arc::clone(&forgotten)));
+    every(app, INTERVAL, "forget deleted networks", move |app| forget_deleted(app, Arc::clone(&forgotten)));
 }
 
-async fn run(app: App, states: &'static [&'static dyn NetworkState], job: Job) -> Result<JobOutcome, JobError> {
+async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
     let network = NetworkId(job.key.parse().map_err(|error: uuid::Error| JobError::permanent(&error))?);
     // State in memory would be saved again.
-    forget(&app, states, network);
+    forget(&app, network);
     let (db, module_store, blobs) = (&app.db, &app.module_store, app.state::<Blobs>());
-    let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids };
+    let tables = app.components().tables();
+    let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids, tables };
     Ok(deletion.run(network).await?)
 }
 
-async fn forget_deleted(
-    app: App,
-    states: &'static [&'static dyn NetworkState],
-    forgotten: Arc<Mutex<HashSet<NetworkId>>>,
-) -> Result<(), hub_db::Error> {
+async fn forget_deleted(app: App, forgotten: Arc<Mutex<HashSet<NetworkId>>>) -> Result<(), hub_db::Error> {
     let since = app.clock.now().saturating_sub(2 * LATE_WRITES);
     let gone: HashSet<_> = store::deleted_since(&app.db, since).await?.into_iter().collect();
     let new: Vec<_> = {
@@ -105,13 +105,13 @@ async fn forget_deleted(
         gone.into_iter().filter(|network| forgotten.insert(*network)).collect()
     };
     for network in new {
-        forget(&app, states, network);
+        forget(&app, network);
     }
     Ok(())
 }
 
-fn forget(app: &App, states: &[&dyn NetworkState], network: NetworkId) {
-    for state in states {
+fn forget(app: &App, network: NetworkId) {
+    for state in app.components().network_states() {
         state.forget(app, network);
     }
     app.bus.close_network(network.0.as_u128());
@@ -132,19 +132,19 @@ impl Deletion<'_> {
             return Ok(JobOutcome::RunAt(self.clock.now().saturating_add(BACKUP_PAUSE)));
         }
         let is_again = store::is_deleted(self.db, network).await?;
-        let is_last = |table: &Table| matches!(table.name, "networks" | "api_keys");
-        // Counts of stored rows come after the rows they count.
-        for table in TABLES.iter().filter(|table| !is_last(table)).chain(UNEXPORTED_TABLES.iter()) {
+        let is_last = |table: &NetworkTable| [self.tables.networks().name, KEYS].contains(&table.name);
+        // From the last component to the first: counts of stored rows come after the rows that they count.
+        for table in self.tables.of_networks().iter().rev().filter(|table| !is_last(table)) {
             if !self.delete_rows(table, network).await? {
                 return Ok(JobOutcome::Done);
             }
         }
         self.blobs.delete_network(network).await?;
         // The network's keys come last; until then they are refused as those of a suspended network.
-        for table in TABLES.iter().filter(|table| table.name == "api_keys") {
-            if !self.delete_rows(table, network).await? {
-                return Ok(JobOutcome::Done);
-            }
+        if let Some(keys) = self.tables.find(KEYS)
+            && !self.delete_rows(keys, network).await?
+        {
+            return Ok(JobOutcome::Done);
         }
         let now = self.clock.now();
         self.db
@@ -152,7 +152,7 @@ impl Deletion<'_> {
                 if self.db.backend() == Backend::Sqlite {
                     store::delete_search_number(&mut tx, network).await?;
                 }
-                tx.delete_rows(networks(), network.0, 1).await?;
+                tx.delete_rows(self.tables.networks(), network.0, 1).await?;
                 if store::finish_deletion(&mut tx, network, now).await? {
                     let origin =
                         Origin::without_request(ActorType::System, "deletion", "deletion", self.clock, self.ids);
@@ -167,8 +167,8 @@ impl Deletion<'_> {
     }
 
     /// Deletes all rows of a table; false if the network is no longer to be deleted.
-    async fn delete_rows(&self, table: &Table, network: NetworkId) -> Result<bool, DeletionError> {
-        let is_elsewhere = is_of_module_store(table) && self.db.backend() == Backend::Sqlite;
+    async fn delete_rows(&self, table: &NetworkTable, network: NetworkId) -> Result<bool, DeletionError> {
+        let is_elsewhere = table.rule.is_in_module_store && self.db.backend() == Backend::Sqlite;
         let mut batch = FIRST_BATCH;
         loop {
             let began = Instant::now();

@@ -323,8 +323,8 @@ on_all! {
             "DELETE FROM collection_entries WHERE network_id = $1 AND field = 'level' AND id > 'g149'",
             "INSERT INTO collection_index_builds (network_id, collection, fields, after_id)
              VALUES ($1, 'guilds', '[\"level\"]', 'g149')",
-            "INSERT INTO jobs (network_id, kind, job_key, payload, created_at, due_at, attempts, again)
-             VALUES ($1, 'index-build', 'guilds', 'null', 0, 1804680001000, 0, FALSE)",
+            "INSERT INTO jobs (network_id, kind, job_key, payload, created_at, due_at, attempts, kills, again)
+             VALUES ($1, 'index-build', 'guilds', 'null', 0, 1804680001000, 0, 0, FALSE)",
         ] {
             db.write(sql).bind(network.0).execute().await.unwrap();
         }
