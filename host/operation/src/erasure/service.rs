@@ -66,10 +66,13 @@ async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
 }
 
 async fn run_job(eraser: &Eraser<'_>, job: &Job) -> Result<JobOutcome, Error> {
-    let unreadable = |error| Error::from(sqlx::Error::Decode(error));
-    let player = PlayerId(job.key.parse().map_err(|error: uuid::Error| unreadable(error.into()))?);
-    let replacement = serde_json::from_value(job.payload.clone()).map_err(|error| unreadable(error.into()))?;
-    eraser.run(job.network, player, replacement).await?;
+    let replacement = serde_json::from_value(job.payload.clone());
+    if let (Ok(player), Ok(replacement)) = (job.key.parse(), replacement) {
+        eraser.run(job.network, PlayerId(player), replacement).await?;
+    } else {
+        // Only an imported file can contain it. It must not end the erasures of a restore.
+        tracing::warn!(network = %job.network, "an erasure from a file cannot be read, and is dropped");
+    }
     Ok(JobOutcome::Done)
 }
 

@@ -1,7 +1,7 @@
 //! Kinds of jobs, and the outcomes of attempts.
 
 use crate::clock::Millis;
-use crate::jobs::Backoff;
+use crate::jobs::backoff::Backoff;
 
 /// Nodes that run jobs of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

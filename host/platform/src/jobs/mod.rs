@@ -17,6 +17,7 @@ mod lease;
 mod model;
 mod places;
 mod service;
+mod state;
 mod store;
 mod unattended;
 mod worker;
@@ -25,18 +26,13 @@ pub use backoff::Backoff;
 pub use kind::{JobError, JobKind, JobOutcome, RunsAt};
 pub use model::{Job, JobId, JobState, JobStats, NewJob, StoredJob};
 pub use service::{cancel, enqueue, enqueue_and_wake, is_turn_over, kinds, list, reschedule, retry, stats, wake};
+pub use state::Jobs;
 pub use unattended::Unattended;
 pub use worker::work;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use futures_util::FutureExt as _;
-use parking_lot::Mutex;
 
 use crate::component::{Component, TableRule};
-use crate::ids::Ids;
-use crate::jobs::worker::Queue;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -52,26 +48,3 @@ pub static COMPONENT: Component = Component {
     background: worker::start_sweep,
     ..Component::new(module_path!())
 };
-
-/// State of the jobs at this node.
-#[derive(Debug)]
-pub struct Jobs {
-    /// Unique name of this process in leases.
-    node: String,
-    queues: Mutex<BTreeMap<&'static str, Arc<Queue>>>,
-}
-
-impl Jobs {
-    fn new(ids: &Ids) -> Self {
-        Self { node: ids.token(16), queues: Mutex::default() }
-    }
-
-    /// Names of the kinds that run here.
-    pub fn kinds(&self) -> Vec<&'static str> {
-        self.queues.lock().keys().copied().collect()
-    }
-
-    fn queue(&self, kind: &'static str) -> Arc<Queue> {
-        Arc::clone(self.queues.lock().entry(kind).or_default())
-    }
-}

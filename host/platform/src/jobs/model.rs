@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::clock::Millis;
-use crate::jobs::JobKind;
+use crate::jobs::kind::JobKind;
 use crate::values::NetworkId;
 
 /// A job to be queued.

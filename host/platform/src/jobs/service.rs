@@ -4,9 +4,10 @@ use hub_db::{Db, Error, Tx};
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::jobs::kind::JobKind;
 use crate::jobs::model::{JobId, JobStats, NewJob, StoredJob};
+use crate::jobs::state::Jobs;
 use crate::jobs::store;
-use crate::jobs::{JobKind, Jobs};
 use crate::values::NetworkId;
 
 /// Queues a job for now, once the transaction is committed. One that waits under the same key keeps its time; one that

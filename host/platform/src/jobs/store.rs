@@ -85,15 +85,16 @@ macro_rules! one_more {
     };
 }
 
+/// Leases the network's job with this key.
 macro_rules! lease {
-    ($rest:literal) => {
+    ($key:literal) => {
         concat!(
             "UPDATE jobs SET node = $4, lease_id = $5, due_at = $6, attempts = ",
             one_more!("attempts"),
             ", kills = CASE WHEN node IS NULL THEN kills ELSE ",
             one_more!("kills"),
-            " END ",
-            $rest,
+            " END WHERE network_id = $2 AND kind = $1 AND job_key = ",
+            $key,
             " RETURNING job_key, payload, attempts, kills"
         )
     };
@@ -101,22 +102,20 @@ macro_rules! lease {
 
 const CLAIM: Sql = Sql {
     sqlite: lease!(
-        "WHERE network_id = $2 AND kind = $1 AND job_key = (
-                 SELECT job_key FROM jobs
-                 WHERE network_id = $2 AND kind = $1 AND due_at <= $3
-                   AND job_key NOT IN (SELECT value FROM json_each($7))
-                 ORDER BY due_at LIMIT 1)"
+        "(SELECT job_key FROM jobs
+          WHERE network_id = $2 AND kind = $1 AND due_at <= $3
+            AND job_key NOT IN (SELECT value FROM json_each($7))
+          ORDER BY due_at LIMIT 1)"
     ),
     postgres: lease!(
-        "WHERE network_id = $2 AND kind = $1 AND job_key = (
-                   SELECT job_key FROM jobs
-                   WHERE network_id = $2 AND kind = $1 AND due_at <= $3
-                     AND job_key <> ALL (ARRAY(SELECT jsonb_array_elements_text(CAST($7 AS JSONB))))
-                   ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
+        "(SELECT job_key FROM jobs
+          WHERE network_id = $2 AND kind = $1 AND due_at <= $3
+            AND job_key <> ALL (ARRAY(SELECT jsonb_array_elements_text(CAST($7 AS JSONB))))
+          ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)"
     ),
 };
 
-const CLAIM_KEY: &str = lease!("WHERE network_id = $2 AND kind = $1 AND job_key = $7 AND due_at <= $3");
+const CLAIM_KEY: &str = lease!("$7 AND due_at <= $3");
 
 /// Lease of a job: by a node, under an id of its own, until a time.
 pub(super) struct Lease<'n> {

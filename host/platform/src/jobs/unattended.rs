@@ -4,10 +4,10 @@ use hub_db::{Db, Error};
 
 use crate::clock::{Clock, Millis};
 use crate::ids::Ids;
+use crate::jobs::kind::{JobKind, JobOutcome};
 use crate::jobs::lease::{lease_end, renew_until_lost};
 use crate::jobs::model::Job;
 use crate::jobs::store::{self, Lease};
-use crate::jobs::{JobKind, JobOutcome};
 use crate::values::NetworkId;
 
 /// Runs jobs of a kind in a command.

@@ -7,19 +7,16 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, with_tenant};
-use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use crate::app::App;
 use crate::auth::OPERATOR_NETWORK;
 use crate::background::every;
 use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
-use crate::jobs::Jobs;
 use crate::jobs::kind::{JobError, JobKind, JobOutcome, RunsAt};
 use crate::jobs::lease::{lease_end, renew_until_lost};
 use crate::jobs::model::Job;
-use crate::jobs::places::Places;
+use crate::jobs::state::{Jobs, Queue};
 use crate::jobs::store::{self, Lease};
 use crate::metric_recorder::MetricRecorder;
 use crate::metric_recorder::table::JOBS_FAILED;
@@ -36,23 +33,6 @@ const DEAD_RETENTION: Duration = Duration::from_hours(30 * 24);
 const SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
 type Runner = Arc<dyn Fn(App, Job) -> BoxFuture<'static, Result<JobOutcome, JobError>> + Send + Sync>;
-
-/// Jobs of a kind at this node.
-#[derive(Debug, Default)]
-pub(super) struct Queue {
-    wake: Notify,
-    places: Mutex<Places>,
-}
-
-impl Queue {
-    pub(super) fn wake(&self) {
-        self.wake.notify_one();
-    }
-
-    pub(super) fn is_turn_over(&self, network: NetworkId, now: Millis) -> bool {
-        self.places.lock().is_turn_over(network, now)
-    }
-}
 
 /// Ends the leases of a process that ran here before, if this hub has a single node.
 pub(super) async fn end_leases(app: &App) -> Result<(), Error> {
@@ -91,7 +71,7 @@ where
                 tracing::warn!(%error, kind = kind.name, "could not look for due jobs");
             }
             tokio::select! {
-                () = worker.queue.wake.notified() => {}
+                () = worker.queue.woken() => {}
                 () = worker.app.clock.sleep_until(began.saturating_add(millis(POLL_INTERVAL))) => {}
             }
         }
@@ -124,7 +104,7 @@ impl Worker {
             let mut networks = store::due_networks(&self.app.db, self.kind.name, self.app.clock.now()).await?;
             networks.retain(|network| self.may_run(*network));
             {
-                let mut places = self.queue.places.lock();
+                let mut places = self.queue.places();
                 places.begin_search();
                 places.order(&mut networks);
             }
@@ -152,8 +132,8 @@ impl Worker {
     async fn start_one(&self, network: NetworkId) -> Result<bool, Error> {
         let Some(mut place) = Place::enter(&self.queue, network, self.kind.concurrency) else { return Ok(false) };
         let (app, now) = (&self.app, self.app.clock.now());
-        let lease = Lease { node: &app.state::<Jobs>().node, id: app.ids.uuid(), until: lease_end(&app.clock) };
-        let run_here = self.queue.places.lock().keys(network);
+        let lease = Lease { node: app.state::<Jobs>().node(), id: app.ids.uuid(), until: lease_end(&app.clock) };
+        let run_here = self.queue.places().keys(network);
         let claimed = store::claim(&app.db, self.kind.name, (network, &run_here), now, &lease).await?;
         let Some(job) = claimed else { return Ok(false) };
         place.fill(&job.key, now);
@@ -225,18 +205,18 @@ struct Place {
 
 impl Place {
     fn enter(queue: &Arc<Queue>, network: NetworkId, concurrency: usize) -> Option<Self> {
-        let is_further = queue.places.lock().enter(network, concurrency)?;
+        let is_further = queue.places().enter(network, concurrency)?;
         Some(Self { queue: Arc::clone(queue), network, key: None, is_further, has_turn_ended: false })
     }
 
     fn fill(&mut self, key: &str, now: Millis) {
-        self.queue.places.lock().fill(self.network, key, now);
+        self.queue.places().fill(self.network, key, now);
         self.key = Some(key.to_owned());
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.queue.places.lock().leave(self.network, self.key.take(), self.is_further, self.has_turn_ended);
+        self.queue.places().leave(self.network, self.key.take(), self.is_further, self.has_turn_ended);
     }
 }
