@@ -64,12 +64,10 @@ CREATE TABLE network_deletions (
     delete_at     BIGINT NOT NULL,
     -- Null until all of it is deleted.
     deleted_at    BIGINT,
-    -- Time of the next pass: at first `delete_at`, then after the longest request has ended; null once no more is due.
-    due_at        BIGINT,
-    -- Until then one node is at it.
-    claimed_until BIGINT NOT NULL
+    -- True from the first deleted row: it can no longer be cancelled.
+    begun         BOOLEAN NOT NULL
 );
-CREATE INDEX network_deletions_due ON network_deletions (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX network_deletions_by_end ON network_deletions (deleted_at) WHERE deleted_at IS NOT NULL;
 
 -- Networks that are being imported: their rows are there, the network itself is not yet.
 CREATE TABLE network_imports (
@@ -77,6 +75,34 @@ CREATE TABLE network_imports (
     -- Of the process that imports it.
     token      TEXT NOT NULL
 );
+
+
+-- Jobs -----------------------------------------------------------------------------------------------------------------
+
+-- Work that waits, is under way, or was given up. The hub's own is of the operator's network.
+CREATE TABLE jobs (
+    network_id UUID    NOT NULL,
+    kind       TEXT    NOT NULL,
+    -- Names the work in its kind, so that it is queued once.
+    job_key    TEXT    NOT NULL,
+    -- JSON.
+    payload    TEXT    NOT NULL,
+    created_at BIGINT  NOT NULL,
+    -- Time of the next attempt, or end of the lease; null: given up.
+    due_at     BIGINT,
+    attempts   BIGINT  NOT NULL,
+    -- Times that a node was killed while it ran the job.
+    kills      BIGINT  NOT NULL,
+    last_error TEXT,
+    -- Node that has leased it, and the lease; null: none has.
+    node       TEXT,
+    lease_id   UUID,
+    -- Queued once more since the lease began.
+    again      BOOLEAN NOT NULL,
+    PRIMARY KEY (network_id, kind, job_key)
+);
+CREATE INDEX jobs_due ON jobs (kind, network_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX jobs_dead ON jobs (kind, created_at) WHERE due_at IS NULL;
 
 
 -- Servers, their players and their agents ------------------------------------------------------------------------------
@@ -393,16 +419,11 @@ CREATE TABLE forgotten_players (
     player_uuid   UUID   NOT NULL,
     -- Time of the last request.
     forgotten_at  BIGINT NOT NULL,
-    -- Opaque id in rows that are kept, such as the ledger's; null once all is done.
-    replacement   UUID,
     finished_at   BIGINT,
-    -- Until then one node is at it.
-    claimed_until BIGINT NOT NULL,
     PRIMARY KEY (network_id, player_uuid)
 );
 CREATE INDEX forgotten_players_of_network ON forgotten_players (network_id, forgotten_at DESC, player_uuid);
--- Unfinished work, and what other nodes drop from memory, is looked for in all networks together.
-CREATE INDEX forgotten_players_due ON forgotten_players (claimed_until) WHERE finished_at IS NULL;
+-- Players whom other nodes drop from memory are looked for in all networks together.
 CREATE INDEX forgotten_players_by_time ON forgotten_players (forgotten_at, network_id, player_uuid);
 
 
@@ -937,15 +958,11 @@ CREATE TABLE person_links (
     expires_at   BIGINT           NOT NULL,
     -- Of the token; null until a mail with it is sent.
     sha256       BYTEA,
-    -- Time of the next attempt to send it; null: sent.
-    due_at       BIGINT,
-    attempts     BIGINT           NOT NULL,
     PRIMARY KEY (network_id, link_id)
 );
 CREATE INDEX person_links_by_token ON person_links (sha256) WHERE sha256 IS NOT NULL;
 CREATE INDEX person_links_by_email ON person_links (network_id, email_folded, created_at);
 CREATE INDEX person_links_by_age ON person_links (network_id, created_at, link_id);
-CREATE INDEX person_links_due ON person_links (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX person_links_by_end ON person_links (expires_at);
 
 -- Addresses that wait for the launch. The list is the hub's own: its rows are of the operator's network.
@@ -958,14 +975,9 @@ CREATE TABLE waitlist (
     source       TEXT,
     joined_at    BIGINT           NOT NULL,
     confirmed_at BIGINT,
-    -- Time of the next attempt to send a mail; null: none is due.
-    due_at       BIGINT,
-    -- Of the mail that is due.
-    attempts     BIGINT           NOT NULL,
     PRIMARY KEY (network_id, email_folded)
 );
 CREATE INDEX waitlist_by_age ON waitlist (network_id, joined_at, email_folded);
-CREATE INDEX waitlist_due ON waitlist (network_id, due_at) WHERE due_at IS NOT NULL;
 
 -- Links in the waitlist's mails.
 CREATE TABLE waitlist_links (
@@ -1028,8 +1040,6 @@ CREATE TABLE imports (
     size_bytes  BIGINT  NOT NULL,
     -- QUEUED, RUNNING, DONE, FAILED or CANCELLED.
     state       TEXT    NOT NULL CHECK (state IN ('QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED')),
-    -- Times that a hub began with it and did not end in order.
-    attempts    BIGINT  NOT NULL DEFAULT 0,
     -- Records that are done, and all of them; null until that is known.
     done        BIGINT  NOT NULL,
     total       BIGINT,
@@ -1047,8 +1057,6 @@ CREATE TABLE imports (
 );
 -- One at a time in each network.
 CREATE UNIQUE INDEX imports_running ON imports (network_id) WHERE state IN ('QUEUED', 'RUNNING');
--- Unfinished imports of all networks are looked for together.
-CREATE INDEX imports_unfinished ON imports (created_at, import_id) WHERE state IN ('QUEUED', 'RUNNING');
 CREATE INDEX imports_by_time ON imports (network_id, created_at DESC, import_id DESC);
 
 -- Sources of imported punishments and balances, so that they are not imported twice.

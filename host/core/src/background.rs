@@ -3,10 +3,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use tokio::sync::Notify;
-
 use crate::app::App;
-use crate::clock::{Millis, Settled};
+use crate::clock::Settled;
 
 /// Runs `work` immediately and then every `period`, measured from the start of each run, until the hub stops. A failed
 /// run is logged as "could not {what}"; the next one tries again.
@@ -43,35 +41,6 @@ pub fn every_settled<E, F>(
             match app.clock.settled() {
                 Some(settled) => work(app, settled).await,
                 None => Ok(()),
-            }
-        }
-    });
-}
-
-/// Runs `work` until the hub stops: at the time it returns, whenever `wake` is notified, and after `period` at the
-/// latest, because another node may have left work without waking this one. A failed run is logged as "could not
-/// {what}".
-pub fn when_due<E, F>(
-    app: &App,
-    period: Duration,
-    wake: fn(&App) -> &Notify,
-    what: &'static str,
-    work: impl Fn(App) -> F + Send + Sync + 'static,
-) where
-    E: Display,
-    F: Future<Output = Result<Option<Millis>, E>> + Send,
-{
-    let runs = app.clone();
-    app.spawn(async move {
-        loop {
-            let latest = runs.clock.moment() + period;
-            let next = work(runs.clone()).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "could not {what}");
-                None
-            });
-            tokio::select! {
-                () = runs.clock.sleep_until(next.map_or(latest, |due| runs.clock.moment_of(due).min(latest))) => {}
-                () = wake(&runs).notified() => {}
             }
         }
     });

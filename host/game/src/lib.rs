@@ -25,6 +25,6 @@ pub(crate) use hub_base::{
 pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets};
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_gate::{audit, cluster, metering};
-pub(crate) use hub_platform::{blobs, events, networks, signing_secret};
+pub(crate) use hub_platform::{blobs, events, jobs, networks, signing_secret};
 #[cfg(test)]
 pub(crate) use hub_testing::{instruction_counts, query_plan};

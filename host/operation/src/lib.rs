@@ -24,6 +24,6 @@ pub(crate) use hub_core::{
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};
 pub(crate) use hub_gate::{audit, cluster, idempotency, identity, metering, timekeeping};
-pub(crate) use hub_platform::{archive, blobs, events, networks};
+pub(crate) use hub_platform::{archive, blobs, events, jobs, networks};
 #[cfg(test)]
 pub(crate) use hub_testing::query_plan;

@@ -6,11 +6,12 @@
 pub mod archive;
 pub mod blobs;
 pub mod events;
+pub mod jobs;
 pub mod networks;
 pub mod plans;
 pub mod signing_secret;
 
-pub(crate) use hub_base::{clock, http_client, ids, secret_text, usage_counters, values};
+pub(crate) use hub_base::{clock, http_client, ids, metric_recorder, secret_text, usage_counters, values};
 pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits};
 pub(crate) use hub_gate::{audit, cluster, identity};
 #[cfg(test)]

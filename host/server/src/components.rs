@@ -22,6 +22,7 @@ static LIST: &[&Component] = &[
     &hub_gate::audit::COMPONENT,
     &hub_gate::metering::COMPONENT,
     &hub_platform::plans::COMPONENT,
+    &hub_platform::jobs::COMPONENT,
     &hub_platform::networks::COMPONENT,
     &hub_platform::blobs::COMPONENT,
     &hub_platform::events::COMPONENT,

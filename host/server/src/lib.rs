@@ -28,4 +28,4 @@ pub use hub_gate::{
 pub use hub_operation::{
     artifacts, doctor, erasure, health, imports, monitoring, people, provisioning, waitlist, webhooks,
 };
-pub use hub_platform::{archive, blobs, events, networks, plans, signing_secret};
+pub use hub_platform::{archive, blobs, events, jobs, networks, plans, signing_secret};

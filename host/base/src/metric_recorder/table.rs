@@ -88,6 +88,16 @@ metrics! {
     BUS_TOO_SLOW = Counter "hub_bus_too_slow_total";
     /// Events of committed changes that are not published yet, 10,000 at most.
     OUTBOX = Gauge "hub_outbox_events";
+    /// Jobs that wait for their time or a place, at all nodes, by kind, 10,000 at most.
+    JOBS_WAITING = Gauge "hub_jobs_waiting" ["kind"];
+    /// Jobs that run, at all nodes, by kind.
+    JOBS_RUNNING = Gauge "hub_jobs_running" ["kind"];
+    /// Jobs that were given up after their last attempt, by kind; see `hub jobs`.
+    JOBS_DEAD = Gauge "hub_jobs_dead" ["kind"];
+    /// Seconds for which the longest due job waits, by kind.
+    JOBS_OLDEST = Gauge "hub_jobs_oldest_waiting_seconds" ["kind"];
+    /// Failed attempts at jobs at this node, by kind.
+    JOBS_FAILED = Counter "hub_jobs_failed_attempts_total" ["kind"];
     /// Module calls, by extension point, outcome (`ok` or the failure's code) and mode (`active` or `shadow`).
     MODULE_CALLS = Counter "hub_module_calls_total" ["point", "outcome", "mode"];
     /// Seconds that a call of a module took in the sandbox.

@@ -18,6 +18,8 @@ pub struct TableRule {
     /// Columns with UUID and name of staff: such a row concerns another player.
     pub staff: &'static [(&'static str, &'static str)],
     pub aging: Option<Aging>,
+    /// True for a table whose rows the hub acts upon as soon as they are there: in a file it comes after all others.
+    pub is_last: bool,
 }
 
 /// Relation of a table to networks.
@@ -64,6 +66,7 @@ impl TableRule {
             prose: &[],
             staff: &[],
             aging: None,
+            is_last: false,
         }
     }
 
@@ -110,6 +113,11 @@ impl TableRule {
     /// With [staff](TableRule::staff) in these pairs of columns.
     pub const fn staff(self, columns: &'static [(&'static str, &'static str)]) -> Self {
         Self { staff: columns, ..self }
+    }
+
+    /// [After all other tables](TableRule::is_last) in a file.
+    pub const fn last(self) -> Self {
+        Self { is_last: true, ..self }
     }
 
     /// With rows that expire.

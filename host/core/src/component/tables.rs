@@ -1,4 +1,5 @@
-//! All tables of all components. Their order in a file is the order of the components and, in each, of its declaration.
+//! All tables of all components. Their order in a file is the order of the components and, in each, of its declaration, but
+//! for those that come last.
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -37,9 +38,10 @@ impl Tables {
     /// # Panics
     /// If two components declare the same table, or one that the schema lacks.
     pub fn new(components: &[&'static Component]) -> Self {
-        let rules: Vec<_> = components.iter().flat_map(|component| component.tables).collect();
+        let mut rules: Vec<_> = components.iter().flat_map(|component| component.tables).collect();
         let names: HashSet<_> = rules.iter().map(|rule| rule.name).collect();
         assert_eq!(names.len(), rules.len(), "two components declare the same table");
+        rules.sort_by_key(|rule| rule.is_last);
         let of_networks = rules.iter().filter(|rule| rule.kind != TableKind::Hub);
         let of_networks: Vec<_> = of_networks.map(|rule| NetworkTable::new(rule)).collect();
         let moved = of_networks.iter().filter(|table| table.rule.kind == TableKind::Moved).copied().collect();

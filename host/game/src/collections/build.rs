@@ -8,18 +8,16 @@ use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hub_db::with_tenant;
-use tokio::sync::Notify;
+use hub_db::Tx;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::background::when_due;
-use crate::clock::Millis;
 use crate::collections::index::{self, Entry};
 use crate::collections::model::{CollectionDefinition, CollectionName, DocumentId, IndexDefinition};
 use crate::collections::service::{Result, parse};
 use crate::collections::store::builds::{self, IndexBuild};
 use crate::collections::store::{self, DocumentRow};
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
 use crate::values::NetworkId;
 
 /// Bytes of documents read for one batch; one document may be larger.
@@ -31,30 +29,34 @@ const MOST_ENTRIES: usize = 2_048;
 /// Target duration of a batch without its commit: on SQLite all writers wait for it.
 const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_millis(5);
-/// Number of collections built concurrently, in alternating batches.
-const COLLECTIONS_AT_ONCE: i64 = 100;
-/// Interval between searches for abandoned builds, for example after a node was killed.
-const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// Time after which other collections come first.
+const TURN: Duration = Duration::from_secs(1);
+/// Delay before retrying a batch that is locked by another builder.
+pub(super) const RETRY_DELAY: Duration = Duration::from_millis(10);
 
-/// Wakes the background work and adapts its batch size.
+/// Builds of collections; their keys are the collections.
+static BUILD: JobKind = JobKind {
+    name: "index-build",
+    runs_at: RunsAt::AnyNode,
+    is_of_hub: false,
+    concurrency: 2,
+    backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(5) },
+    max_attempts: None,
+};
+
+/// Adapts the size of batches.
 #[derive(Debug)]
 pub struct IndexBuilds {
-    wake: Notify,
     batch_entries: AtomicUsize,
 }
 
 impl Default for IndexBuilds {
     fn default() -> Self {
-        Self { wake: Notify::new(), batch_entries: AtomicUsize::new(FIRST_ENTRIES) }
+        Self { batch_entries: AtomicUsize::new(FIRST_ENTRIES) }
     }
 }
 
 impl IndexBuilds {
-    /// Reports that there is something to build.
-    pub(super) fn wake(&self) {
-        self.wake.notify_one();
-    }
-
     /// Number of documents in the next batch for that many indexes.
     fn batch_documents(&self, indexes: usize) -> usize {
         (self.batch_entries.load(Ordering::Relaxed) / indexes.max(1)).max(1)
@@ -76,22 +78,30 @@ impl IndexBuilds {
 
 /// Builds indexes until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.state::<IndexBuilds>().wake, "build the indexes of collections", build_all);
+    jobs::work(app, &BUILD, run);
 }
 
-/// Builds all indexes; a later run is due only when there are new ones.
-async fn build_all(app: App) -> Result<Option<Millis>> {
-    loop {
-        let mut is_busy = false;
-        for (network, collection) in builds::unfinished(&app.db, COLLECTIONS_AT_ONCE).await? {
-            let batch = with_tenant(network.0, build_batch(&app, network, &collection)).await?;
-            is_busy |= batch == Batch::Done;
-        }
-        // Builds in progress elsewhere continue there.
-        if !is_busy {
-            return Ok(None);
+/// Queues the build of a collection's indexes.
+pub(super) async fn enqueue(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    collection: &CollectionName,
+) -> Result<(), hub_db::Error> {
+    jobs::enqueue_and_wake(app, tx, &NewJob::new(&BUILD, network, collection)).await
+}
+
+async fn run(app: App, job: Job) -> std::result::Result<JobOutcome, JobError> {
+    let collection: CollectionName = job.key.parse().map_err(|error| JobError::permanent(&error))?;
+    let began = Instant::now();
+    while began.elapsed() < TURN {
+        match build_batch(&app, job.network, &collection).await? {
+            Batch::Complete => return Ok(JobOutcome::Done),
+            Batch::Done => {}
+            Batch::Taken => tokio::time::sleep(RETRY_DELAY).await,
         }
     }
+    Ok(JobOutcome::RunAt(app.clock.now()))
 }
 
 /// Result of a batch.

@@ -5,8 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::collections::IndexBuilds;
-use crate::collections::build::{self, Batch};
+use crate::collections::build::{self, Batch, RETRY_DELAY};
 use crate::collections::model::{CollectionDefinition, CollectionName};
 use crate::collections::service::{CollectionsError, Result};
 use crate::collections::store::{self, StoredCollection, builds};
@@ -15,8 +14,6 @@ use crate::values::NetworkId;
 
 /// Time to wait for indexes to be complete.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Delay before retrying a build that is locked by another builder.
-const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// Registers new parts of these definitions and returns the current state of each collection, in the requested order.
 /// Every server calls this at its start and nearly always nothing is new, so that is checked first. New indexes are
@@ -47,6 +44,7 @@ pub(super) async fn register(
                     if !new.is_empty() && builds::has_documents(&mut tx, network, &merged.name).await? {
                         let fields = new.iter().map(|index| index.field.clone()).collect();
                         builds::begin(&mut tx, network, &merged.name, fields).await?;
+                        build::enqueue(app, &mut tx, network, &merged.name).await?;
                     }
                     store::update_definition(&mut tx, network, &merged).await?;
                 }
@@ -55,8 +53,6 @@ pub(super) async fn register(
             let count = store::count_collections(&mut tx, network).await?;
             limits::check(app, Limit::Collections, before, count - before)?;
             registered.sort_by_key(|(at, _)| *at);
-            let background = app.clone();
-            tx.on_end(move || background.state::<IndexBuilds>().wake());
             Ok::<_, CollectionsError>(registered.into_iter().map(|(_, definition)| definition).collect::<Vec<_>>())
         })
         .await?;

@@ -4,22 +4,20 @@ use std::time::Duration;
 
 use hub_db::{Backend, Cell, Db};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::blobs::Blobs;
-use crate::clock::{Clock, Millis};
+use crate::clock::Clock;
 use crate::component::{NetworkTable, Players, Tables};
 use crate::compute::compute;
 use crate::erasure::rules::{Change, Finding, examine};
-use crate::erasure::store::{self, ForgottenPlayer};
+use crate::erasure::store;
 use crate::erasure::subject::Subject;
-use crate::values::NetworkId;
+use crate::values::{NetworkId, PlayerId};
 use crate::{modules, worlds};
 
 /// Rows read at a time: a document has up to 256 KiB, and a network may erase several players concurrently.
 pub(super) const BATCH: usize = 32;
-/// Duration of a claim without renewal.
-pub(super) const CLAIM: Millis = 60_000;
-const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// Time for other nodes to read the player's data, including names, before it is deleted.
 const OTHER_NODES: Duration = Duration::from_secs(3);
 
@@ -37,11 +35,10 @@ pub struct Eraser<'a> {
 /// Erasure in progress.
 struct Erasure<'a> {
     eraser: &'a Eraser<'a>,
-    player: &'a ForgottenPlayer,
+    network: NetworkId,
     subject: Subject,
-    renewed: Instant,
-    /// Another node has the claim, or the network was deleted.
-    is_lost: bool,
+    /// UUID that replaces the player's in rows that stay.
+    replacement: Uuid,
 }
 
 /// Database of a table.
@@ -56,11 +53,18 @@ pub(super) fn tables_of_players(tables: &Tables) -> impl Iterator<Item = &Networ
 }
 
 impl Eraser<'_> {
-    /// Deletes all data of a claimed player; false if another process took over.
-    pub async fn run(&self, player: &ForgottenPlayer) -> Result<bool, hub_db::Error> {
+    /// Deletes all data of a recorded player; `replacement` replaces the player's UUID in rows that stay.
+    pub(super) async fn run(
+        &self,
+        network: NetworkId,
+        player: PlayerId,
+        replacement: Uuid,
+    ) -> Result<(), hub_db::Error> {
+        // The record is deleted with the network.
+        let Some(recorded) = store::find(self.db, network, player).await? else { return Ok(()) };
         let began = Instant::now();
-        let subject = store::subject(self.db, player.network_id, player.player_uuid).await?;
-        let mut erasure = Erasure { eraser: self, player, subject, renewed: began, is_lost: false };
+        let subject = store::subject(self.db, network, player).await?;
+        let erasure = Erasure { eraser: self, network, subject, replacement };
         let mut has_waited = !self.has_other_nodes;
         for table in tables_of_players(self.tables) {
             if !has_waited && table.rule.players == Players::Identified {
@@ -68,36 +72,27 @@ impl Eraser<'_> {
                 has_waited = true;
             }
             erasure.table(table).await?;
-            if erasure.is_lost {
-                return Ok(false);
-            }
         }
-        let finished = store::finish(self.db, player, self.clock.now()).await?;
-        if finished {
-            tracing::info!(network = %player.network_id, "forgot a player");
+        if store::finish(self.db, &recorded, self.clock.now()).await? {
+            tracing::info!(%network, "forgot a player");
         }
-        Ok(finished)
+        Ok(())
     }
 }
 
 impl Erasure<'_> {
-    fn network(&self) -> NetworkId {
-        self.player.network_id
-    }
-
-    async fn table(&mut self, table: &NetworkTable) -> Result<(), hub_db::Error> {
+    async fn table(&self, table: &NetworkTable) -> Result<(), hub_db::Error> {
         let db = database(table, self.eraser.db, self.eraser.module_store);
         let mut after: Option<Vec<Cell>> = None;
         loop {
             let began = Instant::now();
-            let rows = db.rows_after(table, self.network().0, after.as_deref(), BATCH).await?;
+            let rows = db.rows_after(table, self.network.0, after.as_deref(), BATCH).await?;
             let related = |row: &&Vec<Cell>| self.examine(table, row) != Finding::Unrelated;
             let related: Vec<_> = compute(|| rows.iter().filter(related).collect()).await;
             for row in related {
                 self.change(db, table, row).await?;
             }
-            self.renew().await?;
-            if rows.len() < BATCH || self.is_lost {
+            if rows.len() < BATCH {
                 return Ok(());
             }
             after = rows.last().map(|row| table.key_of(row).to_vec());
@@ -107,40 +102,31 @@ impl Erasure<'_> {
     }
 
     fn examine(&self, table: &NetworkTable, row: &[Cell]) -> Finding {
-        examine(table, row, &self.subject, self.player.replacement(), self.eraser.clock.now())
+        examine(table, row, &self.subject, self.replacement, self.eraser.clock.now())
     }
 
     async fn change(&self, db: &Db, table: &NetworkTable, row: &[Cell]) -> Result<(), hub_db::Error> {
         let key = table.key_of(row);
         if let ("worlds", Some(Cell::Integer(world))) = (table.name, key.first()) {
-            return worlds::service::forget_world(self.eraser.db, self.eraser.blobs, self.network(), *world).await;
+            return worlds::service::forget_world(self.eraser.db, self.eraser.blobs, self.network, *world).await;
         }
         db.transaction(async |mut tx| {
             // It may have changed since it was read.
-            let Some(row) = tx.lock_row(table, self.network().0, key).await? else { return Ok(()) };
+            let Some(row) = tx.lock_row(table, self.network.0, key).await? else { return Ok(()) };
             match self.examine(table, &row) {
                 Finding::Unrelated => {}
                 Finding::Own(Change::Delete) | Finding::Mention(Change::Delete) => {
-                    tx.delete_row(table, self.network().0, key).await?;
+                    tx.delete_row(table, self.network.0, key).await?;
                     if let ("module_store", [Cell::Text(module), ..]) = (table.name, &*row) {
-                        modules::service::recount_store(&mut tx, self.network(), module).await?;
+                        modules::service::recount_store(&mut tx, self.network, module).await?;
                     }
                 }
                 Finding::Own(Change::Update(changed)) | Finding::Mention(Change::Update(changed)) => {
-                    tx.update_row(table, self.network().0, &row, &changed).await?;
+                    tx.update_row(table, self.network.0, &row, &changed).await?;
                 }
             }
             Ok(())
         })
         .await
-    }
-
-    async fn renew(&mut self) -> Result<(), hub_db::Error> {
-        if self.renewed.elapsed() > RENEW_EVERY {
-            let until = self.eraser.clock.now().saturating_add(CLAIM);
-            self.is_lost = !store::renew(self.eraser.db, self.player, until).await?;
-            self.renewed = Instant::now();
-        }
-        Ok(())
     }
 }

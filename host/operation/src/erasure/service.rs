@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Tx};
 use parking_lot::Mutex;
+use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::app::App;
@@ -15,59 +16,69 @@ use crate::background::every;
 use crate::blobs::Blobs;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
-use crate::erasure::erase::{CLAIM, Eraser};
+use crate::erasure::erase::Eraser;
 use crate::erasure::store::{self, ForgottenPlayer, Position};
 use crate::erasure::{memory, retention};
 use crate::http::error::ApiError;
 use crate::ids::Ids;
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::{self, Limit, OpenGuard};
 use crate::values::{NetworkId, PlayerId};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 /// Time for which a request waits for the completion; the rest happens in the background.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Interval at which a command or a request looks for the completion.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum age of an erasure for nodes to remove the player from memory.
 const RECENT: Millis = 10 * 60 * 1000;
 const RECENT_BATCH: i64 = 1_000;
 
-/// Starts the background work: resumes interrupted erasures, and removes players erased by other nodes from memory.
+/// Erasures; their keys are the players. The payload is the UUID that replaces the player's, and is deleted with the job:
+/// from then on nothing links the rows that stay with the player.
+static ERASURE: JobKind = JobKind {
+    name: "erasure",
+    runs_at: RunsAt::AnyNode,
+    is_of_hub: false,
+    concurrency: 8,
+    backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(10) },
+    max_attempts: None,
+};
+
+/// Starts the background work: carries out erasures, and removes players erased by other nodes from memory.
 pub fn start(app: &App) {
+    jobs::work(app, &ERASURE, run);
     let known = Arc::new(Mutex::new(HashSet::new()));
-    every(app, INTERVAL, "forget players", move |app| run(app, Arc::clone(&known)));
+    every(app, INTERVAL, "forget players in memory", move |app| forget_in_memory(app, Arc::clone(&known)));
     retention::start(app);
+}
+
+async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
+    let eraser = Eraser {
+        db: &app.db,
+        module_store: &app.module_store,
+        blobs: app.state::<Blobs>(),
+        clock: &app.clock,
+        tables: app.components().tables(),
+        has_other_nodes: !app.state::<ShardRegistry>().is_single_node(),
+    };
+    Ok(run_job(&eraser, &job).await?)
+}
+
+async fn run_job(eraser: &Eraser<'_>, job: &Job) -> Result<JobOutcome, Error> {
+    let replacement = serde_json::from_value(job.payload.clone());
+    if let (Ok(player), Ok(replacement)) = (job.key.parse(), replacement) {
+        eraser.run(job.network, PlayerId(player), replacement).await?;
+    } else {
+        // Only an imported file can contain it. It must not end the erasures of a restore.
+        tracing::warn!(network = %job.network, "an erasure from a file cannot be read, and is dropped");
+    }
+    Ok(JobOutcome::Done)
 }
 
 type Known = Arc<Mutex<HashSet<Position>>>;
 
-async fn run(app: App, known: Known) -> Result<(), Error> {
-    forget_in_memory(&app, &known).await?;
-    let now = app.clock.now();
-    while let Some(player) = store::claim_next(&app.db, app.ids.uuid(), now, now.saturating_add(CLAIM)).await? {
-        // Concurrently with other networks. Players without a slot are claimed again when the claim has expired.
-        let opened = limits::open::<ApiError>(&app, player.network_id, Limit::PlayersForgottenAtOnce).await;
-        if let Ok(place) = opened {
-            spawn_forgetting(&app, player, place);
-        }
-    }
-    Ok(())
-}
-
-/// Erases a player in the background; the receiver is notified at the end.
-fn spawn_forgetting(app: &App, player: ForgottenPlayer, place: OpenGuard) -> oneshot::Receiver<()> {
-    let (done, ended) = oneshot::channel();
-    let worker = app.clone();
-    app.spawn(async move {
-        // It is recorded: a failure is retried once the claim has expired.
-        if let Err(error) = forget_claimed(&worker, &player).await {
-            tracing::warn!(%error, "could not forget a player; trying again later");
-        }
-        drop(place);
-        let _ = done.send(());
-    });
-    ended
-}
-
-async fn forget_in_memory(app: &App, known: &Known) -> Result<(), Error> {
+async fn forget_in_memory(app: App, known: Known) -> Result<(), Error> {
     let since = app.clock.now().saturating_sub(RECENT);
     let first = (since, NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
     let position = |player: &ForgottenPlayer| (player.forgotten_at, player.network_id, player.player_uuid);
@@ -85,47 +96,37 @@ async fn forget_in_memory(app: &App, known: &Known) -> Result<(), Error> {
     for (_, network, player) in new {
         let forgetting = async {
             let subject = store::subject(&app.db, network, player).await?;
-            memory::forget(app, network, &subject).await
+            memory::forget(&app, network, &subject).await
         };
         hub_db::with_tenant(network.0, forgetting).await?;
     }
     Ok(())
 }
 
-async fn forget_claimed(app: &App, player: &ForgottenPlayer) -> Result<bool, Error> {
-    let eraser = Eraser {
-        db: &app.db,
-        module_store: &app.module_store,
-        blobs: app.state::<Blobs>(),
-        clock: &app.clock,
-        tables: app.components().tables(),
-        has_other_nodes: !app.state::<ShardRegistry>().is_single_node(),
-    };
-    hub_db::with_tenant(player.network_id.0, eraser.run(player)).await
-}
-
-/// Records the erasure of a player, to be carried out by the caller.
-pub async fn record(db: &Db, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<ForgottenPlayer, Error> {
-    let now = origin.clock.now();
-    let replacement = origin.ids.uuid();
+/// Records the erasure of a player, to be carried out by a job.
+pub async fn record(db: &Db, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), Error> {
     db.transaction(async |mut tx| {
-        let times = (now, now.saturating_add(CLAIM));
-        let recorded = store::record(&mut tx, network, player, replacement, times).await?;
-        audit::record(&mut tx, network, origin, Change::new(Action::PlayerForgotten, player)).await?;
-        Ok(recorded)
+        store::record(&mut tx, network, player, origin.clock.now()).await?;
+        enqueue(&mut tx, origin, network, player).await?;
+        audit::record(&mut tx, network, origin, Change::new(Action::PlayerForgotten, player)).await
     })
     .await
+}
+
+async fn enqueue(tx: &mut Tx, origin: &Origin, network: NetworkId, player: PlayerId) -> Result<(), Error> {
+    let job = NewJob::new(&ERASURE, network, &player).with_payload(json!(origin.ids.uuid()));
+    jobs::enqueue(tx, &job, origin.clock.now()).await
 }
 
 /// Records erasures made since a backup, to be repeated. Returns their number.
 pub async fn record_again(db: &Db, origin: &Origin, forgotten: &[Position]) -> Result<usize, Error> {
     let mut count = 0;
     for (at, network, player) in forgotten {
-        let replacement = origin.ids.uuid();
         let is_new = db
             .transaction(async |mut tx| {
-                let is_new = store::record_again(&mut tx, *network, *player, replacement, *at).await?;
+                let is_new = store::record_again(&mut tx, *network, *player, *at).await?;
                 if is_new {
+                    enqueue(&mut tx, origin, *network, *player).await?;
                     let change = Change::new(Action::PlayerForgotten, player);
                     audit::record(&mut tx, *network, origin, change).await?;
                 }
@@ -139,12 +140,22 @@ pub async fn record_again(db: &Db, origin: &Origin, forgotten: &[Position]) -> R
 
 /// Completes all recorded erasures while no hub runs.
 pub async fn erase_unfinished(eraser: &Eraser<'_>, ids: &Ids) -> Result<(), Error> {
-    // No other process works on it.
-    let (now, until) = (Millis::MAX, eraser.clock.now().saturating_add(CLAIM));
-    while let Some(player) = store::claim_next(eraser.db, ids.uuid(), now, until).await? {
-        eraser.run(&player).await?;
+    let unattended = Unattended { db: eraser.db, clock: eraser.clock, ids, kind: &ERASURE };
+    unattended.run_all(async |job| run_job(eraser, job).await).await
+}
+
+/// Completes the recorded erasure of a player, in a command beside hubs that may do so, too.
+pub async fn erase_recorded(eraser: &Eraser<'_>, ids: &Ids, network: NetworkId, player: PlayerId) -> Result<(), Error> {
+    let unattended = Unattended { db: eraser.db, clock: eraser.clock, ids, kind: &ERASURE };
+    while is_unfinished(eraser.db, network, player).await? {
+        unattended.run_one(network, &player.to_string(), async |job| run_job(eraser, job).await).await?;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     Ok(())
+}
+
+async fn is_unfinished(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
+    Ok(store::find(db, network, player).await?.is_some_and(|player| player.finished_at.is_none()))
 }
 
 /// Erases a player: in memory immediately, in the database within some seconds or in the background.
@@ -153,10 +164,25 @@ pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, playe
     let is_recorded = store::is_recorded(&app.db, network, player);
     limits::check_rows::<ApiError>(app, network, store::FORGOTTEN_PLAYERS, 1, is_recorded).await?;
     let subject = store::subject(&app.db, network, player).await?;
-    let recorded = record(&app.db, origin, network, player).await?;
+    record(&app.db, origin, network, player).await?;
+    jobs::wake(app, &ERASURE);
     memory::forget(app, network, &subject).await?;
-    let _ = tokio::time::timeout(PATIENCE, spawn_forgetting(app, recorded, place)).await;
+    let _ = tokio::time::timeout(PATIENCE, finished(app, network, player, place)).await;
     Ok(())
+}
+
+/// Resolves when an erasure is finished, and holds its place until then.
+fn finished(app: &App, network: NetworkId, player: PlayerId, place: OpenGuard) -> oneshot::Receiver<()> {
+    let (done, ended) = oneshot::channel();
+    let waiter = app.clone();
+    app.spawn(async move {
+        while is_unfinished(&waiter.db, network, player).await.unwrap_or(true) {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        drop(place);
+        let _ = done.send(());
+    });
+    ended
 }
 
 /// Erased players of all networks after a position, oldest first.

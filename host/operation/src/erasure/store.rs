@@ -1,7 +1,6 @@
 //! Record of erasures, and the names and addresses that a network stores about a player.
 
 use hub_db::{Db, Error, Tx};
-use uuid::Uuid;
 
 use crate::clock::Millis;
 use crate::erasure::subject::Subject;
@@ -14,7 +13,7 @@ pub(super) const FORGOTTEN_PLAYERS: Rows = Rows::many(
     "SELECT COUNT(*) FROM (SELECT player_uuid FROM forgotten_players WHERE network_id = $1 LIMIT $2) AS counted",
 );
 
-/// True if the player was erased before.
+/// True if the player was erased before, or is being erased.
 pub(super) async fn is_recorded(db: &Db, network: NetworkId, player: PlayerId) -> Result<bool, Error> {
     let sql = "SELECT forgotten_at FROM forgotten_players WHERE network_id = $1 AND player_uuid = $2";
     let row: Option<(Millis,)> = db.query(sql).bind(network).bind(player).optional().await?;
@@ -27,111 +26,59 @@ pub struct ForgottenPlayer {
     pub network_id: NetworkId,
     pub player_uuid: PlayerId,
     pub forgotten_at: Millis,
-    replacement: Option<Uuid>,
     pub(crate) finished_at: Option<Millis>,
 }
 
-impl ForgottenPlayer {
-    /// UUID that replaces the player's in rows that stay.
-    pub(super) fn replacement(&self) -> Uuid {
-        self.replacement.unwrap_or_default()
-    }
+/// The record of a player's erasure.
+pub(super) async fn find(db: &Db, network: NetworkId, player: PlayerId) -> Result<Option<ForgottenPlayer>, Error> {
+    db.query(
+        "SELECT network_id, player_uuid, forgotten_at, finished_at FROM forgotten_players
+         WHERE network_id = $1 AND player_uuid = $2",
+    )
+    .bind(network)
+    .bind(player)
+    .optional()
+    .await
 }
 
-/// Records the erasure of a player and claims the work until then.
-pub(super) async fn record(
-    tx: &mut Tx,
-    network: NetworkId,
-    player: PlayerId,
-    replacement: Uuid,
-    (at, claimed_until): (Millis, Millis),
-) -> Result<ForgottenPlayer, Error> {
+/// Records the erasure of a player.
+pub(super) async fn record(tx: &mut Tx, network: NetworkId, player: PlayerId, at: Millis) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO forgotten_players (network_id, player_uuid, forgotten_at, replacement, claimed_until)
-         VALUES ($1, $2, $3, $4, $5)
+        "INSERT INTO forgotten_players (network_id, player_uuid, forgotten_at) VALUES ($1, $2, $3)
          ON CONFLICT (network_id, player_uuid) DO UPDATE
-         SET forgotten_at = excluded.forgotten_at, finished_at = NULL, claimed_until = excluded.claimed_until,
-             replacement = COALESCE(forgotten_players.replacement, excluded.replacement)
-         RETURNING network_id, player_uuid, forgotten_at, replacement, finished_at",
+         SET forgotten_at = excluded.forgotten_at, finished_at = NULL",
     )
     .bind(network)
     .bind(player)
     .bind(at)
-    .bind(replacement)
-    .bind(claimed_until)
-    .one()
-    .await
+    .execute()
+    .await?;
+    Ok(())
 }
 
 /// Records an earlier erasure, to be repeated; does nothing if it is already recorded.
-pub(super) async fn record_again(
-    tx: &mut Tx,
-    network: NetworkId,
-    player: PlayerId,
-    replacement: Uuid,
-    at: Millis,
-) -> Result<bool, Error> {
+pub(super) async fn record_again(tx: &mut Tx, network: NetworkId, player: PlayerId, at: Millis) -> Result<bool, Error> {
     let rows = tx
         .query(
-            "INSERT INTO forgotten_players (network_id, player_uuid, forgotten_at, replacement, claimed_until)
-             SELECT $1, $2, $3, $4, 0 WHERE EXISTS (SELECT 1 FROM networks WHERE network_id = $1)
+            "INSERT INTO forgotten_players (network_id, player_uuid, forgotten_at)
+             SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM networks WHERE network_id = $1)
              ON CONFLICT (network_id, player_uuid) DO UPDATE
-             SET forgotten_at = excluded.forgotten_at, finished_at = NULL,
-                 replacement = COALESCE(forgotten_players.replacement, excluded.replacement)
+             SET forgotten_at = excluded.forgotten_at, finished_at = NULL
              WHERE forgotten_players.forgotten_at < excluded.forgotten_at",
         )
         .bind(network)
         .bind(player)
         .bind(at)
-        .bind(replacement)
         .execute()
         .await?;
     Ok(rows > 0)
 }
 
-/// Claims an unfinished erasure without a working node.
-pub(crate) async fn claim_next(
-    db: &Db,
-    replacement: Uuid,
-    now: Millis,
-    until: Millis,
-) -> Result<Option<ForgottenPlayer>, Error> {
-    // Crosses networks: one loop serves all.
-    db.write(
-        "UPDATE forgotten_players SET claimed_until = $2, replacement = COALESCE(replacement, $3)
-         WHERE finished_at IS NULL AND claimed_until <= $1 AND (network_id, player_uuid) IN (
-             SELECT network_id, player_uuid FROM forgotten_players
-             WHERE finished_at IS NULL AND claimed_until <= $1 ORDER BY claimed_until LIMIT 1)
-         RETURNING network_id, player_uuid, forgotten_at, replacement, finished_at",
-    )
-    .bind(now)
-    .bind(until)
-    .bind(replacement)
-    .optional()
-    .await
-}
-
-/// Renews the claim; false if another request took it or the record was deleted.
-pub(super) async fn renew(db: &Db, player: &ForgottenPlayer, until: Millis) -> Result<bool, Error> {
-    let rows = db
-        .write(
-            "UPDATE forgotten_players SET claimed_until = $4
-             WHERE network_id = $1 AND player_uuid = $2 AND forgotten_at = $3 AND finished_at IS NULL",
-        )
-        .bind(player.network_id)
-        .bind(player.player_uuid)
-        .bind(player.forgotten_at)
-        .bind(until)
-        .execute()
-        .await?;
-    Ok(rows > 0)
-}
-
-/// Records the completion and deletes the random UUID: from then on nothing links the remaining rows with the player.
+/// Records the completion; false if the player is to be erased once more.
 pub(super) async fn finish(db: &Db, player: &ForgottenPlayer, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
-            "UPDATE forgotten_players SET finished_at = $4, replacement = NULL, claimed_until = 0
+            "UPDATE forgotten_players SET finished_at = $4
              WHERE network_id = $1 AND player_uuid = $2 AND forgotten_at = $3",
         )
         .bind(player.network_id)
@@ -152,7 +99,7 @@ pub(super) async fn page(
 ) -> Result<(Vec<ForgottenPlayer>, i64), Error> {
     db.page(
         "SELECT COUNT(*) FROM forgotten_players WHERE network_id = $1",
-        "SELECT network_id, player_uuid, forgotten_at, replacement, finished_at FROM forgotten_players
+        "SELECT network_id, player_uuid, forgotten_at, finished_at FROM forgotten_players
          WHERE network_id = $1 ORDER BY forgotten_at DESC, player_uuid LIMIT $2 OFFSET $3",
         |statement| statement.bind(network),
         limit,
@@ -167,7 +114,7 @@ pub(super) type Position = (Millis, NetworkId, PlayerId);
 /// Erased players of all networks after a position, oldest first. Crosses networks: the list is the operator's.
 pub(super) async fn after(db: &Db, (at, network, player): Position, limit: i64) -> Result<Vec<ForgottenPlayer>, Error> {
     db.query(
-        "SELECT network_id, player_uuid, forgotten_at, replacement, finished_at FROM forgotten_players
+        "SELECT network_id, player_uuid, forgotten_at, finished_at FROM forgotten_players
          WHERE (forgotten_at, network_id, player_uuid) > ($1, $2, $3)
          ORDER BY forgotten_at, network_id, player_uuid LIMIT $4",
     )

@@ -118,8 +118,6 @@ pub(super) struct Import {
     pub(super) sha256: String,
     pub(super) file_size: i64,
     pub(super) state: ImportState,
-    /// Times that a hub began with it, and was not stopped in order.
-    pub(super) attempts: i64,
     /// Number of processed records.
     pub(super) done: i64,
     /// Number of records; none until known.

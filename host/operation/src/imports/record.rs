@@ -38,6 +38,11 @@ impl Record {
         }
     }
 
+    /// True for a record of the file, which counts in the progress of its import.
+    pub(super) fn is_of_file(&self) -> bool {
+        !matches!(self, Self::Table(_))
+    }
+
     pub(super) fn category(&self) -> Category {
         match self {
             Self::Group(_) => Category::Groups,

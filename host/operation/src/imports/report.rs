@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::import_outcome::ImportOutcome;
-use crate::imports::record::{Category, Item, Record, Remark};
+use crate::imports::record::{Category, Item, Remark};
 
 /// Maximum number of notes in a report, and maximum length of their parts, in characters.
 const MOST_NOTES: usize = 200;
@@ -65,7 +65,7 @@ pub(super) enum Outcome {
 impl Report {
     /// Counts the result of a record.
     pub(super) fn add(&mut self, item: &Item, outcome: &Outcome) {
-        let is_table = matches!(item.record, Record::Table(_));
+        let is_table = !item.record.is_of_file();
         let mut nothing = Counts::default();
         let counts = if is_table { &mut nothing } else { self.counts.entry(item.record.category()).or_default() };
         match outcome {
@@ -79,6 +79,11 @@ impl Report {
             Outcome::Imported(_) => None,
         };
         for Remark { subject, reason } in item.notes.iter().chain(reason) {
+            // Those of tables come once more after an interruption.
+            let is_known = |note: &Note| note.subject == *subject && note.reason == *reason;
+            if is_table && self.notes.iter().any(is_known) {
+                continue;
+            }
             if self.notes.len() >= MOST_NOTES + if is_table { MOST_TABLE_NOTES } else { 0 } {
                 self.more_notes += 1;
                 continue;

@@ -4,21 +4,20 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::with_tenant;
+use hub_db::Tx;
 use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::NamedTempFile;
 use thiserror::Error;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
-use crate::background::when_due;
 use crate::blobs::{self, BlobError, BlobKey, Blobs};
 use crate::budget::{Budget, CancelFlag};
-use crate::clock::Millis;
+use crate::clock::millis;
 use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
@@ -26,15 +25,19 @@ use crate::imports::findings::Findings;
 use crate::imports::model::{Import, ImportFailure, ImportState};
 use crate::imports::record::{Item, ParseError, Sink};
 use crate::imports::{file, store};
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// Maximum number of concurrent imports per node: each reads on a separate thread.
-const MOST_AT_ONCE: usize = 2;
-/// Number of unfinished imports read to find those of this node.
-const MOST_WAITING: i64 = 1_000;
-/// Interval between searches for imports without a running node, for example after a kill.
-const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Imports; their keys are the imports' ids. Each reads on a separate thread.
+static IMPORT: JobKind = JobKind {
+    name: "import",
+    runs_at: RunsAt::Owner,
+    is_of_hub: false,
+    concurrency: 3,
+    backoff: Backoff { first: Duration::from_secs(2), longest: Duration::from_mins(5) },
+    max_attempts: None,
+};
 /// Number of records after which the database is analyzed for the first time; then after four times as many, and so
 /// on.
 const FIRST_ANALYSIS: i64 = 1_000;
@@ -43,15 +46,14 @@ const READ_AHEAD: usize = 2;
 const CHUNK: usize = 256;
 /// Maximum length of a stored failure reason, in characters: parsers' messages may quote the file.
 const LONGEST_MESSAGE: usize = 1_000;
-/// Interval between checks for a cancellation at another node.
-const CANCEL_INTERVAL: Duration = Duration::from_secs(1);
-/// Times that an import begins before it counts as the end of its hubs.
-const MOST_ATTEMPTS: i64 = 2;
+/// Interval between checks for a cancellation at another node, and for the end of a turn.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Kills of its hubs after which an import counts as their reason.
+const MOST_KILLS: i64 = 2;
 
-/// Imports running at this node.
+/// Imports running at this node, one of each network.
 #[derive(Debug, Default)]
 pub struct Imports {
-    wake: Notify,
     running: Mutex<HashMap<NetworkId, Running>>,
 }
 
@@ -63,31 +65,33 @@ struct Running {
 }
 
 impl Imports {
-    /// Wakes the background work: there is an import to run.
-    pub(super) fn wake(&self) {
-        self.wake.notify_one();
-    }
-
-    /// Counts an import as running; none if one of its network already is, or too many are.
-    fn enter(&self, import: &Import) -> Option<CancelFlag> {
-        let mut running = self.running.lock();
-        if running.len() >= MOST_AT_ONCE || running.contains_key(&import.network) {
-            return None;
-        }
-        let cancel = CancelFlag::default();
-        running.insert(import.network, Running { id: import.id.clone(), cancel: cancel.clone() });
-        Some(cancel)
-    }
-
     /// Ends an import's reading at once if it runs here.
     pub(super) fn cancel(&self, import: &Import) {
         if let Some(running) = self.running.lock().get(&import.network).filter(|running| running.id == import.id) {
             running.cancel.cancel();
         }
     }
+}
 
-    fn leave(&self, network: NetworkId) {
-        self.running.lock().remove(&network);
+/// Lists an import as running until it is dropped.
+struct RunningGuard {
+    app: App,
+    network: NetworkId,
+    cancel: CancelFlag,
+}
+
+impl RunningGuard {
+    fn new(app: &App, import: &Import) -> Self {
+        let cancel = CancelFlag::default();
+        let running = Running { id: import.id.clone(), cancel: cancel.clone() };
+        app.state::<Imports>().running.lock().insert(import.network, running);
+        Self { app: app.clone(), network: import.network, cancel }
+    }
+}
+
+impl Drop for RunningGuard {
+    fn drop(&mut self) {
+        self.app.state::<Imports>().running.lock().remove(&self.network);
     }
 }
 
@@ -99,41 +103,12 @@ pub(super) fn start(app: &App) {
     {
         tracing::warn!(%error, "could not delete the files of earlier imports");
     }
-    when_due(app, POLL_INTERVAL, |app| &app.state::<Imports>().wake, "look for imports", run_waiting);
+    jobs::work(app, &IMPORT, run);
 }
 
-/// Starts waiting imports. Schedules no later run: new imports wake it.
-async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
-    for import in store::unfinished(&app.db, MOST_WAITING).await? {
-        let network = import.network;
-        if app.state::<ShardRegistry>().is_draining() || !app.state::<ShardRegistry>().owns(network) {
-            continue;
-        }
-        let Some(cancel) = app.state::<Imports>().enter(&import) else { continue };
-        let task = app.clone();
-        app.spawn(async move {
-            let running = RunningGuard { app: task.clone(), network };
-            let has_ended = with_tenant(network.0, run(&task, import, cancel)).await;
-            drop(running);
-            // An interrupted import is retried after a pause.
-            if has_ended {
-                task.state::<Imports>().wake();
-            }
-        });
-    }
-    Ok(None)
-}
-
-/// Counts a network as running until it is dropped.
-struct RunningGuard {
-    app: App,
-    network: NetworkId,
-}
-
-impl Drop for RunningGuard {
-    fn drop(&mut self) {
-        self.app.state::<Imports>().leave(self.network);
-    }
+/// Queues an import.
+pub(super) async fn enqueue(app: &App, tx: &mut Tx, import: &Import) -> Result<(), hub_db::Error> {
+    jobs::enqueue_and_wake(app, tx, &NewJob::new(&IMPORT, import.network, &import.id)).await
 }
 
 /// Reason for ending an import early.
@@ -145,6 +120,9 @@ enum RunError {
     /// The import was cancelled, or another node owns its network.
     #[error("the import no longer runs on this node")]
     Gone,
+    /// It goes on after imports of others.
+    #[error("others wait")]
+    TurnOver,
     /// A batch failed.
     #[error(transparent)]
     Apply(#[from] ApplyError),
@@ -172,47 +150,36 @@ impl From<ParseError> for RunError {
     }
 }
 
-/// Runs an import until it ends or is interrupted. True if another may take its place immediately.
-async fn run(app: &App, import: Import, cancel: CancelFlag) -> bool {
-    let (network, id) = (import.network, import.id.clone());
-    let result = match store::begin(&app.db, network, &id, app.clock.now()).await {
-        Ok(true) if import.attempts >= MOST_ATTEMPTS => Err(RunError::failed(
+/// Runs an import until it ends or is interrupted.
+async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
+    let (network, id) = (job.network, job.key);
+    if !store::begin(&app.db, network, &id, app.clock.now()).await? {
+        return Ok(JobOutcome::Done);
+    }
+    let Some(import) = store::find(&app.db, network, &id).await? else { return Ok(JobOutcome::Done) };
+    let running = RunningGuard::new(&app, &import);
+    let result = if job.kills >= MOST_KILLS {
+        Err(RunError::failed(
             "The hub ended twice while this import ran, so it is not tried again. Written records stay; if the file is \
              not at fault, import it again.",
-        )),
-        Ok(true) => import_file(app, &import, &cancel).await,
-        Ok(false) => Err(RunError::Gone),
-        Err(error) => Err(error.into()),
+        ))
+    } else {
+        import_file(&app, &import, &running.cancel).await
     };
-    let origin = Origin::system(app, "imports");
-    let ended = match result {
-        Ok(()) => end(app, &import, (ImportState::Done, None), &origin).await,
-        Err(RunError::Gone) => {
-            interrupt(app, &import).await;
-            return true;
-        }
-        Err(RunError::Failed(failure)) => end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await,
+    let failure = match result {
+        Ok(()) => None,
+        Err(RunError::TurnOver) => return Ok(JobOutcome::NextTurn),
+        // Cancelled, or to be continued by the network's new owner.
+        Err(RunError::Gone) => return Ok(JobOutcome::RunAt(app.clock.now().saturating_add(millis(CHECK_INTERVAL)))),
+        Err(RunError::Failed(failure)) => Some(failure),
         Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
-            let failure = ImportFailure { line: None, message: exceeded.to_string() };
-            end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await
+            Some(ImportFailure { line: None, message: exceeded.to_string() })
         }
-        Err(error) => {
-            tracing::warn!(%network, import = id, %error, "an import was interrupted and will continue");
-            interrupt(app, &import).await;
-            return false;
-        }
+        Err(error) => return Err(error.into()),
     };
-    if let Err(error) = &ended {
-        tracing::warn!(%network, import = id, %error, "could not store the end of an import");
-    }
-    ended.is_ok()
-}
-
-/// Takes the attempt back of an import that goes on elsewhere or later.
-async fn interrupt(app: &App, import: &Import) {
-    if let Err(error) = store::interrupt(&app.db, import.network, &import.id).await {
-        tracing::debug!(%error, "could not take an attempt of an import back");
-    }
+    let state = if failure.is_some() { ImportState::Failed } else { ImportState::Done };
+    end(&app, &import, (state, failure.as_ref()), &Origin::system(&app, "imports")).await?;
+    Ok(JobOutcome::Done)
 }
 
 /// Ends an import and deletes its file; false if it has already ended. Every end, including cancellation, passes
@@ -270,23 +237,25 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Waits for the end of an import elsewhere, or of this hub, and cancels its reading then.
+/// Waits for the end of an import elsewhere, or of its turn, and cancels its reading then.
 async fn watch(app: &App, import: &Import, cancel: &CancelFlag) -> RunError {
-    let stopping = app.stopping();
-    loop {
-        tokio::select! {
-            () = stopping.cancelled() => {}
-            () = tokio::time::sleep(CANCEL_INTERVAL) => {
-                let stored = store::find(&app.db, import.network, &import.id).await;
-                // If the database fails, the next statement reports it.
-                if !stored.is_ok_and(|stored| stored.is_none_or(|stored| stored.state != ImportState::Running)) {
-                    continue;
-                }
-            }
+    let end = loop {
+        tokio::time::sleep(CHECK_INTERVAL).await;
+        if is_turn_over(app, import) {
+            break RunError::TurnOver;
         }
-        cancel.cancel();
-        return RunError::Gone;
-    }
+        let stored = store::find(&app.db, import.network, &import.id).await;
+        // If the database fails, the next statement reports it.
+        if stored.is_ok_and(|stored| stored.is_none_or(|stored| stored.state != ImportState::Running)) {
+            break RunError::Gone;
+        }
+    };
+    cancel.cancel();
+    end
+}
+
+fn is_turn_over(app: &App, import: &Import) -> bool {
+    jobs::is_turn_over(app, &IMPORT, import.network)
 }
 
 /// Reads the whole file, so that an invalid one changes nothing. Returns what it found and the number of records.
@@ -305,7 +274,7 @@ async fn check(
         let (mut findings, mut noted, mut total) = (Findings::default(), Findings::default(), 0_i64);
         let mut receive = |item: Item| {
             noted.note(&item.record, &budget);
-            total += 1;
+            total += i64::from(item.record.is_of_file());
             if total > most {
                 return Err(ParseError::Wrong {
                     line: item.line,
@@ -345,7 +314,8 @@ async fn write(
         let budget = Budget::begin(reading.network, file::ALLOWANCE, flag);
         let (mut chunk, mut rows) = (vec![], 0);
         let mut receive = |item: Item| {
-            if skip > 0 {
+            // Notes on tables have no position; the report has each of them once.
+            if skip > 0 && item.record.is_of_file() {
                 skip -= 1;
                 return Ok(());
             }
@@ -366,8 +336,11 @@ async fn write(
     let (mut targets, mut analyze_at) = (TargetCounts::default(), FIRST_ANALYSIS);
     let (mut size, mut is_read) = (BatchSize::new(app.db.backend()), false);
     while !is_read {
-        if cancel.is_cancelled() || app.stopping().is_cancelled() {
+        if cancel.is_cancelled() {
             return Err(RunError::Gone);
+        }
+        if is_turn_over(app, &import) {
+            return Err(RunError::TurnOver);
         }
         let mut rows = 0;
         while !size.is_full(rows) {
@@ -418,7 +391,8 @@ async fn write_batch(
     for (item, outcome) in items.iter().zip(&plan.outcomes) {
         report.add(item, outcome);
     }
-    let done = import.done.saturating_add(i64::try_from(items.len()).unwrap_or(i64::MAX));
+    let records = items.iter().filter(|item| item.record.is_of_file()).count();
+    let done = import.done.saturating_add(i64::try_from(records).unwrap_or(i64::MAX));
     let has_new_notes = report.notes.len() > import.report.notes.len();
     let (current, written) = (&*import, &report);
     let took = app

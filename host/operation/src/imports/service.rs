@@ -72,7 +72,6 @@ pub(super) async fn create(
         sha256,
         file_size: i64::try_from(size).unwrap_or(i64::MAX),
         state: ImportState::Queued,
-        attempts: 0,
         done: 0,
         total: None,
         report: Report::default(),
@@ -91,6 +90,7 @@ pub(super) async fn create(
         let inserted = app.db.transaction(async |mut tx| {
             let inserted = store::insert(&mut tx, &import).await?;
             if inserted {
+                run::enqueue(&app, &mut tx, &import).await?;
                 blobs::mark_referenced(&mut tx, &key).await?;
                 store::forget_oldest(&mut tx, network, kept).await?;
                 let started = json!({"kind": import.kind, "dryRun": import.dry_run, "sha256": import.sha256});
@@ -100,7 +100,6 @@ pub(super) async fn create(
             Ok::<_, hub_db::Error>(inserted)
         });
         if inserted.await? {
-            app.state::<Imports>().wake();
             return Ok(import);
         }
         app.state::<Blobs>().delete_unreferenced(std::slice::from_ref(&key)).await;

@@ -13,7 +13,7 @@ use crate::values::NetworkId;
 
 macro_rules! columns {
     () => {
-        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, attempts, done, total, counts,
+        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, done, total, counts,
          notes, more_notes, error, error_line, key_id, created_at, started_at, finished_at"
     };
 }
@@ -28,7 +28,6 @@ struct ImportRow {
     sha256: String,
     file_size: i64,
     state: String,
-    attempts: i64,
     done: i64,
     total: Option<i64>,
     counts: String,
@@ -65,7 +64,6 @@ impl TryFrom<ImportRow> for Import {
             sha256: row.sha256,
             file_size: row.file_size,
             state: row.state.parse().map_err(unreadable)?,
-            attempts: row.attempts,
             done: row.done,
             total: row.total,
             report: Report { counts, notes, more_notes: row.more_notes },
@@ -162,25 +160,11 @@ pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -
     Ok((rows.into_iter().map(Import::try_from).collect::<Result<_, _>>()?, total))
 }
 
-/// Unfinished imports of all networks, oldest first. Crosses networks: each runs as its network's work.
-pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error> {
-    let rows: Vec<ImportRow> = db
-        .query(concat!(
-            "SELECT ",
-            columns!(),
-            " FROM imports WHERE state IN ('QUEUED', 'RUNNING') ORDER BY created_at, import_id LIMIT $1"
-        ))
-        .bind(limit)
-        .readable()
-        .await?;
-    rows.into_iter().map(Import::try_from).collect()
-}
-
-/// Records that an import begins or continues, and the attempt.
+/// Records that an import begins or continues.
 pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
-            "UPDATE imports SET state = 'RUNNING', attempts = attempts + 1, started_at = COALESCE(started_at, $3)
+            "UPDATE imports SET state = 'RUNNING', started_at = COALESCE(started_at, $3)
              WHERE network_id = $1 AND import_id = $2 AND state IN ('QUEUED', 'RUNNING')",
         )
         .bind(network)
@@ -189,19 +173,6 @@ pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) ->
         .execute()
         .await?;
     Ok(rows > 0)
-}
-
-/// Takes an attempt back that ended in order, or because of the database.
-pub(super) async fn interrupt(db: &Db, network: NetworkId, id: &str) -> Result<(), Error> {
-    db.write(
-        "UPDATE imports SET attempts = attempts - 1
-         WHERE network_id = $1 AND import_id = $2 AND state = 'RUNNING' AND attempts > 0",
-    )
-    .bind(network)
-    .bind(id)
-    .execute()
-    .await?;
-    Ok(())
 }
 
 /// Stores the number of records.

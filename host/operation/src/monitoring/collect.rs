@@ -9,14 +9,15 @@ use crate::cluster::ShardRegistry;
 use crate::events::Streams;
 use crate::fault::FaultKind;
 use crate::http::connection::Connections;
+use crate::jobs::{self, Jobs};
 use crate::metering::service::{self as usage, HourRow};
 use crate::metric_recorder::MetricRecorder;
 use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
-    FAULTS, MEMORY, Metric, NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS,
-    ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED,
-    STREAMS, USAGE_LAG,
+    FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric, NETWORK_EVENTS,
+    NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED,
+    SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
@@ -24,6 +25,8 @@ use crate::presence::Presence;
 
 /// Maximum number of networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;
+/// Maximum number of jobs of a kind that are counted.
+const MAX_JOBS: i64 = 10_000;
 
 /// Sets the metrics that are read, not recorded. Returns those with a changing set of labels as text.
 pub(super) async fn collect(app: &App) -> String {
@@ -91,6 +94,7 @@ async fn stored(app: &App) -> Result<String, hub_db::Error> {
     app.state::<MetricRecorder>().gauge(&OUTBOX, &[]).set(waiting as f64);
     let lag = usage::report_lag(app).await?;
     app.state::<MetricRecorder>().gauge(&USAGE_LAG, &[]).set(lag as f64 / 1_000.0);
+    jobs(app).await?;
     let networks = usage::busiest(app, MAX_NETWORKS).await?;
     let mut text = String::new();
     let series: [(Metric, Value); 3] = [
@@ -106,4 +110,19 @@ async fn stored(app: &App) -> Result<String, hub_db::Error> {
         }
     }
     Ok(text)
+}
+
+async fn jobs(app: &App) -> Result<(), hub_db::Error> {
+    for kind in app.state::<Jobs>().kinds() {
+        let stats = jobs::stats(&app.db, kind, MAX_JOBS).await?;
+        let waits_for = stats.next_at.map_or(0, |due_at| app.clock.now().saturating_sub(due_at).max(0));
+        let set = |metric: &Metric, value: f64| app.state::<MetricRecorder>().gauge(metric, &[kind]).set(value);
+        set(&JOBS_WAITING, stats.waiting as f64);
+        set(&JOBS_RUNNING, stats.running as f64);
+        set(&JOBS_DEAD, stats.dead as f64);
+        // Served from the start, so that the first failure is an increase.
+        app.state::<MetricRecorder>().counter(&JOBS_FAILED, &[kind]).increment(0);
+        set(&JOBS_OLDEST, waits_for as f64 / 1_000.0);
+    }
+    Ok(())
 }

@@ -18,8 +18,6 @@ mod store;
 
 use std::time::Duration;
 
-use tokio::sync::Notify;
-
 use crate::app::App;
 use crate::background::every_settled;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
@@ -101,15 +99,13 @@ pub struct People {
     hashing: Hashing,
     /// The OpenID provider, if the operator configured one.
     openid: Option<Provider>,
-    /// Wakes the sender: a mail may have become due.
-    wake: Notify,
 }
 
 impl People {
     /// # Errors
     /// Fails if the settings of the OpenID provider are incomplete or wrong.
     pub fn open(settings: &Settings) -> anyhow::Result<Self> {
-        Ok(Self { hashing: Hashing::default(), openid: Provider::new(settings)?, wake: Notify::new() })
+        Ok(Self { hashing: Hashing::default(), openid: Provider::new(settings)? })
     }
 }
 

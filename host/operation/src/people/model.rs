@@ -106,8 +106,6 @@ pub(crate) struct LinkRow {
     pub role: Option<String>,
     pub created_at: Millis,
     pub expires_at: Millis,
-    pub due_at: Option<Millis>,
-    pub attempts: i64,
 }
 
 impl LinkRow {

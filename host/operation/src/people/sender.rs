@@ -2,60 +2,46 @@
 
 use std::time::Duration;
 
+use hub_db::Tx;
+
 use crate::app::App;
-use crate::background::when_due;
-use crate::clock::Millis;
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
 use crate::people::model::{LinkKind, LinkRow, TOKEN_LENGTH, hash};
 use crate::people::{People, store};
 
-/// Maximum number of attempts at a mail. With the backoff between them, that takes some hours.
-const MAX_ATTEMPTS: i64 = 8;
-/// Pause after the first failure; it doubles with each one.
-const INITIAL_BACKOFF: Millis = 60 * 1000;
-/// Another node may have made a mail due without waking this one.
-const POLL_INTERVAL: Duration = Duration::from_secs(30);
-const BATCH: i64 = 100;
+/// Mails with links. With the pauses, the attempts take some hours.
+static MAIL: JobKind = JobKind {
+    name: "person-mail",
+    runs_at: RunsAt::AnyNode,
+    is_of_hub: false,
+    concurrency: 4,
+    backoff: Backoff { first: Duration::from_mins(1), longest: Duration::from_hours(2) },
+    max_attempts: Some(8),
+};
 
 /// Sends mails until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.state::<People>().wake, "send the mails to people that are due", send_due);
+    jobs::work(app, &MAIL, send);
 }
 
-/// Sends all due mails. Returns the time of the next one.
-async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
-    loop {
-        let batch = store::due(&app.db, BATCH).await?;
-        let now = app.clock.now();
-        let next = batch.iter().filter_map(|link| link.due_at).find(|at| now < *at);
-        let due: Vec<_> = batch.into_iter().filter(|link| link.due_at.is_some_and(|at| at <= now)).collect();
-        if due.is_empty() {
-            return Ok(next);
-        }
-        for link in due {
-            send(&app, &link).await?;
-        }
-    }
+/// Queues the mail with a link.
+pub(super) async fn enqueue(app: &App, tx: &mut Tx, link: &LinkRow) -> Result<(), hub_db::Error> {
+    jobs::enqueue_and_wake(app, tx, &NewJob::new(&MAIL, link.network_id, &link.link_id)).await
 }
 
-async fn send(app: &App, link: &LinkRow) -> Result<(), hub_db::Error> {
-    let now = app.clock.now();
+async fn send(app: App, job: Job) -> Result<JobOutcome, JobError> {
     let token = app.ids.token(TOKEN_LENGTH);
-    let backoff = INITIAL_BACKOFF.saturating_mul(1 << link.attempts.clamp(0, 20));
-    if !store::claim(&app.db, link, &hash(&token), now.saturating_add(backoff)).await? {
-        return Ok(());
-    }
+    // A link that was deleted needs no mail.
+    let Some(link) = store::set_token(&app.db, job.network, &job.key, &hash(&token)).await? else {
+        return Ok(JobOutcome::Done);
+    };
     let network = store::network_name(&app.db, link.network_id).await?;
-    let (subject, text) = mail(app, link, network.as_deref(), &token);
+    let (subject, text) = mail(&app, &link, network.as_deref(), &token);
+    // The address stays out of the log.
     match app.mailer.send(&app.ids, &link.email, &subject, text).await {
-        Ok(()) => store::clear_due(&app.db, link).await,
-        // The address stays out of the log.
-        Err(error) => {
-            tracing::warn!(%error, attempt = link.attempts + 1, "could not send a mail to a person");
-            if error.is_permanent() || link.attempts + 1 >= MAX_ATTEMPTS {
-                store::clear_due(&app.db, link).await?;
-            }
-            Ok(())
-        }
+        Ok(()) => Ok(JobOutcome::Done),
+        Err(error) if error.is_permanent() => Err(JobError::permanent(&error)),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -376,19 +376,18 @@ pub(super) async fn count_people(tx: &mut Tx, network: NetworkId) -> Result<i64,
 macro_rules! select_link {
     ($condition:literal) => {
         concat!(
-            "SELECT network_id, link_id, kind, email_folded, email, role, created_at, expires_at, due_at, attempts
+            "SELECT network_id, link_id, kind, email_folded, email, role, created_at, expires_at
              FROM person_links ",
             $condition
         )
     };
 }
 
-/// Stores a link whose mail is due at once.
+/// Stores a link.
 pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO person_links (network_id, link_id, kind, email_folded, email, role, created_at, expires_at, due_at,
-             attempts)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        "INSERT INTO person_links (network_id, link_id, kind, email_folded, email, role, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
     )
     .bind(link.network_id)
     .bind(&link.link_id)
@@ -398,8 +397,6 @@ pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error
     .bind(&link.role)
     .bind(link.created_at)
     .bind(link.expires_at)
-    .bind(link.due_at)
-    .bind(link.attempts)
     .execute()
     .await?;
     Ok(())
@@ -455,37 +452,17 @@ pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Re
     Ok(tx.query(delete).bind(network).bind(id).execute().await? > 0)
 }
 
-/// The next due mails, longest due first.
-pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<LinkRow>, Error> {
-    // Crosses networks: one sender is for all.
-    db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).readable().await
-}
-
-/// Claims a mail until `until`, when it is due again, and gives its link a token. False if another node has claimed it.
-pub(super) async fn claim(db: &Db, link: &LinkRow, sha256: &[u8], until: Millis) -> Result<bool, Error> {
-    let rows = db
-        .write(
-            "UPDATE person_links SET due_at = $4, attempts = attempts + 1, sha256 = $5
-             WHERE network_id = $1 AND link_id = $2 AND due_at = $3",
-        )
-        .bind(link.network_id)
-        .bind(&link.link_id)
-        .bind(link.due_at)
-        .bind(until)
-        .bind(sha256)
-        .execute()
-        .await?;
-    Ok(rows > 0)
-}
-
-/// Ends the attempts at a mail.
-pub(super) async fn clear_due(db: &Db, link: &LinkRow) -> Result<(), Error> {
-    db.write("UPDATE person_links SET due_at = NULL WHERE network_id = $1 AND link_id = $2")
-        .bind(link.network_id)
-        .bind(&link.link_id)
-        .execute()
-        .await?;
-    Ok(())
+/// Gives a link a token. Returns it; none if it was deleted.
+pub(super) async fn set_token(db: &Db, network: NetworkId, id: &str, sha256: &[u8]) -> Result<Option<LinkRow>, Error> {
+    db.write(
+        "UPDATE person_links SET sha256 = $3 WHERE network_id = $1 AND link_id = $2
+         RETURNING network_id, link_id, kind, email_folded, email, role, created_at, expires_at",
+    )
+    .bind(network)
+    .bind(id)
+    .bind(sha256)
+    .optional()
+    .await
 }
 
 /// Name of a network in mails; none for the hub itself.

@@ -11,10 +11,13 @@ mod sender;
 mod service;
 mod store;
 
-use tokio::sync::Notify;
+use std::time::Duration;
 
 use crate::app::App;
+use crate::background::every_settled;
+use crate::clock::Settled;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::waitlist::model::LINK_TTL;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -30,22 +33,16 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("token_expired", &[400], "The link has expired."),
         ErrorCode::new("unknown_address", &[404], "The address is not on the waitlist."),
     ],
-    register: |states, _| {
-        states.insert(Waitlist::default());
-        Ok(())
-    },
     background: start,
     ..Component::new(module_path!())
 };
 
-/// State of the waitlist in memory.
-#[derive(Debug, Default)]
-pub struct Waitlist {
-    /// Wakes the sender: a mail may have become due.
-    wake: Notify,
-}
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
 /// Starts the background work.
 fn start(app: &App) {
     sender::start(app);
+    every_settled(app, SWEEP_INTERVAL, "delete expired links of the waitlist", async |app: App, settled: Settled| {
+        store::delete_links(&app.db, settled.before(2 * LINK_TTL)).await
+    });
 }

@@ -2,28 +2,29 @@
 
 use std::time::Duration;
 
-use thiserror::Error;
+use hub_db::Tx;
 
 use crate::app::App;
-use crate::background::when_due;
+use crate::auth::OPERATOR_NETWORK;
 use crate::clock::Millis;
-use crate::mail::MailError;
-use crate::waitlist::Waitlist;
-use crate::waitlist::model::{LINK_TTL, LinkToken};
-use crate::waitlist::store::{self, DueMail};
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
+use crate::waitlist::model::LinkToken;
+use crate::waitlist::store;
 
 /// Maximum number of mails to one address in an hour.
 const MAX_PER_HOUR: i64 = 3;
 const HOUR: Millis = 60 * 60 * 1000;
-/// Maximum number of attempts at a mail. With the backoff between them, that takes a day and a half.
-const MAX_ATTEMPTS: i64 = 12;
-/// Pause after the first failure; it doubles with each one, up to the maximum.
-const INITIAL_BACKOFF: Millis = 60 * 1000;
-const MAX_BACKOFF: Millis = 4 * HOUR;
-/// Another node may have made a mail due without waking this one.
-const POLL_INTERVAL: Duration = Duration::from_secs(30);
-const BATCH: i64 = 100;
 const SUBJECT: &str = "Please confirm your place on the waitlist";
+
+/// Mails with links. With the pauses, the attempts take a day and a half: less than a link works.
+static MAIL: JobKind = JobKind {
+    name: "waitlist-mail",
+    runs_at: RunsAt::AnyNode,
+    is_of_hub: true,
+    concurrency: 4,
+    backoff: Backoff { first: Duration::from_mins(1), longest: Duration::from_hours(4) },
+    max_attempts: Some(12),
+};
 
 fn text(link: &str) -> String {
     format!(
@@ -34,97 +35,36 @@ fn text(link: &str) -> String {
     )
 }
 
-/// Reason for which a mail is not sent now.
-#[derive(Debug, Error)]
-enum SendError {
-    #[error(transparent)]
-    Mail(#[from] MailError),
-    #[error(transparent)]
-    Database(#[from] hub_db::Error),
-}
-
 /// Sends mails until the hub stops.
 pub(super) fn start(app: &App) {
-    when_due(app, POLL_INTERVAL, |app| &app.state::<Waitlist>().wake, "send the mails that are due", send_due);
+    jobs::work(app, &MAIL, send);
 }
 
-/// Sends all due mails. Returns the time of the next one.
-async fn send_due(app: App) -> Result<Option<Millis>, hub_db::Error> {
-    loop {
-        let batch = store::due(&app.db, BATCH).await?;
-        let now = app.clock.now();
-        let next = batch.iter().map(|due| due.due_at).find(|at| now < *at);
-        let due: Vec<_> = batch.into_iter().filter(|due| due.due_at <= now).collect();
-        if due.is_empty() {
-            if let Some(settled) = app.clock.settled() {
-                store::delete_links(&app.db, settled.before(2 * LINK_TTL)).await?;
-            }
-            return Ok(next);
-        }
-        for due in due {
-            match send(&app, &due).await {
-                Ok(()) => {}
-                Err(SendError::Database(error)) => return Err(error),
-                // The address stays out of the log.
-                Err(SendError::Mail(error)) => {
-                    tracing::warn!(%error, attempt = due.attempts + 1, "could not send a mail");
-                }
-            }
-        }
-    }
+/// Queues the mail to an address, unless it is queued already.
+pub(super) async fn enqueue(app: &App, tx: &mut Tx, folded: &str) -> Result<(), hub_db::Error> {
+    jobs::enqueue_and_wake(app, tx, &NewJob::new(&MAIL, OPERATOR_NETWORK, folded)).await
 }
 
-async fn send(app: &App, due: &DueMail) -> Result<(), SendError> {
-    let now = app.clock.now();
-    let claimed_until = now.saturating_add(backoff(due.attempts));
-    if !store::claim(&app.db, due, claimed_until).await? {
-        return Ok(());
-    }
-    let folded = due.email_folded.as_str();
+/// Deletes the mail to an address, if it is queued.
+pub(super) async fn cancel(tx: &mut Tx, folded: &str) -> Result<(), hub_db::Error> {
+    jobs::cancel(tx, OPERATOR_NETWORK, &MAIL, folded).await
+}
+
+async fn send(app: App, job: Job) -> Result<JobOutcome, JobError> {
+    let (folded, now) = (job.key.as_str(), app.clock.now());
+    let Some(email) = store::unconfirmed_email(&app.db, folded).await? else { return Ok(JobOutcome::Done) };
     if store::count_sent_since(&app.db, folded, now.saturating_sub(HOUR)).await? >= MAX_PER_HOUR {
-        return Ok(finish(app, folded, claimed_until, None).await?);
+        return Ok(JobOutcome::Done);
     }
     let token = LinkToken::generate(&app.ids);
     store::insert_link(&app.db, &token.sha256, folded, now).await?;
     // From the settings: the caller controls the request's Host header, and the mail goes to another person.
     let link = app.settings.url(&format!("/api/public/waitlist/confirm?token={}", token.text));
-    match app.mailer.send(&app.ids, &due.email, SUBJECT, text(&link)).await {
-        Ok(()) => Ok(finish(app, folded, claimed_until, Some(&token.sha256)).await?),
-        Err(error) => {
-            if error.is_permanent() || due.attempts + 1 >= MAX_ATTEMPTS {
-                finish(app, folded, claimed_until, None).await?;
-            }
-            Err(error.into())
-        }
+    // The address stays out of the log.
+    match app.mailer.send(&app.ids, &email, SUBJECT, text(&link)).await {
+        Ok(()) => store::set_sent(&app.db, &token.sha256, app.clock.now()).await?,
+        Err(error) if error.is_permanent() => return Err(JobError::permanent(&error)),
+        Err(error) => return Err(error.into()),
     }
-}
-
-/// Ends the attempts at a mail; `sent` is the hash of its link.
-async fn finish(app: &App, folded: &str, claimed_until: Millis, sent: Option<&[u8]>) -> Result<(), hub_db::Error> {
-    app.db
-        .transaction(async |mut tx| {
-            if let Some(sha256) = sent {
-                store::set_sent(&mut tx, sha256, app.clock.now()).await?;
-            }
-            store::clear_due(&mut tx, folded, claimed_until).await
-        })
-        .await
-}
-
-/// Pause after a failed attempt.
-fn backoff(attempts: i64) -> Millis {
-    let doubled = INITIAL_BACKOFF.saturating_mul(1 << attempts.clamp(0, 20));
-    doubled.min(MAX_BACKOFF)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn backoff_doubles_within_two_days() {
-        assert_eq!((backoff(0), backoff(1), backoff(100)), (60_000, 120_000, MAX_BACKOFF));
-        let all: Millis = (0..MAX_ATTEMPTS).map(backoff).sum();
-        assert!(all < LINK_TTL, "{all}");
-    }
+    Ok(JobOutcome::Done)
 }

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use hub_db::Tx;
 use serde_json::json;
 use thiserror::Error;
 
@@ -13,7 +14,7 @@ use crate::http::error::ApiError;
 use crate::limits::{Limits, QuotaExceeded, check_rows};
 use crate::values::NetworkId;
 use crate::waitlist::model::{LINK_TTL, WaitlistEntry, hash_token};
-use crate::waitlist::{Waitlist, store};
+use crate::waitlist::{sender, store};
 use crate::{networks, people};
 
 /// Reason for the failure of a request about the waitlist.
@@ -73,8 +74,14 @@ pub(super) async fn join(app: &App, remote: IpAddr, email: &Email, source: Optio
         }
         checked => checked?,
     }
-    store::join(&app.db, email, source, now).await?;
-    app.state::<Waitlist>().wake.notify_one();
+    app.db
+        .transaction(async |mut tx| {
+            if store::join(&mut tx, email, source, now).await? {
+                sender::enqueue(app, &mut tx, &email.folded()).await?;
+            }
+            Ok::<_, hub_db::Error>(())
+        })
+        .await?;
     Ok(())
 }
 
@@ -88,6 +95,7 @@ pub(super) async fn confirm(app: &App, token: &str) -> Result<(), WaitlistError>
             let email = store::use_link(&mut tx, &sha256, now.saturating_sub(LINK_TTL), now).await?;
             let Some(email) = email else { return Ok(false) };
             store::confirm(&mut tx, &email, now).await?;
+            sender::cancel(&mut tx, &email).await?;
             Ok::<_, hub_db::Error>(true)
         })
         .await?;
@@ -132,7 +140,7 @@ pub(super) async fn invite(
         .transaction(async |mut tx| {
             let email = store::confirmed_email(&mut tx, &folded).await?.ok_or(WaitlistError::Unknown)?;
             let email = email.parse::<Email>().map_err(|_| WaitlistError::Unknown)?;
-            store::remove(&mut tx, &folded).await?;
+            remove_entry(&mut tx, &folded).await?;
             let invited = people::service::invite_by_operator(app, &mut tx, origin, Some(network), &email, role).await;
             let invitation = invited.map_err(|error| WaitlistError::Refused(error.into()))?;
             let change = Change::new(Action::WaitlistEntryInvited, invitation.link_id);
@@ -141,12 +149,17 @@ pub(super) async fn invite(
         .await
 }
 
+async fn remove_entry(tx: &mut Tx, folded: &str) -> Result<bool, hub_db::Error> {
+    sender::cancel(tx, folded).await?;
+    store::remove(tx, folded).await
+}
+
 /// Removes an address.
 pub(super) async fn remove(app: &App, origin: &Origin, email: &str) -> Result<(), WaitlistError> {
     let folded = fold(email.trim());
     // The address itself is deleted: the audit log only shows that there was one.
     let removed = app.db.transaction(async |mut tx| {
-        let removed = store::remove(&mut tx, &folded).await?;
+        let removed = remove_entry(&mut tx, &folded).await?;
         if removed {
             let change = Change::new(Action::WaitlistEntryDeleted, "");
             audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?;

@@ -24,75 +24,33 @@ pub(super) async fn exists(db: &Db, email: &Email) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Adds an address and makes its mail due at once, unless one is due already or the address is confirmed.
-pub(super) async fn join(db: &Db, email: &Email, source: Option<&str>, now: Millis) -> Result<(), Error> {
-    db.write(
-        "INSERT INTO waitlist (network_id, email_folded, email, source, joined_at, due_at, attempts)
-         VALUES ($1, $2, $3, $4, $5, $5, 0)
-         ON CONFLICT (network_id, email_folded) DO UPDATE SET
-             attempts = CASE WHEN waitlist.due_at IS NULL THEN 0 ELSE waitlist.attempts END,
-             due_at = CASE WHEN waitlist.confirmed_at IS NULL THEN COALESCE(waitlist.due_at, excluded.due_at) END",
-    )
-    .bind(OPERATOR_NETWORK)
-    .bind(email.folded())
-    .bind(email.as_str())
-    .bind(source)
-    .bind(now)
-    .execute()
-    .await?;
-    Ok(())
-}
-
-/// A due mail.
-#[allow(clippy::struct_field_names, reason = "the columns' names")]
-#[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct DueMail {
-    pub(super) email_folded: String,
-    pub(super) email: String,
-    pub(super) due_at: Millis,
-    pub(super) attempts: i64,
-}
-
-/// The next due mails, longest due first.
-pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<DueMail>, Error> {
-    db.query(
-        "SELECT email_folded, email, due_at, attempts FROM waitlist
-         WHERE network_id = $1 AND due_at IS NOT NULL ORDER BY due_at LIMIT $2",
-    )
-    .bind(OPERATOR_NETWORK)
-    .bind(limit)
-    .all()
-    .await
-}
-
-/// Claims a mail until `until`, when it is due again. False if another node has claimed it.
-pub(super) async fn claim(db: &Db, due: &DueMail, until: Millis) -> Result<bool, Error> {
-    let rows = db
-        .write(
-            "UPDATE waitlist SET due_at = $4, attempts = attempts + 1
-             WHERE network_id = $1 AND email_folded = $2 AND due_at = $3",
+/// Adds an address. True unless it is confirmed.
+pub(super) async fn join(tx: &mut Tx, email: &Email, source: Option<&str>, now: Millis) -> Result<bool, Error> {
+    let (is_unconfirmed,): (bool,) = tx
+        .query(
+            "INSERT INTO waitlist (network_id, email_folded, email, source, joined_at) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (network_id, email_folded) DO UPDATE SET email = waitlist.email
+             RETURNING confirmed_at IS NULL",
         )
         .bind(OPERATOR_NETWORK)
-        .bind(&due.email_folded)
-        .bind(due.due_at)
-        .bind(until)
-        .execute()
+        .bind(email.folded())
+        .bind(email.as_str())
+        .bind(source)
+        .bind(now)
+        .one()
         .await?;
-    Ok(rows > 0)
+    Ok(is_unconfirmed)
 }
 
-/// Ends a claim, unless the mail became due again meanwhile.
-pub(super) async fn clear_due(tx: &mut Tx, folded: &str, claimed_until: Millis) -> Result<(), Error> {
-    tx.query(
-        "UPDATE waitlist SET due_at = NULL, attempts = 0
-         WHERE network_id = $1 AND email_folded = $2 AND due_at = $3",
-    )
-    .bind(OPERATOR_NETWORK)
-    .bind(folded)
-    .bind(claimed_until)
-    .execute()
-    .await?;
-    Ok(())
+/// An address to which a mail is due, as it was first written; none if it is confirmed or gone.
+pub(super) async fn unconfirmed_email(db: &Db, folded: &str) -> Result<Option<String>, Error> {
+    let row: Option<(String,)> = db
+        .query("SELECT email FROM waitlist WHERE network_id = $1 AND email_folded = $2 AND confirmed_at IS NULL")
+        .bind(OPERATOR_NETWORK)
+        .bind(folded)
+        .optional()
+        .await?;
+    Ok(row.map(|(email,)| email))
 }
 
 pub(super) async fn count_sent_since(db: &Db, folded: &str, since: Millis) -> Result<i64, Error> {
@@ -117,8 +75,8 @@ pub(super) async fn insert_link(db: &Db, sha256: &[u8], folded: &str, now: Milli
     Ok(())
 }
 
-pub(super) async fn set_sent(tx: &mut Tx, sha256: &[u8], now: Millis) -> Result<(), Error> {
-    tx.query("UPDATE waitlist_links SET sent_at = $3 WHERE network_id = $1 AND sha256 = $2")
+pub(super) async fn set_sent(db: &Db, sha256: &[u8], now: Millis) -> Result<(), Error> {
+    db.write("UPDATE waitlist_links SET sent_at = $3 WHERE network_id = $1 AND sha256 = $2")
         .bind(OPERATOR_NETWORK)
         .bind(sha256)
         .bind(now)
@@ -174,7 +132,7 @@ pub(super) async fn use_link(
 
 pub(super) async fn confirm(tx: &mut Tx, folded: &str, now: Millis) -> Result<(), Error> {
     tx.query(
-        "UPDATE waitlist SET confirmed_at = COALESCE(confirmed_at, $3), due_at = NULL, attempts = 0
+        "UPDATE waitlist SET confirmed_at = COALESCE(confirmed_at, $3)
          WHERE network_id = $1 AND email_folded = $2",
     )
     .bind(OPERATOR_NETWORK)

@@ -15,31 +15,24 @@ use tokio::sync::Notify;
 
 use crate::app::App;
 use crate::background::every_settled;
-use crate::clock::{Millis, Settled, millis};
+use crate::clock::{Settled, millis};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 use crate::webhooks::client::WebhookClient;
-use crate::webhooks::model::{Delivery, DeliveryState, DisabledReason, Webhook};
-use crate::webhooks::outcome::{Attempt, Verdict};
+use crate::webhooks::finish::{CLAIM, Next, finish};
 use crate::webhooks::store::queue;
 use crate::webhooks::store::webhooks as store;
-use crate::webhooks::{notice, schedule};
 
 /// Interval of searches for due deliveries.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Duration of a webhook's claim for each request: longer than one takes. After a kill the webhook pauses this long.
-const CLAIM: Duration = Duration::from_secs(20);
 /// Deliveries read at once.
 const BATCH: i64 = 16;
 /// Number of deliveries after which a webhook queues behind the other due ones.
 const MAX_PER_TURN: usize = 64;
 /// Maximum number of webhooks served at once.
 const MAX_CONCURRENT: usize = 512;
-
-/// Error of deliveries that waited behind one that was given up.
-const NOT_TRIED: &str = "not tried: the previous delivery failed until it expired";
 
 /// Retention of finished deliveries.
 const RETENTION: Duration = Duration::from_hours(7 * 24);
@@ -198,70 +191,4 @@ async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
         }
     }
     store::release(&app.db, network, id, (until, app.clock.now())).await
-}
-
-/// Step after an attempt; the webhook is claimed until then.
-enum Next {
-    /// Send the next delivery.
-    Another(Millis),
-    /// Read the webhook again: it was changed.
-    Changed(Millis),
-    /// Stop: it pauses, or nothing is left.
-    Later,
-}
-
-/// Stores the outcome of an attempt.
-async fn finish(app: &App, webhook: &Webhook, delivery: &Delivery, attempt: &Attempt) -> Result<Next, Error> {
-    let (network, id, now) = (webhook.network, webhook.id.as_str(), app.clock.now());
-    let claimed = now.saturating_add(millis(CLAIM));
-    let state = match attempt.verdict {
-        Verdict::Delivered => DeliveryState::Delivered,
-        Verdict::Retry(_) => DeliveryState::Waiting,
-        Verdict::Refused | Verdict::Gone => DeliveryState::Failed,
-    };
-    let pause = match attempt.verdict {
-        Verdict::Retry(asked) => Some(schedule::pause(webhook.failures + 1, asked, app.ids.seed())),
-        _ => attempt.quiet.map(|quiet| millis(quiet.min(schedule::LONGEST_PAUSE))),
-    };
-    let has_failed = matches!(attempt.verdict, Verdict::Retry(_) | Verdict::Gone);
-    let next_attempt_at = pause.map_or(claimed, |pause| now.saturating_add(pause));
-    let (next, disabled) = app
-        .db
-        .transaction(async |mut tx| {
-            let change = (attempt.verdict, next_attempt_at);
-            let after = queue::note_in_webhook(&mut tx, network, id, change, now).await?;
-            let Some((updated_at, failing_since)) = after else { return Ok((Next::Later, None)) };
-            let noted = queue::note_attempt(&mut tx, network, (id, delivery.seq), (state, attempt), now).await?;
-            if noted && state != DeliveryState::Waiting {
-                queue::count_finished(&mut tx, network, id, (1, delivery.data.len() as i64)).await?;
-            }
-            let disabled = disabled_by(attempt, failing_since, now);
-            if let Some(reason) = disabled {
-                notice::disable(app, &mut tx, webhook, reason).await?;
-            } else if has_failed {
-                let expired = now - millis(schedule::TTL);
-                queue::give_up(&mut tx, network, id, (expired, NOT_TRIED), now).await?;
-            }
-            queue::forget(&mut tx, network, id, limits::bound(app, Limit::WebhookDeliveries)).await?;
-            let next = match (pause, disabled) {
-                (Some(_), _) | (_, Some(_)) => Next::Later,
-                _ if updated_at != webhook.updated_at => Next::Changed(claimed),
-                _ => Next::Another(claimed),
-            };
-            Ok::<_, Error>((next, disabled))
-        })
-        .await?;
-    if let Some(reason) = disabled {
-        notice::mail(app, webhook, reason).await;
-    }
-    Ok(next)
-}
-
-/// Reason for which this attempt disables the webhook, if it does.
-fn disabled_by(attempt: &Attempt, failing_since: Option<Millis>, now: Millis) -> Option<DisabledReason> {
-    let fails_for_long = |since| now - since >= millis(schedule::DISABLED_AFTER);
-    match attempt.verdict {
-        Verdict::Gone => Some(DisabledReason::Gone),
-        _ => failing_since.is_some_and(fails_for_long).then_some(DisabledReason::Failing),
-    }
 }

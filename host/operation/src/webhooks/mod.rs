@@ -15,6 +15,7 @@ mod client;
 mod deliver;
 mod discord;
 mod fan_out;
+mod finish;
 mod message;
 mod model;
 mod notice;

@@ -82,11 +82,11 @@ pub async fn change(
         if let Some(plan) = change.plan {
             plans::service::lock(&mut tx, plan).await?;
         }
-        if change.suspended == Some(false)
-            && before.delete_at.is_some()
-            && !store::cancel_deletion(&mut tx, network).await?
-        {
-            return Err(NetworksError::BeingDeleted(network));
+        if change.suspended == Some(false) && before.delete_at.is_some() {
+            if !store::cancel_deletion(&mut tx, network).await? {
+                return Err(NetworksError::BeingDeleted(network));
+            }
+            deletion::cancel(&mut tx, network).await?;
         }
         store::update(&mut tx, network, change.name, change.plan, change.suspended).await.map_err(
             |error| match change.name {
@@ -104,11 +104,14 @@ pub async fn change(
 
 /// Suspends a network and schedules its deletion, in seven days or at once. Returns its time.
 pub async fn delete(db: &Db, origin: &Origin, network: NetworkId, at_once: bool) -> Result<Millis, NetworksError> {
-    let delete_at = deletion::delete_at(origin.clock.now(), at_once);
+    let now = origin.clock.now();
+    let delete_at = deletion::delete_at(now, at_once);
     db.transaction(async |mut tx| {
         let before = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         store::update(&mut tx, network, None, None, Some(true)).await?;
-        store::schedule_deletion(&mut tx, network, &before.name, delete_at).await?;
+        if store::schedule_deletion(&mut tx, network, &before.name, delete_at).await? {
+            deletion::enqueue(&mut tx, network, now, delete_at).await?;
+        }
         let after = store::find(&mut tx, network).await?;
         let entry = Change::new(Action::NetworkDeletionScheduled, network).before(shown(&before));
         let entry = if let Some(after) = &after { entry.after(shown(after)) } else { entry };

@@ -3,7 +3,7 @@
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::auth::OPERATOR_NETWORK;
-use crate::clock::{Cutoff, Millis};
+use crate::clock::Millis;
 use crate::values::NetworkId;
 
 /// A network's row, with the time of its deletion.
@@ -78,34 +78,31 @@ pub(super) async fn update(
     Ok(rows > 0)
 }
 
-/// Schedules a deletion, or advances one that has not begun.
+/// Schedules a deletion, or advances one that has not begun; false if it changed nothing.
 pub(super) async fn schedule_deletion(
     tx: &mut Tx,
     network: NetworkId,
     name: &str,
     delete_at: Millis,
-) -> Result<(), Error> {
-    tx.query(
-        "INSERT INTO network_deletions (network_id, name, delete_at, due_at, claimed_until) VALUES ($1, $2, $3, $3, 0)
-         ON CONFLICT (network_id) DO UPDATE SET name = excluded.name, delete_at = excluded.delete_at,
-             due_at = excluded.due_at
-         WHERE network_deletions.claimed_until = 0 AND excluded.delete_at < network_deletions.delete_at",
-    )
-    .bind(network)
-    .bind(name)
-    .bind(delete_at)
-    .execute()
-    .await?;
-    Ok(())
+) -> Result<bool, Error> {
+    let rows = tx
+        .query(
+            "INSERT INTO network_deletions (network_id, name, delete_at, begun) VALUES ($1, $2, $3, FALSE)
+             ON CONFLICT (network_id) DO UPDATE SET name = excluded.name, delete_at = excluded.delete_at
+             WHERE NOT network_deletions.begun AND excluded.delete_at < network_deletions.delete_at",
+        )
+        .bind(network)
+        .bind(name)
+        .bind(delete_at)
+        .execute()
+        .await?;
+    Ok(rows > 0)
 }
 
 /// Cancels a deletion that has not begun; true if there was one.
 pub(super) async fn cancel_deletion(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
-    let rows = tx
-        .query("DELETE FROM network_deletions WHERE network_id = $1 AND claimed_until = 0 AND deleted_at IS NULL")
-        .bind(network)
-        .execute()
-        .await?;
+    let rows =
+        tx.query("DELETE FROM network_deletions WHERE network_id = $1 AND NOT begun").bind(network).execute().await?;
     Ok(rows > 0)
 }
 
@@ -119,48 +116,20 @@ pub(super) async fn find_deleted(db: &Db, network: NetworkId) -> Result<Option<D
     .await
 }
 
-/// Networks with rows to delete, or to search for late writes.
-pub(super) async fn due_deletions(db: &Db, due: Cutoff) -> Result<Vec<NetworkId>, Error> {
-    // Crosses networks: one loop is for all.
-    let sql = "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND due_at <= $1 LIMIT 100";
-    let rows: Vec<(NetworkId,)> = db.query(sql).bind(due.at()).readable().await?;
+// Crosses networks: one loop is for all.
+const DELETED_SINCE: &str = "SELECT network_id FROM network_deletions WHERE deleted_at > $1 LIMIT 1000";
+
+/// Networks deleted since, in which late requests may leave rows.
+pub(super) async fn deleted_since(db: &Db, since: Millis) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(DELETED_SINCE).bind(since).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// Deleted networks, in which late requests may have left rows.
-pub(super) async fn recently_deleted(db: &Db) -> Result<Vec<NetworkId>, Error> {
-    // Crosses networks: one loop is for all.
-    let gone =
-        "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND deleted_at IS NOT NULL LIMIT 1000";
-    let rows: Vec<(NetworkId,)> = db.query(gone).readable().await?;
-    Ok(rows.into_iter().map(|(network,)| network).collect())
-}
-
-/// Claims the deletion of a network for this node; false if another node has it.
-pub(super) async fn claim_deletion(db: &Db, network: NetworkId, now: Millis, until: Millis) -> Result<bool, Error> {
-    let rows = db
-        .write(
-            "UPDATE network_deletions SET claimed_until = $3
-             WHERE network_id = $1 AND due_at IS NOT NULL AND due_at <= $2 AND claimed_until <= $2",
-        )
-        .bind(network)
-        .bind(now)
-        .bind(until)
-        .execute()
-        .await?;
-    Ok(rows > 0)
-}
-
-/// Renews the claim; false if the network is no longer to be deleted. Its deletion cannot be cancelled until the
-/// transaction ends.
-pub(super) async fn renew_claim(tx: &mut Tx, network: NetworkId, until: Millis) -> Result<bool, Error> {
-    let rows = tx
-        .query("UPDATE network_deletions SET claimed_until = $2 WHERE network_id = $1 AND due_at IS NOT NULL")
-        .bind(network)
-        .bind(until)
-        .execute()
-        .await?;
-    Ok(rows > 0)
+/// Records that a deletion has begun; false if the network is no longer to be deleted. The deletion cannot be cancelled
+/// until the transaction ends, nor afterwards.
+pub(super) async fn begin_deletion(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
+    let begin = "UPDATE network_deletions SET begun = TRUE WHERE network_id = $1";
+    Ok(tx.query(begin).bind(network).execute().await? > 0)
 }
 
 /// SQLite only: removes a network's number from the search index of players, once it has no players left.
@@ -175,26 +144,26 @@ pub(super) async fn delete_search_number(tx: &mut Tx, network: NetworkId) -> Res
     Ok(())
 }
 
-/// Records that a network is deleted completely, and the time of the next search for late writes; none: never.
-pub(super) async fn finish_deletion(
-    tx: &mut Tx,
-    network: NetworkId,
-    now: Millis,
-    again_at: Option<Millis>,
-) -> Result<(), Error> {
-    tx.query(
-        "UPDATE network_deletions SET deleted_at = COALESCE(deleted_at, $2), due_at = $3, claimed_until = $2
-         WHERE network_id = $1",
-    )
-    .bind(network)
-    .bind(now)
-    .bind(again_at)
-    .execute()
-    .await?;
-    Ok(())
+/// Records that a network is deleted completely; false if it was before.
+pub(super) async fn finish_deletion(tx: &mut Tx, network: NetworkId, now: Millis) -> Result<bool, Error> {
+    let finish = "UPDATE network_deletions SET deleted_at = $2 WHERE network_id = $1 AND deleted_at IS NULL";
+    Ok(tx.query(finish).bind(network).bind(now).execute().await? > 0)
 }
 
 /// True if the network was deleted before, so that this is the search for late writes.
 pub(super) async fn is_deleted(db: &Db, network: NetworkId) -> Result<bool, Error> {
     Ok(find_deleted(db, network).await?.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plans;
+
+    #[tokio::test]
+    async fn deleted_networks_are_found_by_their_index() {
+        for plan in query_plans(&[DELETED_SINCE]).await {
+            assert!(plan.iter().all(|step| step.contains("network_deletions_by_end")), "{plan:#?}");
+        }
+    }
 }

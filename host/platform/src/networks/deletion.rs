@@ -1,14 +1,14 @@
 //! Deletes networks permanently: their rows, their blobs, and their state in the memory of nodes.
 //!
-//! One node claims a network and deletes its rows in small transactions, with a pause after each as long as it took, so
-//! that it delays no other work. The network and its keys come last, so that an interrupted deletion resumes. Requests
-//! in progress may still write: after the longest of them has ended, the rows are searched again.
+//! A job deletes the rows in small transactions, with a pause after each as long as it took, so that it delays no other
+//! work. The network and its keys come last, so that an interrupted deletion resumes. Requests in progress may still
+//! write: after the longest of them has ended, the job runs once more.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Backend, Db};
+use hub_db::{Backend, Db, Tx};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::time::Instant;
@@ -21,17 +21,29 @@ use crate::blobs::{BlobError, Blobs};
 use crate::clock::{Clock, Millis, millis};
 use crate::component::{NetworkTable, Tables};
 use crate::ids::Ids;
+use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::Limits;
 use crate::networks::admin_store as store;
 use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Pause while a backup, which contains the network's rows, is in progress.
+const BACKUP_PAUSE: Millis = 1_000;
 /// Table of the networks' keys.
 const KEYS: &str = "api_keys";
-/// Longer than any transaction of the deletion takes.
-const CLAIM: Millis = 60_000;
+/// Pause while the time is doubtful.
+const DOUBT_PAUSE: Millis = 10_000;
 /// Longer than any request: an upload has 15 minutes.
 const LATE_WRITES: Millis = 20 * 60 * 1000;
+/// Deletions, of the hub's own; their keys are the networks.
+static DELETION: JobKind = JobKind {
+    name: "network-deletion",
+    runs_at: RunsAt::AnyNode,
+    is_of_hub: true,
+    concurrency: 1,
+    backoff: Backoff { first: Duration::from_secs(1), longest: Duration::from_mins(10) },
+    max_attempts: None,
+};
 /// Initial and maximum number of rows deleted in one transaction.
 const FIRST_BATCH: usize = 100;
 const MAX_BATCH: usize = 2_000;
@@ -59,24 +71,39 @@ pub struct Deletion<'a> {
     pub tables: &'static Tables,
 }
 
-/// Deletes due networks, on one of the nodes, and has every node drop their state.
-pub(super) fn start(app: &App) {
-    let forgotten = Arc::new(Mutex::new(HashSet::new()));
-    every(app, INTERVAL, "delete networks", move |app| run(app, Arc::clone(&forgotten)));
+/// Queues the deletion of a network.
+pub(super) async fn enqueue(tx: &mut Tx, network: NetworkId, now: Millis, at: Millis) -> Result<(), hub_db::Error> {
+    jobs::reschedule(tx, &NewJob::new(&DELETION, OPERATOR_NETWORK, &network), now, at).await
 }
 
-async fn run(app: App, forgotten: Arc<Mutex<HashSet<NetworkId>>>) -> Result<(), DeletionError> {
+/// Takes the deletion of a network back.
+pub(super) async fn cancel(tx: &mut Tx, network: NetworkId) -> Result<(), hub_db::Error> {
+    jobs::cancel(tx, OPERATOR_NETWORK, &DELETION, &network.to_string()).await
+}
+
+/// Deletes due networks, and has every node drop their state.
+pub(super) fn start(app: &App) {
+    jobs::work(app, &DELETION, run);
+    let forgotten = Arc::new(Mutex::new(HashSet::new()));
+    every(app, INTERVAL, "forget deleted networks", move |app| forget_deleted(app, Arc::clone(&forgotten)));
+}
+
+async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
+    let network = NetworkId(job.key.parse().map_err(|error: uuid::Error| JobError::permanent(&error))?);
+    if app.clock.settled().is_none() {
+        return Ok(JobOutcome::RunAt(app.clock.now().saturating_add(DOUBT_PAUSE)));
+    }
+    // State in memory would be saved again.
+    forget(&app, network);
     let (db, module_store, blobs) = (&app.db, &app.module_store, app.state::<Blobs>());
     let tables = app.components().tables();
     let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids, tables };
-    if let Some(settled) = app.clock.settled() {
-        for network in store::due_deletions(&app.db, settled.before(0)).await? {
-            // State in memory would be saved again.
-            forget(&app, network);
-            deletion.run(network).await?;
-        }
-    }
-    let gone: HashSet<_> = store::recently_deleted(&app.db).await?.into_iter().collect();
+    Ok(deletion.run(network).await?)
+}
+
+async fn forget_deleted(app: App, forgotten: Arc<Mutex<HashSet<NetworkId>>>) -> Result<(), hub_db::Error> {
+    let since = app.clock.now().saturating_sub(2 * LATE_WRITES);
+    let gone: HashSet<_> = store::deleted_since(&app.db, since).await?.into_iter().collect();
     let new: Vec<_> = {
         let mut forgotten = forgotten.lock();
         forgotten.retain(|network| gone.contains(network));
@@ -98,22 +125,23 @@ fn forget(app: &App, network: NetworkId) {
 }
 
 impl Deletion<'_> {
-    /// Deletes a due network completely, unless another node does.
-    pub async fn run(&self, network: NetworkId) -> Result<(), DeletionError> {
+    /// Deletes a due network in a command, unless a hub is at it.
+    pub async fn run_due(&self, network: NetworkId) -> Result<(), DeletionError> {
+        let unattended = Unattended { db: self.db, clock: self.clock, ids: self.ids, kind: &DELETION };
+        unattended.run_one(OPERATOR_NETWORK, &network.to_string(), async |_| self.run(network).await).await
+    }
+
+    /// Deletes a network completely, unless it is no longer to be deleted.
+    async fn run(&self, network: NetworkId) -> Result<JobOutcome, DeletionError> {
         if self.blobs.is_held().await? {
-            // A backup is in progress and contains its rows.
-            return Ok(());
-        }
-        let now = self.clock.now();
-        if !store::claim_deletion(self.db, network, now, now.saturating_add(CLAIM)).await? {
-            return Ok(());
+            return Ok(JobOutcome::RunAt(self.clock.now().saturating_add(BACKUP_PAUSE)));
         }
         let is_again = store::is_deleted(self.db, network).await?;
         let is_last = |table: &NetworkTable| [self.tables.networks().name, KEYS].contains(&table.name);
         // From the last component to the first: counts of stored rows come after the rows that they count.
         for table in self.tables.of_networks().iter().rev().filter(|table| !is_last(table)) {
             if !self.delete_rows(table, network).await? {
-                return Ok(());
+                return Ok(JobOutcome::Done);
             }
         }
         self.blobs.delete_network(network).await?;
@@ -121,27 +149,26 @@ impl Deletion<'_> {
         if let Some(keys) = self.tables.find(KEYS)
             && !self.delete_rows(keys, network).await?
         {
-            return Ok(());
+            return Ok(JobOutcome::Done);
         }
         let now = self.clock.now();
-        let again_at = (!is_again).then(|| now.saturating_add(LATE_WRITES));
         self.db
             .transaction(async |mut tx| {
                 if self.db.backend() == Backend::Sqlite {
                     store::delete_search_number(&mut tx, network).await?;
                 }
                 tx.delete_rows(self.tables.networks(), network.0, 1).await?;
-                if !is_again {
+                if store::finish_deletion(&mut tx, network, now).await? {
                     let origin =
                         Origin::without_request(ActorType::System, "deletion", "deletion", self.clock, self.ids);
                     let change = Change::new(Action::NetworkDeleted, network);
                     audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await?;
                 }
-                store::finish_deletion(&mut tx, network, now, again_at).await
+                Ok::<_, hub_db::Error>(())
             })
             .await?;
         tracing::info!(%network, "deleted a network");
-        Ok(())
+        Ok(if is_again { JobOutcome::Done } else { JobOutcome::RunAt(now.saturating_add(LATE_WRITES)) })
     }
 
     /// Deletes all rows of a table; false if the network is no longer to be deleted.
@@ -149,9 +176,9 @@ impl Deletion<'_> {
         let is_elsewhere = table.rule.is_in_module_store && self.db.backend() == Backend::Sqlite;
         let mut batch = FIRST_BATCH;
         loop {
-            let (began, until) = (Instant::now(), self.clock.now().saturating_add(CLAIM));
+            let began = Instant::now();
             let deleted = self.db.transaction(async |mut tx| {
-                if !store::renew_claim(&mut tx, network, until).await? {
+                if !store::begin_deletion(&mut tx, network).await? {
                     return Ok::<_, hub_db::Error>(None);
                 }
                 if is_elsewhere {

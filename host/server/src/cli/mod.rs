@@ -10,6 +10,7 @@ mod demo;
 mod doctor;
 mod format;
 mod import;
+mod jobs;
 mod key;
 mod limits;
 mod log;
@@ -58,6 +59,8 @@ enum Command {
     Audit(audit::Audit),
     /// Show the usage of networks (direct database access)
     Usage(usage::Usage),
+    /// Show the jobs that wait, run or fail, and retry them (direct database access)
+    Jobs(jobs::Jobs),
     /// Manage user accounts (direct database access)
     #[command(subcommand)]
     Person(person::Person),
@@ -140,6 +143,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Key(key) => key.run().await,
             Command::Audit(audit) => audit.run().await,
             Command::Usage(usage) => usage.run().await,
+            Command::Jobs(jobs) => jobs.run().await,
             Command::Person(person) => person.run().await,
             Command::Clock(clock) => clock.run().await,
             Command::Cluster(cluster) => cluster.run().await,

@@ -272,7 +272,7 @@ impl Delete {
         let blobs = Blobs::open(settings, db)?;
         let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock, ids: &Ids::System, tables: tables() };
         while !admin::is_deleted(db, network).await? {
-            deletion.run(network).await?;
+            deletion.run_due(network).await?;
             clock.sleep(POLL_INTERVAL).await;
         }
         self.print(&json!({"networkId": network, "deletedAt": clock.now()}), &format!("{network} is deleted"));

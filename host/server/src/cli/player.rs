@@ -90,7 +90,7 @@ impl Named {
             let Work::Forget { json } = work else {
                 return self.export(&db, &module_store, &origin, network).await;
             };
-            let recorded = erasure::service::record(&db, &origin, network, self.player).await?;
+            erasure::service::record(&db, &origin, network, self.player).await?;
             let blobs = Blobs::open(&settings, &db)?;
             // A running hub may still have the data in memory.
             let eraser = Eraser {
@@ -101,7 +101,7 @@ impl Named {
                 tables: tables(),
                 has_other_nodes: true,
             };
-            eraser.run(&recorded).await?;
+            erasure::service::erase_recorded(&eraser, &Ids::System, network, self.player).await?;
             if json {
                 println!("{}", serde_json::json!({"networkId": network, "playerUuid": self.player}));
             } else {

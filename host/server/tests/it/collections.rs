@@ -319,10 +319,14 @@ on_all! {
         // State after a hub was killed at the first half of the documents.
         let db = &hub.app.db;
         register(&client, "guilds", &[("level", "number")]).await.expect(200);
+        let jobs = async || db.query("SELECT COUNT(*) FROM jobs WHERE kind = 'index-build'").one::<(i64,)>().await;
+        Hub::eventually("its job is done", async || jobs().await.unwrap().0 == 0).await;
         for sql in [
             "DELETE FROM collection_entries WHERE network_id = $1 AND field = 'level' AND id > 'g149'",
             "INSERT INTO collection_index_builds (network_id, collection, fields, after_id)
              VALUES ($1, 'guilds', '[\"level\"]', 'g149')",
+            "INSERT INTO jobs (network_id, kind, job_key, payload, created_at, due_at, attempts, kills, again)
+             VALUES ($1, 'index-build', 'guilds', 'null', 0, 1804680001000, 0, 0, FALSE)",
         ] {
             db.write(sql).bind(network.0).execute().await.unwrap();
         }

@@ -40,6 +40,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "unreferenced_blobs",
     "outbox",
     "agent_commands",
+    "jobs",
     "forgotten_players",
 ];
 
@@ -277,8 +278,13 @@ on_both! {
         let owner = hub.network().await;
         let network = owner.network.unwrap();
         fill(&hub, network).await;
-        let unfinished = "INSERT INTO forgotten_players (network_id, player_uuid, forgotten_at, claimed_until) VALUES ($1, $2, $3, $4)";
-        hub.app.db.write(unfinished).bind(network).bind(PLAYER).bind(NOW - 5).bind(NOW + 1_500).execute().await.unwrap();
+        let unfinished = "INSERT INTO forgotten_players (network_id, player_uuid, forgotten_at) VALUES ($1, $2, $3)";
+        hub.app.db.write(unfinished).bind(network).bind(PLAYER).bind(NOW - 5).execute().await.unwrap();
+        let leased = "INSERT INTO jobs (network_id, kind, job_key, payload, created_at, due_at, attempts, kills, node, lease_id, again)
+             VALUES ($1, 'erasure', $2, $3, $4, $5, 1, 0, 'another', $6, FALSE)";
+        let payload = format!("\"{}\"", uuid(1_000_000));
+        let statement = hub.app.db.write(leased).bind(network).bind(PLAYER.to_string()).bind(payload).bind(NOW - 5);
+        statement.bind(NOW + 1_500).bind(Uuid::from_u128(7)).execute().await.unwrap();
         hub.advance_ms(1_000);
         let words = [PLAYER.to_string()];
         assert!(!found(&hub, network, &[&words[0]]).await.is_empty(), "another command is erasing it");

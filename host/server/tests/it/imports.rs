@@ -7,6 +7,7 @@ mod files;
 mod litebans;
 mod luckperms;
 mod plugins;
+mod turns;
 mod weighing;
 
 use hub::limits::Limit;

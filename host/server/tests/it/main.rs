@@ -26,6 +26,7 @@ mod full_disk;
 mod https;
 mod idempotency;
 mod imports;
+mod jobs;
 mod join;
 mod key_bindings;
 mod keys;

@@ -15,9 +15,9 @@ async fn join(hub: &Hub, email: &str) -> Answer {
     hub.anonymous().post("/api/public/waitlist", json!({"email": email, "source": "a friend"})).await
 }
 
-/// A mail is in the outbox shortly before its row is updated.
+/// A mail is in the outbox shortly before its job is done.
 async fn no_mail_is_due(hub: &Hub) -> bool {
-    let due = hub.app.db.query("SELECT COUNT(*) FROM waitlist WHERE due_at IS NOT NULL");
+    let due = hub.app.db.query("SELECT COUNT(*) FROM jobs WHERE kind = 'waitlist-mail'");
     due.one::<(i64,)>().await.unwrap().0 == 0
 }
 

@@ -33,14 +33,6 @@ pub(super) fn parse_fields(json: &str) -> Result<Vec<FieldPath>, Error> {
     Ok(serde_json::from_str(json).map_err(|error| sqlx::Error::Decode(error.into()))?)
 }
 
-/// Some collections with unfinished builds. Crosses networks: any node builds for all.
-pub(in crate::collections) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<(NetworkId, CollectionName)>, Error> {
-    db.query("SELECT network_id, collection FROM collection_index_builds ORDER BY network_id, collection LIMIT $1")
-        .bind(limit)
-        .readable()
-        .await
-}
-
 /// Unfinished build of a collection.
 pub(in crate::collections) async fn find(
     db: &Db,

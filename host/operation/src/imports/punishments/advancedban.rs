@@ -44,7 +44,7 @@ pub(super) fn read(
         // The history has those in force once more.
         let is_open = is_open || known.open.contains(&raw.key);
         if !written.insert(raw.key.clone()) {
-            return Ok((Record::Table(Category::Punishments), vec![]));
+            return Err(Skip::Silent);
         }
         Ok(finish(raw, row, is_open, now))
     })

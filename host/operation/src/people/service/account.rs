@@ -13,7 +13,7 @@ use crate::limits::Limits;
 use crate::people::model::{LinkKind, LinkRow, MAIL_PAUSE, MembershipRow, Password, PersonRow, RESET_TTL, hash};
 use crate::people::service::second_factor::with_password;
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
-use crate::people::{People, password, store};
+use crate::people::{password, sender, store};
 use crate::secret_text::SecretText;
 
 /// Row of the signed-in person.
@@ -105,8 +105,6 @@ async fn send_reset(app: &App, folded: &str) -> Result<(), hub_db::Error> {
         role: None,
         created_at: now,
         expires_at: now.saturating_add(RESET_TTL),
-        due_at: Some(now),
-        attempts: 0,
     };
     app.db
         .transaction(async |mut tx| {
@@ -116,11 +114,10 @@ async fn send_reset(app: &App, folded: &str) -> Result<(), hub_db::Error> {
                 }
                 store::delete_link(&mut tx, OPERATOR_NETWORK, &before.link_id).await?;
             }
-            store::insert_link(&mut tx, &link).await
+            store::insert_link(&mut tx, &link).await?;
+            sender::enqueue(app, &mut tx, &link).await
         })
-        .await?;
-    app.state::<People>().wake.notify_one();
-    Ok(())
+        .await
 }
 
 /// Sets a new password with the token of a mail, and ends all sessions.

@@ -11,7 +11,7 @@ use crate::limits::{self, Limit, Limits};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, Session, begin_session};
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
-use crate::people::{People, password, store};
+use crate::people::{password, sender, store};
 use crate::values::NetworkId;
 
 /// An invitation's form in the audit log.
@@ -88,8 +88,6 @@ fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<Role>)
         role: role.map(|role| role.as_str().to_owned()),
         created_at: now,
         expires_at: now.saturating_add(INVITATION_TTL),
-        due_at: Some(now),
-        attempts: 0,
     }
 }
 
@@ -108,8 +106,7 @@ async fn invite_in(app: &App, tx: &mut Tx, origin: &Origin, link: &LinkRow) -> R
     }
     limits::check(app, Limit::People, store::count_people(tx, network).await?, 1)?;
     store::insert_link(tx, link).await?;
-    let woken = app.clone();
-    tx.on_end(move || woken.state::<People>().wake.notify_one());
+    sender::enqueue(app, tx, link).await?;
     let action = if link.role.is_some() { Action::MemberInvited } else { Action::OperatorInvited };
     Ok(audit::record(tx, network, origin, Change::new(action, &link.link_id).after(shown(link))).await?)
 }

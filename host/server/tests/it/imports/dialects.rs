@@ -64,6 +64,8 @@ on_both! {
             assert_eq!(found.len(), 1, "{tool}: {:?}", notes(&done));
             assert_eq!((&found[0]["reason"], &found[0]["ipBased"]), (&json!("C:\\temp 'x'"), &json!(true)), "{tool}");
             assert!(has_note(&done, "litebans_mutes: The file does not have this table"), "{tool}: {:?}", notes(&done));
+            // The progress is of records, not of notes on tables.
+            assert_eq!((&done["done"], &done["total"]), (&json!(1), &json!(1)), "{tool}: {done}");
         }
     }
 

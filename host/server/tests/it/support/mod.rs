@@ -85,7 +85,7 @@ pub struct Hub {
     pub clock: ManualClock,
     address: SocketAddr,
     http: reqwest::Client,
-    backend: Backend,
+    pub backend: Backend,
     serving: JoinHandle<()>,
     settings: Settings,
     /// The hub's own clock.

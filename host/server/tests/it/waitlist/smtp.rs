@@ -81,6 +81,13 @@ async fn a_mail_server_gets_the_mail_and_its_link_works() {
     hub.anonymous().get(path).await.expect_error(400, "token_used");
 }
 
+/// Waits until so many attempts have failed: the server says so before the hub has heard of it.
+async fn has_failed(hub: &Hub, attempts: i64) {
+    let failed = "SELECT COUNT(*) FROM jobs WHERE kind = 'waitlist-mail' AND node IS NULL AND attempts = $1";
+    let count = async || hub.app.db.query(failed).bind(attempts).one::<(i64,)>().await.unwrap().0;
+    Hub::eventually("the attempt has failed", async || count().await == 1).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_temporarily_refused_mail_is_retried() {
     let server = MailServer::start(&["--refuse", "2"]);
@@ -88,9 +95,11 @@ async fn a_temporarily_refused_mail_is_retried() {
     join(&hub).await;
     let (server, refused) = server.next().await;
     assert_eq!(refused["refused"], json!(["alex@example.org"]));
+    has_failed(&hub, 1).await;
     hub.advance_ms(60_000);
     let (server, refused) = server.next().await;
     assert_eq!(refused["refused"], json!(["alex@example.org"]));
+    has_failed(&hub, 2).await;
     hub.advance_ms(120_000);
     let (_server, mail) = server.next().await;
     assert_eq!(mail["to"], json!(["alex@example.org"]));
