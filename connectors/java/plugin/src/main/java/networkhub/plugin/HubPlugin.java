@@ -238,10 +238,10 @@ public final class HubPlugin {
         return route.apply(current).exceptionally(failure -> none);
     }
 
-    /** The server that the plugin would choose at once, from memory; null if there is none. For events that cannot wait. */
-    public GameAddress knownServer(UUID player) {
+    /** The same at once, from what is known of the servers, for events that cannot wait. */
+    public Route nextKnownServer(UUID player, String failed) {
         Connection current = connection;
-        return current == null ? null : current.router.known(player);
+        return current == null ? Route.none(texts.get(player, "route.none")) : current.router.nextKnown(player, failed);
     }
 
     /**

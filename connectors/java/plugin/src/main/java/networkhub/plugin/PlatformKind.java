@@ -19,8 +19,8 @@ import java.util.Set;
 public enum PlatformKind {
     /** Velocity 3.3 and newer. */
     VELOCITY("Velocity", true, Set.of(BANS, MAINTENANCE, PERMISSIONS, COMMANDS, CONSOLE, ROUTING, SERVER_LIST, STATUS)),
-    /** BungeeCord and its forks. */
-    BUNGEECORD("BungeeCord", true, Set.of(BANS, MAINTENANCE, PERMISSIONS, COMMANDS, ROUTING, SERVER_LIST, STATUS)),
+    /** BungeeCord, from 1.21, and its forks. */
+    BUNGEECORD("BungeeCord", true, Set.of(BANS, MAINTENANCE, PERMISSIONS, COMMANDS, CONSOLE, ROUTING, SERVER_LIST, STATUS)),
     /** Paper, from 1.20. */
     PAPER("Paper", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS)),
     /** Folia, which has no main thread. */

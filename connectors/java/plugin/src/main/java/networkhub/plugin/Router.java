@@ -46,24 +46,34 @@ final class Router {
 
     /** Another server for a player whose server failed or refused them. Completes within some seconds; never fails. */
     CompletableFuture<Route> next(UUID player, String name, String failed) {
+        Set<String> all = failed(player, failed);
+        return isOver(player, all) ? CompletableFuture.completedFuture(gaveUp(player)) : route(player, name, all);
+    }
+
+    /** The same at once, from what is known of the servers. */
+    Route nextKnown(UUID player, String failed) {
+        Set<String> all = failed(player, failed);
+        return isOver(player, all) ? gaveUp(player) : known(player, settings.lobbyType(), all);
+    }
+
+    private Set<String> failed(UUID player, String failed) {
         long now = System.nanoTime();
-        Tries known = tries.compute(player, (key, before) -> {
+        return tries.compute(player, (key, before) -> {
             boolean isOld = before == null || now - before.since > TRY_NANOS;
             Set<String> all = new HashSet<>(isOld ? Set.of() : before.failed);
             all.add(failed);
             return new Tries(all, isOld ? now : before.since);
-        });
-        if (known.failed.size() >= MAX_TRIES) {
-            tries.remove(player);
-            return CompletableFuture.completedFuture(Route.none(texts.get(player, "route.gave-up")));
-        }
-        return route(player, name, known.failed);
+        }).failed;
     }
 
-    /** The emptiest server of those that did not refuse the player just now; null if there is none. */
-    GameAddress known(UUID player) {
-        Tries known = tries.get(player);
-        return known(player, settings.lobbyType(), known == null ? Set.of() : known.failed).server();
+    private boolean isOver(UUID player, Set<String> failed) {
+        if (failed.size() < MAX_TRIES) return false;
+        tries.remove(player);
+        return true;
+    }
+
+    private Route gaveUp(UUID player) {
+        return Route.none(texts.get(player, "route.gave-up"));
     }
 
     void left(UUID player) {
