@@ -54,6 +54,7 @@ public final class HubPlugin {
     /** Reads the settings and begins to connect. */
     public synchronized void start() {
         PluginConfig config = PluginConfig.read(platform.folder(), platform.kind(), environment);
+        platform.configured(config);
         if (!config.isComplete()) {
             platform.log(INFO, "Set url and key in " + platform.folder().resolve("config.properties") + ", then /hub reload.");
             return;
@@ -105,6 +106,7 @@ public final class HubPlugin {
     public void reload() {
         stop();
         start();
+        platform.players().keySet().forEach(platform::permissionsChanged);
     }
 
     /** The connection; empty while there is no address or no key. */

@@ -74,6 +74,9 @@ public interface Platform {
      */
     String runCommand(String command);
 
+    /** Takes the settings of this server, before anything is asked of them. */
+    default void configured(PluginConfig config) {}
+
     /** Takes the game servers of the network, on proxies: those that are online or were last known. */
     default void serversChanged(Collection<GameAddress> servers) {}
 
