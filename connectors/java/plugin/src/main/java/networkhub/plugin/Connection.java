@@ -26,6 +26,8 @@ final class Connection implements GameServer {
     final ServerDirectory servers;
     final Router router;
     final Observer observer = new Observer();
+    /** Time of the start, in milliseconds by this machine's clock. */
+    final long startedAt = System.currentTimeMillis();
     /** True if the hub answers permissions. */
     final boolean hasPermissions;
     /** True if bans and mutes of the hub are enforced. */

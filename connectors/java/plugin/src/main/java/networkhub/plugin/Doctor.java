@@ -15,6 +15,8 @@ import networkhub.model.BuildStamp;
 /** The self-test, {@code /hub doctor}: everything that has to be right, and what to do about the rest. */
 final class Doctor {
     private static final long MAX_CLOCK_MS = 5_000;
+    /** Precision to which the hub's clock is known. */
+    static final long SLACK_MS = 1_000;
 
     private final Platform platform;
     private final Connection connection;
@@ -39,12 +41,10 @@ final class Doctor {
         CompletableFuture<Finding> key = answered(client.servers().list(null, null, null, 0, 1)
                 .thenApply(page -> Finding.ok("key", "accepted")), "key");
         CompletableFuture<Finding> clock = answered(connection.hub.hubTime().thenApply(Doctor::clock), "clock");
-        return hub.thenCombine(key, List::of).thenCombine(clock, (first, last) -> {
-            List<Finding> all = new ArrayList<>(local);
-            all.addAll(first);
-            all.add(last);
-            all.add(registration());
-            return all;
+        CompletableFuture<Finding> id = answered(id(client), "server-id");
+        return CompletableFuture.allOf(hub, key, clock, id).thenApply(done -> {
+            local.addAll(List.of(hub.join(), key.join(), clock.join(), id.join(), registration()));
+            return local;
         });
     }
 
@@ -87,6 +87,20 @@ final class Doctor {
         return difference > MAX_CLOCK_MS
                 ? Finding.note("clock", "differs from the hub's by " + difference / 1_000 + " s: set the time on one of the machines")
                 : Finding.ok("clock", "as the hub's");
+    }
+
+    /** Two servers with one id take turns at the hub; the later one finds it online already when it starts. */
+    private CompletableFuture<Finding> id(HubClient client) {
+        String id = connection.config.serverId();
+        return client.servers().list(null, true, id, 0, 20).thenCombine(connection.hub.hubTime(), (page, hubTime) -> {
+            long startedAt = connection.startedAt + hubTime - System.currentTimeMillis();
+            boolean wasOnline = page.items().stream().filter(server -> server.serverId().equals(id) && server.live() != null)
+                    .anyMatch(server -> server.live().startedAt() < startedAt - SLACK_MS);
+            return wasOnline
+                    ? Finding.note("server-id", id + " was online already when this server started: fine after a crash, else another server "
+                            + "has the same id; each needs its own")
+                    : Finding.ok("server-id", id);
+        });
     }
 
     private Finding registration() {

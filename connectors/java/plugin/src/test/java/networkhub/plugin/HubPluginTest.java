@@ -110,7 +110,7 @@ class HubPluginTest {
 
     @Test
     void otherPluginsAreLeftAlone() throws Exception {
-        FakePlatform platform = new FakePlatform(PlatformKind.PAPER, "url=" + network.hub.url(), "key=" + network.hub.key);
+        FakePlatform platform = new FakePlatform(PlatformKind.PAPER, "url=" + network.hub.url(), "key=" + network.key);
         platform.plugins = Set.of("luckperms", "LiteBans");
         Network.Server server = network.started(platform);
         network.hub.client().permissions().add(player, PermissionNodeInput.builder().node("kit.gold").value(true).build()).join();
@@ -185,7 +185,7 @@ class HubPluginTest {
         java.nio.file.Path file = platform.folder().resolve("config.properties");
         String written = java.nio.file.Files.readString(file);
         assertTrue(written.contains("\nurl=\nkey=\n"), written);
-        java.nio.file.Files.writeString(file, "url=" + network.hub.url() + "\nkey=" + network.hub.key);
+        java.nio.file.Files.writeString(file, "url=" + network.hub.url() + "\nkey=" + network.key);
         server.run(server.plugin().console(text -> { }), "hub", "reload");
         eventually("the plugin is connected", () -> server.plugin().connection().filter(made -> made.hub.status().isConnected()).isPresent());
     }
@@ -199,6 +199,22 @@ class HubPluginTest {
         Network.Server nobody = network.started(new FakePlatform(PlatformKind.PAPER, "url=http://127.0.0.1:1", "key=hub_wrong_key"));
         assertTrue(problems(wrongKey).contains("key: refused. Check key in config.properties"), problems(wrongKey));
         assertTrue(problems(nobody).contains("hub: not reachable"), problems(nobody));
+    }
+
+    @Test
+    void doctorNamesAnIdThatIsTaken() throws Exception {
+        Network.Server first = network.server(PlatformKind.PAPER, "server-id=twin");
+        assertTrue(doctor(first).contains("server-id, detail=twin]"), doctor(first));
+        eventually("the first one is online for longer than the clocks may differ", () -> {
+            long startedAt = network.hub.client().servers().list(null, true, "twin", 0, 10).join().items().get(0).live().startedAt();
+            return first.plugin().connection().orElseThrow().hub.hubTime().join() - startedAt > 2 * Doctor.SLACK_MS;
+        });
+        Network.Server second = network.server(PlatformKind.PAPER, "server-id=twin");
+        assertTrue(doctor(second).contains("twin was online already"), doctor(second));
+    }
+
+    private static String doctor(Network.Server server) {
+        return new Doctor(server.platform(), server.plugin().connection().orElseThrow()).run().join().toString();
     }
 
     private static String problems(Network.Server server) {

@@ -40,6 +40,8 @@ public final class Network implements AutoCloseable {
     }
 
     public final HubProcess hub = new HubProcess();
+    /** A key as a server has it. */
+    final String key = hub.manage("POST", "/api/manage/keys", Map.of("name", "servers", "scopes", List.of("plugin"))).get("apiKey").getAsString();
     private final List<Server> servers = new ArrayList<>();
 
     public Network() throws IOException, InterruptedException {}
@@ -53,7 +55,7 @@ public final class Network implements AutoCloseable {
     }
 
     Server unconnected(PlatformKind kind, String... config) throws IOException {
-        List<String> lines = new ArrayList<>(List.of("url=" + hub.url(), "key=" + hub.key));
+        List<String> lines = new ArrayList<>(List.of("url=" + hub.url(), "key=" + key));
         lines.addAll(List.of(config));
         return started(new FakePlatform(kind, lines.toArray(String[]::new)));
     }

@@ -87,7 +87,7 @@ class RoutingTest {
     void silentHubDelaysALoginBySecondsOnly() throws Exception {
         try (Network network = new Network(); TcpProxy link = new TcpProxy(network.hub.port)) {
             proxy(network, 1).plugin().stop();
-            FakePlatform platform = new FakePlatform(PlatformKind.VELOCITY, "url=" + link.url(), "key=" + network.hub.key,
+            FakePlatform platform = new FakePlatform(PlatformKind.VELOCITY, "url=" + link.url(), "key=" + network.key,
                     "allow-unverified=true");
             Network.Server proxy = network.started(platform);
             eventually("the lobby is known", () -> platform.servers.size() == 1);

@@ -2,6 +2,7 @@ package networkhub.testing;
 
 import com.google.gson.JsonObject;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +19,8 @@ import networkhub.model.ServerRegistration;
 /** A hub, and what a network's owner does with it. */
 public final class Hub implements AutoCloseable {
     private final HubProcess process = new HubProcess();
+    private final String key = process.manage("POST", "/api/manage/keys", Map.of("name", "servers", "scopes", List.of("plugin")))
+            .get("apiKey").getAsString();
     private final Map<String, ServerRegistration> online = new ConcurrentHashMap<>();
     private final ScheduledExecutorService beats = Executors.newSingleThreadScheduledExecutor();
 
@@ -34,8 +37,9 @@ public final class Hub implements AutoCloseable {
         return process.port;
     }
 
+    /** A key as a server has it. */
     public String key() {
-        return process.key;
+        return key;
     }
 
     public HubClient client() {
