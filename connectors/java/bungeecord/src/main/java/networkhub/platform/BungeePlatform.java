@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -17,6 +18,7 @@ import net.md_5.bungee.api.config.ServerInfo;
 import net.md_5.bungee.api.connection.ProxiedPlayer;
 import net.md_5.bungee.api.event.ServerConnectEvent;
 import net.md_5.bungee.api.plugin.Plugin;
+import networkhub.plugin.Finding;
 import networkhub.plugin.GameAddress;
 import networkhub.plugin.Platform;
 import networkhub.plugin.PlatformKind;
@@ -166,6 +168,16 @@ final class BungeePlatform implements Platform {
     private static boolean isAt(ServerInfo known, GameAddress server) {
         return known.getSocketAddress() instanceof InetSocketAddress address && address.getHostString().equals(server.host())
                 && address.getPort() == server.port();
+    }
+
+    /** The API has no other way to this setting. */
+    @Override
+    @SuppressWarnings("deprecation")
+    public List<Finding> findings() {
+        return List.of(proxy.getConfig().isIpForward()
+                ? Finding.ok("forwarding", "game servers are told who the players are")
+                : Finding.problem("forwarding", "game servers see the proxy's address, and other UUIDs: set ip_forward: true in config.yml, and "
+                        + "settings.bungeecord: true in spigot.yml of the game servers"));
     }
 
     @Override

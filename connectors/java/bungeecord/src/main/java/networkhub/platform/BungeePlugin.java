@@ -13,8 +13,8 @@ public final class BungeePlugin extends Plugin {
     public void onEnable() {
         BungeePlatform platform = new BungeePlatform(this);
         hub = new HubPlugin(platform);
-        getProxy().getPluginManager().registerListener(this, new BungeeListener(this, hub, platform));
         hub.start();
+        getProxy().getPluginManager().registerListener(this, new BungeeListener(this, hub, platform));
         for (HubCommand command : hub.commands()) {
             getProxy().getPluginManager().registerCommand(this, new BungeeCommand(hub, command));
         }

@@ -96,6 +96,8 @@ class BungeeTest {
         assertTrue(findings.contains("ok server's API: has all that the plugin uses"), findings);
         assertTrue(findings.contains("software: BungeeCord test:1.21"), findings);
         assertFalse(findings.contains("problem"), findings);
+        proxy.forwards = false;
+        assertTrue(doctor().contains("problem forwarding: game servers see the proxy's address"));
     }
 
     @Test

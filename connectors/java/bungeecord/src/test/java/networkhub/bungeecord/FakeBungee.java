@@ -45,6 +45,7 @@ import networkhub.testing.Fake;
 final class FakeBungee extends ProxyServer implements AutoCloseable {
     final Map<String, ServerInfo> servers = new ConcurrentHashMap<>();
     final Map<UUID, FakePlayer> players = new ConcurrentHashMap<>();
+    volatile boolean forwards = true;
     final AtomicInteger held = new AtomicInteger();
     final AtomicInteger answered = new AtomicInteger();
     private final Path folder = Files.createTempDirectory("network-hub-bungee");
@@ -211,6 +212,10 @@ final class FakeBungee extends ProxyServer implements AutoCloseable {
 
             Collection<String> getDisabledCommands() {
                 return List.of();
+            }
+
+            boolean isIpForward() {
+                return forwards;
             }
 
             boolean isLogCommands() {

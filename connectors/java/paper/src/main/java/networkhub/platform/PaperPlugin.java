@@ -17,9 +17,9 @@ public final class PaperPlugin extends JavaPlugin {
         hub = new HubPlugin(platform);
         permissions = new PaperPermissions(this, hub);
         platform.use(permissions);
+        hub.start();
         getServer().getMessenger().registerOutgoingPluginChannel(this, PaperPlatform.PROXY_CHANNEL);
         getServer().getPluginManager().registerEvents(new PaperListener(hub, permissions), this);
-        hub.start();
         for (HubCommand command : hub.commands()) {
             getServer().getCommandMap().register("network-hub", new PaperCommand(hub, command));
         }

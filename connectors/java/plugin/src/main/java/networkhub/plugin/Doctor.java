@@ -14,6 +14,7 @@ import networkhub.model.BuildStamp;
 
 /** The self-test, {@code /hub doctor}: everything that has to be right, and what to do about the rest. */
 final class Doctor {
+    static final String LINKS = "server's API";
     private static final long MAX_CLOCK_MS = 5_000;
     /** Precision to which the hub's clock is known. */
     static final long SLACK_MS = 1_000;
@@ -113,10 +114,10 @@ final class Doctor {
 
     private static Finding links() {
         List<String> missing = Links.missing();
-        if (missing == null) return Finding.note("server's API", "not checked, because the plugin does not run from its jar");
+        if (missing == null) return Finding.note(LINKS, "not checked, because the plugin does not run from its jar");
         return missing.isEmpty()
-                ? Finding.ok("server's API", "has all that the plugin uses")
-                : Finding.problem("server's API", "lacks " + String.join("; ", missing) + ". Use a version that the plugin's page names.");
+                ? Finding.ok(LINKS, "has all that the plugin uses")
+                : Finding.problem(LINKS, "lacks " + String.join("; ", missing) + ". Use a version that the plugin's page names.");
     }
 
     private Finding software() {

@@ -55,6 +55,10 @@ public final class HubPlugin {
     public synchronized void start() {
         PluginConfig config = PluginConfig.read(platform.folder(), platform.kind(), environment);
         platform.configured(config);
+        List<String> missing = Links.missing();
+        if (missing != null && !missing.isEmpty()) {
+            platform.log(WARNING, "This version of the server lacks what the plugin uses: " + String.join("; ", missing));
+        }
         if (!config.isComplete()) {
             platform.log(INFO, "Set url and key in " + platform.folder().resolve("config.properties") + ", then /hub reload.");
             return;
@@ -80,7 +84,7 @@ public final class HubPlugin {
             thread.scheduleWithFixedDelay(this::reportDifferences, 1, 1, TimeUnit.DAYS);
         }
         new Doctor(platform, connection).run().thenAccept(findings -> findings.stream()
-                .filter(finding -> finding.level() == Finding.Level.PROBLEM)
+                .filter(finding -> finding.level() == Finding.Level.PROBLEM && !finding.subject().equals(Doctor.LINKS))
                 .forEach(finding -> platform.log(WARNING, finding.subject() + ": " + finding.detail())));
     }
 
@@ -138,7 +142,7 @@ public final class HubPlugin {
     public CompletableFuture<Verdict> preLogin(UUID player, String name, String ip) {
         Connection current = connection;
         if (current == null) return CompletableFuture.completedFuture(Verdict.ALLOWED);
-        CompletableFuture<JoinDecision> decision = current.hub.checkJoin(player, name, ip);
+        CompletableFuture<JoinDecision> decision = current.hub.checkJoin(player, name, isLocal(ip) ? null : ip);
         if (current.observes()) {
             observedLogins.put(player, decision);
             return CompletableFuture.completedFuture(Verdict.ALLOWED);
@@ -147,6 +151,11 @@ public final class HubPlugin {
             if (failure != null) return new Verdict(texts.get(player, "login.not-verified"));
             return verdict(current, player, name, decided);
         });
+    }
+
+    /** An address of this machine is that of a proxy which forwards none: a ban of it would keep everybody out. */
+    private static boolean isLocal(String ip) {
+        return ip != null && (ip.startsWith("127.") || ip.equals("::1") || ip.equals("0:0:0:0:0:0:0:1"));
     }
 
     private Verdict verdict(Connection current, UUID player, String name, JoinDecision decision) {

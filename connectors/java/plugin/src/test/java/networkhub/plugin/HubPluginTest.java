@@ -167,6 +167,16 @@ class HubPluginTest {
     }
 
     @Test
+    void addressOfAProxyIsNotThePlayers() throws Exception {
+        Network.Server server = network.server(PlatformKind.PAPER);
+        server.plugin().preLogin(player, name, "127.0.0.1").join();
+        UUID other = UUID.randomUUID();
+        server.plugin().preLogin(other, "other", "192.0.2.7").join();
+        eventually("the other's address is recorded", () -> network.hub.client().players().ips(other).join().size() == 1);
+        assertEquals(List.of(), network.hub.client().players().ips(player).join());
+    }
+
+    @Test
     void networksOwnTextsReplaceThePlugins() throws Exception {
         Network.Server server = network.server(PlatformKind.PAPER);
         network.hub.manage("PUT", "/api/manage/localization/messages/en/network-hub/command.players-only", Map.of("value", "Nope."));
@@ -196,6 +206,8 @@ class HubPluginTest {
         eventually("all is well", () -> new Doctor(healthy.platform(), healthy.plugin().connection().orElseThrow()).run().join().stream()
                 .noneMatch(finding -> finding.level() == Finding.Level.PROBLEM));
         Network.Server wrongKey = network.started(new FakePlatform(PlatformKind.PAPER, "url=" + network.hub.url(), "key=hub_wrong_key"));
+        Network.Server wrongUrl = network.started(new FakePlatform(PlatformKind.PAPER, "url=hub.example", "key=hub_wrong_key"));
+        assertTrue(wrongUrl.platform().log.get(0).startsWith("The settings are wrong: the hub's address must begin with"));
         Network.Server nobody = network.started(new FakePlatform(PlatformKind.PAPER, "url=http://127.0.0.1:1", "key=hub_wrong_key"));
         assertTrue(problems(wrongKey).contains("key: refused. Check key in config.properties"), problems(wrongKey));
         assertTrue(problems(nobody).contains("hub: not reachable"), problems(nobody));

@@ -30,8 +30,8 @@ public final class VelocityPlugin {
     /** Starts with the proxy. */
     @Subscribe
     public void onStart(ProxyInitializeEvent event) {
-        proxy.getEventManager().register(this, new VelocityListener(hub, platform));
         hub.start();
+        proxy.getEventManager().register(this, new VelocityListener(hub, platform));
         CommandManager manager = proxy.getCommandManager();
         for (HubCommand command : hub.commands()) {
             manager.register(manager.metaBuilder(command.name()).plugin(this).build(), new VelocityCommand(hub, command));
