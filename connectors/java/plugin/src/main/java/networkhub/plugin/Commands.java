@@ -25,11 +25,11 @@ final class Commands {
 
     /** Those that are to be registered; beside other plugins only those that take nothing from them. */
     List<HubCommand> all() {
-        Connection connection = connection();
-        if (connection == null) return List.copyOf(all);
+        PluginConfig config = plugin.config();
+        boolean punishes = config.punishments().orElse(Neighbors.punishments(platform.plugins()).isEmpty());
         return all.stream()
-                .filter(command -> !connection.observes() || command.name().equals("hub"))
-                .filter(command -> connection.hasPunishments || !PunishmentCommands.NAMES.contains(command.name()))
+                .filter(command -> !config.observes() || command.name().equals("hub"))
+                .filter(command -> punishes || !PunishmentCommands.NAMES.contains(command.name()))
                 .toList();
     }
 
@@ -48,6 +48,8 @@ final class Commands {
             answer(sender, "command.denied");
         } else if (connection() == null && !command.name().equals("hub")) {
             answer(sender, "command.unconfigured");
+        } else if (plugin.observes() && !command.name().equals("hub")) {
+            answer(sender, "command.observing");
         } else {
             try {
                 if (!action.run(sender, arguments)) answer(sender, "command.usage", "usage", command.usage());

@@ -31,6 +31,7 @@ public final class HubPlugin {
     private final Texts texts = new Texts();
     private final Map<UUID, CompletableFuture<JoinDecision>> observedLogins = new ConcurrentHashMap<>();
     private final Commands commands;
+    private volatile PluginConfig config;
     private volatile Connection connection;
     private ScheduledExecutorService thread;
 
@@ -53,7 +54,7 @@ public final class HubPlugin {
 
     /** Reads the settings and begins to connect. */
     public synchronized void start() {
-        PluginConfig config = PluginConfig.read(platform.folder(), platform.kind(), environment);
+        config = PluginConfig.read(platform.folder(), platform.kind(), environment);
         platform.configured(config);
         List<String> missing = Links.missing();
         if (missing != null && !missing.isEmpty()) {
@@ -111,6 +112,11 @@ public final class HubPlugin {
         stop();
         start();
         platform.players().keySet().forEach(platform::permissionsChanged);
+    }
+
+    /** The settings as they were read last. */
+    PluginConfig config() {
+        return config;
     }
 
     /** The connection; empty while there is no address or no key. */

@@ -152,6 +152,18 @@ class HubPluginTest {
     }
 
     @Test
+    void commandsOfAPluginThatBeginsToObserveDoNothing() throws Exception {
+        Network.Server server = network.server(PlatformKind.PAPER);
+        HubCommand ban = server.command("ban");
+        java.nio.file.Path file = server.platform().folder().resolve("config.properties");
+        java.nio.file.Files.writeString(file, java.nio.file.Files.readString(file) + "\nmode=observe\n");
+        server.plugin().reload();
+        List<String> answers = new java.util.concurrent.CopyOnWriteArrayList<>();
+        ban.run(server.plugin().console(answers::add), new String[] {name});
+        assertTrue(answers.get(0).contains("only observes"), answers.toString());
+    }
+
+    @Test
     void mutedPlayerCannotChatAndOthersChatOnAllServers() throws Exception {
         Network.Server here = network.server(PlatformKind.PAPER);
         Network.Server there = network.server(PlatformKind.PAPER);
@@ -187,10 +199,12 @@ class HubPluginTest {
     void pluginWithoutKeyIsQuiet() throws Exception {
         FakePlatform platform = new FakePlatform(PlatformKind.VELOCITY);
         java.nio.file.Files.delete(platform.folder().resolve("config.properties"));
+        platform.plugins = Set.of("LiteBans");
         Network.Server server = network.started(platform);
         assertTrue(server.plugin().preLogin(player, name, null).join().isAllowed());
         assertFalse(server.plugin().routes());
         assertNull(server.plugin().status());
+        assertTrue(server.plugin().commands().stream().noneMatch(command -> command.name().equals("ban")), "LiteBans keeps its command");
         assertEquals(1, platform.log.size());
         java.nio.file.Path file = platform.folder().resolve("config.properties");
         String written = java.nio.file.Files.readString(file);
