@@ -32,7 +32,7 @@ import java.util.zip.ZipOutputStream;
 final class PlatformJar {
     private static final int JAVA_17 = 61;
     private static final Pattern OWN = Pattern.compile("(^|\\[L|L)networkhub/");
-    /** What the Java of the server and every server bring along. */
+    /** Classes that every server and its Java bring along. */
     private static final Pattern PROVIDED = Pattern.compile("(\\[+L?)?(java|javax|com/google/gson)/.*|\\[+[ZBCSIJFD]");
     private static final Pattern REFERENCE =
             Pattern.compile("(Methodref|InterfaceMethodref|Fieldref)\\s+\\S+\\s+// (\\S+)\\.\"?([^\\s\"]+?)\"?:(\\S+)$");

@@ -11,7 +11,7 @@ public abstract class JavaPlugin implements Plugin {
     private File folder;
     private Logger logger;
 
-    /** What the server does before it enables a plugin; not a part of the API. */
+    /** Work of the server before it enables a plugin; not a part of the API. */
     public void init(Server server, File folder, Logger logger) {
         this.server = server;
         this.folder = folder;

@@ -9,7 +9,7 @@ package networkhub.plugin;
 public record Finding(Level level, String subject, String detail) {
     /** Weight of a finding. */
     public enum Level {
-        /** As it should be. */
+        /** All is well. */
         OK("<green>ok</green>"),
         /** Worth knowing. */
         NOTE("<yellow>note</yellow>"),

@@ -55,7 +55,7 @@ final class FakeVelocity implements AutoCloseable {
     final Map<String, Command> commands = new ConcurrentHashMap<>();
     final List<String> log = new CopyOnWriteArrayList<>();
     final Path folder;
-    /** How often the tasks of events were resumed, in all and wrongly. */
+    /** Tasks that events began, and times that one was resumed. */
     final AtomicInteger tasks = new AtomicInteger();
     final AtomicInteger resumed = new AtomicInteger();
     private final List<Object> listeners = new ArrayList<>();
