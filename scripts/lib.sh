@@ -56,6 +56,29 @@ need_junit() {
   [ -f /usr/share/java/junit-jupiter-engine.jar ] || install_packages junit5
 }
 
+# The class path of JUnit's console.
+junit_classpath() {
+  local jars=/usr/share/java
+  printf "$jars/%s.jar\n" junit-jupiter-api junit-jupiter-engine junit-platform-commons junit-platform-console junit-platform-engine \
+    junit-platform-launcher junit-platform-reporting opentest4j opentest4j-reporting-events opentest4j-reporting-schema \
+    apiguardian-api picocli | paste -sd:
+}
+
+# Prints the folder of the libraries that the jars for server software are compiled and tested with, fetched once, beside the build. They
+# are those of connectors/java/libraries, by version and hash.
+java_libraries() {
+  local folder list=connectors/java/libraries
+  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/java-libraries")
+  echo "$folder"
+  if (cd "$folder" && sha256sum --check --strict --status -) <"$list/SHA256SUMS" 2>/dev/null; then return; fi
+  if ! command -v mvn >/dev/null; then install_packages maven >&2; fi
+  echo "fetching the libraries of $list" >&2
+  # Joined, because a shell in $(…) does not end at an error.
+  rm -rf "$folder" && mkdir -p "$folder" &&
+    mvn --batch-mode --quiet -Dstyle.color=never --file "$list/pom.xml" dependency:copy-dependencies -DoutputDirectory="$folder" >&2 &&
+    (cd "$folder" && sha256sum --check --strict --quiet -) <"$list/SHA256SUMS" >&2
+}
+
 # The pages' commands read answers with it.
 need_jq() {
   command -v jq >/dev/null || install_packages jq

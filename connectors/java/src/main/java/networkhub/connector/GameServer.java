@@ -9,13 +9,21 @@ import networkhub.model.SignedTransferCommand;
 /**
  * A game server or proxy, as the hub needs it; the only interface that a plugin implements.
  *
- * <p><b>Threads.</b> {@link #runOnMainThread} is called on the connector's thread and must return at once. All other methods are
- * called through it, so on the server's main thread, where a plugin may touch the game. Whatever they throw is reported to
+ * <p><b>Threads.</b> {@link #runOnMainThread} is called on the connector's thread and must return at once, as is {@link #runFor}. All other
+ * methods are called through one of the two, so where a plugin may touch the game or the player. Whatever they throw is reported to
  * the hub or logged; it stops nothing.
  */
 public interface GameServer extends Executor {
     /** Hands a task to the main thread, to run there soon: on Paper the scheduler's {@code runTask}. */
     void runOnMainThread(Runnable task);
+
+    /**
+     * Hands a task that concerns one player to the thread that may touch them, where that is not the main thread: on Folia the player's
+     * scheduler. The task is dropped if they left.
+     */
+    default void runFor(UUID player, Runnable task) {
+        runOnMainThread(task);
+    }
 
     /**
      * Sends a player of this server to another one. The command is verified: it is signed, not expired, not used before, and

@@ -32,6 +32,7 @@ import networkhub.model.PlayerAddress;
 import networkhub.model.Punishment;
 import networkhub.model.PunishmentKind;
 import networkhub.model.ServerRegistration;
+import networkhub.model.ServerRole;
 import networkhub.model.ServerSession;
 import networkhub.model.SignedTransferCommand;
 import networkhub.model.TransferOutcome;
@@ -81,6 +82,7 @@ public final class HubConnector {
     private volatile long streamLostAt = System.nanoTime();
     private volatile HubException streamError;
     private boolean hasOldHub;
+    private final boolean isProxy;
 
     /** Use {@link ConnectorOptions#connector}. */
     HubConnector(ConnectorOptions options) {
@@ -88,6 +90,7 @@ public final class HubConnector {
         client = options.client;
         game = options.game;
         info = options.info;
+        isProxy = info.role() == ServerRole.PROXY;
         thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread made = new Thread(task, "hub-connector");
             made.setDaemon(true);
@@ -205,11 +208,14 @@ public final class HubConnector {
         return isKnown || options.allowUnverified ? JoinDecision.allow(null) : JoinDecision.notVerified();
     }
 
-    /** A player is on this server now. Tell of everybody who is online already when the connector starts, too. */
+    /**
+     * A player is on this server now. Tell of everybody who is online already when the connector starts, too. A proxy's connector keeps it
+     * to itself, because the game servers report their players.
+     */
     public void playerJoined(UUID player, String name) {
         run(() -> {
             online.add(player);
-            session.add(PlayerChange.join(player, name));
+            if (!isProxy) session.add(PlayerChange.join(player, name));
             // Something may have changed since they were checked, if they were.
             if (!punishments.isCurrent(player, null)) punishmentRefresh.add(player);
             punishments.ban(player).ifPresent(ban -> kick(player, ban));
@@ -227,7 +233,7 @@ public final class HubConnector {
     public void playerLeft(UUID player) {
         run(() -> {
             online.remove(player);
-            session.add(PlayerChange.leave(player));
+            if (!isProxy) session.add(PlayerChange.leave(player));
         });
     }
 
@@ -341,7 +347,7 @@ public final class HubConnector {
     }
 
     private void kick(UUID player, Punishment reason) {
-        if (online.contains(player)) game.runOnMainThread(() -> game.kickPlayer(player, reason));
+        if (online.contains(player)) game.runFor(player, () -> game.kickPlayer(player, reason));
     }
 
     private void read(CachedConfig config) {

@@ -2,13 +2,16 @@ package networkhub.connector;
 
 import com.google.gson.JsonElement;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import networkhub.HubClient;
 import networkhub.PermissionsApi;
 import networkhub.model.EffectivePermissions;
@@ -24,6 +27,7 @@ public final class PermissionCache {
     private record Entry(Map<String, Boolean> nodes, EffectivePermissions answer, String etag, long askedAtNanos) {}
 
     private final Map<UUID, Entry> entries = new ConcurrentHashMap<>();
+    private final List<Consumer<UUID>> listeners = new CopyOnWriteArrayList<>();
     private final HubClient client;
     private final String context;
     /** Time of the last announced change. */
@@ -58,11 +62,17 @@ public final class PermissionCache {
         return entry == null ? null : entry.answer;
     }
 
+    /** Calls this with each player whose permissions were read and are others than before, on any thread. */
+    public void onChange(Consumer<UUID> listener) {
+        listeners.add(listener);
+    }
+
     /** An answer to a question that was asked at this time. */
     void put(UUID player, EffectivePermissions answer, String etag, long askedAtNanos) {
         Map<String, Boolean> nodes = new HashMap<>();
         answer.permissions().forEach((node, value) -> nodes.put(node.toLowerCase(Locale.ROOT), value));
-        entries.put(player, new Entry(nodes, answer, etag, askedAtNanos));
+        Entry before = entries.put(player, new Entry(nodes, answer, etag, askedAtNanos));
+        if (before == null || !before.nodes.equals(nodes)) listeners.forEach(listener -> listener.accept(player));
     }
 
     CompletableFuture<Void> refresh(UUID player) {

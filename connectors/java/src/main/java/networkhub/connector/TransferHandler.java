@@ -48,7 +48,7 @@ final class TransferHandler {
         } else if (!isHere.test(command.playerUuid())) {
             fail(command, "The player is not on this server.");
         } else {
-            game.runOnMainThread(() -> {
+            game.runFor(command.playerUuid(), () -> {
                 try {
                     game.transferPlayer(command.playerUuid(), command);
                 } catch (RuntimeException failure) {

@@ -1,0 +1,8 @@
+// Compile-only declaration of a part of Paper's API, written for this project; never in a jar.
+package io.papermc.paper.threadedregions.scheduler;
+
+import org.bukkit.plugin.Plugin;
+
+public interface EntityScheduler {
+    boolean execute(Plugin plugin, Runnable task, Runnable retired, long delay);
+}

@@ -1,0 +1,6 @@
+// Compile-only declaration of a part of Paper's API, written for this project; never in a jar.
+package org.bukkit.command;
+
+public interface CommandMap {
+    boolean register(String prefix, Command command);
+}

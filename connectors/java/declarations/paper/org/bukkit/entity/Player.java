@@ -1,0 +1,14 @@
+// Compile-only declaration of a part of Paper's API, written for this project; never in a jar.
+package org.bukkit.entity;
+
+import java.util.UUID;
+import net.kyori.adventure.text.Component;
+import org.bukkit.plugin.messaging.PluginMessageRecipient;
+
+public interface Player extends Entity, PluginMessageRecipient {
+    UUID getUniqueId();
+
+    void kick(Component message);
+
+    void updateCommands();
+}

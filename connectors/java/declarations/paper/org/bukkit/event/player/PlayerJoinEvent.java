@@ -1,0 +1,10 @@
+// Compile-only declaration of a part of Paper's API, written for this project; never in a jar.
+package org.bukkit.event.player;
+
+import org.bukkit.entity.Player;
+
+public class PlayerJoinEvent extends PlayerEvent {
+    public PlayerJoinEvent(Player player) {
+        super(player);
+    }
+}

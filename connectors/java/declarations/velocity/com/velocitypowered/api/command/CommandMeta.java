@@ -1,0 +1,10 @@
+// Compile-only declaration of a part of Velocity's API, written for this project; never in a jar.
+package com.velocitypowered.api.command;
+
+public interface CommandMeta {
+    interface Builder {
+        Builder plugin(Object plugin);
+
+        CommandMeta build();
+    }
+}

@@ -1,0 +1,8 @@
+// Compile-only declaration of a part of Velocity's API, written for this project; never in a jar.
+package com.velocitypowered.api.event;
+
+public interface Continuation {
+    void resume();
+
+    void resumeWithException(Throwable failure);
+}

@@ -1,0 +1,4 @@
+// Compile-only declaration of a part of Velocity's API, written for this project; never in a jar.
+package com.velocitypowered.api.event.proxy;
+
+public final class ProxyShutdownEvent {}

@@ -1,0 +1,8 @@
+// Compile-only declaration of a part of Velocity's API, written for this project; never in a jar.
+package com.velocitypowered.api.plugin;
+
+import java.util.Collection;
+
+public interface PluginManager {
+    Collection<PluginContainer> getPlugins();
+}

@@ -1,0 +1,6 @@
+// Compile-only declaration of a part of Velocity's API, written for this project; never in a jar.
+package com.velocitypowered.api.proxy.server;
+
+public interface RegisteredServer {
+    ServerInfo getServerInfo();
+}

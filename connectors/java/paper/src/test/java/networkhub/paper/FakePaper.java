@@ -1,0 +1,316 @@
+package networkhub.paper;
+
+import io.papermc.paper.threadedregions.scheduler.EntityScheduler;
+import io.papermc.paper.threadedregions.scheduler.GlobalRegionScheduler;
+import java.io.ByteArrayInputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.InetAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.logging.Logger;
+import net.kyori.adventure.text.Component;
+import net.kyori.adventure.text.serializer.plain.PlainTextComponentSerializer;
+import networkhub.paper.platform.PaperPlugin;
+import networkhub.testing.Fake;
+import org.bukkit.Server;
+import org.bukkit.command.Command;
+import org.bukkit.command.CommandMap;
+import org.bukkit.command.CommandSender;
+import org.bukkit.entity.Player;
+import org.bukkit.event.Cancellable;
+import org.bukkit.event.Event;
+import org.bukkit.event.EventHandler;
+import org.bukkit.event.Listener;
+import org.bukkit.event.player.AsyncPlayerPreLoginEvent;
+import org.bukkit.event.player.PlayerJoinEvent;
+import org.bukkit.event.player.PlayerQuitEvent;
+import org.bukkit.permissions.Permission;
+import org.bukkit.permissions.PermissionAttachment;
+import org.bukkit.permissions.PermissionDefault;
+import org.bukkit.plugin.Plugin;
+import org.bukkit.plugin.PluginManager;
+import org.bukkit.plugin.messaging.Messenger;
+
+/** A Paper or Folia with the plugin, made of the declarations. It fails where a player is touched on a wrong thread. */
+final class FakePaper implements AutoCloseable {
+    final Map<UUID, FakePlayer> players = new ConcurrentHashMap<>();
+    final Map<String, Command> commands = new ConcurrentHashMap<>();
+    final Map<String, Permission> permissions = new ConcurrentHashMap<>();
+    final List<String> broadcasts = new CopyOnWriteArrayList<>();
+    final List<String> wrongThreads = new CopyOnWriteArrayList<>();
+    private final Set<Listener> listeners = new CopyOnWriteArraySet<>();
+    private final boolean isFolia;
+    private final ExecutorService main = thread("main");
+    private final PaperPlugin plugin = new PaperPlugin();
+
+    FakePaper(boolean isFolia, boolean isProxied, String... config) throws Exception {
+        this.isFolia = isFolia;
+        Path root = Files.createTempDirectory("network-hub-paper");
+        Path folder = Files.createDirectories(root.resolve("plugins/NetworkHub"));
+        Files.write(folder.resolve("config.properties"), List.of(config));
+        Files.createDirectories(root.resolve("config"));
+        Files.writeString(root.resolve("spigot.yml"), "settings:\n  bungeecord: false\n  other: true\n");
+        Files.writeString(root.resolve("config/paper-global.yml"),
+                "proxies:\n  bungee-cord:\n    online-mode: true\n  velocity:\n    # comment\n    enabled: " + isProxied + "\n    online-mode: true\n");
+        permissions.put("kit.gold", new Permission("kit.gold", PermissionDefault.FALSE, Map.of()));
+        permissions.put("kit.iron", new Permission("kit.iron", PermissionDefault.FALSE, Map.of()));
+        plugin.init(Fake.of(Server.class, new ServerCalls()), folder.toFile(), Logger.getLogger("paper"));
+        plugin.onEnable();
+    }
+
+    private static ExecutorService thread(String name) {
+        return Executors.newSingleThreadExecutor(task -> {
+            Thread made = new Thread(task, name);
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    /** Fires an event on the caller's thread, in the order of the priorities. */
+    void fire(Event event) throws Exception {
+        record Handler(Listener listener, Method method) {}
+        List<Handler> handlers = new ArrayList<>();
+        for (Listener listener : listeners) {
+            for (Method method : listener.getClass().getMethods()) {
+                boolean isHandler = method.isAnnotationPresent(EventHandler.class) && method.getParameterTypes()[0] == event.getClass();
+                if (isHandler) handlers.add(new Handler(listener, method));
+            }
+        }
+        handlers.sort(Comparator.comparing(handler -> handler.method.getAnnotation(EventHandler.class).priority()));
+        for (Handler handler : handlers) {
+            boolean isIgnored = handler.method.getAnnotation(EventHandler.class).ignoreCancelled()
+                    && event instanceof Cancellable cancellable && cancellable.isCancelled();
+            if (!isIgnored) handler.method.invoke(handler.listener, event);
+        }
+    }
+
+    /** Lets a player log in and join; returns the reason why they may not, or null. */
+    String join(FakePlayer player) throws Exception {
+        AsyncPlayerPreLoginEvent login = new AsyncPlayerPreLoginEvent(player.name, InetAddress.getLoopbackAddress(), player.uuid);
+        fire(login);
+        if (login.getLoginResult() != AsyncPlayerPreLoginEvent.Result.ALLOWED) return text(login.kickMessage());
+        players.put(player.uuid, player);
+        player.on(() -> fire(new PlayerJoinEvent(player.api)));
+        return null;
+    }
+
+    void quit(FakePlayer player) throws Exception {
+        player.on(() -> fire(new PlayerQuitEvent(player.api)));
+        players.remove(player.uuid);
+    }
+
+    static String text(Component component) {
+        return PlainTextComponentSerializer.plainText().serialize(component);
+    }
+
+    @Override
+    public void close() {
+        plugin.onDisable();
+        main.shutdownNow();
+        players.values().forEach(player -> player.own.shutdownNow());
+    }
+
+    /** A disabled plugin is enabled again, as by a plugin manager. */
+    void enableAgain() {
+        plugin.onDisable();
+        listeners.clear();
+        plugin.onEnable();
+    }
+
+    /** A task of a test. */
+    interface Task {
+        void run() throws Exception;
+    }
+
+    /** A player, and what they saw. */
+    final class FakePlayer {
+        final UUID uuid = UUID.randomUUID();
+        final String name;
+        final Player api = Fake.of(Player.class, this);
+        final List<String> texts = new CopyOnWriteArrayList<>();
+        final List<PermissionAttachment> attachments = new CopyOnWriteArrayList<>();
+        volatile String kicked;
+        volatile String sentTo;
+        volatile int updates;
+        private final ExecutorService own;
+
+        FakePlayer(String name) {
+            this.name = name;
+            own = isFolia ? thread("region of " + name) : main;
+        }
+
+        void on(Task task) throws Exception {
+            own.submit(() -> {
+                task.run();
+                return null;
+            }).get(10, TimeUnit.SECONDS);
+        }
+
+        private void check(String what) {
+            String expected = isFolia ? "region of " + name : "main";
+            if (!Thread.currentThread().getName().equals(expected)) wrongThreads.add(what + " on " + Thread.currentThread().getName());
+        }
+
+        UUID getUniqueId() {
+            return uuid;
+        }
+
+        String getName() {
+            return name;
+        }
+
+        void sendMessage(Component message) {
+            texts.add(text(message));
+        }
+
+        void kick(Component message) {
+            check("kick");
+            kicked = text(message);
+        }
+
+        void updateCommands() {
+            check("updateCommands");
+            updates++;
+        }
+
+        PermissionAttachment addAttachment(Plugin owner) {
+            check("addAttachment");
+            PermissionAttachment made = new PermissionAttachment();
+            attachments.add(made);
+            return made;
+        }
+
+        boolean hasPermission(String node) {
+            Map<String, Boolean> effective = new LinkedHashMap<>();
+            for (PermissionAttachment attachment : attachments) {
+                attachment.getPermissions().forEach((name, value) -> {
+                    Permission known = permissions.get(name);
+                    if (value && known != null) effective.putAll(known.getChildren());
+                    effective.put(name, value);
+                });
+            }
+            return effective.getOrDefault(node, false);
+        }
+
+        void sendPluginMessage(Plugin source, String channel, byte[] message) throws IOException {
+            check("sendPluginMessage");
+            DataInputStream in = new DataInputStream(new ByteArrayInputStream(message));
+            sentTo = channel + " " + in.readUTF() + " " + in.readUTF();
+        }
+
+        EntityScheduler getScheduler() {
+            return (owner, task, retired, delay) -> {
+                own.execute(task);
+                return true;
+            };
+        }
+    }
+
+    private final class ServerCalls {
+        String getName() {
+            return isFolia ? "Folia" : "Paper";
+        }
+
+        String getMinecraftVersion() {
+            return "1.21.8";
+        }
+
+        int getPort() {
+            return 25_565;
+        }
+
+        int getMaxPlayers() {
+            return 50;
+        }
+
+        boolean getOnlineMode() {
+            return false;
+        }
+
+        Collection<? extends Player> getOnlinePlayers() {
+            return players.values().stream().map(player -> player.api).toList();
+        }
+
+        Player getPlayer(UUID uuid) {
+            FakePlayer player = players.get(uuid);
+            return player == null ? null : player.api;
+        }
+
+        void sendMessage(Component message) {
+            broadcasts.add(text(message));
+        }
+
+        PluginManager getPluginManager() {
+            return Fake.of(PluginManager.class, new ManagerCalls());
+        }
+
+        Messenger getMessenger() {
+            return Fake.of(Messenger.class, new Object() {
+                void registerOutgoingPluginChannel(Plugin owner, String channel) {}
+
+                void unregisterOutgoingPluginChannel(Plugin owner) {}
+            });
+        }
+
+        CommandMap getCommandMap() {
+            return (prefix, command) -> commands.put(command.getName(), command) == null;
+        }
+
+        GlobalRegionScheduler getGlobalRegionScheduler() {
+            return (owner, task) -> main.execute(task);
+        }
+
+        CommandSender createCommandSender(Consumer<? super Component> feedback) {
+            return Fake.of(CommandSender.class, new Object() {
+                void sendMessage(Component message) {
+                    feedback.accept(message);
+                }
+            });
+        }
+
+        boolean dispatchCommand(CommandSender sender, String command) {
+            if (!Thread.currentThread().getName().equals("main")) wrongThreads.add("dispatchCommand");
+            sender.sendMessage(Component.text("ran " + command));
+            return !command.equals("nothing");
+        }
+    }
+
+    private final class ManagerCalls {
+        Plugin[] getPlugins() {
+            return new Plugin[] {plugin};
+        }
+
+        void registerEvents(Listener listener, Plugin owner) {
+            listeners.add(listener);
+        }
+
+        void addPermission(Permission permission) {
+            if (permissions.putIfAbsent(permission.getName(), permission) != null) throw new IllegalArgumentException("defined already");
+        }
+
+        void removePermission(String name) {
+            permissions.remove(name);
+        }
+
+        Set<Permission> getPermissions() {
+            return Set.copyOf(permissions.values());
+        }
+    }
+}

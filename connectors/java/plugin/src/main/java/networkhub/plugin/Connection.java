@@ -1,0 +1,176 @@
+package networkhub.plugin;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import networkhub.HubClient;
+import networkhub.connector.ConnectorOptions;
+import networkhub.connector.GameServer;
+import networkhub.connector.HubConnector;
+import networkhub.model.ChatMessage;
+import networkhub.model.Punishment;
+import networkhub.model.PunishmentKind;
+import networkhub.model.ServerRegistration;
+import networkhub.model.ServerRole;
+import networkhub.model.SignedTransferCommand;
+
+/** The plugin while it has an address and a key: the connector, and what the hub orders. */
+final class Connection implements GameServer {
+    private final Platform platform;
+    private final Texts texts;
+    final PluginConfig config;
+    final HubConnector hub;
+    final Settings settings;
+    final ServerDirectory servers;
+    final Router router;
+    final Observer observer = new Observer();
+    /** Time of the start, in milliseconds by this machine's clock. */
+    final long startedAt = System.currentTimeMillis();
+    /** True if the hub answers permissions. */
+    final boolean hasPermissions;
+    /** True if bans and mutes of the hub are enforced. */
+    final boolean hasPunishments;
+
+    Connection(Platform platform, Texts texts, PluginConfig config, ScheduledExecutorService thread) {
+        this.platform = platform;
+        this.texts = texts;
+        this.config = config;
+        hasPermissions = !config.observes()
+                && config.permissions().orElse(Neighbors.permissions(platform.plugins()).isEmpty());
+        hasPunishments = !config.observes()
+                && config.punishments().orElse(Neighbors.punishments(platform.plugins()).isEmpty());
+        hub = options().connector();
+        texts.use(hub);
+        settings = new Settings(hub);
+        servers = new ServerDirectory(hub, thread, platform.folder().resolve("servers.json"), this::serversChanged);
+        router = new Router(hub.client(), settings, servers, texts);
+        hub.on("PUNISHMENT", event -> {
+            if ("CREATED".equals(event.text("action"))) {
+                tell(HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class));
+            }
+        });
+        hub.permissions().onChange(this::permissionsChanged);
+    }
+
+    private ConnectorOptions options() {
+        boolean isProxy = platform.kind().isProxy();
+        ServerRegistration info = ServerRegistration.builder()
+                .serverId(config.serverId())
+                .serverType(config.type())
+                .role(isProxy ? ServerRole.PROXY : ServerRole.GAME)
+                .gameType("MINECRAFT")
+                .host(config.host())
+                .port(platform.port())
+                .maxPlayers(platform.maxPlayers())
+                .platformName(platform.kind().title())
+                .platformVersion(platform.version())
+                .pluginVersion(HubPlugin.version())
+                .build();
+        ConnectorOptions options = HubConnector.builder(HubClient.create(config.url(), config.key()), info, this)
+                .events("SERVER_ONLINE", "SERVER_OFFLINE")
+                .gameType("MINECRAFT")
+                .defaultLocale("en")
+                .joinTimeout(Duration.ofSeconds(4));
+        Texts.DEFAULTS.forEach((locale, entries) -> options.messages(Texts.NAMESPACE, locale, entries));
+        if (!isProxy) options.permissionContext("server=" + config.type());
+        if (config.allowUnverified()) options.allowUnverified();
+        return options;
+    }
+
+    void start() {
+        hub.start();
+        servers.start();
+        platform.players().forEach(hub::playerJoined);
+    }
+
+    /** Completes within some seconds, when the hub knows that the server is offline or does not answer. */
+    CompletableFuture<Void> stop() {
+        return hub.stop();
+    }
+
+    boolean observes() {
+        return config.observes();
+    }
+
+    private void serversChanged(List<GameAddress> found) {
+        if (!observes()) platform.serversChanged(found);
+    }
+
+    private void permissionsChanged(UUID player) {
+        if (!platform.players().containsKey(player)) return;
+        if (hasPermissions) platform.permissionsChanged(player);
+        if (observes()) comparePermissions(player);
+    }
+
+    /** Compares the permissions that the hub knows with the server's. */
+    void comparePermissions(UUID player) {
+        var known = hub.permissions().get(player);
+        String name = platform.players().get(player);
+        if (known == null || name == null) return;
+        platform.executeFor(player, () -> known.permissions().forEach((node, value) -> {
+            if (node.contains("*") || node.startsWith("group.")) return;
+            observer.compared(1);
+            boolean allowed = platform.hasPermission(player, node);
+            if (allowed == value) return;
+            observer.differs(value ? Observer.Difference.HUB_ALLOWS : Observer.Difference.HUB_DENIES, name + " " + node);
+        }));
+    }
+
+    /** Tells a player of a warning or a mute; the game servers do. */
+    private void tell(Punishment punishment) {
+        if (!hasPunishments || !platform.kind().can(Capability.MUTES)) return;
+        boolean isMute = punishment.type() == PunishmentKind.MUTE;
+        if (!isMute && punishment.type() != PunishmentKind.WARN) return;
+        platform.players().forEach((player, name) -> {
+            boolean isTheirs = player.equals(punishment.playerUuid())
+                    || punishment.playerUuid() == null && name.equalsIgnoreCase(punishment.playerName());
+            if (!isTheirs) return;
+            Punished punished = new Punished(texts, player, punishment);
+            platform.send(player, punished.text(isMute ? "punished.mute" : "punished.warn"));
+        });
+    }
+
+    @Override
+    public void runOnMainThread(Runnable task) {
+        platform.execute(task);
+    }
+
+    @Override
+    public void runFor(UUID player, Runnable task) {
+        platform.executeFor(player, task);
+    }
+
+    @Override
+    public void transferPlayer(UUID player, SignedTransferCommand command) {
+        refuseWhileObserving();
+        platform.connect(player, new GameAddress(command.targetServerId(), "", command.host(), command.port(), 0, 0, true));
+    }
+
+    @Override
+    public void kickPlayer(UUID player, Punishment reason) {
+        if (observes()) observer.differs(Observer.Difference.HUB_KICKS, String.valueOf(platform.players().get(player)));
+        if (!hasPunishments) return;
+        boolean isBan = reason.type() == PunishmentKind.BAN;
+        platform.kick(player, new Punished(texts, player, reason).text(isBan ? "login.banned" : "login.kicked"));
+    }
+
+    @Override
+    public void showChat(ChatMessage message) {
+        if (observes() || !platform.kind().can(Capability.CHAT) || !settings.isChatShared()) return;
+        String rank = message.rank() == null || message.rank().isBlank() ? "" : texts.get(null, "chat.rank", "rank", message.rank());
+        platform.broadcast(texts.get(null, "chat.line", "rank", new Texts.Part(rank), "player", message.playerName(), "message",
+                message.message()));
+    }
+
+    @Override
+    public String runCommand(String command) {
+        refuseWhileObserving();
+        return platform.runCommand(command);
+    }
+
+    private void refuseWhileObserving() {
+        if (observes()) throw new IllegalStateException("The server only observes: mode=observe in its config.properties.");
+    }
+}

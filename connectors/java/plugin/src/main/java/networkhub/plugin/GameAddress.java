@@ -1,0 +1,14 @@
+package networkhub.plugin;
+
+/**
+ * A game server of the network.
+ *
+ * @param id its id at the hub, and its name on a proxy
+ * @param maxPlayers maximum number of players; 0: no limit
+ */
+public record GameAddress(String id, String type, String host, int port, int players, int maxPlayers, boolean joinable) {
+    /** True if it is at the same address under the same id. */
+    public boolean isSamePlace(GameAddress other) {
+        return id.equals(other.id) && host.equals(other.host) && port == other.port;
+    }
+}
