@@ -2,6 +2,7 @@
 
 use std::process::{Command, Stdio};
 
+use hub::http_client;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
@@ -66,19 +67,24 @@ async fn a_copy_of_the_database_does_not_join_the_bus_before_it_is_separated() {
         format!("INSERT INTO hub_identity (one, cluster_id, has_blob_mark, sole_until) VALUES (1, '{id}', FALSE, 0)");
     connection.execute(AssertSqlSafe(insert)).await.unwrap();
     let address = format!("127.0.0.1:{}", free_port());
-    let serve = || hub(&["serve", "--bus", &fleet.bus(), "--listen", &address]);
+    let blobs = folder.path().join("blobs").display().to_string();
+    let serve = || hub(&["serve", "--bus", &fleet.bus(), "--blobs", &blobs, "--listen", &address]);
     let output = serve().output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("hub cluster separate"), "{said}");
     assert!(hub(&["cluster", "separate"]).output().unwrap().status.success());
     let _separated = Daemon(serve().stdout(Stdio::null()).spawn().unwrap());
     let url = format!("http://{address}/readyz");
-    wait_until(async || reqwest::get(&url).await.is_ok_and(|answer| answer.status() == 200)).await;
+    wait_until(async || get(&url).await.is_ok_and(|answer| answer.status() == 200)).await;
     fleet.wait_until_ready().await;
 }
 
+async fn get(url: &str) -> reqwest::Result<reqwest::Response> {
+    http_client::client().unwrap().get(url).send().await
+}
+
 async fn lacks(address: &str) -> Value {
-    let Ok(answer) = reqwest::get(format!("http://{address}/readyz")).await else { return Value::Null };
+    let Ok(answer) = get(&format!("http://{address}/readyz")).await else { return Value::Null };
     answer.json::<Value>().await.unwrap()["lacks"].clone()
 }
 
@@ -92,10 +98,10 @@ async fn a_node_that_starts_in_an_outage_waits() {
     fleet.stop_nats();
     let waiting = fleet.spawn_node(2, &[]);
     wait_until(async || lacks(&address).await == json!(["bus"])).await;
-    let answer = reqwest::get(format!("http://{address}/api/plugin/servers")).await.unwrap();
+    let answer = get(&format!("http://{address}/api/plugin/servers")).await.unwrap();
     assert_eq!(answer.status(), 503);
     assert_eq!(answer.json::<Value>().await.unwrap()["code"], "starting");
-    assert_eq!(reqwest::get(format!("http://{address}/healthz")).await.unwrap().status(), 200);
+    assert_eq!(get(&format!("http://{address}/healthz")).await.unwrap().status(), 200);
     fleet.restart_nats().await;
     fleet.adopt(2, waiting);
     fleet.wait_until_ready().await;
