@@ -869,6 +869,7 @@ CREATE TABLE persons (
     password_hash  TEXT,
     is_operator    BOOLEAN          NOT NULL,
     -- Second factor, in effect once its first code was checked.
+    -- Sealed by a key that is not in the database.
     totp_secret    BYTEA,
     totp_confirmed BOOLEAN          NOT NULL,
     -- Its last step that was used.
@@ -888,6 +889,19 @@ CREATE TABLE person_sessions (
 );
 CREATE INDEX person_sessions_by_person ON person_sessions (person_id, created_at);
 CREATE INDEX person_sessions_by_end ON person_sessions (expires_at);
+
+-- People whom an OpenID provider has identified and who still need a code of the second factor.
+CREATE TABLE pending_sign_ins (
+    -- Of the browser's token, which is not stored.
+    sha256            BYTEA            NOT NULL PRIMARY KEY,
+    subject           TEXT             NOT NULL,
+    email             TEXT             NOT NULL,
+    name              TEXT             NOT NULL,
+    -- Of the invitation's token, if the sign-in accepts one.
+    invitation_sha256 BYTEA,
+    expires_at        BIGINT           NOT NULL
+);
+CREATE INDEX pending_sign_ins_by_end ON pending_sign_ins (expires_at);
 
 -- Recovery codes that stand in for the second factor, once each.
 CREATE TABLE person_recovery_codes (
@@ -1184,7 +1198,7 @@ CREATE TABLE shard_leases (
     PRIMARY KEY (shard)
 );
 
--- Secrets of the hub, the same for all nodes.
+-- Secrets of the hub, the same for all nodes, sealed by a key that is not in the database.
 CREATE TABLE hub_secrets (
     purpose TEXT NOT NULL PRIMARY KEY,
     secret  TEXT NOT NULL

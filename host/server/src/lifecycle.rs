@@ -27,7 +27,7 @@ use crate::people::People;
 use crate::players::PlayerRegions;
 use crate::presence::{Hooks, Presence};
 use crate::response_budget::ResponseBudget;
-use crate::secrets::HubSecrets;
+use crate::secrets::{HubSecrets, open_key};
 use crate::usage_counters::UsageCounters;
 use crate::waitlist::Waitlist;
 use crate::webhooks::Webhooks;
@@ -63,7 +63,8 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     archive::backup::refuse_incomplete(&db).await?;
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids).await?;
-    let states = states(&settings, &ids, &db, shards)?;
+    let secrets = HubSecrets::new(open_key(&settings, &db).await?);
+    let states = states(&settings, &ids, &db, shards, secrets)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
     cluster::start(&app, NETWORK_STATES).await?;
     auth::start(&app);
@@ -91,13 +92,19 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
 }
 
 /// The initial state of each component.
-fn states(settings: &Settings, ids: &Ids, db: &Db, shards: ShardRegistry) -> anyhow::Result<States> {
+fn states(
+    settings: &Settings,
+    ids: &Ids,
+    db: &Db,
+    shards: ShardRegistry,
+    secrets: HubSecrets,
+) -> anyhow::Result<States> {
     let mut states = States::default();
     states.insert(Presence::new(!shards.is_single_node()));
     states.insert(Hooks(&presence_hooks::ComponentHooks));
     states.insert(shards);
     states.insert(Connections::of(settings));
-    states.insert(HubSecrets::default());
+    states.insert(secrets);
     states.insert(MetricRecorder::new(settings.metrics.is_some())?);
     states.insert(Monitoring::default());
     states.insert(UsageCounters::default());

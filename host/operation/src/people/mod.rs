@@ -4,7 +4,7 @@
 //! passwords are hashed on separate threads, few at a time; wrong ones are counted by account, known or not, and by
 //! address; answers do not reveal the existence of accounts; no one grants a role above their own; a password reset
 //! ends all sessions.
-//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which
+//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `pending_sign_ins`, `sign_in_failures`, which
 //! belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
 //! callers.
 

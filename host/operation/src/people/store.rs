@@ -6,6 +6,7 @@ use hub_db::{Db, Error, Executor, Tx};
 use crate::auth::{OPERATOR_NETWORK, Role, SessionToken};
 use crate::clock::Millis;
 use crate::people::model::{ADDRESS_TTL, LinkKind, LinkRow, MemberRow, MembershipRow, PersonRow};
+use crate::people::openid::{Identity, Pending};
 use crate::values::NetworkId;
 
 macro_rules! select_person {
@@ -229,6 +230,41 @@ pub(super) async fn end_sessions(tx: &mut Tx, person: &str, but: Option<&str>, n
     Ok(())
 }
 
+/// Stores a sign-in that waits for its code.
+pub(super) async fn insert_pending(db: &Db, sha256: &[u8], pending: &Pending) -> Result<(), Error> {
+    db.write(
+        "INSERT INTO pending_sign_ins (sha256, subject, email, name, invitation_sha256, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(sha256)
+    .bind(&pending.identity.subject)
+    .bind(&pending.identity.email)
+    .bind(&pending.identity.name)
+    .bind(&pending.invitation)
+    .bind(pending.expires_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// The sign-in that waits for its code, by the hash of the browser's token.
+pub(super) async fn pending(db: &Db, sha256: &[u8]) -> Result<Option<Pending>, Error> {
+    let row: Option<(String, String, String, Option<Vec<u8>>, Millis)> = db
+        .query("SELECT subject, email, name, invitation_sha256, expires_at FROM pending_sign_ins WHERE sha256 = $1")
+        .bind(sha256)
+        .optional()
+        .await?;
+    Ok(row.map(|(subject, email, name, invitation, expires_at)| {
+        let identity = Identity { subject, email, name };
+        Pending { identity, invitation, expires_at }
+    }))
+}
+
+/// Uses up a sign-in that waited for its code; false if another request did.
+pub(super) async fn delete_pending(db: &Db, sha256: &[u8]) -> Result<bool, Error> {
+    Ok(db.write("DELETE FROM pending_sign_ins WHERE sha256 = $1").bind(sha256).execute().await? > 0)
+}
+
 /// Number of failed sign-ins for an address, and time of the last. Locked until the transaction ends, so that
 /// concurrent attempts are counted one after the other.
 pub(super) async fn lock_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(i64, Millis), Error> {
@@ -271,6 +307,7 @@ pub(super) async fn delete_ended(db: &Db, now: Millis) -> Result<(), Error> {
         .bind(now.saturating_sub(ADDRESS_TTL))
         .execute()
         .await?;
+    db.write("DELETE FROM pending_sign_ins WHERE expires_at <= $1").bind(now).execute().await?;
     db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(now.saturating_sub(DAY)).execute().await?;
     // Crosses networks: links end alike in all of them.
     db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(now).execute().await?;

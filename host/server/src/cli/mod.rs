@@ -17,6 +17,7 @@ mod person;
 mod plan;
 mod player;
 mod reference;
+mod secrets;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -65,6 +66,9 @@ enum Command {
     Backup(backup::Backup),
     /// Restore a backup into an empty folder or database; rerun to continue after an interruption
     Restore(backup::Restore),
+    /// Replace the secrets that sign links, node agents' updates and requests between nodes (direct database access)
+    #[command(subcommand)]
+    Secrets(secrets::Secrets),
     /// Export or erase a player's data (direct database access)
     #[command(subcommand)]
     Player(player::Player),
@@ -119,6 +123,7 @@ pub fn run() -> anyhow::Result<()> {
             | Command::Key(_)
             | Command::Person(_)
             | Command::Restore(_)
+            | Command::Secrets(_)
     ) {
         data_folder::create_private_files();
     }
@@ -141,6 +146,7 @@ pub fn run() -> anyhow::Result<()> {
             }
             Command::Backup(backup) => backup.run().await,
             Command::Restore(restore) => restore.run().await,
+            Command::Secrets(secrets) => secrets.run().await,
             Command::Player(player) => player.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,

@@ -124,6 +124,9 @@ pub(super) struct Export {
 pub(super) struct Import {
     /// File written by `hub network export`
     file: PathBuf,
+    /// Plan of the network, whatever the file says
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    plan: String,
     /// Also import the operator's own network, whose keys have full access
     #[arg(long)]
     operator: bool,
@@ -310,7 +313,7 @@ impl Import {
         data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
-        let importing = archive::import(&settings, &db, &store, &Ids::System, &self.file, self.operator);
+        let importing = archive::import(&settings, &db, &store, &Ids::System, &self.file, &self.plan, self.operator);
         let imported = hub_db::without_time_limit(Box::pin(importing)).await;
         store.close().await;
         db.close().await;

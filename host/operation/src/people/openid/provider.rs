@@ -13,7 +13,6 @@ use openidconnect::{
     PkceCodeVerifier, RequestTokenError, Scope, SignatureVerificationError, StandardErrorResponse, TokenResponse as _,
     UserInfoError,
 };
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
@@ -65,7 +64,7 @@ pub enum OpenIdError {
 }
 
 /// A person identified by the provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::people) struct Identity {
     /// The provider's id of the person, never reused.
     pub(in crate::people) subject: String,

@@ -13,6 +13,7 @@ pub const SKIPPED: &[(&str, &str)] = &[
     ("network_usage", "counted by triggers"),
     ("outbox", "short-lived events for streams that are gone"),
     ("person_sessions", "people sign in again"),
+    ("pending_sign_ins", "people sign in again"),
     ("restores", "belongs to this database"),
     ("server_agents", "live for seconds"),
     ("shard_leases", "leases of seconds"),

@@ -9,7 +9,7 @@ use super::{PASSWORD, code, get, member, send, sign_in};
 use crate::support::{Answer, Backend, Hub, NOW, on_both, on_each};
 
 /// Code shown by an authenticator app.
-pub(super) fn shown(secret: &str, millis: i64) -> String {
+pub fn shown(secret: &str, millis: i64) -> String {
     let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
     let totp = Builder::new().with_secret(secret).build().unwrap();
     totp.generate(u64::try_from(millis / 1000).unwrap()).to_string()
