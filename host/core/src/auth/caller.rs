@@ -99,13 +99,21 @@ impl Caller {
         Err(forbidden_origin("This key is not valid for this server."))
     }
 
-    /// Refuses an event stream without a server if the key is bound to servers.
-    pub fn require_listener(&self, server: Option<&Identifier>) -> Result<(), ApiError> {
-        match server {
-            Some(server) => self.require_server(server.as_str()),
-            None if self.bindings.servers.is_none() => Ok(()),
-            None => Err(forbidden_origin("This key is bound to servers: specify the server to listen as.")),
+    /// Refuses an event stream that the key may not open, and returns the scope that the stream needs until its end. A
+    /// stream of a server has its commands and ends the server's other one: it needs `plugin`, or a key bound to that
+    /// server. A key bound to servers listens only as one of them.
+    pub fn require_listener(&self, server: Option<&Identifier>) -> Result<Scope, ApiError> {
+        match (server, &self.bindings.servers) {
+            (Some(server), Some(_)) => self.require_server(server.as_str()).map(|()| Scope::EventsRead),
+            (Some(_), None) => self.require(&[Scope::Plugin]).map(|()| Scope::Plugin),
+            (None, None) => Ok(Scope::EventsRead),
+            (None, Some(_)) => Err(forbidden_origin("This key is bound to servers: specify the server to listen as.")),
         }
+    }
+
+    /// True if the key may act on this server, also in a request that names none.
+    pub fn acts_on(&self, server: Option<&Identifier>) -> bool {
+        self.bindings.servers.is_none() || server.is_some_and(|server| self.bindings.allow_server(server.as_str()))
     }
 
     /// Refuses a caller whose key has none of these scopes.

@@ -15,6 +15,7 @@ pub mod hub_url;
 pub mod json;
 pub mod layers;
 pub mod openapi;
+pub mod overlap;
 pub mod page;
 mod parameters;
 pub mod publication;

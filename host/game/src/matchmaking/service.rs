@@ -18,7 +18,7 @@ use crate::matchmaking::offer::Offer;
 use crate::matchmaking::reserve::reserve_slot;
 use crate::matchmaking::survey::{self, Survey};
 use crate::matchmaking::{direct, policy};
-use crate::modules::service::{Ranking, has_chain, take_sample};
+use crate::modules::service::{Ranking, has_chain};
 use crate::players;
 use crate::presence::{self, NetworkPresence, Presence, Role};
 use crate::values::{Identifier, NetworkId};
@@ -66,31 +66,24 @@ async fn find_and_reserve(app: &App, network: NetworkId, request: &MatchRequest)
         return Ok(find_by_modules(app, network, request, owner_world).await);
     }
     let player = player_context(app, request, owner_world);
-    let sampled = take_sample(app, network, Point::Matchmaking);
     if let Mode::Server { server_type } = &request.mode {
-        return Ok(find_server(app, network, request, server_type, &player, sampled));
+        return Ok(find_server(app, network, request, server_type, &player));
     }
     let decided = app.state::<Presence>().with(network, |presence| {
         if survey::is_needed(presence, &request.mode, &player) {
             return None;
         }
-        // Before a slot is reserved.
-        let offer = if sampled { offer(presence, request, &player).ok() } else { None };
         let candidates = Candidate::all(presence, &request.mode, &player);
         let open = candidates.iter().filter(|it| it.is_open());
-        let matched = match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::destination) {
+        Some(match open.min_by(|a, b| policy::compare(a, b)).map(Candidate::destination) {
             Some(best) => reserve_slot(presence, &best, &player, &app.ids).unwrap_or_else(Match::none),
             None => Match::none(none_open(&request.mode, &candidates)),
-        };
-        Some((matched, offer))
+        })
     });
-    let Some((matched, offer)) = decided else {
-        return Ok(find_among_many(app, network, request, player, sampled).await);
-    };
-    if let Some(offer) = offer {
-        offer.record(app, network);
+    match decided {
+        Some(matched) => Ok(matched),
+        None => Ok(find_among_many(app, network, request, player).await),
     }
-    Ok(matched)
 }
 
 /// The best server of a type.
@@ -100,44 +93,24 @@ fn find_server(
     request: &MatchRequest,
     server_type: &Identifier,
     player: &PlayerContext,
-    sampled: bool,
 ) -> Match {
-    let (matched, offer) = app.state::<Presence>().with(network, |presence| {
+    app.state::<Presence>().with(network, |presence| {
         presence.release_expired(player.now);
-        // Before a slot is reserved.
-        let offer = if sampled { offer(presence, request, player).ok() } else { None };
         let best = best_servers(presence, server_type, player, 1);
-        let matched = match best.open.first().map(Candidate::destination) {
+        match best.open.first().map(Candidate::destination) {
             Some(best) => reserve_slot(presence, &best, player, &app.ids).unwrap_or_else(Match::none),
             None => Match::none(request.mode.none_open(best.any_full)),
-        };
-        (matched, offer)
-    });
-    if let Some(offer) = offer {
-        offer.record(app, network);
-    }
-    matched
+        }
+    })
 }
 
 /// Chooses the best worlds outside presence's lock; the first that still has room gets the player.
-async fn find_among_many(
-    app: &App,
-    network: NetworkId,
-    request: &MatchRequest,
-    mut player: PlayerContext,
-    sampled: bool,
-) -> Match {
-    for attempt in 0..MAX_ATTEMPTS {
+async fn find_among_many(app: &App, network: NetworkId, request: &MatchRequest, mut player: PlayerContext) -> Match {
+    for _ in 0..MAX_ATTEMPTS {
         player.now = app.clock.now();
         let survey = survey::best_of_many(app, network, &request.mode, &player, MAX_TRIED).await;
         if survey.best.is_empty() {
             return Match::none(request.mode.none_open(survey.any_full));
-        }
-        if sampled && attempt == 0 {
-            let offer = app.state::<Presence>().with(network, |presence| offer_of(presence, request, &player, &survey));
-            if let Ok(offer) = offer {
-                offer.record(app, network);
-            }
         }
         let matched = app.state::<Presence>().with(network, |presence| {
             let mut best = survey.best.iter();

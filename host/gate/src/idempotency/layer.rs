@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::openapi::{OpenApi, RefOr};
 
 use crate::app::App;
-use crate::auth::KeyId;
+use crate::auth::{Bindings, Caller, KeyId};
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, at_most};
@@ -26,7 +26,7 @@ use crate::idempotency::stored_response::StoredResponse;
 use crate::idempotency::{TTL, expired_at};
 use crate::keyed_lock::KeyedLock;
 use crate::limits::{self, Limit, check_rows};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, hex};
 
 /// Content type of routes with a small body.
 const JSON: &str = "application/json";
@@ -90,7 +90,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     let (mut parts, body) = request.into_parts();
     // A repetition is checked like the first request.
     let caller = authorize.check(&mut parts, &state.app).await?;
-    let key = key_of(&parts)?;
+    let key = format!("{} {}", rights_of(&caller), key_of(&parts)?);
     announced?;
     let mut digest = Sha256::new();
     let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
@@ -135,6 +135,14 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
             return Ok(response);
         }
     }
+}
+
+/// Fingerprint of a caller's rights: callers with others have keys of their own, so that a narrow API key does not use up
+/// the keys of payments. An API key that replaces another has the same rights.
+fn rights_of(caller: &Caller) -> String {
+    let Bindings { servers, addresses } = &caller.bindings;
+    let rights = (caller.scopes.to_text(), servers, addresses.as_ref().map(|ranges| format!("{ranges:?}")));
+    hex(&Sha256::digest(format!("{rights:?}"))[..8])
 }
 
 fn key_of(parts: &Parts) -> Result<String, ApiError> {

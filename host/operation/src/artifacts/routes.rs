@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::service::{self, ArtifactsError, Uploaded};
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Scope};
 use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
@@ -149,7 +149,8 @@ struct Installing {
 /// Install an artifact on a server
 ///
 /// Creates a download link and queues an INSTALL command with it for the server's agent, which can fetch it until the
-/// link expires. The response does not wait for the agent.
+/// link expires. The response does not wait for the agent. What is installed runs on the server: the key also needs the
+/// scope `servers:control`.
 #[utoipa::path(post, path = "/api/manage/artifacts/{artifactId}/install", operation_id = "install_artifact",
     tag = "Artifacts", security(("apiKey" = ["network:manage"])), params(("artifactId" = String, Path)),
     responses((status = 201, body = Installing, description = "The command is queued"),
@@ -162,6 +163,7 @@ async fn install(
     hub: HubUrl,
     Json(body): Json<InstallBody>,
 ) -> Result<(StatusCode, Json<Installing>), ApiError> {
+    caller.require(&[Scope::ServersControl])?;
     let hub = hub.required()?;
     let url = |token: &str| format!("{hub}/api/artifacts/{token}");
     let install =

@@ -27,13 +27,14 @@ use crate::ids::Ids;
 const DELETE_LIMIT: usize = 5_000;
 const TOKEN_LENGTH: usize = 24;
 
-/// Imports a network from a file; the operator's only with `allow_operator`.
+/// Imports a network from a file, on this plan; the operator's only with `allow_operator`.
 pub async fn import(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
     ids: &Ids,
     from: &Path,
+    plan: &str,
     allow_operator: bool,
 ) -> anyhow::Result<Report> {
     // Read twice: a damaged file is refused before anything is written.
@@ -44,7 +45,9 @@ pub async fn import(
     );
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
-    let mut loader = Loader { db, module_store, ids, manifest, token, blobs, network_row: None, stored: vec![] };
+    let plan = plan.to_owned();
+    let mut loader = Loader { db, module_store, ids, manifest, plan, token, blobs, network_row: None, stored: vec![] };
+    ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
@@ -70,6 +73,7 @@ struct Loader<'a> {
     module_store: &'a Db,
     ids: &'a Ids,
     manifest: Manifest,
+    plan: String,
     token: String,
     blobs: Blobs,
     /// Row of the network itself, which is inserted last.
@@ -167,7 +171,8 @@ impl Loader<'_> {
                 let origin = Origin::command_line(&Clock::System, self.ids);
                 let change = Change::new(Action::NetworkImported, network);
                 audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await?;
-                Ok(store::ensure_plan(&mut tx, network).await?)
+                // The operator's choice, not that of the file's author.
+                Ok(store::set_plan(&mut tx, network, &self.plan).await?)
             })
             .await;
         Ok(published?)

@@ -11,6 +11,7 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::overlap::overlap;
 use crate::http::page::{Page, PageQuery};
 use crate::networks::service::{self, MintedKey, NewKey};
 use crate::secret_text::SecretText;
@@ -171,7 +172,7 @@ async fn create(
 #[schema(as = ApiKeyRotation)]
 struct RollKey {
     /// Milliseconds for which the old secret stays valid; absent or null: 0.
-    #[schema(minimum = 0, example = 60000)]
+    #[schema(minimum = 0, maximum = 2_592_000_000_i64, example = 60000)]
     overlap_ms: Option<Millis>,
 }
 
@@ -188,10 +189,7 @@ async fn roll(
     Path(id): Path<KeyId>,
     Json(body): Json<RollKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    let overlap = body.overlap_ms.unwrap_or(0);
-    if overlap < 0 {
-        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
-    }
+    let overlap = overlap(body.overlap_ms, 0)?;
     let key = service::roll_key(&app, &caller, &id, overlap).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }

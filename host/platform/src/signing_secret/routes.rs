@@ -11,6 +11,7 @@ use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
+use crate::http::overlap::overlap;
 use crate::secret_text::SecretText;
 use crate::signing_secret::service;
 
@@ -24,7 +25,7 @@ pub fn router() -> Endpoints {
 #[schema(as = SigningSecretRotation)]
 struct RotateSigningSecret {
     /// Milliseconds for which the old secret stays valid; absent or null: 0.
-    #[schema(minimum = 0, example = 60000)]
+    #[schema(minimum = 0, maximum = 2_592_000_000_i64, example = 60000)]
     overlap_ms: Option<Millis>,
 }
 
@@ -53,10 +54,7 @@ async fn rotate_signing_secret(
     State(app): State<App>,
     Json(body): Json<RotateSigningSecret>,
 ) -> Result<(StatusCode, Json<RotatedSigningSecret>), ApiError> {
-    let overlap = body.overlap_ms.unwrap_or(0);
-    if overlap < 0 {
-        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
-    }
+    let overlap = overlap(body.overlap_ms, 0)?;
     let (signing_secret, valid_until) = service::rotate(&app, caller.network, &caller.origin(&app), overlap).await?;
     Ok((StatusCode::CREATED, Json(RotatedSigningSecret { signing_secret, valid_until })))
 }

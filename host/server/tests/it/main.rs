@@ -46,6 +46,8 @@ mod postgres;
 mod provisioning;
 mod punishments;
 mod references;
+mod rights;
+mod secrets;
 mod servers;
 mod shares;
 mod signing_secret;

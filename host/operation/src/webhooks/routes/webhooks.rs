@@ -10,6 +10,7 @@ use crate::auth::NetworkManage;
 use crate::clock::{Millis, millis};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::overlap::overlap;
 use crate::http::page::{Page, PageQuery};
 use crate::secret_text::SecretText;
 use crate::values::Identifier;
@@ -227,7 +228,7 @@ pub(super) async fn delete(
 #[schema(as = WebhookSecretRotation)]
 pub(super) struct RotateSecret {
     /// Milliseconds for which messages are also signed with the old secret. Default: a day.
-    #[schema(minimum = 0, example = 86_400_000)]
+    #[schema(minimum = 0, maximum = 2_592_000_000_i64, example = 86_400_000)]
     overlap_ms: Option<Millis>,
 }
 
@@ -257,10 +258,7 @@ pub(super) async fn rotate_secret(
     Path(id): Path<String>,
     Json(body): Json<RotateSecret>,
 ) -> Result<(StatusCode, Json<RotatedSecret>), ApiError> {
-    let overlap = body.overlap_ms.unwrap_or(millis(OVERLAP));
-    if overlap < 0 {
-        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
-    }
+    let overlap = overlap(body.overlap_ms, millis(OVERLAP))?;
     let (secret, previous_secret_until) = service::rotate_secret(&app, &caller, &id, overlap).await?;
     Ok((StatusCode::CREATED, Json(RotatedSecret { secret, previous_secret_until })))
 }
