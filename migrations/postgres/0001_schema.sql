@@ -38,6 +38,8 @@ CREATE TABLE api_keys (
     previous_sha256 BYTEA,
     previous_until  BIGINT,
     created_at      BIGINT NOT NULL,
+    -- Key or person that created it.
+    created_by      TEXT,
     expires_at      BIGINT,
     revoked_at      BIGINT,
     last_used_at    BIGINT,
@@ -687,6 +689,8 @@ CREATE TABLE modules (
     state         TEXT   NOT NULL,
     reason        TEXT,
     created_at    BIGINT NOT NULL,
+    -- Key or person that uploaded it.
+    created_by    TEXT,
     PRIMARY KEY (network_id, name, version)
 );
 -- The same bytes again are the same version.
@@ -811,6 +815,8 @@ CREATE TABLE webhooks (
     state           TEXT             NOT NULL,
     disabled_reason TEXT,
     created_at      BIGINT           NOT NULL,
+    -- Key or person that created it.
+    created_by      TEXT,
     updated_at      BIGINT           NOT NULL,
     -- Of the newest delivery.
     last_seq        BIGINT           NOT NULL,
@@ -934,6 +940,8 @@ CREATE TABLE network_members (
     person_id  TEXT COLLATE "C" NOT NULL,
     role       TEXT             NOT NULL,
     joined_at  BIGINT           NOT NULL,
+    -- Key or person that granted the role.
+    created_by TEXT,
     PRIMARY KEY (network_id, person_id)
 );
 CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
@@ -948,6 +956,8 @@ CREATE TABLE person_links (
     -- Of an invitation; null: to be an operator.
     role         TEXT,
     created_at   BIGINT           NOT NULL,
+    -- Key or person that created it.
+    created_by   TEXT,
     expires_at   BIGINT           NOT NULL,
     -- Of the token; null until a mail with it is sent.
     sha256       BYTEA,

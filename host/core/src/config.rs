@@ -527,6 +527,11 @@ impl Settings {
         self.secrets_key.clone().unwrap_or_else(|| self.data.join("secrets.key"))
     }
 
+    /// True if browsers reach the hub by TLS, as far as the settings say.
+    pub fn is_tls(&self) -> bool {
+        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
+    }
+
     /// Time without a heartbeat after which a server is offline.
     pub fn offline_after(&self) -> Duration {
         Duration::from_millis(self.offline_after)

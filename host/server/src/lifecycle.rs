@@ -23,6 +23,7 @@ use crate::metering::Metering;
 use crate::metric_recorder::MetricRecorder;
 use crate::modules::Modules;
 use crate::monitoring::Monitoring;
+use crate::networks::left::{AllCreations, Creations};
 use crate::people::People;
 use crate::players::PlayerRegions;
 use crate::presence::{Hooks, Presence};
@@ -51,6 +52,10 @@ const NETWORK_STATES: &[&dyn cluster::NetworkState] = &[
     &modules::LoadedModules,
     &players::KnownRegions,
 ];
+
+/// Components whose things outlive the request that created them.
+pub const CREATIONS: &[&dyn Creations] =
+    &[&webhooks::CreatedWebhooks, &people::service::GivenRoles, &modules::UploadedModules];
 
 /// Opens the database, restores saved state and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
@@ -112,6 +117,7 @@ fn states(
     states.insert(Limits::default());
     states.insert(Usage::default());
     states.insert(KeyCache::default());
+    states.insert(AllCreations(CREATIONS));
     states.insert(RevocationWatch::default());
     states.insert(AuditOrder::default());
     states.insert(AbandonedRequests::default());

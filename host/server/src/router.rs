@@ -17,6 +17,7 @@ use crate::endpoints::{Endpoints, RouteTable, facts_layer};
 use crate::events::{self, EventSchema};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
+use crate::http::private_answers;
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
 use crate::{audit, auth, client_disconnect, cluster, idempotency, limits, response_budget, server_binding};
 
@@ -102,6 +103,7 @@ pub fn router(app: &App) -> Router {
     let server_binding = server_binding::LayerState::new(app, &document);
     let around_all = Layers::default()
         .with(app.clone(), request_id::layer)
+        .with((), private_answers::layer)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
         .with(facts, facts_layer)

@@ -1,6 +1,7 @@
 //! Callers and their permissions: the extractor's type is the permission that a route requires.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
@@ -111,6 +112,11 @@ impl Caller {
         }
     }
 
+    /// True if the caller's rights have no bounds that a created thing would lack: neither an end nor bindings.
+    pub fn is_unbound(&self) -> bool {
+        self.expires_at.is_none() && self.bindings == Bindings::default()
+    }
+
     /// True if the key may act on this server, also in a request that names none.
     pub fn acts_on(&self, server: Option<&Identifier>) -> bool {
         self.bindings.servers.is_none() || server.is_some_and(|server| self.bindings.allow_server(server.as_str()))
@@ -142,6 +148,33 @@ pub trait Permission: FromRequestParts<App, Rejection = ApiError> + Send + 'stat
 
     /// The admitted caller.
     fn into_caller(self) -> Caller;
+}
+
+/// [`Permission`] of routes that create what outlives the request and has no bounds of its own, such as webhooks and
+/// modules: refuses keys that expire or are bound to servers or addresses.
+#[derive(Clone, Debug)]
+pub struct Unbound<P>(pub Caller, pub PhantomData<P>);
+
+impl<P: Permission> Permission for Unbound<P> {
+    const SCOPES: &'static [Scope] = P::SCOPES;
+
+    fn into_caller(self) -> Caller {
+        self.0
+    }
+}
+
+impl<P: Permission> FromRequestParts<App> for Unbound<P> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let caller = P::from_request_parts(parts, app).await?.into_caller();
+        if !caller.is_unbound() {
+            return Err(forbidden_origin(
+                "This key expires, or is bound to servers or addresses: what it would create here has no such bounds.",
+            ));
+        }
+        Ok(Self(caller, PhantomData))
+    }
 }
 
 macro_rules! permissions {

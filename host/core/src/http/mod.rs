@@ -18,6 +18,7 @@ pub mod openapi;
 pub mod overlap;
 pub mod page;
 mod parameters;
+pub mod private_answers;
 pub mod publication;
 pub(crate) mod rate_limit;
 pub mod reference;

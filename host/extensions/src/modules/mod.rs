@@ -11,6 +11,7 @@
 
 mod compiler;
 mod host;
+mod left;
 mod limits;
 mod logs;
 mod model;
@@ -23,6 +24,7 @@ mod store;
 
 pub use compiler::{open_sandbox_in, own_executable};
 pub use host::ModuleData;
+pub use left::UploadedModules;
 pub use logs::{explain, level_name};
 pub use network_state::LoadedModules;
 pub use routes::router;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Unbound};
 use crate::blobs::{Bytes, Upload};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
@@ -156,7 +156,7 @@ impl ImportBody {
         (status = 409, body = ErrorBody, description = "Another import of the network is running"),
         (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn upload(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Query(query): Query<UploadQuery>,
     upload: Upload<FILE_LIMIT>,

@@ -320,16 +320,17 @@ pub(super) async fn put_member(
     network: NetworkId,
     person: &str,
     role: Role,
-    now: Millis,
+    (now, by): (Millis, Option<&str>),
 ) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO network_members (network_id, person_id, role, joined_at) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (network_id, person_id) DO UPDATE SET role = excluded.role",
+        "INSERT INTO network_members (network_id, person_id, role, joined_at, created_by) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (network_id, person_id) DO UPDATE SET role = excluded.role, created_by = excluded.created_by",
     )
     .bind(network)
     .bind(person)
     .bind(role.as_str())
     .bind(now)
+    .bind(by)
     .execute()
     .await?;
     Ok(())
@@ -338,7 +339,7 @@ pub(super) async fn put_member(
 macro_rules! select_member {
     ($condition:literal) => {
         concat!(
-            "SELECT m.person_id, p.email, p.name, m.role, m.joined_at, p.totp_confirmed AS has_second_factor
+            "SELECT m.person_id, p.email, p.name, m.role, m.created_by, m.joined_at, p.totp_confirmed AS has_second_factor
              FROM network_members m JOIN persons p ON p.person_id = m.person_id WHERE m.network_id = $1 ",
             $condition
         )
@@ -413,7 +414,7 @@ pub(super) async fn count_people(tx: &mut Tx, network: NetworkId) -> Result<i64,
 macro_rules! select_link {
     ($condition:literal) => {
         concat!(
-            "SELECT network_id, link_id, kind, email_folded, email, role, created_at, expires_at, due_at, attempts
+            "SELECT network_id, link_id, kind, email_folded, email, role, created_by, created_at, expires_at, due_at, attempts
              FROM person_links ",
             $condition
         )
@@ -424,8 +425,8 @@ macro_rules! select_link {
 pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error> {
     tx.query(
         "INSERT INTO person_links (network_id, link_id, kind, email_folded, email, role, created_at, expires_at, due_at,
-             attempts)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+             attempts, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
     )
     .bind(link.network_id)
     .bind(&link.link_id)
@@ -437,6 +438,7 @@ pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error
     .bind(link.expires_at)
     .bind(link.due_at)
     .bind(link.attempts)
+    .bind(&link.created_by)
     .execute()
     .await?;
     Ok(())
@@ -484,6 +486,20 @@ pub(super) async fn invitations(
 
 pub(super) async fn link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<LinkRow>, Error> {
     tx.query(select_link!("WHERE network_id = $1 AND link_id = $2")).bind(network).bind(id).optional().await
+}
+
+/// Invitations that a key or person sent.
+pub(super) async fn invitations_by(tx: &mut Tx, network: NetworkId, by: &str) -> Result<Vec<LinkRow>, Error> {
+    tx.query(select_link!("WHERE network_id = $1 AND kind = 'INVITATION' AND created_by = $2 ORDER BY created_at"))
+        .bind(network)
+        .bind(by)
+        .all()
+        .await
+}
+
+/// Members whose role a key or person granted.
+pub(super) async fn members_by(tx: &mut Tx, network: NetworkId, by: &str) -> Result<Vec<MemberRow>, Error> {
+    tx.query(select_member!("AND m.created_by = $2 ORDER BY m.joined_at")).bind(network).bind(by).all().await
 }
 
 /// Deletes a link; false if it is gone.

@@ -15,6 +15,7 @@ mod client;
 mod deliver;
 mod discord;
 mod fan_out;
+mod left;
 mod message;
 mod model;
 mod notice;
@@ -28,4 +29,5 @@ mod url;
 
 pub use deliver::{Webhooks, start};
 pub use fan_out::FanOut;
+pub use left::CreatedWebhooks;
 pub use routes::router;

@@ -10,6 +10,7 @@ use crate::clock::Millis;
 pub use crate::networks::admin_store::NetworkRow;
 use crate::networks::admin_store::{self as store, DeletedNetworkRow};
 use crate::networks::deletion;
+use crate::networks::left::Left;
 use crate::networks::service::{self, MintedKey, NetworksError, NewKey};
 use crate::plans;
 use crate::values::NetworkId;
@@ -149,7 +150,8 @@ pub(super) async fn revoke_key(
     origin: &Origin,
     network: NetworkId,
     id: &KeyId,
-) -> Result<(), NetworksError> {
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
     self::network(&app.db, network).await?;
-    service::revoke_key_at_once(app, network, id, origin).await
+    service::revoke_key_at_once(app, network, id, origin, all).await
 }

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -14,7 +15,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks::admin::{self, FoundNetwork, NetworkChange, NetworkRow};
 use crate::networks::admin_store::DeletedNetworkRow;
-use crate::networks::routes::{CreateKey, CreatedKey, Key};
+use crate::networks::routes::{CreateKey, CreatedKey, Key, LeftBehind, RevokeQuery};
 use crate::plans::announce_change;
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, Label, NetworkId};
@@ -264,17 +265,19 @@ async fn create_key(
 
 /// Revoke a key of a network
 ///
-/// In effect everywhere within a second.
+/// In effect everywhere within a second. The answer lists what the key created and left behind, as for the owner.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/keys/{keyId}", operation_id = "revoke_key_of_network",
     tag = "Operator", security(("apiKey" = ["operator"])),
-    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("keyId" = String, Path)),
-    responses((status = 204, description = "Revoked"),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("keyId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Revoked; it left these"),
+        (status = 204, description = "Revoked; it left nothing"),
         (status = 404, body = ErrorBody, description = "No such network, or no such key")))]
 async fn revoke_key(
     Operator(caller): Operator,
     State(app): State<App>,
     Path((id, key)): Path<(NetworkId, KeyId)>,
-) -> Result<StatusCode, ApiError> {
-    admin::revoke_key(&app, &caller.origin(&app), id, &key).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
+    let all = query.revoke.unwrap_or(false);
+    Ok(LeftBehind::answer(admin::revoke_key(&app, &caller.origin(&app), id, &key, all).await?))
 }

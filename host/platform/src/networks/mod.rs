@@ -8,11 +8,13 @@ pub mod admin;
 mod admin_routes;
 mod admin_store;
 pub mod deletion;
+pub mod left;
 mod routes;
 pub mod service;
 mod store;
 
 pub use deletion::start;
+pub use routes::LeftBehind;
 
 use crate::endpoints::Endpoints;
 

@@ -14,6 +14,7 @@ use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
+use crate::networks::left::{self, AllCreations, Left};
 use crate::networks::{admin_store, store};
 use crate::plans;
 use crate::plans::PlansError;
@@ -142,7 +143,7 @@ impl MintedKey {
     }
 }
 
-fn shown_row(row: &KeyRow) -> Value {
+pub(super) fn shown_row(row: &KeyRow) -> Value {
     shown(&row.name, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())
 }
 
@@ -177,7 +178,7 @@ pub(super) async fn create_network_on(
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
         admin_store::update(&mut tx, network, None, plan, None).await?;
-        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        store::insert_key(&mut tx, network, &key, &sha256, (now, &origin.actor.id)).await?;
         let after = json!({"name": name, "plan": plan.unwrap_or(plans::service::DEFAULT_PLAN), "keyId": key.id});
         Ok::<_, NetworksError>(
             audit::record(&mut tx, network, origin, Change::new(Action::NetworkCreated, network).after(after)).await?,
@@ -217,7 +218,7 @@ async fn create_key_by(
             }
             store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
-        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        store::insert_key(&mut tx, network, &key, &sha256, (now, &origin.actor.id)).await?;
         store::forget_ended_keys(&mut tx, network, now, kept).await?;
         let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
         Ok(audit::record(&mut tx, network, origin, change).await?)
@@ -304,18 +305,38 @@ pub(super) async fn roll_key(
 }
 
 /// Revokes a key within the caller's scopes.
-pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
-    let now = app.clock.now();
-    app.db
+pub(super) async fn revoke_key_for(
+    app: &App,
+    caller: &Caller,
+    id: &KeyId,
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    let (network, origin) = (caller.network, caller.origin(app));
+    let left = app
+        .db
         .transaction(async |mut tx| {
-            let row = managed_key(&mut tx, caller, id).await?;
-            store::revoke_key(&mut tx, caller.network, id, now).await?;
-            let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
-            Ok::<_, NetworksError>(audit::record(&mut tx, caller.network, &caller.origin(app), change).await?)
+            managed_key(&mut tx, caller, id).await?;
+            end_key(app.state::<AllCreations>(), &mut tx, &origin, network, id, all).await
         })
         .await?;
-    app.state::<KeyCache>().invalidate(id);
-    Ok(())
+    app.state::<KeyCache>().clear();
+    Ok(left)
+}
+
+/// Revokes a live key, and with `all` what it created. Returns what it created.
+async fn end_key(
+    creations: &AllCreations,
+    tx: &mut Tx,
+    origin: &Origin,
+    network: NetworkId,
+    id: &KeyId,
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    let row = store::live_key(tx, network, id).await?.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+    store::revoke_key(tx, network, id, origin.clock.now()).await?;
+    let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
+    audit::record(tx, network, origin, change).await?;
+    Ok(left::find(creations, tx, origin, network, (&id.0, None), all).await?)
 }
 
 /// Revokes any key of a network, at once on this node.
@@ -324,22 +345,23 @@ pub(super) async fn revoke_key_at_once(
     network: NetworkId,
     id: &KeyId,
     origin: &Origin,
-) -> Result<(), NetworksError> {
-    revoke_key(&app.db, origin, network, id).await?;
-    app.state::<KeyCache>().invalidate(id);
-    Ok(())
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    let left = revoke_key(&app.db, app.state::<AllCreations>(), origin, network, id, all).await?;
+    app.state::<KeyCache>().clear();
+    Ok(left)
 }
 
-/// Revokes any key of a network. Hubs that serve it notice within a second.
-pub async fn revoke_key(db: &Db, origin: &Origin, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
-    db.transaction(async |mut tx| {
-        let row = store::live_key(&mut tx, network, id).await?;
-        let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-        store::revoke_key(&mut tx, network, id, origin.clock.now()).await?;
-        let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
-        Ok::<_, NetworksError>(audit::record(&mut tx, network, origin, change).await?)
-    })
-    .await
+/// Revokes any key of a network, and with `all` what it created. Hubs that serve it notice within a second.
+pub async fn revoke_key(
+    db: &Db,
+    creations: &AllCreations,
+    origin: &Origin,
+    network: NetworkId,
+    id: &KeyId,
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    db.transaction(async |mut tx| end_key(creations, &mut tx, origin, network, id, all).await).await
 }
 
 /// A page of the network's live keys, and their number.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Unbound};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
@@ -46,11 +46,11 @@ struct RotatedSigningSecret {
 /// Transfers are signed with the new secret from now on, and for `overlapMs` also with the old one: a signature then
 /// contains both, separated by a space. Connectors learn the new one by the event `SIGNING_SECRET_ROTATED`, if their
 /// stream names it in `types`, and when they register. Only one previous secret is kept: another rotation ends the
-/// overlap of the older one.
+/// overlap of the older one. A key that expires, or is bound to servers or addresses, is refused (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/signing-secret/rotate", tag = "Keys",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = RotatedSigningSecret)))]
 async fn rotate_signing_secret(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Json(body): Json<RotateSigningSecret>,
 ) -> Result<(StatusCode, Json<RotatedSigningSecret>), ApiError> {

@@ -1,5 +1,8 @@
 //! Commands of the binary.
 
+#[macro_use]
+mod output;
+
 mod audit;
 mod backup;
 mod client;
@@ -97,6 +100,11 @@ enum Command {
         #[arg(long, value_name = "BY", value_parser = ["all", "landlock", "seccomp", "none"])]
         probe: Option<String>,
     },
+}
+
+/// Reports the error of a command.
+pub fn report(error: &anyhow::Error) {
+    eprintln!("hub: {error:#}");
 }
 
 /// Runs the command given on the command line.

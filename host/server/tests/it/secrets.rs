@@ -36,7 +36,7 @@ async fn rotated_secrets_verify_once_more(backend: Backend) {
     let script = async || owner.get("/api/plugin/provisioning/agent-script").await.expect(200).clone();
     let old_script = script().await;
 
-    // The manual clock is years behind the command's, so the new secret signs at once only after its time.
+    // The hub's clock is ahead of the command's, so that the new secret signs at once.
     assert!(succeed(&backend, &["secrets", "rotate"]).contains("artifact-links"));
     Hub::eventually("the new key of agents", async || version().await["sha256"] != before["sha256"]).await;
     let after = version().await;

@@ -135,6 +135,10 @@ impl Provider {
             verified => verified,
         };
         let claims = claims.map_err(|error| untrusted(&error))?;
+        // The library does not compare it.
+        if claims.authorized_party().is_some_and(|party| *party != self.settings.client_id) {
+            return Err(OpenIdError::Untrusted("the ID token was issued to another client.".to_owned()));
+        }
         self.identity(&client, claims, answer.access_token()).await
     }
 

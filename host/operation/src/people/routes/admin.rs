@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,8 +14,9 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks;
+use crate::networks::LeftBehind;
 use crate::people::model::PersonRow;
-use crate::people::routes::manage::{InvitationBody, Invite, MemberBody};
+use crate::people::routes::manage::{InvitationBody, Invite, MemberBody, RevokeQuery};
 use crate::people::service;
 use crate::values::NetworkId;
 
@@ -130,17 +132,19 @@ pub(super) async fn list_of_network(
 /// Whatever their role. The account remains.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/people/{personId}", operation_id = "remove_person_from_network",
     tag = "People", security(("apiKey" = ["operator"])),
-    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path)),
-    responses((status = 204, description = "Removed"),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Removed; they left these"),
+        (status = 204, description = "Removed; they left nothing"),
         (status = 404, body = ErrorBody, description = "No such network, or no such member")))]
 pub(super) async fn remove_from_network(
     Operator(caller): Operator,
     State(app): State<App>,
     Path((network, person)): Path<(NetworkId, String)>,
-) -> Result<StatusCode, ApiError> {
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
     networks::admin::network(&app.db, network).await?;
-    service::remove(&app, &caller.origin(&app), network, None, &person).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let (origin, revoke) = (caller.origin(&app), query.revoke.unwrap_or(true));
+    Ok(LeftBehind::answer(service::remove(&app, &origin, network, None, &person, revoke).await?))
 }
 
 /// List the invitations of a network
@@ -200,13 +204,15 @@ pub(super) async fn invite_to_network(
 ///
 /// Deletes the account with all memberships and sessions. Entries in audit logs remain.
 #[utoipa::path(delete, path = "/api/admin/people/{personId}", operation_id = "delete_person", tag = "People",
-    security(("apiKey" = ["operator"])), params(("personId" = String, Path)),
-    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such person")))]
+    security(("apiKey" = ["operator"])), params(("personId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Deleted; they left these in their networks"),
+        (status = 204, description = "Deleted; they left nothing"), (status = 404, body = ErrorBody, description = "No such person")))]
 pub(super) async fn delete(
     Operator(caller): Operator,
     State(app): State<App>,
     Path(person): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    service::delete_person(&app, &caller.origin(&app), &person).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
+    let (origin, revoke) = (caller.origin(&app), query.revoke.unwrap_or(true));
+    Ok(LeftBehind::answer(service::delete_person(&app, &origin, &person, revoke).await?))
 }

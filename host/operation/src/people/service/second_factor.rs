@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{OPERATOR_NETWORK, SignedIn};
+use crate::auth::{KeyCache, OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password};
 use crate::people::service::{PeopleError, account, origin_of};
@@ -96,11 +96,14 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
             for code in &codes {
                 store::insert_recovery_code(&mut tx, &who.person, &hash(code)).await?;
             }
+            // Who knows the password alone is signed out.
+            store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
             store::clear_failures(&mut tx, failures.key()).await?;
             let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
         .await?;
+    app.state::<KeyCache>().clear();
     Ok(codes.into_iter().map(SecretText::from).collect())
 }
 
@@ -144,7 +147,7 @@ async fn try_password(app: &App, who: &SignedIn, password: &Password) -> Result<
         return Err(PeopleError::NoPassword);
     }
     let failures = begin_attempt_in_session(app, who).await?;
-    Ok((check_password(app, Some(person), password).await?, failures))
+    Ok((check_password(app, Some(person), password, &failures).await?, failures))
 }
 
 #[cfg(test)]

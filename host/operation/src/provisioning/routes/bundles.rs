@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{Agent, NetworkManage, Scope};
+use crate::auth::{Agent, NetworkManage, Scope, Unbound};
 use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
@@ -61,7 +61,7 @@ impl From<Bundle> for BundleBody {
     responses((status = 200, body = BundleBody),
         (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn put(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(server_type): Path<Identifier>,
     upload: Upload<BLOB_LIMIT>,

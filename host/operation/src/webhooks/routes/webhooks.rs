@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Unbound};
 use crate::clock::{Millis, millis};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
@@ -45,6 +45,9 @@ pub(super) struct WebhookBody {
     disabled_reason: Option<DisabledReason>,
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
+    /// Key or person that created it.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
     #[schema(example = 1_804_680_000_000_i64)]
     updated_at: Millis,
     /// Number of waiting deliveries.
@@ -81,6 +84,7 @@ impl WebhookBody {
             templates: webhook.templates,
             disabled_reason: webhook.disabled,
             created_at: webhook.created_at,
+            created_by: webhook.created_by,
             updated_at: webhook.updated_at,
             waiting: webhook.waiting,
             dropped: webhook.dropped,
@@ -143,11 +147,12 @@ pub(super) struct CreatedWebhook {
 /// Create a webhook
 ///
 /// It receives the events of changes from now on, in order, each at least once: as `POST` requests, until an answer is
-/// 2xx or a day has passed. The secret is shown only in this answer.
+/// 2xx or a day has passed. The secret is shown only in this answer. The caller needs the scope `events:read` too; a key
+/// that expires, or is bound to servers or addresses, is refused (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/webhooks", operation_id = "create_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = CreatedWebhook)))]
 pub(super) async fn create(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Json(body): Json<CreateWebhook>,
 ) -> Result<(StatusCode, Json<CreatedWebhook>), ApiError> {
@@ -198,7 +203,7 @@ pub(super) struct ChangeWebhook {
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
 pub(super) async fn change(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(id): Path<String>,
     Json(body): Json<ChangeWebhook>,
@@ -253,7 +258,7 @@ pub(super) struct RotatedSecret {
     params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 201, body = RotatedSecret), (status = 404, body = ErrorBody, description = "No such webhook")))]
 pub(super) async fn rotate_secret(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(id): Path<String>,
     Json(body): Json<RotateSecret>,

@@ -108,7 +108,7 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         let refused = client.send(client.request(Method::GET, "/api/people/me").bearer_auth(&candidate)).await.status;
         assert!(matches!(refused.as_u16(), 401 | 429), "{candidate} is a session");
         let cookie = client.request(Method::POST, "/api/people/openid/second-factor");
-        let cookie = cookie.header("Cookie", format!("hub_openid={candidate}")).json(&json!({"code": "1"}));
+        let cookie = cookie.header("Cookie", format!("__Host-hub_openid={candidate}")).json(&json!({"code": "1"}));
         let refused = client.send(cookie).await.status.as_u16();
         assert!(matches!(refused, 400 | 429), "{candidate} is a pending sign-in: {refused}");
     }

@@ -133,11 +133,15 @@ on_both! {
         post(path, json!({"password": "a wrong password"})).await.expect_error(401, "wrong_credentials");
         let secret = post(path, json!({"password": PASSWORD})).await.expect(201)["secret"].as_str().unwrap().to_owned();
         // Not in effect before it is confirmed.
-        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+        let other = sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200).clone();
+        let other = other["token"].as_str().unwrap().to_owned();
         post(&format!("{path}/confirm"), json!({"code": "000000"})).await.expect_error(401, "wrong_credentials");
         let confirmed = post(&format!("{path}/confirm"), json!({"code": shown(&secret, NOW)})).await;
         let recovery = confirmed.expect(200)["recoveryCodes"].clone();
         assert_eq!(recovery.as_array().unwrap().len(), 10);
+        // Whoever signed in with the password alone is out.
+        get(&hub, &other, "/api/people/me").await.expect_error(401, "unauthenticated");
+        get(&hub, &alex.token, "/api/people/me").await.expect(200);
         post(path, json!({"password": PASSWORD})).await.expect_error(400, "second_factor_enabled");
 
         let with = async |code: &str| sign_in(&hub, "alex@example.org", PASSWORD, json!({"code": code})).await;
