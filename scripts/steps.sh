@@ -14,18 +14,12 @@ step() {
   return "$status"
 }
 
-# Runs a command beside what follows; what it prints is shown in one piece when it ends: beside NAME COMMAND…
+# Runs a function with steps beside what follows; what it prints is shown in one piece when it ends: beside FUNCTION
 beside() {
-  local name=$1
-  shift
   (
-    output=$(mktemp "$STEPS/output.XXXXXX") began=$SECONDS status=0
+    output=$(mktemp "$STEPS/output.XXXXXX") status=0
     "$@" >"$output" 2>&1 </dev/null || status=$?
-    exec 9>"$STEPS/lock"
-    flock 9
-    echo "── $name"
     cat "$output"
-    record "$name" "$began" "$status"
     exit "$status"
   ) &
   BESIDE+=("$!")

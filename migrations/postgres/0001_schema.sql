@@ -89,7 +89,7 @@ CREATE TABLE servers (
     server_id        TEXT COLLATE "C" NOT NULL,
     server_type      TEXT             NOT NULL,
     game_type        TEXT,
-    role             TEXT             NOT NULL,
+    role             TEXT             NOT NULL CHECK (role IN ('GAME', 'PROXY')),
     display_name     TEXT,
     -- Id and display name in lower case, for searching.
     search_text      TEXT             NOT NULL,
@@ -182,7 +182,7 @@ CREATE TABLE server_log_lines (
     seq        BIGINT NOT NULL,
     at         BIGINT NOT NULL,
     -- stdout or stderr.
-    stream     TEXT   NOT NULL,
+    stream     TEXT   NOT NULL CHECK (stream IN ('stdout', 'stderr')),
     text       TEXT   NOT NULL,
     PRIMARY KEY (network_id, server_id, seq)
 );
@@ -197,8 +197,8 @@ CREATE TABLE provisioned_servers (
     search_text    TEXT             NOT NULL,
     provider       TEXT,
     -- PROVISIONING or AWAITING_AUTH; `servers` tells that it registered.
-    phase          TEXT             NOT NULL,
-    desired_state  TEXT             NOT NULL,
+    phase          TEXT             NOT NULL CHECK (phase IN ('PROVISIONING', 'AWAITING_AUTH')),
+    desired_state  TEXT             NOT NULL CHECK (desired_state IN ('RUNNING', 'STOPPED')),
     region         TEXT,
     server_vm_type TEXT,
     ipv4           TEXT,
@@ -282,7 +282,7 @@ CREATE TABLE world_leases (
     world_no       BIGINT NOT NULL,
     fence          BIGINT NOT NULL,
     -- LOADING, READY, DRAINING, UNLOADED or LOST.
-    state          TEXT   NOT NULL,
+    state          TEXT   NOT NULL CHECK (state IN ('LOADING', 'READY', 'DRAINING', 'UNLOADED', 'LOST')),
     -- Null while it waits for the lease before it to end.
     node_server_id TEXT,
     prefer_node    TEXT,
@@ -497,7 +497,7 @@ CREATE TABLE punishments (
     player_name   TEXT,
     -- In lower case: names compare without case.
     name_folded   TEXT,
-    kind          TEXT    NOT NULL,
+    kind          TEXT    NOT NULL CHECK (kind IN ('BAN', 'MUTE', 'WARN', 'KICK')),
     reason        TEXT,
     duration_ms   BIGINT,
     expires_at    BIGINT,
@@ -507,7 +507,7 @@ CREATE TABLE punishments (
     issuer_name   TEXT,
     issued_at     BIGINT  NOT NULL,
     -- OPEN, EXPIRED, REVOKED or DONE.
-    state         TEXT    NOT NULL,
+    state         TEXT    NOT NULL CHECK (state IN ('OPEN', 'EXPIRED', 'REVOKED', 'DONE')),
     revoked_at    BIGINT,
     revoker_uuid  UUID,
     revoker_name  TEXT,
@@ -613,7 +613,7 @@ CREATE TABLE player_languages (
     username    TEXT,
     -- Null: unset.
     locale      TEXT,
-    source      TEXT,
+    source      TEXT CHECK (source IN ('PLAYER', 'AUTO')),
     PRIMARY KEY (network_id, player_uuid)
 );
 
@@ -686,7 +686,7 @@ CREATE TABLE modules (
     size_bytes    BIGINT NOT NULL,
     points        TEXT   NOT NULL,
     world_version TEXT,
-    state         TEXT   NOT NULL,
+    state         TEXT   NOT NULL CHECK (state IN ('COMPILING', 'READY', 'REJECTED')),
     reason        TEXT,
     created_at    BIGINT NOT NULL,
     -- Key or person that uploaded it.
@@ -802,7 +802,7 @@ CREATE TABLE webhooks (
     network_id      UUID             NOT NULL,
     webhook_id      TEXT COLLATE "C" NOT NULL,
     -- STANDARD or DISCORD.
-    kind            TEXT             NOT NULL,
+    kind            TEXT             NOT NULL CHECK (kind IN ('STANDARD', 'DISCORD')),
     name            TEXT,
     url             TEXT             NOT NULL,
     -- JSON: names of events, and message templates by event.
@@ -812,8 +812,8 @@ CREATE TABLE webhooks (
     previous_secret TEXT,
     previous_until  BIGINT,
     -- ENABLED or DISABLED.
-    state           TEXT             NOT NULL,
-    disabled_reason TEXT,
+    state           TEXT             NOT NULL CHECK (state IN ('ENABLED', 'DISABLED')),
+    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE')),
     created_at      BIGINT           NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
@@ -848,7 +848,7 @@ CREATE TABLE webhook_deliveries (
     event_at     BIGINT           NOT NULL,
     queued_at    BIGINT           NOT NULL,
     -- WAITING, DELIVERED or FAILED.
-    state        TEXT             NOT NULL,
+    state        TEXT             NOT NULL CHECK (state IN ('WAITING', 'DELIVERED', 'FAILED')),
     attempts     BIGINT           NOT NULL,
     -- The last attempt and its result.
     attempted_at BIGINT,
@@ -950,7 +950,7 @@ CREATE INDEX network_members_by_person ON network_members (person_id, network_id
 CREATE TABLE person_links (
     network_id   UUID             NOT NULL,
     link_id      TEXT COLLATE "C" NOT NULL,
-    kind         TEXT             NOT NULL,
+    kind         TEXT             NOT NULL CHECK (kind IN ('INVITATION', 'RESET')),
     email_folded TEXT COLLATE "C" NOT NULL,
     email        TEXT             NOT NULL,
     -- Of an invitation; null: to be an operator.
@@ -1041,7 +1041,7 @@ CREATE INDEX unreferenced_blobs_due ON unreferenced_blobs (delete_at);
 CREATE TABLE imports (
     network_id  UUID    NOT NULL,
     import_id   TEXT    NOT NULL,
-    -- LUCKPERMS, LITEBANS or BALANCES.
+    -- LUCKPERMS, LITEBANS, BALANCES and so on.
     kind        TEXT    NOT NULL,
     dry_run     BOOLEAN NOT NULL,
     -- JSON: options for reading the file.
@@ -1051,7 +1051,9 @@ CREATE TABLE imports (
     -- Of the file in the blob store; 0 once it is gone.
     size_bytes  BIGINT  NOT NULL,
     -- QUEUED, RUNNING, DONE, FAILED or CANCELLED.
-    state       TEXT    NOT NULL,
+    state       TEXT    NOT NULL CHECK (state IN ('QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELLED')),
+    -- Times that a hub began with it and did not end in order.
+    attempts    BIGINT  NOT NULL DEFAULT 0,
     -- Records that are done, and all of them; null until that is known.
     done        BIGINT  NOT NULL,
     total       BIGINT,

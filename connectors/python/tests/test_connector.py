@@ -85,7 +85,7 @@ async def test_a_player_is_found_a_place_and_sent_there(start: Start, owner: Asy
     assert match.matched_server is not None
     outcome = await lobby.transfer(player, match.matched_server.server_id)
     assert outcome.success
-    assert str(outcome.transfer_id) == match.transfer_id
+    assert outcome.transfer_id == match.transfer_id
     await eventually("the command was carried out", lambda: len(game.transfers) == 1)
     assert game.transfers[0].host == "10.0.0.1"
     lobby.player_left(player)

@@ -4,11 +4,13 @@
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
 
 pub mod bounds;
+pub mod budget;
 pub mod clock;
 pub mod compute;
 pub mod email;
 pub mod fault;
 pub mod geo;
+pub mod host;
 pub mod http_client;
 pub mod ids;
 pub mod import_outcome;

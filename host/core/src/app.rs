@@ -105,7 +105,7 @@ impl AppState {
         })
     }
 
-    /// The state of a component, which [`lifecycle`](crate::lifecycle) registered.
+    /// The state of a component, which its declaration registers.
     #[inline]
     pub fn state<T: Any + Send + Sync>(&self) -> &T {
         self.states.get()

@@ -13,6 +13,8 @@ use crate::config::Settings;
 
 /// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
+/// Database of the modules' stores, made at the first start after that of the hub.
+pub const MODULE_STORE: &str = "module-store.db";
 
 /// Makes files that this process creates accessible only to its user.
 pub fn create_private_files() {
@@ -32,7 +34,23 @@ pub fn require_hub(settings: &Settings) -> anyhow::Result<()> {
          (HUB_DATABASE)",
         shown(settings).display()
     );
-    Ok(())
+    require_whole(settings)
+}
+
+/// Fails if the SQLite database is empty or missing beside files that only a hub with a database writes: a copy that
+/// failed, a full disk, or a hub whose database is elsewhere. A new database would make all keys unknown.
+pub fn require_whole(settings: &Settings) -> anyhow::Result<()> {
+    let file = settings.database_file();
+    let is_empty = |path: &Path| fs::metadata(path).map_or(true, |metadata| metadata.len() == 0);
+    if settings.database.is_some() || !is_empty(&file) || is_empty(&settings.data.join(MODULE_STORE)) {
+        return Ok(());
+    }
+    let state = if file.exists() { "is empty" } else { "is missing" };
+    anyhow::bail!(
+        "{} {state}, but the folder holds other files of a hub; restore the latest backup, set --database (HUB_DATABASE) if the \
+         hub is on PostgreSQL, or start a new hub in another folder",
+        file.display()
+    )
 }
 
 /// Locks the folder's SQLite database for this process until the guard is dropped or the process ends: the in-memory

@@ -6,8 +6,10 @@
 pub mod app;
 pub mod auth;
 pub mod background;
+pub mod component;
 pub mod config;
 pub mod data_folder;
+pub mod declarations;
 pub mod endpoints;
 pub mod http;
 pub mod limits;

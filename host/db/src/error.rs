@@ -46,6 +46,17 @@ pub enum Error {
     /// A pooler between this node and the server gives every transaction another session.
     #[error("{0} (behind PgBouncer in transaction mode, add pgbouncer=true to the database's URL)")]
     Pooler(#[source] sqlx::Error),
+    /// The database on the server cannot keep every text.
+    #[error(
+        "the database `{database}` has the encoding {encoding}, which cannot keep every name; the hub needs UTF8, as made by \
+         `createdb --encoding=UTF8 --template=template0 NAME`"
+    )]
+    Encoding {
+        /// Its encoding.
+        encoding: String,
+        /// Its name.
+        database: String,
+    },
     /// The schema could not be brought up to date.
     #[error(transparent)]
     Migrate(#[from] MigrateError),

@@ -91,6 +91,26 @@ impl<'c> Statement<'c> {
         Ok(records)
     }
 
+    /// Runs it and returns those of its rows that can be read, for work that one loop does for all tenants: a row of one,
+    /// such as an imported one of a newer hub, must not stop the work for the others. The others are counted, and said
+    /// once of each statement.
+    pub async fn readable<T: Record>(self) -> Result<Vec<T>, Error> {
+        let text = self.query.text.as_str().to_owned();
+        let fetched = self.run_boxed(Fetch::All).await?;
+        let (mut records, mut at) = (Vec::new(), 0);
+        loop {
+            match fetched.row(at) {
+                Ok(Some(record)) => records.push(record),
+                Ok(None) => return Ok(records),
+                Err(error) => stats::record_unreadable(&text, &error),
+            }
+            at += 1;
+            if at % RECORDS_AT_ONCE == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
     /// Runs it and returns the number of rows inserted, updated or deleted.
     pub fn execute(self) -> BoxFuture<'c, Result<u64, Error>> {
         Box::pin(async { Ok(self.run(Fetch::Count).await?.count()) })

@@ -1,14 +1,20 @@
 //! Current state of the database's connections, and the cost of statements since the process began.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use crate::tenant;
+use parking_lot::Mutex;
+
+use crate::{Error, tenant};
 
 static STATEMENTS: AtomicU64 = AtomicU64::new(0);
 static FAILED_STATEMENTS: AtomicU64 = AtomicU64::new(0);
 static STATEMENT_MICROS: AtomicU64 = AtomicU64::new(0);
+static UNREADABLE_ROWS: AtomicU64 = AtomicU64::new(0);
+/// Statements whose unreadable rows were reported.
+static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// State of one pool of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +47,8 @@ pub struct StatementStats {
     pub failed: u64,
     /// Total duration, including the wait for a connection.
     pub time: Duration,
+    /// Number of rows left out because they could not be read.
+    pub unreadable_rows: u64,
 }
 
 /// Cost of statements since the process began.
@@ -49,6 +57,7 @@ pub fn statement_stats() -> StatementStats {
         statements: STATEMENTS.load(Relaxed),
         failed: FAILED_STATEMENTS.load(Relaxed),
         time: Duration::from_micros(STATEMENT_MICROS.load(Relaxed)),
+        unreadable_rows: UNREADABLE_ROWS.load(Relaxed),
     }
 }
 
@@ -62,4 +71,11 @@ pub(crate) fn record(took: Duration, is_failed: bool) {
     FAILED_STATEMENTS.fetch_add(u64::from(is_failed), Relaxed);
     STATEMENT_MICROS.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Relaxed);
     tenant::count_statement();
+}
+
+pub(crate) fn record_unreadable(statement: &str, error: &Error) {
+    UNREADABLE_ROWS.fetch_add(1, Relaxed);
+    if REPORTED.lock().insert(statement.to_owned()) {
+        tracing::error!(%error, statement, "left out a row that cannot be read, as all others of the statement from now on");
+    }
 }

@@ -19,9 +19,10 @@ pub mod transfers;
 pub mod worlds;
 
 pub(crate) use hub_base::{
-    clock, compute, geo, ids, import_outcome, keyed_lock, mac, owner, secret_text, shared_reads, text_type, values,
+    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, owner, secret_text, shared_reads, text_type,
+    values,
 };
-pub(crate) use hub_core::{app, auth, background, config, endpoints, http, limits, secrets};
+pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets};
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_gate::{audit, cluster, metering};
 pub(crate) use hub_platform::{blobs, events, networks, signing_secret};

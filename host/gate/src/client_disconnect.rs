@@ -18,9 +18,20 @@ use tokio::runtime::Handle;
 use tracing::Instrument as _;
 
 use crate::app::App;
+use crate::component::Component;
 use crate::endpoints::RouteFacts;
 use crate::http::layers::Next;
 use crate::http::request_id::in_current_request;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "lets a request that may change something run to its end, though its caller hangs up",
+    register: |states, _| {
+        states.insert(AbandonedRequests::default());
+        Ok(())
+    },
+    ..Component::new(module_path!())
+};
 
 /// Limit per API key, so that clients cannot accumulate work by disconnecting. Further requests are aborted, which
 /// leaves every transaction complete or rolled back.

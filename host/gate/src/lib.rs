@@ -12,6 +12,6 @@ pub mod response_budget;
 pub mod server_binding;
 
 pub(crate) use hub_base::{clock, compute, fault, http_client, ids, keyed_lock, usage_counters, values};
-pub(crate) use hub_core::{app, auth, background, config, endpoints, http, limits, secrets, traces};
+pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, traces};
 #[cfg(test)]
 pub(crate) use hub_testing::query_plan;

@@ -20,10 +20,15 @@ use utoipa::openapi::{OpenApi, RefOr, Schema};
 
 use crate::app::App;
 use crate::auth::Caller;
+use crate::component::Component;
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, read_body};
 use crate::http::layers::Next;
+
+/// Declaration of this component.
+pub static COMPONENT: Component =
+    Component { purpose: "holds keys that are bound to servers to those servers", ..Component::new(module_path!()) };
 
 /// Parameters and fields that name a server.
 const NAMES: [&str; 4] = ["serverId", "nodeServerId", "targetServerId", "preferNode"];

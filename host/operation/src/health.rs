@@ -15,9 +15,19 @@ use crate::app::App;
 use crate::background::every;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
+use crate::component::{Component, Tag};
 use crate::endpoints::{Endpoints, RouteFacts, public_endpoints};
 use crate::fault::{Fault, FaultKind};
 use crate::http::extract::Json;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "liveness, readiness and version of this node",
+    tags: &[Tag("Health", "Health of the hub."), Tag("About", "Version of the hub.")],
+    routes: router,
+    background: start,
+    ..Component::new(module_path!())
+};
 
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -25,7 +35,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 const FULL_BELOW: u64 = 4 << 20;
 
 /// Routes, without a key.
-pub fn router() -> Endpoints {
+fn router() -> Endpoints {
     // Monitoring is never refused and asks this node, regardless of any key in the request.
     let watched = RouteFacts::default().any_node();
     public_endpoints![version]
@@ -34,7 +44,7 @@ pub fn router() -> Endpoints {
 }
 
 /// Checks for faults periodically, so that their start times are known.
-pub fn start(app: &App) {
+fn start(app: &App) {
     every(app, CHECK_INTERVAL, "check the hub's health", async |app: App| {
         check(&app).await;
         Ok::<_, Infallible>(())

@@ -15,10 +15,12 @@ pub mod waitlist;
 pub mod webhooks;
 
 pub(crate) use hub_base::{
-    clock, compute, email, fault, geo, http_client, ids, import_outcome, mac, metric_recorder, secret_text, text_type,
-    values,
+    budget, clock, compute, email, fault, geo, http_client, ids, import_outcome, mac, metric_recorder, secret_text,
+    text_type, values,
 };
-pub(crate) use hub_core::{app, auth, background, config, data_folder, endpoints, http, limits, mail, secrets};
+pub(crate) use hub_core::{
+    app, auth, background, component, config, data_folder, endpoints, http, limits, mail, secrets,
+};
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};
 pub(crate) use hub_gate::{audit, cluster, idempotency, metering};

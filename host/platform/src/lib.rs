@@ -11,7 +11,7 @@ pub mod plans;
 pub mod signing_secret;
 
 pub(crate) use hub_base::{clock, http_client, ids, secret_text, usage_counters, values};
-pub(crate) use hub_core::{app, auth, background, config, endpoints, http, limits};
+pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits};
 pub(crate) use hub_gate::{audit, cluster};
 #[cfg(test)]
 pub(crate) use hub_testing::query_plan;

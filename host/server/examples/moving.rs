@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use hub::archive::TABLES;
 use hub::clock::Clock;
+use hub::components::tables;
 use hub::ids::Ids;
 use hub::networks::service::create_network;
 use hub::values::NetworkId;
@@ -102,7 +102,7 @@ fn rows(table: &str, at: usize) -> Vec<Row> {
 }
 
 async fn fill(db: &Db, network: NetworkId, players: usize) {
-    for table in TABLES.iter() {
+    for table in tables().moved() {
         for first in (0..players).step_by(AT_ONCE) {
             let last = players.min(first + AT_ONCE);
             let rows: Vec<Row> = (first..last).flat_map(|at| rows(table.name, at)).collect();

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod cli;
+pub mod components;
 pub mod lifecycle;
 mod module_data;
 mod presence_hooks;
@@ -13,7 +14,9 @@ pub use hub_base::{
     bounds, clock, compute, email, fault, geo, http_client, ids, import_outcome, keyed_lock, mac, metric_recorder,
     owner, secret_text, shared_reads, text_type, usage_counters, values,
 };
-pub use hub_core::{app, auth, background, config, data_folder, endpoints, http, limits, mail, secrets, traces};
+pub use hub_core::{
+    app, auth, background, component, config, data_folder, endpoints, http, limits, mail, secrets, traces,
+};
 pub use hub_extensions::modules;
 pub use hub_game::{
     chat, collections, config_documents, control, economy, localization, matchmaking, permissions, players, presence,

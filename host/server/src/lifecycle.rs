@@ -5,57 +5,24 @@ use std::time::Duration;
 use hub_db::{Db, TimeLimits};
 
 use crate::app::{App, AppState, States};
-use crate::auth::{AuditOrder, KeyCache, RevocationWatch};
-use crate::blobs::Blobs;
-use crate::client_disconnect::AbandonedRequests;
 use crate::clock::Clock;
 use crate::cluster::{self, ShardRegistry};
-use crate::collections::IndexBuilds;
+use crate::component::Opening;
+use crate::components::components;
 use crate::config::Settings;
-use crate::control::Control;
-use crate::events::{Outbox, Streams, Subscriptions};
 use crate::http::connection::Connections;
 use crate::ids::Ids;
-use crate::imports::Imports;
-use crate::limits::{Limits, Usage};
-use crate::localization::CatalogWrites;
 use crate::metering::Metering;
-use crate::metric_recorder::MetricRecorder;
-use crate::modules::Modules;
-use crate::monitoring::Monitoring;
-use crate::networks::left::{AllCreations, Creations};
-use crate::people::People;
-use crate::players::PlayerRegions;
-use crate::presence::{Hooks, Presence};
-use crate::response_budget::ResponseBudget;
+use crate::modules::{self, Modules};
+use crate::presence::{self, Hooks};
 use crate::secrets::{HubSecrets, open_key};
-use crate::usage_counters::UsageCounters;
-use crate::waitlist::Waitlist;
-use crate::webhooks::Webhooks;
-use crate::{
-    archive, audit, auth, blobs, collections, control, data_folder, economy, erasure, events, health, idempotency,
-    imports, metering, modules, monitoring, networks, people, plans, presence, waitlist, webhooks,
-};
-use crate::{module_data, players, presence_hooks, punishments, statistics, transfers, worlds};
+use crate::{archive, data_folder, module_data, presence_hooks};
 
 /// Time during which existing connections still serve requests, each its last one, before all are closed. A request on
 /// a connection that closes at that moment would get no response.
 const LINGER: Duration = Duration::from_millis(1_500);
 /// Maximum time for requests in progress to end; a console command waits for at most a minute.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(65);
-
-/// State that follows a network from owner to owner, in the order of restoration.
-const NETWORK_STATES: &[&dyn cluster::NetworkState] = &[
-    &events::WaitingEvents,
-    &presence::PresenceState,
-    &control::AgentState,
-    &modules::LoadedModules,
-    &players::KnownRegions,
-];
-
-/// Components whose things outlive the request that created them.
-pub const CREATIONS: &[&dyn Creations] =
-    &[&webhooks::CreatedWebhooks, &people::service::GivenRoles, &modules::UploadedModules];
 
 /// Opens the database, restores saved state and starts the background work.
 pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result<App> {
@@ -71,28 +38,10 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let secrets = HubSecrets::new(open_key(&settings, &db).await?);
     let states = states(&settings, &ids, &db, shards, secrets)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
-    cluster::start(&app, NETWORK_STATES).await?;
-    auth::start(&app);
-    plans::start(&app).await?;
-    audit::start(&app);
-    networks::start(&app, NETWORK_STATES);
-    blobs::start(&app);
-    collections::start(&app);
-    control::start(&app).await?;
-    events::start(&app, &webhooks::FanOut).await?;
-    idempotency::start(&app);
-    presence::start(&app).await?;
-    punishments::start(&app);
-    transfers::start(&app);
-    worlds::start(&app);
-    waitlist::start(&app);
-    imports::start(&app);
-    webhooks::start(&app);
-    erasure::start(&app);
-    people::start(&app);
-    metering::start(&app)?;
-    health::start(&app);
-    monitoring::start(&app).await?;
+    for component in components().list() {
+        (component.start)(&app).await?;
+        (component.background)(&app);
+    }
     Ok(app)
 }
 
@@ -105,38 +54,16 @@ fn states(
     secrets: HubSecrets,
 ) -> anyhow::Result<States> {
     let mut states = States::default();
-    states.insert(Presence::new(!shards.is_single_node()));
-    states.insert(Hooks(&presence_hooks::ComponentHooks));
+    states.insert(components());
     states.insert(shards);
-    states.insert(Connections::of(settings));
     states.insert(secrets);
-    states.insert(MetricRecorder::new(settings.metrics.is_some())?);
-    states.insert(Monitoring::default());
-    states.insert(UsageCounters::default());
+    for component in components().list() {
+        (component.register)(&mut states, Opening { settings, ids, db })?;
+    }
+    // Those that call components above them.
     states.insert(Metering::new(ids.token(16), &presence::PresencePeaks));
-    states.insert(Limits::default());
-    states.insert(Usage::default());
-    states.insert(KeyCache::default());
-    states.insert(AllCreations(CREATIONS));
-    states.insert(RevocationWatch::default());
-    states.insert(AuditOrder::default());
-    states.insert(AbandonedRequests::default());
-    states.insert(ResponseBudget::default());
-    states.insert(Blobs::open(settings, db)?);
-    states.insert(Outbox::default());
-    states.insert(Streams::default());
-    states.insert(Subscriptions::default());
     states.insert(Modules::open(settings, ids, &module_data::GameData)?);
-    states.insert(PlayerRegions::default());
-    states.insert(economy::Leaderboards::default());
-    states.insert(statistics::Leaderboards::default());
-    states.insert(CatalogWrites::default());
-    states.insert(IndexBuilds::default());
-    states.insert(Control::default());
-    states.insert(Imports::default());
-    states.insert(People::open(settings)?);
-    states.insert(Waitlist::default());
-    states.insert(Webhooks::new(settings)?);
+    states.insert(Hooks(&presence_hooks::ComponentHooks));
     Ok(states)
 }
 
@@ -160,12 +87,8 @@ pub async fn stop(app: &App) {
 /// Waits for the background work, saves in-memory state and closes the database.
 pub async fn finish_stop(app: &App) {
     app.background_ended().await;
-    presence::stop(app).await;
-    control::stop(app).await;
-    metering::stop(app).await;
-    cluster::leave(app).await;
-    if let Err(error) = auth::flush_uses(app).await {
-        tracing::warn!(%error, "could not store when keys were used");
+    for component in components().list().iter().rev() {
+        (component.stop)(app).await;
     }
     app.module_store.close().await;
     app.db.close().await;

@@ -1,9 +1,10 @@
 //! All routes of all components, and the layers around them.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
@@ -13,100 +14,50 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::endpoints::{Endpoints, RouteTable, facts_layer};
-use crate::events::{self, EventSchema};
+use crate::components::components;
+use crate::endpoints::{RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::private_answers;
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
-use crate::{audit, auth, client_disconnect, cluster, idempotency, limits, response_budget, server_binding};
+use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
 
-fn endpoints() -> Endpoints {
-    Endpoints::default()
-        .merge(in_database().database_only())
-        .merge(crate::artifacts::public())
-        .merge(crate::artifacts::router())
-        .merge(crate::chat::router())
-        .merge(crate::control::router())
-        .merge(crate::events::router())
-        .merge(crate::erasure::router())
-        .merge(crate::matchmaking::router())
-        .merge(crate::modules::router())
-        .merge(crate::presence::router())
-        .merge(crate::transfers::router())
-        .merge(crate::people::public())
-        .merge(crate::waitlist::public())
-        .merge(crate::waitlist::router())
-        .merge(crate::worlds::router())
-        .merge(crate::health::router())
-        .merge(crate::worlds::public_router())
+struct Routes {
+    router: Router<App>,
+    document: OpenApi,
+    facts: RouteTable,
 }
 
-/// Components without state in memory that moves with a network's owner.
-fn in_database() -> Endpoints {
-    Endpoints::default()
-        .merge(crate::audit::router())
-        .merge(crate::collections::router())
-        .merge(crate::config_documents::router())
-        .merge(crate::economy::router())
-        .merge(crate::imports::router())
-        .merge(crate::localization::router())
-        .merge(crate::metering::router())
-        .merge(crate::punishments::router())
-        .merge(crate::networks::router())
-        .merge(crate::plans::router())
-        .merge(crate::people::router())
-        .merge(crate::permissions::router())
-        .merge(crate::players::router())
-        .merge(crate::provisioning::router())
-        .merge(crate::signing_secret::router())
-        .merge(crate::statistics::router())
-        .merge(crate::webhooks::router())
-}
-
-fn routes() -> (Router<App>, OpenApi, RouteTable) {
-    let (endpoints, facts) = endpoints().into_parts();
-    let (routes, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
-    events::add_to(&mut document, &event_schemas());
-    openapi::complete(&mut document, |path| facts.kept_key(path));
-    (routes, document, facts)
-}
-
-fn event_schemas() -> Vec<EventSchema> {
-    [
-        crate::chat::events(),
-        crate::config_documents::events(),
-        crate::control::events(),
-        crate::economy::events(),
-        crate::localization::events(),
-        crate::permissions::events(),
-        crate::punishments::events(),
-        crate::presence::events(),
-        crate::signing_secret::events(),
-        crate::transfers::events(),
-        crate::worlds::events(),
-    ]
-    .concat()
-}
+/// The same for every hub of a process.
+static ROUTES: LazyLock<Routes> = LazyLock::new(|| {
+    let (endpoints, facts) = components().endpoints().into_parts();
+    let (router, mut document) = OpenApiRouter::with_openapi(openapi::base()).merge(endpoints).split_for_parts();
+    events::add_to(&mut document, &components().event_schemas());
+    document.tags = Some(components().tags(&document));
+    openapi::complete(&mut document, &components().errors().collect::<Vec<_>>(), |path| facts.kept_key(path));
+    Routes { router, document, facts }
+});
+/// Published when first asked for: a start of the hub doesn't wait for it.
+static OPENAPI: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+static ASYNCAPI: LazyLock<Bytes> =
+    LazyLock::new(|| publication::asyncapi(&document(), events::ANY_EVENT).to_string().into());
 
 /// OpenAPI document.
 pub fn document() -> Value {
-    publication::publish(&routes().1)
+    publication::publish(&ROUTES.document)
 }
 
 /// Router of the whole service.
 pub fn router(app: &App) -> Router {
-    let (routes, document, facts) = routes();
-    let openapi = publication::publish(&document);
-    let asyncapi = publication::asyncapi(&openapi, events::ANY_EVENT);
-    let idempotency = idempotency::LayerState::new(app, &document);
-    let server_binding = server_binding::LayerState::new(app, &document);
+    let Routes { router, document, facts } = &*ROUTES;
+    let idempotency = idempotency::LayerState::new(app, document);
+    let server_binding = server_binding::LayerState::new(app, document);
     let around_all = Layers::default()
         .with(app.clone(), request_id::layer)
         .with((), private_answers::layer)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
-        .with(facts, facts_layer)
+        .with(facts.clone(), facts_layer)
         .with(app.clone(), auth::layer)
         .with(app.clone(), cluster::layer)
         .with(app.clone(), limits::layer);
@@ -122,9 +73,10 @@ pub fn router(app: &App) -> Router {
         .with((), json::layer);
     let around_reference = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
-    routes
+    router
+        .clone()
         .route_layer(layer(around_routes))
-        .merge(reference::router(&openapi, &asyncapi).layer(layer(around_reference)))
+        .merge(reference::router(&OPENAPI, &ASYNCAPI).layer(layer(around_reference)))
         .fallback(async || ApiError::not_found("unknown_route", "No such route; see /api for all routes."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;

@@ -56,7 +56,7 @@ pub struct Match {
     pub result: MatchResult,
     pub success: bool,
     /// Id of the slot, which is reserved for 15 seconds.
-    pub transfer_id: Option<String>,
+    pub transfer_id: Option<Uuid>,
     /// True if the requested owner's world was live.
     pub warm: bool,
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::LiveServer;
 
@@ -67,7 +68,7 @@ pub struct OpenedWorld {
     pub status: Option<WorldOpenStatus>,
     pub success: bool,
     /// Id of the slot that is reserved for the owner for 15 seconds; null if none is needed or free.
-    pub transfer_id: Option<String>,
+    pub transfer_id: Option<Uuid>,
     /// Number of the lease, repeated by `WORLD_READY`; as a `worldId`, the world's name on its server.
     pub world_instance_id: Option<String>,
 }

@@ -97,7 +97,7 @@ async fn a_player_is_found_a_place_and_sent_there() {
     assert!(found.success);
     let outcome = lobby.transfer(BEN, &found.matched_server.unwrap().server_id, None).await.unwrap();
     assert!(outcome.success);
-    assert_eq!(found.transfer_id, Some(outcome.transfer_id.to_string()));
+    assert_eq!(found.transfer_id, Some(outcome.transfer_id));
     eventually!("the command was carried out", game.transfers().len() == 1);
     let command = &game.transfers()[0];
     assert_eq!((command.host.as_str(), command.player_uuid), ("10.0.0.1", BEN));

@@ -1,53 +1,114 @@
-//! The table of all bounds. `docs/reference/limits.md` is made from its configurable ones; the others keep a network from what
-//! none does, and tests lower them.
+//! The table of the bounds that the hub's own components have. `docs/reference/limits.md` is made from the configurable ones;
+//! the others keep a network from what none does, and tests lower them. A component may declare further ones beside its code.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// Limit, told apart by its name.
+#[derive(Clone, Copy)]
+pub struct Limit(&'static LimitRow);
+
+/// Row of the table of limits.
+pub struct LimitRow {
+    /// Name in the API and documentation.
+    pub name: &'static str,
+    /// Maximum for any network, regardless of its plan.
+    pub bound: i64,
+    /// Counted things, as in the documentation.
+    pub counted: &'static str,
+    /// Effect of the limit, if it is not a refusal.
+    pub effect: Option<&'static str>,
+}
+
+impl Limit {
+    pub const fn new(row: &'static LimitRow) -> Self {
+        Self(row)
+    }
+
+    /// Maximum for any network, regardless of its plan.
+    pub const fn bound(self) -> i64 {
+        self.0.bound
+    }
+
+    /// Name in the API.
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Counted things, as in the documentation.
+    pub fn description(self) -> &'static str {
+        self.0.counted.trim_ascii()
+    }
+
+    /// Effect of the limit, if it is not a refusal.
+    pub const fn effect(self) -> Option<&'static str> {
+        self.0.effect
+    }
+}
+
+impl PartialEq for Limit {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for Limit {}
+
+impl PartialOrd for Limit {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Limit {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.name.cmp(other.0.name)
+    }
+}
+
+impl Hash for Limit {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl fmt::Debug for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
 
 macro_rules! limits {
     (configurable { $($configurable:tt)+ } fixed { $($fixed:tt)+ }) => {
-        limits!(@all $($configurable)+ $($fixed)+);
-        limits!(@configurable $($configurable)+);
+        limits!(@rows $($configurable)+ $($fixed)+);
+        limits!(@list CONFIGURABLE "Limits that the documentation lists and that an operator can lower." $($configurable)+);
+        limits!(@list FIXED "Limits that only tests lower." $($fixed)+);
     };
-    (@configurable $($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $bound:expr $(, $effect:literal)?;)+) => {
+    (@list $list:ident $about:literal $($(#[doc = $doc:literal])+ $limit:ident = $name:literal, $bound:expr $(, $effect:literal)?;)+) => {
         impl Limit {
-            /// Limits that the documentation lists and that an operator can lower.
-            pub const CONFIGURABLE: &[Self] = &[$(Self::$variant),+];
+            #[doc = $about]
+            pub const $list: &[Self] = &[$(Self::$limit),+];
         }
     };
-    (@all $($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $bound:expr $(, $effect:literal)?;)+) => {
-        /// Limit, by its name in the API and documentation.
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display, strum::EnumString,
-            strum::IntoStaticStr, strum::VariantArray,
-        )]
-        pub enum Limit {
-            $($(#[doc = $doc])+ #[strum(serialize = $name)] $variant),+
-        }
-
+    (@rows $($(#[doc = $doc:literal])+ $limit:ident = $name:literal, $bound:expr $(, $effect:literal)?;)+) => {
+        #[allow(non_upper_case_globals, reason = "each stands for a row, like the variant of an enumeration")]
         impl Limit {
-            /// Maximum for any network, regardless of its plan.
-            pub const fn bound(self) -> i64 {
-                match self {
-                    $(Self::$variant => $bound),+
-                }
-            }
-
-            /// Name in the API.
-            pub fn name(self) -> &'static str {
-                self.into()
-            }
-
-            /// Counted things, as in the documentation.
-            pub fn description(self) -> &'static str {
-                match self {
-                    $(Self::$variant => concat!($($doc),+).trim_ascii()),+
-                }
-            }
-
-            /// Effect of the limit, if it is not a refusal.
-            pub const fn effect(self) -> Option<&'static str> {
-                match self {
-                    $(Self::$variant => limits!(@effect $($effect)?)),+
-                }
-            }
+            $(
+                $(#[doc = $doc])+
+                pub const $limit: Self = Self(&LimitRow {
+                    name: $name,
+                    bound: $bound,
+                    counted: concat!($($doc),+),
+                    effect: limits!(@effect $($effect)?),
+                });
+            )+
         }
     };
     (@effect) => { None };

@@ -3,54 +3,47 @@
 
 mod limit;
 
-pub use limit::Limit;
+pub use limit::{Limit, LimitRow};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 /// The most bytes of JSON that an answer has.
 pub const ANSWER_LIMIT: usize = 4 * 1024 * 1024;
 
-/// Bounds lower than those of the table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bounds(Arc<BTreeMap<Limit, i64>>);
+/// Bounds lower than those of the table, by the names of limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds(Arc<BTreeMap<String, i64>>);
 
 impl Bounds {
     /// Maximum for any network of this hub.
     pub fn of(&self, limit: Limit) -> i64 {
-        self.0.get(&limit).copied().unwrap_or(limit.bound())
+        self.0.get(limit.name()).map_or(limit.bound(), |bound| limit.bound().min(*bound))
     }
 
     /// The same with a lower bound.
     #[must_use]
     pub fn with(self, limit: Limit, bound: i64) -> Self {
         let mut bounds = (*self.0).clone();
-        bounds.insert(limit, bound.min(limit.bound()));
+        bounds.insert(limit.name().to_owned(), bound);
         Self(Arc::new(bounds))
     }
-}
 
-impl Serialize for Bounds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(limit, bound)| (limit.name(), bound)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Bounds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut bounds = BTreeMap::new();
-        for (name, bound) in BTreeMap::<String, i64>::deserialize(deserializer)? {
-            let limit = Limit::CONFIGURABLE.iter().copied().find(|limit| limit.name() == name);
-            let limit = limit.ok_or_else(|| de::Error::custom(format_args!("there is no limit `{name}`")))?;
-            if !(0..=limit.bound()).contains(&bound) {
-                let most = limit.bound();
-                return Err(de::Error::custom(format_args!("the limit `{name}` can only be lowered: 0 to {most}")));
+    /// Fails for a bound of none of these limits, or one that is no lower than theirs.
+    pub fn check(&self, limits: impl IntoIterator<Item = Limit>) -> Result<(), String> {
+        let limits: Vec<_> = limits.into_iter().collect();
+        for (name, bound) in self.0.iter() {
+            let Some(limit) = limits.iter().find(|limit| limit.name() == name) else {
+                return Err(format!("there is no limit `{name}`"));
+            };
+            let most = limit.bound();
+            if !(0..=most).contains(bound) {
+                return Err(format!("the limit `{name}` can only be lowered: 0 to {most}"));
             }
-            bounds.insert(limit, bound);
         }
-        Ok(Self(Arc::new(bounds)))
+        Ok(())
     }
 }
 
@@ -63,9 +56,13 @@ mod tests {
         let bounds: Bounds = serde_json::from_str(r#"{"servers": 5}"#).unwrap();
         assert_eq!((bounds.of(Limit::Servers), bounds.of(Limit::Keys)), (5, Limit::Keys.bound()));
         assert_eq!(serde_json::to_string(&bounds).unwrap(), r#"{"servers":5}"#);
+        assert_eq!(bounds.check(Limit::CONFIGURABLE.iter().copied()), Ok(()));
         for wrong in [r#"{"servers": 1001}"#, r#"{"servers": -1}"#, r#"{"nothing": 1}"#, r#"{"nodeBytesPerPlayer": 1}"#]
         {
-            assert!(serde_json::from_str::<Bounds>(wrong).is_err(), "{wrong}");
+            let bounds: Bounds = serde_json::from_str(wrong).unwrap();
+            assert!(bounds.check(Limit::CONFIGURABLE.iter().copied()).is_err(), "{wrong}");
         }
+        // Whatever is not checked is no higher either.
+        assert_eq!(Bounds::default().with(Limit::Servers, 1_001).of(Limit::Servers), Limit::Servers.bound());
     }
 }

@@ -66,6 +66,8 @@ metrics! {
     STATEMENTS = Counter "hub_database_statements_total";
     /// Statements that failed.
     STATEMENTS_FAILED = Counter "hub_database_statements_failed_total";
+    /// Rows left out by work for all networks, because they cannot be read.
+    ROWS_UNREADABLE = Counter "hub_database_unreadable_rows_total";
     /// Milliseconds that statements took, with waiting for a connection.
     STATEMENT_MILLIS = Counter "hub_database_statement_milliseconds_total";
     /// 1 while the bus between nodes is reached, or there is none.

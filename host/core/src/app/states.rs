@@ -14,10 +14,10 @@ impl States {
         self.0.insert(TypeId::of::<T>(), Box::new(state));
     }
 
-    /// The state of this type. That it was never added is a mistake in `lifecycle.rs`, which every run of the component
-    /// shows.
+    /// The state of this type. That it was never added is a mistake in the declaration of its component, which every run
+    /// of the component shows.
     #[inline]
-    pub(super) fn get<T: Any + Send + Sync>(&self) -> &T {
+    pub fn get<T: Any + Send + Sync>(&self) -> &T {
         match self.0.get(&TypeId::of::<T>()).and_then(|state| state.downcast_ref()) {
             Some(state) => state,
             None => missing(type_name::<T>()),

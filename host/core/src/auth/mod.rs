@@ -33,7 +33,7 @@ pub use model::{KeyId, Scope, Scopes};
 pub use origin::{Actor, ActorType, AuditOrder, Origin};
 pub use revocation::RevocationWatch;
 pub use role::Role;
-pub use service::{flush_uses, is_by_key, revoked, start};
+pub use service::{is_by_key, revoked, start, stop};
 pub use session::{SessionToken, SignedIn, csrf_token, session_cookie};
 pub use store::select_key;
 

@@ -27,6 +27,13 @@ pub fn start(app: &App) {
     background::every(app, FLUSH_INTERVAL, "store when keys were used", |app| async move { flush_uses(&app).await });
 }
 
+/// Stores when keys were used before the hub stops.
+pub async fn stop(app: &App) {
+    if let Err(error) = flush_uses(app).await {
+        tracing::warn!(%error, "could not store when keys were used");
+    }
+}
+
 /// True if the request is sent with a key, not by a person.
 pub fn is_by_key(headers: &HeaderMap) -> bool {
     headers.contains_key(KEY_HEADER)
@@ -163,7 +170,7 @@ async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<Ke
 }
 
 /// Stores the keys' latest uses, in batches: a write per request would cost too much.
-pub async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
+async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     let uses = app.state::<KeyCache>().take_uses();
     if uses.is_empty() {
         return Ok(());

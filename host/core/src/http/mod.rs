@@ -7,7 +7,6 @@ pub mod cookie;
 pub mod document;
 pub mod error;
 pub mod error_code;
-pub mod error_status;
 mod examples;
 pub mod extract;
 mod field_examples;

@@ -3,7 +3,6 @@
 use utoipa::openapi::path::{Operation, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
-use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, Ref, RefOr, Required,
     ResponseBuilder,
@@ -11,48 +10,13 @@ use utoipa::openapi::{
 use utoipa::{PartialSchema as _, ToSchema as _};
 
 use crate::http::error::ErrorBody;
-use crate::http::error_code::ErrorCode;
+use crate::http::error_code::{self, ErrorCode};
 use crate::http::examples;
-
-/// Tags in the order in which a new user needs them.
-const TAGS: &[(&str, &str)] = &[
-    ("Servers", "Register game servers and proxies, keep them online, and report their players."),
-    ("Events", "Event stream from the hub to servers."),
-    ("Players", "Known players and the data that games store about them."),
-    ("Matchmaking", "Find the best server or world for a player or a party."),
-    ("Transfers", "Send players to other servers."),
-    ("Chat", "Relay chat messages to all servers, through the network's filters."),
-    ("Punishments", "Bans, mutes, warnings and kicks."),
-    ("Permissions", "Groups, permission nodes, and players' effective permissions."),
-    ("Economy", "Balances, transactions, statistics and leaderboards of players and any other owner."),
-    ("Localization", "Message catalog and players' languages."),
-    ("Config", "Config documents shared by servers."),
-    ("Collections", "Documents with indexes."),
-    ("Worlds", "Worlds opened on demand, and the nodes that run them."),
-    ("Node agents", "Routes for the agents of game servers."),
-    ("Provisioning", "Agent script, file bundles, and servers being provisioned."),
-    ("Manage: servers", "Monitor and control servers."),
-    ("Manage: economy", "Define currencies and read the ledger."),
-    ("Modules", "Upload and activate WebAssembly modules."),
-    ("Artifacts", "Files such as plugins, and their download links."),
-    ("Webhooks", "Events sent to URLs and Discord channels."),
-    ("Imports", "Import permissions, punishments and balances from other tools."),
-    ("Keys", "API keys and the signing secret."),
-    ("People", "A network's staff: invitations, roles, sign-in."),
-    ("Privacy", "Export and erasure of players' data."),
-    ("Audit", "Log of changes with actor, time and origin."),
-    ("Usage", "Hourly resource usage of the network."),
-    ("Waitlist", "Waitlist for the launch."),
-    ("Operator", "Networks and plans, for the operator of the hub."),
-    ("Health", "Health of the hub."),
-    ("About", "Version of the hub."),
-];
 
 /// Document without operations.
 pub fn base() -> OpenApi {
     let mut components = Components::new();
     components.schemas.insert(ErrorBody::name().into_owned(), ErrorBody::schema());
-    components.schemas.insert(ErrorCode::name().into_owned(), ErrorCode::schema());
     let key = ApiKeyValue::with_description(
         "X-Service-Api-Key",
         "API key of your network, created by the operator or at /api/manage/keys. Each operation requires one of \
@@ -69,7 +33,6 @@ pub fn base() -> OpenApi {
                 .build(),
         )
         .components(Some(components))
-        .tags(Some(TAGS.iter().map(|(name, about)| TagBuilder::new().name(*name).description(Some(*about)).build())))
         .build()
 }
 
@@ -103,9 +66,12 @@ impl KeptKey {
     }
 }
 
-/// Adds the error responses that follow from an operation's inputs: it may refuse its key and find its parameters
+/// Adds the error codes, and the error responses that follow from an operation's inputs: it may refuse its key and find its parameters
 /// invalid. `kept_key` maps the path of each POST.
-pub fn complete(document: &mut OpenApi, kept_key: impl Fn(&str) -> KeptKey) {
+pub fn complete(document: &mut OpenApi, codes: &[&ErrorCode], kept_key: impl Fn(&str) -> KeptKey) {
+    if let Some(components) = &mut document.components {
+        components.schemas.insert(ErrorCode::name().into_owned(), error_code::schema(codes));
+    }
     for (path, item) in &mut document.paths.paths {
         if let Some(post) = item.post.as_mut().filter(|post| post.security.is_some()) {
             add_idempotency_key(post, kept_key(path));

@@ -1,7 +1,7 @@
 //! Interactive API reference at `/api`. Its assets are in the binary; nothing is loaded from elsewhere.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -9,7 +9,6 @@ use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
-use serde_json::Value;
 use utoipa_swagger_ui::Config;
 
 use crate::app::App;
@@ -22,7 +21,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Routes of the page, its assets and the documents.
-pub fn router(openapi: &Value, asyncapi: &Value) -> Router<App> {
+pub fn router(openapi: &'static LazyLock<Bytes>, asyncapi: &'static LazyLock<Bytes>) -> Router<App> {
     Router::new()
         .route("/", get(async || Redirect::temporary("/api")))
         .route(
@@ -35,9 +34,8 @@ pub fn router(openapi: &Value, asyncapi: &Value) -> Router<App> {
         .route("/api/asyncapi.json", document(asyncapi))
 }
 
-fn document(document: &Value) -> MethodRouter<App> {
-    let json = Bytes::from(document.to_string());
-    get(async move || ([(CONTENT_TYPE, "application/json")], json.clone()))
+fn document(json: &'static LazyLock<Bytes>) -> MethodRouter<App> {
+    get(async || ([(CONTENT_TYPE, "application/json")], LazyLock::force(json).clone()))
 }
 
 /// Serves an asset, stored in the binary as gzip, which every browser supports.

@@ -89,8 +89,9 @@ fn split_schemas(document: &mut Value, split: &BTreeSet<String>, of_requests: &B
 fn require_all(schema: &mut Value, left_out: &[&str]) {
     let Some(properties) = schema["properties"].as_object_mut() else { return };
     for (name, field) in properties.iter_mut() {
-        let has_default = field.as_object_mut().is_some_and(|field| field.remove("default").is_some());
-        if has_default || left_out.contains(&name.as_str()) {
+        // One whose default is null is sent as null.
+        let default = field.as_object_mut().and_then(|field| field.remove("default"));
+        if default.is_some_and(|default| !default.is_null()) || left_out.contains(&name.as_str()) {
             remove_null(field);
         }
     }

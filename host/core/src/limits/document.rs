@@ -6,22 +6,22 @@ use serde_json::{Value, json};
 
 use crate::limits::Limit;
 
-/// A Markdown table of the configurable bounds.
-pub fn document() -> String {
+/// A Markdown table of configurable bounds.
+pub fn document(limits: impl Iterator<Item = Limit>) -> String {
     let mut table = String::from("| limit | bound | what is counted | over it |\n|---|---:|---|---|\n");
-    for limit in Limit::CONFIGURABLE {
-        let (effect, description, bound) = (effect(*limit), description(*limit), grouped(limit.bound()));
+    for limit in limits {
+        let (effect, description, bound) = (effect(limit), description(limit), grouped(limit.bound()));
         // Writing to a string cannot fail.
         let _ = writeln!(table, "| `{limit}` | {bound} | {description} | {effect} |");
     }
     table
 }
 
-/// The configurable bounds, with their names.
-pub fn to_json() -> Value {
-    let bounds = Limit::CONFIGURABLE.iter().map(|limit| {
+/// Configurable bounds, with their names.
+pub fn to_json(limits: impl Iterator<Item = Limit>) -> Value {
+    let bounds = limits.map(|limit| {
         json!({
-            "name": limit.to_string(), "bound": limit.bound(), "counted": description(*limit), "over": effect(*limit),
+            "name": limit.to_string(), "bound": limit.bound(), "counted": description(limit), "over": effect(limit),
         })
     });
     bounds.collect()

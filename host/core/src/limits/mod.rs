@@ -19,7 +19,7 @@ mod stored;
 mod token_bucket;
 mod usage;
 
-pub use crate::bounds::{Bounds, Limit};
+pub use crate::bounds::{Bounds, Limit, LimitRow};
 pub use addresses::address_block;
 pub use document::{document, to_json};
 pub use modules::{charge_module_time, has_module_time};

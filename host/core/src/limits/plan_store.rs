@@ -78,7 +78,7 @@ pub(super) async fn storage_counts(
         )
         .bind(after)
         .bind(most)
-        .all()
+        .readable()
         .await?;
     let Some((last, ..)) = rows.last() else { return Ok(vec![]) };
     // Crosses networks: one loop serves all.
@@ -89,7 +89,7 @@ pub(super) async fn storage_counts(
         )
         .bind(after)
         .bind(last)
-        .all()
+        .readable()
         .await?;
     let modules: HashMap<_, _> = modules.into_iter().collect();
     let counts = |(network, documents, row_bytes, file_bytes)| {

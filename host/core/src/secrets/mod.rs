@@ -10,7 +10,7 @@ mod store;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -18,6 +18,7 @@ use hub_db::{Db, Error, Tx};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
+use tokio::time::Instant;
 
 pub use opening::{KeyState, create_again, key_state, open_key, open_restored};
 pub use sealing_key::SealingKey;
@@ -48,6 +49,20 @@ impl HubSecrets {
     pub fn new(key: SealingKey) -> Self {
         Self { key, loaded: RwLock::default() }
     }
+
+    /// Loaded key for a purpose; false if the caller is to load it again. Others use it meanwhile.
+    fn fresh(&self, purpose: &str) -> Option<(bool, SigningKey)> {
+        if let Some((at, key)) = self.loaded.read().get(purpose)
+            && at.elapsed() < TTL
+        {
+            return Some((true, key.clone()));
+        }
+        let mut loaded = self.loaded.write();
+        let (at, key) = loaded.get_mut(purpose)?;
+        let is_fresh = at.elapsed() < TTL;
+        *at = Instant::now();
+        Some((is_fresh, key.clone()))
+    }
 }
 
 /// A secret and the time of its creation.
@@ -68,19 +83,22 @@ pub struct SigningKey {
 
 /// Key for a purpose. The first node that needs it creates it.
 pub async fn signing_key(app: &App, purpose: &'static str) -> Result<SigningKey, Error> {
-    let secrets = app.state::<HubSecrets>();
-    let known = secrets.loaded.read().get(purpose).cloned();
-    if let Some((at, key)) = known
-        && at.elapsed() < TTL
-    {
-        return Ok(key);
+    let known = app.state::<HubSecrets>().fresh(purpose);
+    match known {
+        Some((true, key)) => Ok(key),
+        None => load(app, purpose).await,
+        // Without the database no other node replaces it either.
+        Some((false, key)) => Ok(load(app, purpose).await.unwrap_or(key)),
     }
-    let stored = match store::find(&app.db, purpose).await? {
-        Some(stored) => stored,
-        None => {
-            let fresh = [Generation { secret: app.ids.token(LENGTH), since: 0 }];
-            store::get_or_insert(&app.db, purpose, &seal_all(&secrets.key, purpose, &fresh)?).await?
-        }
+}
+
+async fn load(app: &App, purpose: &'static str) -> Result<SigningKey, Error> {
+    let secrets = app.state::<HubSecrets>();
+    let stored = if let Some(stored) = store::find(&app.db, purpose).await? {
+        stored
+    } else {
+        let fresh = [Generation { secret: app.ids.token(LENGTH), since: 0 }];
+        store::get_or_insert(&app.db, purpose, &seal_all(&secrets.key, purpose, &fresh)?).await?
     };
     let generations = unseal_all(&secrets.key, purpose, &stored)?;
     let now = app.clock.now();
@@ -117,7 +135,7 @@ pub async fn rotate(
             continue;
         }
         let mut generations = unseal_all(key, &purpose, &stored)?;
-        generations.truncate(if immediate { 0 } else { 1 });
+        generations.truncate(usize::from(!immediate));
         generations.insert(0, Generation { secret: ids.token(LENGTH), since: if immediate { 0 } else { now } });
         store::replace(tx, &purpose, &seal_all(key, &purpose, &generations)?).await?;
         purposes.push(purpose);

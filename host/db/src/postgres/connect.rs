@@ -2,7 +2,7 @@
 
 use std::{str::FromStr, sync::Arc, time::Duration};
 
-use sqlx::{ConnectOptions, Connection, PgConnection, postgres::PgConnectOptions};
+use sqlx::{ConnectOptions, Connection, PgConnection, Row as _, postgres::PgConnectOptions};
 
 use crate::{
     Error,
@@ -133,6 +133,7 @@ impl Server {
     pub(super) async fn check(&self, pool: &Pool) -> Result<(), Error> {
         let outcome = async {
             let mut unpooled = self.options.connect().await?;
+            require_utf8(&mut unpooled).await?;
             let mut pooled = pool.acquire().await?;
             if self.owns_session {
                 sqlx::query("SELECT 1").execute(&mut unpooled).await?;
@@ -146,6 +147,15 @@ impl Server {
             outcome => outcome,
         }
     }
+}
+
+/// Other encodings lack most of the characters of names and texts, which would be noticed years later.
+async fn require_utf8(connection: &mut PgConnection) -> Result<(), Error> {
+    let found =
+        "SELECT pg_encoding_to_char(encoding)::text, datname::text FROM pg_database WHERE datname = current_database()";
+    let row = sqlx::raw_sql(found).fetch_one(connection).await?;
+    let (encoding, database): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+    if encoding == "UTF8" { Ok(()) } else { Err(Error::Encoding { encoding, database }) }
 }
 
 fn is_pooler_error(error: &sqlx::Error) -> bool {

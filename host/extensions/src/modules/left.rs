@@ -4,11 +4,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, Tx};
 
+use crate::component::{Creations, Left, LeftKind, Search};
 use crate::modules::store::versions as store;
-use crate::networks::left::{Creations, Left, LeftKind, Search};
 
 /// Modules by their uploaders.
-pub struct UploadedModules;
+pub(super) struct UploadedModules;
 
 impl Creations for UploadedModules {
     fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>> {

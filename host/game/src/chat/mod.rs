@@ -8,11 +8,15 @@ mod model;
 mod routes;
 mod service;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, ErrorCode, EventSchema, Tag};
+use crate::events::EventKind;
 
-pub use routes::router;
-
-/// Events of this component, for the API document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<model::ChatMessage>(EventKind::Chat)]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "relays messages to all servers, through the network's filter; stores none",
+    tags: &[Tag("Chat", "Relay chat messages to all servers, through the network's filters.")],
+    routes: routes::router,
+    events: || vec![EventSchema::of::<model::ChatMessage>(EventKind::Chat)],
+    errors: &[ErrorCode::new("chat_rejected", &[400], "The network's chat filter refused the message.")],
+    ..Component::new(module_path!())
+};

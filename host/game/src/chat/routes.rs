@@ -12,7 +12,7 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::Json;
 
 /// Routes of chat.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![relay_chat: publishing]
 }
 

@@ -20,12 +20,36 @@ mod routes;
 mod service;
 mod store;
 
-use crate::app::App;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
 
 pub use build::IndexBuilds;
-pub use routes::router;
 
-/// Starts the background work.
-pub fn start(app: &App) {
-    build::start(app);
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "JSON documents with indexes",
+    tags: &[Tag("Collections", "Documents with indexes.")],
+    routes: || routes::router().database_only(),
+    tables: &[
+        TableRule::moved("collections"),
+        TableRule::moved("collection_documents"),
+        TableRule::moved("collection_entries"),
+        TableRule::moved("collection_index_builds").without_players("progress of index builds"),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_collection", &[404], "No such collection."),
+        ErrorCode::new("unknown_document", &[404], "No such document."),
+        ErrorCode::new("field_not_indexed", &[400], "The field has no index."),
+        ErrorCode::new("wrong_index_type", &[400], "The field's index does not support ranges."),
+        ErrorCode::new("index_building", &[503], "The index is not built yet; try again."),
+        ErrorCode::new("index_type_changed", &[400], "The field is indexed with another type."),
+        ErrorCode::new("index_value_too_long", &[400], "A value is too long for an index."),
+        ErrorCode::new("key_mismatch", &[400], "The document's key field differs from the id in the path."),
+        ErrorCode::new("key_changed", &[400], "The collection is registered with another key."),
+    ],
+    register: |states, _| {
+        states.insert(IndexBuilds::default());
+        Ok(())
+    },
+    background: build::start,
+    ..Component::new(module_path!())
+};

@@ -7,6 +7,6 @@ mod register;
 use crate::endpoints::Endpoints;
 
 /// Routes of collections.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     register::router().merge(documents::router()).merge(lists::router())
 }

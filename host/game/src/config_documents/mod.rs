@@ -9,11 +9,16 @@ mod routes;
 mod service;
 mod store;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 
-pub use routes::router;
-
-/// Events of this component, for the API document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<model::ConfigKey>(EventKind::ConfigUpdated)]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "one JSON value per group and namespace, shared by connectors",
+    tags: &[Tag("Config", "Config documents shared by servers.")],
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<model::ConfigKey>(EventKind::ConfigUpdated)],
+    tables: &[TableRule::moved("config_documents")],
+    errors: &[ErrorCode::new("unknown_config", &[404], "No such config document.")],
+    ..Component::new(module_path!())
+};

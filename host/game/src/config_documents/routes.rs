@@ -15,7 +15,7 @@ use crate::http::extract::{Json, Path};
 use crate::values::Identifier;
 
 /// Routes of config documents.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![publish_config: transactional publishing, register_config: transactional, get_config]
 }
 

@@ -25,16 +25,47 @@ use hub_bus::PendingReplies;
 
 pub use model::Action;
 pub use network_state::AgentState;
-pub use routes::router;
 use saving::restore;
-pub use saving::stop;
 
 use crate::app::App;
 use crate::background::every;
 use crate::cluster::ShardRegistry;
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 use crate::networks;
 use crate::values::NetworkId;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "console commands, power and logs of servers, through their node agents; agents and waiting commands are in memory",
+    tags: &[
+        Tag("Node agents", "Routes for the agents of game servers."),
+        Tag("Manage: servers", "Monitor and control servers."),
+    ],
+    routes: routes::router,
+    events: || vec![EventSchema::of::<service::ExecuteCommand<'static>>(EventKind::ExecuteCommand)],
+    tables: &[
+        TableRule::moved("server_log_lines").aging(Aging { at: "at", days: |days| days.logs, except: None }),
+        TableRule::moved("server_logs"),
+        TableRule::left("agent_commands").not_backed_up("live for seconds").without_players("short-lived commands"),
+        TableRule::left("server_agents").not_backed_up("live for seconds"),
+    ],
+    errors: &[
+        ErrorCode::new("server_offline", &[503], "The server is offline."),
+        ErrorCode::new("not_connected", &[503], "The server's event stream, or its agent, is not connected."),
+        ErrorCode::new("no_node", &[404], "No node agent is connected for the server."),
+        ErrorCode::new("no_answer", &[503], "The server or its agent did not answer in time."),
+        ErrorCode::new("no_output", &[503], "The agent did not deliver the output in time."),
+    ],
+    register: |states, _| {
+        states.insert(Control::default());
+        Ok(())
+    },
+    network_state: Some(&AgentState),
+    start: |app| Box::pin(start(app)),
+    stop: |app| Box::pin(saving::stop(app)),
+    ..Component::new(module_path!())
+};
 
 /// In-memory state.
 #[derive(Default)]
@@ -65,7 +96,7 @@ impl Control {
 
 /// Restores the agents and commands of the last run and starts the background work. A node of a cluster restores a
 /// network when it becomes its owner.
-pub async fn start(app: &App) -> anyhow::Result<()> {
+async fn start(app: &App) -> anyhow::Result<()> {
     if app.state::<ShardRegistry>().is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
@@ -76,9 +107,4 @@ pub async fn start(app: &App) -> anyhow::Result<()> {
     }
     every(app, agents::SWEEP_INTERVAL, "sweep agents", agents::sweep);
     Ok(())
-}
-
-/// Events of this component, for the API document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<service::ExecuteCommand<'static>>(EventKind::ExecuteCommand)]
 }

@@ -35,7 +35,7 @@ pub(super) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
 }
 
 /// Saves the connected agents of all networks.
-pub async fn stop(app: &App) {
+pub(super) async fn stop(app: &App) {
     for network in app.state::<Control>().agents.networks() {
         if let Err(error) = save(app, network).await {
             tracing::error!(%network, %error, "could not save the connected agents");

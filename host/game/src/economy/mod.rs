@@ -12,22 +12,54 @@ mod routes;
 pub mod service;
 mod store;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;
 use crate::values::NetworkId;
 
 pub use amount::Amount;
-pub use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balance, write_balance};
+pub use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balances, write_balances};
 pub use model::Balance;
-pub use routes::router;
 pub(crate) use store::{player_balances, select_balances};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "exact balances of owners, and the ledger of their changes",
+    tags: &[
+        Tag("Economy", "Balances, transactions, statistics and leaderboards of players and any other owner."),
+        Tag("Manage: economy", "Define currencies and read the ledger."),
+    ],
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<model::ChangedBalance>(EventKind::BalanceChanged)],
+    tables: &[
+        TableRule::moved("currencies"),
+        TableRule::moved("balances"),
+        TableRule::moved("currency_ledger").prose(&["reason"]).aging(Aging {
+            at: "at",
+            days: |days| days.ledger,
+            except: None,
+        }),
+    ],
+    errors: &[
+        ErrorCode::new(
+            "insufficient_funds",
+            &[400],
+            "An exact change would leave less than the currency's minimum; nothing was changed.",
+        ),
+        ErrorCode::new(
+            "over_maximum",
+            &[400],
+            "An exact change would leave more than the currency's maximum; nothing was changed.",
+        ),
+    ],
+    register: |states, _| {
+        states.insert(Leaderboards::default());
+        Ok(())
+    },
+    ..Component::new(module_path!())
+};
 
 /// Leaderboards that are being read, by network and request.
 #[derive(Debug, Default)]
 pub struct Leaderboards(SharedReads<(NetworkId, String), WrittenJson>);
-
-/// Events of this component, for the API document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<model::ChangedBalance>(EventKind::BalanceChanged)]
-}

@@ -206,13 +206,26 @@ pub(super) async fn apply(
         return Ok(applied);
     }
     if !store::open_balance(tx, network, &change.owner, &change.currency, at).await? {
-        store::create_currency(tx, network, &change.currency).await?;
-        // The currency is included.
-        let currencies = store::count_currencies(&mut *tx, network).await?;
-        limits::check(app, Limit::Currencies, currencies - 1, 1)?;
+        ensure_currency(app, tx, network, &change.currency).await?;
         store::open_balance(tx, network, &change.owner, &change.currency, at).await?;
     }
     Ok(store::apply_change(tx, network, change, at).await?.ok_or(hub_db::Error::NotFound)?)
+}
+
+/// Creates a currency unless it exists.
+pub(super) async fn ensure_currency(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    currency: &Identifier,
+) -> Result<(), EconomyError> {
+    if store::find_currency(tx, network, currency).await?.is_some() {
+        return Ok(());
+    }
+    store::create_currency(tx, network, currency).await?;
+    // The currency is included.
+    let currencies = store::count_currencies(&mut *tx, network).await?;
+    Ok(limits::check(app, Limit::Currencies, currencies - 1, 1)?)
 }
 
 /// Refuses a change that was cut.

@@ -57,10 +57,10 @@ pub(super) async fn is_open(db: &Db, network: NetworkId, owner: &Owner, currency
     Ok(row.is_some())
 }
 
-/// Balance after adding `$5`, cut to the currency's bounds. The amount itself is cut first, so that the sum cannot
+/// Balance after adding an amount, cut to the currency's bounds. The amount itself is cut first, so that the sum cannot
 /// overflow.
 macro_rules! new_balance {
-    ($least:literal, $most:literal) => {
+    ($least:literal, $most:literal, $amount:literal) => {
         concat!(
             $most,
             "(lo, ",
@@ -71,12 +71,18 @@ macro_rules! new_balance {
             $least,
             "(balance, 0), ",
             $least,
-            "($5, 9000000000000000000 - ",
+            "(",
+            $amount,
+            ", 9000000000000000000 - ",
             $most,
             "(balance, 0)))))"
         )
     };
 }
+mod many;
+
+pub(super) use many::{append_many, apply_many, balances_of};
+
 macro_rules! apply_change {
     ($least:literal, $most:literal) => {
         concat!(
@@ -84,9 +90,9 @@ macro_rules! apply_change {
                  SELECT COALESCE(minimum, -9000000000000000000) AS lo, COALESCE(maximum, 9000000000000000000) AS hi
                  FROM currencies WHERE network_id = $1 AND name = $4)
              UPDATE balances SET previous = balance, balance = ",
-            new_balance!($least, $most),
+            new_balance!($least, $most, "$5"),
             ", reached = CASE WHEN balance = ",
-            new_balance!($least, $most),
+            new_balance!($least, $most, "$5"),
             " THEN reached ELSE $6 END,
                last_entry = CASE WHEN last_entry < $6 THEN $6 ELSE last_entry + 1 END
              FROM bounds

@@ -13,18 +13,40 @@ mod routes;
 mod service;
 mod store;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 use crate::keyed_lock::KeyedLock;
 use crate::values::NetworkId;
 
 pub(crate) use model::LocaleCode;
-pub use routes::router;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the catalog of messages and its locales",
+    tags: &[Tag("Localization", "Message catalog and players' languages.")],
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<service::CatalogVersion>(EventKind::LocalizationUpdated)],
+    tables: &[
+        TableRule::moved("localization_catalogs").without_players("numbers"),
+        TableRule::moved("localization_locales"),
+        TableRule::moved("localization_messages"),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_override", &[404], "The operator has not changed this message."),
+        ErrorCode::new(
+            "default_locale_needed",
+            &[400],
+            "A network needs a default locale: make another locale the default instead.",
+        ),
+        ErrorCode::new("default_locale_disabled", &[400], "The default locale must be enabled."),
+    ],
+    register: |states, _| {
+        states.insert(CatalogWrites::default());
+        Ok(())
+    },
+    ..Component::new(module_path!())
+};
 
 /// Held by who adds to a network's catalog.
 #[derive(Debug, Default)]
 pub struct CatalogWrites(KeyedLock<NetworkId>);
-
-/// Events of this component, for the API document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<service::CatalogVersion>(EventKind::LocalizationUpdated)]
-}

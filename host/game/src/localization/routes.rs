@@ -6,6 +6,6 @@ mod manage;
 use crate::endpoints::Endpoints;
 
 /// Routes of localization.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     catalog::router().merge(manage::router())
 }

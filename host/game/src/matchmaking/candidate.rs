@@ -2,7 +2,7 @@
 
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::matchmaking::model::{Destination, Match, MatchResult, Mode};
+use crate::matchmaking::model::{Destination, Match, MatchResult};
 use crate::presence::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
 use crate::values::{Identifier, PlayerId};
 
@@ -65,11 +65,6 @@ pub(super) enum Ineligibility {
 }
 
 impl Ineligibility {
-    /// True if the player could join with fewer others present.
-    pub(super) fn is_fullness(self) -> bool {
-        matches!(self, Self::ServerFull | Self::WorldFull)
-    }
-
     /// The result of a direct join.
     pub(super) fn result(self) -> MatchResult {
         match self {
@@ -140,47 +135,16 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Candidates of a mode with a choice.
-    pub(super) fn all(presence: &'a NetworkPresence, mode: &Mode, player: &PlayerContext) -> Vec<Self> {
-        match mode {
-            Mode::Server { server_type } => {
-                let servers = presence.of_type(server_type, player.now);
-                servers.map(|server| Self::evaluate(presence, server, None, player)).collect()
-            }
-            Mode::World { server_type, world_type } => {
-                let servers = presence.of_type(server_type, player.now);
-                let worlds = servers.flat_map(|server| server.worlds.iter().map(move |world| (server, world)));
-                let wanted = worlds.filter(|(_, world)| world_type.is_none() || world.report.world_type == *world_type);
-                wanted.map(|(server, world)| Self::evaluate(presence, server, Some(world), player)).collect()
-            }
-            Mode::Direct(_) => vec![],
-        }
-    }
-
-    /// True if a mode has more candidates than are evaluated at once.
-    pub(super) fn are_many(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext, most: usize) -> bool {
-        match mode {
-            Mode::Server { server_type } => presence.count_of_type(server_type) > most,
-            Mode::World { server_type, .. } => {
-                let mut worlds = presence.of_type(server_type, player.now).map(|server| server.worlds.len());
-                worlds.try_fold(0, |sum: usize, more| Some(sum + more).filter(|sum| *sum <= most)).is_none()
-            }
-            Mode::Direct(_) => false,
-        }
-    }
-
-    /// Evaluates the worlds of a type, or all, on one server. Returns the number of worlds.
-    pub(super) fn for_each_on(
+    /// Evaluates the worlds of a type, or all, on one server.
+    pub(super) fn worlds_on(
         presence: &NetworkPresence,
         server: &'a Server,
         world_type: Option<&Identifier>,
         player: &PlayerContext,
-        mut take: impl FnMut(Self),
-    ) -> usize {
-        let is_wanted = |it: &&LiveWorld| world_type.is_none() || it.report.world_type.as_ref() == world_type;
+    ) -> impl Iterator<Item = Self> {
+        let is_wanted = move |it: &&LiveWorld| world_type.is_none() || it.report.world_type.as_ref() == world_type;
         let wanted = server.worlds.iter().filter(is_wanted);
-        wanted.for_each(|world| take(Self::evaluate(presence, server, Some(world), player)));
-        server.worlds.len()
+        wanted.map(move |world| Self::evaluate(presence, server, Some(world), player))
     }
 
     /// The candidate at that destination, if it is online.
@@ -195,6 +159,11 @@ impl<'a> Candidate<'a> {
 
     pub(super) fn is_open(&self) -> bool {
         self.ineligible.is_none()
+    }
+
+    /// True if the player could join with fewer others present.
+    pub(super) fn is_full(&self) -> bool {
+        matches!(self.ineligible, Some(Ineligibility::ServerFull | Ineligibility::WorldFull))
     }
 
     pub(super) fn destination(&self) -> Destination {

@@ -1,23 +1,32 @@
 //! Matchmaking: the best server or world for a player, and a slot reserved there until they arrive.
 //!
-//! Works on presence alone: a match needs no database, unless it asks for an owner's world or several nodes form one
-//! hub; then the slot is saved before the answer. The built-in policy evaluates candidates and chooses one under a
-//! single lock. Modules rank outside the lock, and the first ranked candidate that still has room is chosen, so that no
-//! slot is given away twice. Large numbers of candidates are surveyed off the threads that serve requests, in batches
-//! under the lock; modules and explanations get the best thousand of them.
+//! [`find`] is the pipeline. Works on presence alone: a match needs no database, unless it asks for an owner's world or
+//! several nodes form one hub; then the slot is saved before the answer. The built-in policy evaluates candidates and
+//! chooses one under a single lock. Modules rank outside the lock, and the first ranked candidate that still has room
+//! is chosen, so that no slot is given away twice. Large numbers of worlds are surveyed off the threads that serve
+//! requests, in batches under the lock; modules and explanations get the best thousand of them.
 //!
 //! Reservations are part of presence, so there are no tables.
 
-mod best_servers;
 mod candidate;
+mod candidates;
 mod direct;
+mod explain;
 mod explanation;
+mod find;
 mod model;
-mod offer;
 mod policy;
+mod ranking;
+mod regions;
 mod reserve;
 mod routes;
-mod service;
-mod survey;
 
-pub use routes::router;
+use crate::component::{Component, Tag};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the best server or world for a player, and a slot there; reservations are part of presence",
+    tags: &[Tag("Matchmaking", "Find the best server or world for a player or a party.")],
+    routes: routes::router,
+    ..Component::new(module_path!())
+};

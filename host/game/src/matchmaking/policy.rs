@@ -16,6 +16,15 @@ pub(super) fn compare(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     })
 }
 
+/// Keeps the best `wanted` candidates, sorted.
+pub(super) fn keep_best(candidates: &mut Vec<Candidate<'_>>, wanted: usize) {
+    if candidates.len() > wanted {
+        candidates.select_nth_unstable_by(wanted, compare);
+        candidates.truncate(wanted);
+    }
+    candidates.sort_unstable_by(compare);
+}
+
 /// A candidate's position in the built-in order, comparable after presence is unlocked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {

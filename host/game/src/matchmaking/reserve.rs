@@ -1,9 +1,18 @@
-//! Reserves the slot of a match.
+//! The last stage: reserves the slot of a match.
 
+use crate::app::App;
 use crate::ids::Ids;
+use crate::limits::{self, Limit, QuotaExceeded};
 use crate::matchmaking::candidate::{Candidate, PlayerContext, coming};
 use crate::matchmaking::model::{Destination, Match, MatchResult};
-use crate::presence::{NetworkPresence, RESERVATION_TTL, Reservation};
+use crate::presence::{NetworkPresence, Presence, RESERVATION_TTL, Reservation};
+use crate::values::NetworkId;
+
+/// Refuses further reservations if the network has too many.
+pub(super) fn check_reservations(app: &App, network: NetworkId, slots: usize) -> Result<(), QuotaExceeded> {
+    let reserved = app.state::<Presence>().with(network, |presence| presence.reservation_count(app.clock.now()));
+    limits::check(app, Limit::Reservations, reserved, i64::try_from(slots).unwrap_or(i64::MAX))
+}
 
 /// Reserves a slot at that destination for the player and each party member, if all of them can still join. The match
 /// has the id of the first slot.

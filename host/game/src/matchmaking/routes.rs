@@ -1,9 +1,10 @@
-//! `/api/plugin/matchmaking`.
+//! `/api/plugin/matchmaking/find`.
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::auth::{Caller, Matchmaking, NetworkManage, Permission, Scope};
@@ -13,16 +14,17 @@ use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::matchmaking::explanation::Explanation;
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
-use crate::matchmaking::service;
+use crate::matchmaking::reserve::check_reservations;
+use crate::matchmaking::{explain, find, regions};
 use crate::presence::{LiveServer, World};
-use crate::values::{Identifier, PlayerId, blank_as_absent, not_blank};
+use crate::values::{Identifier, PlayerId, blank_as_absent};
 
 /// Maximum number of players of one match.
 const MAX_PARTY: usize = 16;
 
 /// The routes of matchmaking.
-pub fn router() -> Endpoints {
-    endpoints![find, regions]
+pub(super) fn router() -> Endpoints {
+    endpoints![find_match, regions::regions]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -132,7 +134,7 @@ struct MatchAnswer {
     matched_world: Option<World>,
     /// Id of the slot, which is reserved for 15 seconds.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
-    transfer_id: Option<String>,
+    transfer_id: Option<Uuid>,
     /// True if the requested owner's world was live.
     warm: bool,
     /// Only with `explain=true`.
@@ -149,7 +151,7 @@ impl MatchAnswer {
             error_message: matched.reason,
             matched_server: matched.server,
             matched_world: matched.world,
-            transfer_id: matched.transfer.map(|transfer| transfer.to_string()),
+            transfer_id: matched.transfer,
             warm: matched.warm,
             explanation,
         }
@@ -203,54 +205,19 @@ impl FromRequestParts<App> for Finder {
 /// releases it. With `party`, one slot per player, all on that server or world. No match is not an error: `success` is
 /// false and `result` is the reason.
 #[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
-    params(FindQuery), operation_id = "find_match", responses((status = 200, body = MatchAnswer)))]
-async fn find(
+    params(FindQuery), responses((status = 200, body = MatchAnswer)))]
+async fn find_match(
     finder: Finder,
     State(app): State<App>,
     Json(body): Json<FindRequest>,
 ) -> Result<Json<MatchAnswer>, ApiError> {
     let network = finder.caller.network;
     let request = body.into_request()?;
-    service::check_reservations(&app, network, 1 + request.party.len())?;
-    let request = service::with_region(&app, network, request).await;
+    check_reservations(&app, network, 1 + request.party.len())?;
     Ok(Json(if finder.explain {
-        let (matched, explanation) = service::explain(&app, network, &request).await?;
+        let (matched, explanation) = explain::explain(&app, network, &request).await?;
         MatchAnswer::new(matched, Some(explanation))
     } else {
-        MatchAnswer::new(service::find(&app, network, &request).await?, None)
+        MatchAnswer::new(find::find(&app, network, &request).await?, None)
     }))
-}
-
-/// A region with game servers.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RegionPopulation)]
-struct RegionRow {
-    region: Region,
-    servers: u32,
-    players: u32,
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase")]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-struct RegionsQuery {
-    /// Only servers of this type.
-    server_type: Option<String>,
-}
-
-/// List the regions with game servers
-///
-/// Online servers only, the most populated region first; servers without a known location count as UNKNOWN. Empty if
-/// the hub routes without regions.
-#[utoipa::path(get, path = "/api/plugin/matchmaking/regions", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
-    params(RegionsQuery), operation_id = "list_regions", responses((status = 200, body = Vec<RegionRow>)))]
-async fn regions(
-    Matchmaking(caller): Matchmaking,
-    State(app): State<App>,
-    Query(query): Query<RegionsQuery>,
-) -> Json<Vec<RegionRow>> {
-    let regions = service::regions(&app, caller.network, not_blank(query.server_type.as_deref()));
-    let row = |it: service::RegionCount| RegionRow { region: it.region, servers: it.servers, players: it.players };
-    Json(regions.into_iter().map(row).collect())
 }

@@ -18,15 +18,26 @@ mod routes;
 pub mod service;
 mod store;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 
 pub(crate) use body::EffectiveBody;
 pub use context::{PermissionContext, PermissionWorld};
 pub use import::{GroupImport, check_new_nodes, plan_group, plan_nodes, write_group, write_nodes};
 pub use model::Node;
-pub use routes::router;
 
-/// Events of this component, for the document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<service::PermissionsChange>(EventKind::PermissionsUpdated)]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "groups, nodes of players, and their effective result",
+    tags: &[Tag("Permissions", "Groups, permission nodes, and players' effective permissions.")],
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<service::PermissionsChange>(EventKind::PermissionsUpdated)],
+    tables: &[
+        TableRule::moved("permission_groups"),
+        TableRule::moved("permission_nodes"),
+        TableRule::moved("permission_revisions").without_players("numbers"),
+        TableRule::moved("player_permission_revisions"),
+    ],
+    errors: &[ErrorCode::new("unknown_group", &[404], "The network has no such permission group.")],
+    ..Component::new(module_path!())
+};

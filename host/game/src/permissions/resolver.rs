@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
 
 use crate::clock::Millis;
 use crate::permissions::context::ContextSet;
@@ -15,6 +16,12 @@ use crate::permissions::model::{Group, Node};
 
 /// Group of players without an unconditional group, if it exists.
 const DEFAULT_GROUP: &str = "default";
+/// Node of players without an unconditional group: LuckPerms gives it to them (`AbstractUserManager`), so that checks of
+/// it are answered too.
+static DEFAULT_MEMBERSHIP: LazyLock<Option<Node>> = LazyLock::new(|| {
+    let node = format!("{MEMBERSHIP}{DEFAULT_GROUP}").parse().ok()?;
+    Some(Node { node, value: true, context: None, world: None, expires_at: None })
+});
 /// Prefix of nodes that grant membership of a group.
 const MEMBERSHIP: &str = "group.";
 
@@ -115,13 +122,16 @@ pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &Contex
     let groups = GroupIndex::new(groups);
     let mut resolved = Resolved { inherited: vec![], decisions: BTreeMap::new() };
     let own_applicable = applicable(own, current, now);
-    resolved.add(&own_applicable, None);
+    resolved.add(own_applicable.iter().copied(), None);
 
     let mut first = groups.parents(&own_applicable);
     let has_group = |node: &Node| node.is_live(now) && node.contexts().is_empty() && groups.parent_by(node).is_some();
-    if !own.iter().any(has_group) {
-        first.extend(groups.find(DEFAULT_GROUP));
+    if !own.iter().any(has_group)
+        && let Some(default) = groups.find(DEFAULT_GROUP)
+    {
+        first.push(default);
         sort_by_priority(&mut first);
+        resolved.add(DEFAULT_MEMBERSHIP.as_ref(), None);
     }
 
     // Each group counts once, at its first position; that ends cycles, too.
@@ -134,7 +144,7 @@ pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &Contex
         let index = resolved.inherited.len();
         resolved.inherited.push(InheritedGroup { group, via });
         let nodes = applicable(&group.nodes, current, now);
-        resolved.add(&nodes, Some(index));
+        resolved.add(nodes.iter().copied(), Some(index));
         stack.extend(groups.parents(&nodes).into_iter().rev().map(|parent| (parent, Some(index))));
     }
     resolved
@@ -142,7 +152,7 @@ pub(super) fn resolve<'a>(own: &'a [Node], groups: &'a [Group], current: &Contex
 
 impl<'a> Resolved<'a> {
     /// Adds the nodes of a holder; decisions of earlier holders stay.
-    fn add(&mut self, nodes: &[&'a Node], holder: Option<usize>) {
+    fn add(&mut self, nodes: impl IntoIterator<Item = &'a Node>, holder: Option<usize>) {
         for node in nodes {
             self.decisions.entry(fold(node.node.as_str())).or_insert(Decision { node, holder });
         }
@@ -160,9 +170,13 @@ impl<'a> Resolved<'a> {
         found.or_else(|| self.decisions.get("*")).copied()
     }
 
-    /// All decisions, by the node in lower case.
+    /// All decisions by nodes that somebody gave, by the node in lower case.
     pub(super) fn decisions(&self) -> impl Iterator<Item = (&str, Decision<'a>)> {
-        self.decisions.iter().map(|(node, decision)| (node.as_str(), *decision))
+        let is_given = |decision: &Decision<'_>| {
+            DEFAULT_MEMBERSHIP.as_ref().is_none_or(|implied| !std::ptr::eq(decision.node, implied))
+        };
+        let given = self.decisions.iter().filter(move |(_, decision)| is_given(decision));
+        given.map(|(node, decision)| (node.as_str(), *decision))
     }
 
     /// Groups of the player, in order of precedence.

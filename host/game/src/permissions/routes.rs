@@ -7,6 +7,6 @@ mod players;
 use crate::endpoints::Endpoints;
 
 /// Routes of this component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     groups::router().merge(players::router()).merge(effective::router())
 }

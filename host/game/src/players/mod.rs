@@ -15,6 +15,30 @@ mod routes;
 pub mod service;
 mod store;
 
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
 pub use regions::KnownRegions;
 pub use regions::PlayerRegions;
-pub use routes::router;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "who was ever seen, their languages and the data that games keep about them",
+    tags: &[Tag("Players", "Known players and the data that games store about them.")],
+    routes: || routes::router().database_only(),
+    tables: &[
+        TableRule::moved("players").identifies_players(),
+        TableRule::moved("player_data"),
+        TableRule::moved("player_languages").identifies_players(),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_player", &[404], "The network has never seen the player."),
+        ErrorCode::new("unknown_namespace", &[404], "The player has no data in the namespace."),
+        ErrorCode::new("version_conflict", &[409], "Another write came first; read again and retry."),
+    ],
+    register: |states, _| {
+        states.insert(PlayerRegions::default());
+        Ok(())
+    },
+    network_state: Some(&KnownRegions),
+    ..Component::new(module_path!())
+};

@@ -24,7 +24,9 @@ mod sessions;
 mod snapshot;
 mod store;
 
-use crate::events::{EventKind, EventSchema};
+use crate::cluster::ShardRegistry;
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 
 pub use error::ServersError;
 pub use hooks::{AgentReport, Hooks, PresenceHooks};
@@ -40,19 +42,42 @@ pub use network_state::{PresencePeaks, PresenceState};
 pub use registry::KnownServer;
 pub use registry::RegisteredServer;
 pub(crate) use registry::Search;
-pub use routes::router;
+pub use saving::save;
 pub(crate) use saving::save_reserved;
-pub use saving::{save, start, stop};
 pub use snapshot::LiveServer;
 pub use snapshot::World;
 
-/// Events of this component, for the document.
-pub fn events() -> Vec<EventSchema> {
-    vec![
-        EventSchema::of::<memory::ServerPresence>(EventKind::ServerOnline),
-        EventSchema::of::<memory::ServerPresence>(EventKind::ServerOffline),
-        EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerJoined),
-        EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerLeft),
-        EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerSwitched),
-    ]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "which servers and players are online, and who is on which server",
+    tags: &[Tag("Servers", "Register game servers and proxies, keep them online, and report their players.")],
+    routes: routes::router,
+    events: || {
+        vec![
+            EventSchema::of::<memory::ServerPresence>(EventKind::ServerOnline),
+            EventSchema::of::<memory::ServerPresence>(EventKind::ServerOffline),
+            EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerJoined),
+            EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerLeft),
+            EventSchema::of::<memory::PlayerPresence>(EventKind::PlayerSwitched),
+        ]
+    },
+    tables: &[
+        TableRule::moved("servers"),
+        TableRule::moved("server_players").identifies_players(),
+        TableRule::left("slot_reservations").not_backed_up("live for seconds"),
+        TableRule::moved("provisioned_servers"),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_server", &[400, 404], "Unknown server; after a heartbeat, register the server again."),
+        ErrorCode::new("player_not_on_server", &[400], "The player is not on that server."),
+    ],
+    register: |states, _| {
+        let is_single_node = states.get::<ShardRegistry>().is_single_node();
+        states.insert(Presence::new(!is_single_node));
+        Ok(())
+    },
+    network_state: Some(&PresenceState),
+    start: |app| Box::pin(saving::start(app)),
+    stop: |app| Box::pin(saving::stop(app)),
+    ..Component::new(module_path!())
+};

@@ -35,7 +35,7 @@ const PRESENCE_EVENTS: [EventKind; 5] = [
 
 /// Restores the presence of the last run and starts the background work. With several nodes, each restores a network
 /// when it becomes its owner.
-pub async fn start(app: &App) -> anyhow::Result<()> {
+pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     if app.state::<ShardRegistry>().is_single_node() {
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
@@ -68,7 +68,7 @@ pub(super) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> 
 }
 
 /// Saves the changes that are only in memory.
-pub async fn stop(app: &App) {
+pub(super) async fn stop(app: &App) {
     if let Err(error) = save_all(app).await {
         tracing::error!(%error, "could not save presence");
     }

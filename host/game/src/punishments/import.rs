@@ -1,6 +1,7 @@
 //! Imports punishments from another tool, with their times and their ends. No events are published: they are history,
 //! or in force when a player joins.
 
+use std::collections::{HashMap, HashSet};
 use std::future::ready;
 
 use hub_db::Tx;
@@ -123,27 +124,78 @@ pub async fn revoke_imported(
     publish(app, tx, Action::Revoked, revoked.as_slice()).await
 }
 
-/// Records a name and an address that a player was seen with. Without `tx` it only returns the effect.
-pub async fn see(
+/// A name and an address that a player was seen with.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'s> {
+    pub player: PlayerId,
+    pub name: Option<&'s str>,
+    pub address: Option<&'s IpAddress>,
+    pub at: Millis,
+}
+
+/// Effects of sightings.
+pub async fn plan_sightings(
     app: &App,
-    tx: Option<&mut Tx>,
     network: NetworkId,
-    player: PlayerId,
-    (name, address): (Option<&str>, Option<&IpAddress>),
-    at: Millis,
-) -> Result<ImportOutcome, hub_db::Error> {
-    let name = name.map(FoldedName::new);
-    let Some(tx) = tx else {
-        let (named, located) = store::sightings(&app.db, network, player, name.as_ref(), address).await?;
-        let is_named = name.is_none() || named.is_some_and(|seen| seen >= at);
-        let is_located = address.is_none() || located.is_some_and(|(first, last)| (first..=last).contains(&at));
-        return Ok(ImportOutcome::of(named.is_some() || located.is_some(), !is_named || !is_located));
+    sightings: &[Sighting<'_>],
+) -> Result<Vec<ImportOutcome>, hub_db::Error> {
+    if sightings.is_empty() {
+        return Ok(vec![]);
+    }
+    let players = || sightings.iter().map(|sighting| sighting.player).collect::<HashSet<_>>().into_iter();
+    let names = store::names_of(&app.db, network, players()).await?;
+    let addresses = store::addresses_of(&app.db, network, players()).await?;
+    let plan = |sighting: &Sighting<'_>| {
+        let Sighting { player, name, address, at } = *sighting;
+        let named = name.and_then(|name| names.get(&(player, FoldedName::new(name))));
+        let located = address.and_then(|address| addresses.get(&(player, address.clone())));
+        let is_named = name.is_none() || named.is_some_and(|seen| *seen >= at);
+        let is_located = address.is_none() || located.is_some_and(|(first, last)| (*first..=*last).contains(&at));
+        ImportOutcome::of(named.is_some() || located.is_some(), !is_named || !is_located)
     };
-    if let Some(name) = &name {
-        store::see_name(tx, network, player, name, at, limits::bound(app, Limit::NamesPerPlayer)).await?;
+    Ok(sightings.iter().map(plan).collect())
+}
+
+/// Writes sightings.
+pub async fn write_sightings(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    sightings: &[Sighting<'_>],
+) -> Result<(), hub_db::Error> {
+    let mut names = HashMap::<_, Millis>::new();
+    let mut addresses = HashMap::<_, (Millis, Millis)>::new();
+    for Sighting { player, name, address, at } in sightings {
+        if let Some(name) = name {
+            let last = names.entry((*player, FoldedName::new(name))).or_insert(*at);
+            *last = (*last).max(*at);
+        }
+        if let Some(address) = address {
+            let (first, last) = addresses.entry((*player, *address)).or_insert((*at, *at));
+            (*first, *last) = ((*first).min(*at), (*last).max(*at));
+        }
     }
-    if let Some(address) = address {
-        store::see_address(tx, network, player, address, at, limits::bound(app, Limit::AddressesPerPlayer)).await?;
+    let names: Vec<_> = names.iter().map(|((player, name), at)| (*player, name, *at)).collect();
+    for names in one_of_each_player(names, |(player, ..)| *player) {
+        store::see_names(tx, network, &names, limits::bound(app, Limit::NamesPerPlayer)).await?;
     }
-    Ok(ImportOutcome::Changed)
+    let addresses: Vec<_> = addresses.iter().map(|((player, address), seen)| (*player, *address, *seen)).collect();
+    for addresses in one_of_each_player(addresses, |(player, ..)| *player) {
+        store::see_addresses(tx, network, &addresses, limits::bound(app, Limit::AddressesPerPlayer)).await?;
+    }
+    Ok(())
+}
+
+/// Splits rows so that no part has two of one player: a statement counts what was there before it.
+fn one_of_each_player<T>(rows: Vec<T>, player: impl Fn(&T) -> PlayerId) -> Vec<Vec<T>> {
+    let (mut parts, mut counts) = (vec![], HashMap::<PlayerId, usize>::new());
+    for row in rows {
+        let part = counts.entry(player(&row)).or_default();
+        if parts.len() <= *part {
+            parts.push(vec![]);
+        }
+        parts[*part].push(row);
+        *part += 1;
+    }
+    parts
 }

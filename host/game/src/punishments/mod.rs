@@ -17,25 +17,42 @@ pub mod service;
 mod store;
 mod values;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 
 pub(crate) use body::PunishmentBody;
 pub use import::{
-    ImportedPunishment, ImportedRevocation, check_new, count_of_target, open_ones, revoke_imported, see, write_imported,
+    ImportedPunishment, ImportedRevocation, Sighting, check_new, count_of_target, open_ones, plan_sightings,
+    revoke_imported, write_imported, write_sightings,
 };
 pub use model::{Actor, Identity, Punishment, PunishmentFilter, PunishmentState, Target};
 pub use model::{KnownAddress, NewPunishment, PunishmentTerms};
 pub use name_right::NameRight;
-pub use routes::router;
 pub use values::PunishmentDuration;
 pub use values::{IpAddress, PunishmentKind};
 
-/// Starts the background work.
-pub fn start(app: &crate::app::App) {
-    app.spawn(expiry::watch(app.clone()));
-}
-
-/// The events of this component, for the document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<service::PunishmentChange>(EventKind::Punishment)]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "bans, mutes, warnings and kicks, reviewed by the network's modules before they are created",
+    tags: &[Tag("Punishments", "Bans, mutes, warnings and kicks.")],
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<service::PunishmentChange>(EventKind::Punishment)],
+    tables: &[
+        TableRule::moved("punishments")
+            .prose(&["reason", "revoke_reason"])
+            .staff(&[("issuer_uuid", "issuer_name"), ("revoker_uuid", "revoker_name")]),
+        TableRule::moved("punishment_counters").without_players("a number"),
+        TableRule::moved("player_names").identifies_players(),
+        TableRule::moved("player_addresses").identifies_players().aging(Aging {
+            at: "last_seen",
+            days: |days| days.addresses,
+            except: None,
+        }),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_punishment", &[400], "No such punishment."),
+        ErrorCode::new("punishment_rejected", &[400], "The network's modules refused the punishment."),
+    ],
+    background: |app| app.spawn(expiry::watch(app.clone())),
+    ..Component::new(module_path!())
+};

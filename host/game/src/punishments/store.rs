@@ -1,5 +1,7 @@
 //! All SQL of the component.
 
+mod sightings;
+
 use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::clock::Millis;
@@ -7,6 +9,8 @@ use crate::limits::{Limit, Rows};
 use crate::punishments::model::{Actor, Identity, KnownAddress, Punishment, PunishmentFilter};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
+use sightings::json;
+pub(super) use sightings::{addresses_of, names_of, see_addresses, see_names};
 
 /// Columns of a [`Punishment`] after `network_id`.
 macro_rules! columns {
@@ -193,105 +197,7 @@ const OPEN_OF: Sql = Sql {
 
 /// Filters the open ones among these.
 pub(super) async fn open_of(db: &Db, network: NetworkId, ids: &[i64]) -> Result<Vec<(i64,)>, Error> {
-    let ids = serde_json::to_string(ids).map_err(|error| Error::from(sqlx::Error::Encode(error.into())))?;
-    db.query(OPEN_OF).bind(network).bind(ids).all().await
-}
-
-/// Records that a player was seen with a name at a time, unless it was later, or is new and the player has `most`.
-/// False if nothing changed.
-pub(super) async fn see_name(
-    tx: &mut Tx,
-    network: NetworkId,
-    player: PlayerId,
-    name: &FoldedName,
-    at: Millis,
-    most: i64,
-) -> Result<bool, Error> {
-    let rows = tx
-        .query(
-            "INSERT INTO player_names (network_id, player_uuid, name_folded, last_seen)
-             SELECT $1, $2, $3, $4
-             WHERE EXISTS (SELECT n.last_seen FROM player_names n
-                     WHERE n.network_id = $1 AND n.player_uuid = $2 AND n.name_folded = $3)
-                OR (SELECT COUNT(*) FROM player_names n WHERE n.network_id = $1 AND n.player_uuid = $2) < $5
-             ON CONFLICT (network_id, player_uuid, name_folded) DO UPDATE SET last_seen = excluded.last_seen
-             WHERE player_names.last_seen < excluded.last_seen",
-        )
-        .bind(network)
-        .bind(player)
-        .bind(name)
-        .bind(at)
-        .bind(most)
-        .execute()
-        .await?;
-    Ok(rows > 0)
-}
-
-/// Records an address like [`see_name`] a name.
-pub(super) async fn see_address(
-    tx: &mut Tx,
-    network: NetworkId,
-    player: PlayerId,
-    address: &IpAddress,
-    at: Millis,
-    most: i64,
-) -> Result<bool, Error> {
-    let rows = tx
-        .query(
-            "INSERT INTO player_addresses (network_id, player_uuid, ip_address, first_seen, last_seen)
-             SELECT $1, $2, $3, $4, $4
-             WHERE EXISTS (SELECT a.last_seen FROM player_addresses a
-                     WHERE a.network_id = $1 AND a.player_uuid = $2 AND a.ip_address = $3)
-                OR (SELECT COUNT(*) FROM player_addresses a WHERE a.network_id = $1 AND a.player_uuid = $2) < $5
-             ON CONFLICT (network_id, player_uuid, ip_address) DO UPDATE SET
-                 first_seen = CASE WHEN excluded.first_seen < player_addresses.first_seen THEN excluded.first_seen
-                     ELSE player_addresses.first_seen END,
-                 last_seen = CASE WHEN excluded.last_seen > player_addresses.last_seen THEN excluded.last_seen
-                     ELSE player_addresses.last_seen END
-             WHERE player_addresses.last_seen < excluded.last_seen OR player_addresses.first_seen > excluded.first_seen",
-        )
-        .bind(network)
-        .bind(player)
-        .bind(address)
-        .bind(at)
-        .bind(most)
-        .execute()
-        .await?;
-    Ok(rows > 0)
-}
-
-/// Times at which a player was first and last seen with a name (both the same) or an address; none if never.
-pub(super) async fn sightings(
-    db: &Db,
-    network: NetworkId,
-    player: PlayerId,
-    name: Option<&FoldedName>,
-    address: Option<&IpAddress>,
-) -> Result<(Option<Millis>, Option<(Millis, Millis)>), Error> {
-    let mut seen = (None, None);
-    if let Some(name) = name {
-        let row: Option<(Millis,)> = db
-            .query("SELECT last_seen FROM player_names WHERE network_id = $1 AND player_uuid = $2 AND name_folded = $3")
-            .bind(network)
-            .bind(player)
-            .bind(name)
-            .optional()
-            .await?;
-        seen.0 = row.map(|(at,)| at);
-    }
-    if let Some(address) = address {
-        seen.1 = db
-            .query(
-                "SELECT first_seen, last_seen FROM player_addresses
-                 WHERE network_id = $1 AND player_uuid = $2 AND ip_address = $3",
-            )
-            .bind(network)
-            .bind(player)
-            .bind(address)
-            .optional()
-            .await?;
-    }
-    Ok(seen)
+    db.query(OPEN_OF).bind(network).bind(json(&ids)?).all().await
 }
 
 pub(super) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<Punishment>, Error> {
@@ -542,7 +448,7 @@ pub(super) async fn expire(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<P
     ))
     .bind(now)
     .bind(limit)
-    .all()
+    .readable()
     .await
 }
 

@@ -166,6 +166,10 @@ impl FoldedName {
     pub(super) fn new(name: &str) -> Self {
         Self(name.to_lowercase())
     }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 #[cfg(test)]

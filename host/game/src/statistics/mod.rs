@@ -11,12 +11,31 @@ mod routes;
 pub mod service;
 mod store;
 
-pub use routes::router;
 pub(crate) use routes::{PlayerStatistics, player_statistics};
 
+use crate::component::{Aging, Component, TableRule};
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;
 use crate::values::NetworkId;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "numbers counted for owners, each over four periods",
+    routes: || routes::router().database_only(),
+    tables: &[
+        // A lifetime sum is as old as its last change.
+        TableRule::moved("statistics").aging(Aging {
+            at: "updated_at",
+            days: |days| days.statistics,
+            except: Some(("period", "LIFETIME")),
+        }),
+    ],
+    register: |states, _| {
+        states.insert(Leaderboards::default());
+        Ok(())
+    },
+    ..Component::new(module_path!())
+};
 
 /// Leaderboards that are being read, by network and request.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ use crate::statistics::{Leaderboards, service};
 use crate::values::{Identifier, Label, NetworkId, PlayerId, blank_as_absent};
 
 /// Routes of this component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![
         get_player_statistics,
         increment_player_statistic: transactional,

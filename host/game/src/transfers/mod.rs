@@ -19,17 +19,23 @@ mod store;
 
 use crate::app::App;
 use crate::background::every;
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 
-pub use routes::router;
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "sends players to other servers",
+    tags: &[Tag("Transfers", "Send players to other servers.")],
+    routes: routes::router,
+    events: || vec![EventSchema::of::<service::TransferCommand<'static>>(EventKind::Transfer)],
+    tables: &[TableRule::moved("transfers").prose(&["error_message"])],
+    errors: &[ErrorCode::new("unknown_transfer", &[400, 404], "No such transfer.")],
+    background: start,
+    ..Component::new(module_path!())
+};
 
 /// Starts the background work.
-pub fn start(app: &App) {
+fn start(app: &App) {
     every(app, expiry::TIME_OUT_INTERVAL, "end timed-out transfers", expiry::time_out);
     every(app, expiry::PURGE_INTERVAL, "delete old transfers", expiry::purge);
-}
-
-/// Events of this component, for the document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<service::TransferCommand<'static>>(EventKind::Transfer)]
 }

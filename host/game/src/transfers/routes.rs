@@ -16,7 +16,7 @@ use crate::transfers::service;
 use crate::values::{Identifier, PlayerId, Text, blank_as_absent};
 
 /// Routes of transfers.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![transfer_player: publishing, report_transfer, get_transfer]
 }
 

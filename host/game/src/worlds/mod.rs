@@ -17,19 +17,43 @@ pub mod service;
 mod store;
 mod upkeep;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
 
-pub use routes::{public_router, router};
 pub use upkeep::maintain_leases;
-pub use upkeep::start;
 
-/// Events of this component, for the document.
-pub fn events() -> Vec<EventSchema> {
-    vec![
-        EventSchema::of::<service::WorldOpen<'static>>(EventKind::WorldOpen),
-        EventSchema::of::<service::WorldReady>(EventKind::WorldReady),
-        EventSchema::of::<service::WorldOrder<'static>>(EventKind::WorldSnapshot),
-        EventSchema::of::<service::WorldOrder<'static>>(EventKind::WorldUnload),
-        EventSchema::of::<service::WorldStateChange>(EventKind::WorldState),
-    ]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "worlds that are opened for an owner on a node, held by a lease",
+    tags: &[Tag("Worlds", "Worlds opened on demand, and the nodes that run them.")],
+    routes: || routes::router().merge(routes::public_router()),
+    events: || {
+        vec![
+            EventSchema::of::<service::WorldOpen<'static>>(EventKind::WorldOpen),
+            EventSchema::of::<service::WorldReady>(EventKind::WorldReady),
+            EventSchema::of::<service::WorldOrder<'static>>(EventKind::WorldSnapshot),
+            EventSchema::of::<service::WorldOrder<'static>>(EventKind::WorldUnload),
+            EventSchema::of::<service::WorldStateChange>(EventKind::WorldState),
+        ]
+    },
+    tables: &[
+        TableRule::moved("worlds"),
+        TableRule::moved("world_counters").without_players("a number"),
+        TableRule::moved("world_leases"),
+        TableRule::moved("world_blobs"),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_world", &[404], "No such world lease in the network."),
+        ErrorCode::new("lease_ended", &[400], "The lease has ended; another node may have the world."),
+        ErrorCode::new("stale_fence", &[400], "The lease has another fence."),
+        ErrorCode::new("wrong_node", &[400], "The lease belongs to another node."),
+        ErrorCode::new("world_not_ready", &[400], "The world is not up yet."),
+        ErrorCode::new("not_persistent", &[400], "The world is EPHEMERAL and has no snapshots."),
+        ErrorCode::new("unknown_snapshot", &[400, 404], "No such snapshot, or it belongs to another lease."),
+        ErrorCode::new("snapshot_missing", &[400], "The snapshot was not uploaded yet."),
+        ErrorCode::new("invalid_signature", &[403], "The link is malformed or has an invalid signature."),
+        ErrorCode::new("link_expired", &[410], "The link has expired."),
+    ],
+    background: upkeep::start,
+    ..Component::new(module_path!())
+};

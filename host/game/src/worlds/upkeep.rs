@@ -19,7 +19,7 @@ const PURGE_INTERVAL: Duration = Duration::from_mins(10);
 /// Maximum number of rows of one run.
 const BATCH: i64 = 200;
 
-pub fn start(app: &App) {
+pub(super) fn start(app: &App) {
     every(app, MAINTAIN_INTERVAL, "maintain the worlds' leases", async |app| maintain_leases(&app).await);
     every(app, PURGE_INTERVAL, "delete old leases", purge);
 }

@@ -14,8 +14,19 @@ mod routes;
 pub mod service;
 mod store;
 
+use crate::component::{Component, TableRule, Tag};
+
 pub use action::Action;
 pub use layer::layer;
 pub use record::{Change, record, record_alone, record_for_all};
-pub use retention::start;
-pub use routes::{router, to_line};
+pub use routes::to_line;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "log of changes with actor, time and origin ([the audit log](../operate/audit.md))",
+    tags: &[Tag("Audit", "Log of changes with actor, time and origin.")],
+    routes: || routes::router().database_only(),
+    tables: &[TableRule::moved("audit_log").prose(&["target", "value_before", "value_after"])],
+    background: retention::start,
+    ..Component::new(module_path!())
+};

@@ -62,7 +62,9 @@ pub async fn record(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Ch
 /// Writes an entry about something of the operator that these networks depend on, also to their logs.
 pub async fn record_for_all(tx: &mut Tx, networks: &[NetworkId], origin: &Origin, change: Change) -> Result<(), Error> {
     let id = write(tx, OPERATOR_NETWORK, origin, change).await?;
-    store::copy(tx, OPERATOR_NETWORK, &id, networks).await
+    // The operator's own network, which is on a plan as well, has the entry already.
+    let others: Vec<_> = networks.iter().copied().filter(|network| *network != OPERATOR_NETWORK).collect();
+    store::copy(tx, OPERATOR_NETWORK, &id, &others).await
 }
 
 /// Like [`record`], but returns the entry's id.

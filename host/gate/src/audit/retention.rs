@@ -18,7 +18,7 @@ const NETWORKS: i64 = 500;
 const BATCH: i64 = 500;
 
 /// Deletes entries older than the network's plan allows, and the oldest ones above the maximum number.
-pub fn start(app: &App) {
+pub(super) fn start(app: &App) {
     every(app, INTERVAL, "delete old entries of the audit logs", async |app| run(&app).await);
 }
 

@@ -22,7 +22,7 @@ use crate::limits;
 use crate::values::{Label, NetworkId};
 
 /// Routes of the audit log, all of them read-only.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![list: large_answer, export: any_node, list_of_hub: large_answer, export_of_hub: any_node]
 }
 

@@ -194,7 +194,7 @@ pub(super) async fn networks(db: &Db, after: NetworkId, limit: i64) -> Result<Ve
         .query("SELECT network_id FROM networks WHERE network_id > $1 ORDER BY network_id LIMIT $2")
         .bind(after)
         .bind(limit)
-        .all()
+        .readable()
         .await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }

@@ -14,7 +14,6 @@ use crate::clock::millis;
 use crate::cluster::arrivals::Source;
 use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
-use crate::cluster::network_state::NetworkState;
 use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
 use crate::cluster::store::{self, NodeRow};
 use crate::cluster::{ShardRegistry, renewal};
@@ -36,15 +35,14 @@ type Move = (Arc<ShardLease>, Option<String>);
 const MAX_MOVES: usize = 16;
 const MAX_CONCURRENT_MOVES: usize = 16;
 
-/// Joins the cluster and starts this node's part; does nothing on a single node. `states` follow networks from owner
-/// to owner.
-pub async fn start(app: &App, states: &'static [&'static dyn NetworkState]) -> anyhow::Result<()> {
+/// Joins the cluster and starts this node's part; does nothing on a single node.
+pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     let Some(node) = app.state::<ShardRegistry>().node() else { return Ok(()) };
     anyhow::ensure!(
         app.db.backend() == hub_db::Backend::Postgres,
         "a cluster (--bus) needs a shared PostgreSQL (--database)"
     );
-    node.set_states(states);
+    node.set_states(app.components().network_states());
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;
     // Reachability is known before other nodes first see this one.
     let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
@@ -215,7 +213,7 @@ pub async fn drain(app: &App) -> bool {
 }
 
 /// Releases the remaining shards after the hub has stopped.
-pub async fn leave(app: &App) {
+pub(super) async fn leave(app: &App) {
     let Some(node) = app.state::<ShardRegistry>().node() else { return };
     match tokio::time::timeout(LEAVE_TIMEOUT, transfer_all(app, node)).await {
         Ok(Ok(())) => {}

@@ -29,7 +29,6 @@ mod eligibility;
 mod forward;
 mod lease;
 mod locations;
-mod network_state;
 mod node_clock;
 mod peers;
 mod registry;
@@ -42,16 +41,38 @@ use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
 use hub_db::{Backend, Db, Error};
 
 use crate::clock::Millis;
+use crate::component::{Component, ErrorCode, TableRule};
 use crate::config::Settings;
 use crate::ids::Ids;
 
-pub use balance::{drain, leave, start};
+pub use balance::drain;
 pub use forward::layer;
-pub use network_state::NetworkState;
+pub use hub_core::component::NetworkState;
 pub use node_clock::{clock_of, clock_offset};
 pub use registry::HeldLease;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "forwards requests to their network's owner ([many nodes](../operate/many-nodes.md))",
+    tables: &[
+        TableRule::hub("hub_nodes").not_backed_up("nodes register themselves"),
+        TableRule::hub("shard_leases").not_backed_up("leases of seconds"),
+    ],
+    errors: &[
+        ErrorCode::new("no_home", &[503], "No node of the hub serves the network yet; try again."),
+        ErrorCode::new("moved", &[503], "The network moved to another node of the hub; try again."),
+        ErrorCode::new(
+            "node_lost",
+            &[503],
+            "The node that served the request failed; the request may or may not have taken effect.",
+        ),
+    ],
+    start: |app| Box::pin(balance::start(app)),
+    stop: |app| Box::pin(balance::leave(app)),
+    ..Component::new(module_path!())
+};
 
 /// Nodes that sent a heartbeat within a day, each with the milliseconds since; none on SQLite.
 pub async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {

@@ -17,11 +17,11 @@ use crate::cluster::client::{self, HttpClient};
 use crate::cluster::database_contact::DatabaseContact;
 use crate::cluster::lease::ShardLease;
 use crate::cluster::locations::{ShardLocation, ShardLocations};
-use crate::cluster::network_state::NetworkState;
 use crate::cluster::node_clock::ClockWatch;
 use crate::cluster::peers::Peers;
 use crate::cluster::renewal::FarLeases;
 use crate::cluster::store::{self, Transferred};
+use crate::component::NetworkState;
 use crate::fault::{Fault, FaultKind};
 use crate::values::{NetworkId, SHARDS};
 

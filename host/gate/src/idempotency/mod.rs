@@ -21,6 +21,23 @@ use std::time::Duration;
 use crate::app::App;
 use crate::background::every;
 use crate::clock::{Millis, millis};
+use crate::component::{Component, ErrorCode, TableRule};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "gives a POST that is sent again its first answer",
+    tables: &[TableRule::moved("idempotency_keys")],
+    errors: &[
+        ErrorCode::new("idempotency_mismatch", &[400], "The `Idempotency-Key` was used for another path or body."),
+        ErrorCode::new(
+            "answer_not_kept",
+            &[409],
+            "The request took effect when it was first sent; its response is not available to this caller.",
+        ),
+    ],
+    background: start,
+    ..Component::new(module_path!())
+};
 
 /// Stored form of a response about an erased player: status, error code and message.
 pub fn forgotten_answer() -> (i64, String, Vec<u8>) {
@@ -38,7 +55,7 @@ fn expired_at(now: Millis) -> Millis {
 }
 
 /// Starts the background work.
-pub fn start(app: &App) {
+fn start(app: &App) {
     every(app, SWEEP_INTERVAL, "delete old idempotency keys", async |app| {
         store::delete_expired(&app.db, expired_at(app.clock.now())).await
     });

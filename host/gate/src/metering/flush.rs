@@ -86,7 +86,7 @@ pub(super) async fn run(app: &App) -> Result<(), Error> {
 }
 
 /// Stores the remaining counts at shutdown.
-pub async fn stop(app: &App) {
+pub(super) async fn stop(app: &App) {
     let stored = match run(app).await {
         // Counts may have waited behind a failed batch.
         Ok(()) => run(app).await,

@@ -19,8 +19,7 @@ mod state;
 mod storage;
 mod store;
 
-pub use flush::stop;
-pub use routes::{UsageHour, router};
+pub use routes::UsageHour;
 pub use state::Metering;
 pub use state::OnlinePeaks;
 
@@ -29,6 +28,29 @@ use std::time::Duration;
 use crate::app::App;
 use crate::background::every;
 use crate::clock::Millis;
+use crate::component::{Component, TableRule, Tag};
+use crate::usage_counters::UsageCounters;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "counts what networks use, by hour ([usage and billing](../operate/usage.md))",
+    tags: &[Tag("Usage", "Hourly resource usage of the network.")],
+    routes: || routes::router().database_only(),
+    tables: &[
+        TableRule::hub("usage_hours"),
+        TableRule::hub("usage_nodes").not_backed_up("nodes register themselves"),
+        // A network's hourly usage stays, so that the last hours can be billed.
+        TableRule::left("usage_streams").not_backed_up("open streams"),
+        TableRule::hub("usage_progress"),
+    ],
+    register: |states, _| {
+        states.insert(UsageCounters::default());
+        Ok(())
+    },
+    start: |app| Box::pin(async move { start(app) }),
+    stop: |app| Box::pin(flush::stop(app)),
+    ..Component::new(module_path!())
+};
 
 /// Interval of batches, and so the most that a killed process loses.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
@@ -36,7 +58,7 @@ const CLOSE_INTERVAL: Duration = Duration::from_secs(5);
 const HOUR: Millis = 60 * 60 * 1000;
 
 /// Starts the background work.
-pub fn start(app: &App) -> anyhow::Result<()> {
+fn start(app: &App) -> anyhow::Result<()> {
     every(app, FLUSH_INTERVAL, "store usage", async |app: App| flush::run(&app).await);
     every(app, CLOSE_INTERVAL, "close an hour of usage", async |app: App| close::run(&app).await);
     retention::start(app);

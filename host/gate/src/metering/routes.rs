@@ -15,7 +15,7 @@ use crate::metering::service::{self, HourRow, TimeRange};
 use crate::values::NetworkId;
 
 /// Routes of usage.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![list, list_of_network]
 }
 

@@ -16,9 +16,25 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use crate::component::{Component, ErrorCode};
 use crate::values::NetworkId;
 
 pub use layer::layer;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "memory for the large answers of each network",
+    errors: &[ErrorCode::new(
+        "answers_unread",
+        &[503],
+        "Too many large responses to this network are unread; try again.",
+    )],
+    register: |states, _| {
+        states.insert(ResponseBudget::default());
+        Ok(())
+    },
+    ..Component::new(module_path!())
+};
 
 /// Bytes per semaphore permit: a semaphore counts 32-bit numbers.
 const UNIT: usize = 1024;

@@ -11,4 +11,18 @@ mod routes;
 mod service;
 mod store;
 
-pub use routes::{public, router};
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "plugin archives of a network's owner, and their download links",
+    tags: &[Tag("Artifacts", "Files such as plugins, and their download links.")],
+    routes: || routes::router().merge(routes::public()),
+    tables: &[TableRule::moved("artifacts")],
+    errors: &[
+        ErrorCode::new("invalid_link", &[403], "The link is malformed or has an invalid signature."),
+        ErrorCode::new("unknown_artifact", &[404], "No such artifact."),
+        ErrorCode::new("version_exists", &[400], "This version has other bytes; a version never changes."),
+    ],
+    ..Component::new(module_path!())
+};

@@ -22,12 +22,12 @@ use crate::http::page::{Page, PageQuery};
 use crate::values::Identifier;
 
 /// Routes of the owner.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![upload: any_node, list, install: retry_on_owner secret, delete: retry_on_owner]
 }
 
 /// Routes without a key.
-pub fn public() -> Endpoints {
+pub(super) fn public() -> Endpoints {
     let without_token = async || ApiError::from(ArtifactsError::InvalidLink);
     public_endpoints![download]
         .undocumented("/api/artifacts", get(without_token))

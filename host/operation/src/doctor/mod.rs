@@ -14,7 +14,14 @@ use std::time::Duration;
 use hub_db::Db;
 use serde::Serialize;
 
+use crate::component::Component;
 use crate::config::Settings;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "`hub doctor`: checks what the hub depends on ([doctor](../operate/doctor.md))",
+    ..Component::new(module_path!())
+};
 
 /// Time limit of one check.
 const TIME_LIMIT: Duration = Duration::from_secs(15);

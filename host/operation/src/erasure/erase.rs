@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use hub_db::{Backend, Cell, Db, Table};
+use hub_db::{Backend, Cell, Db};
 use tokio::time::Instant;
 
-use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store};
 use crate::blobs::Blobs;
 use crate::clock::{Clock, Millis};
+use crate::component::{NetworkTable, Players, Tables};
 use crate::compute::compute;
-use crate::erasure::rules::{Change, Finding, IDENTITY, examine, may_hold_players};
+use crate::erasure::rules::{Change, Finding, examine};
 use crate::erasure::store::{self, ForgottenPlayer};
 use crate::erasure::subject::Subject;
 use crate::values::NetworkId;
@@ -29,6 +29,7 @@ pub struct Eraser<'a> {
     pub module_store: &'a Db,
     pub blobs: &'a Blobs,
     pub clock: &'a Clock,
+    pub tables: &'a Tables,
     /// True if hubs may have data of the player in memory.
     pub has_other_nodes: bool,
 }
@@ -44,15 +45,14 @@ struct Erasure<'a> {
 }
 
 /// Database of a table.
-pub(super) fn database<'d>(table: &Table, db: &'d Db, module_store: &'d Db) -> &'d Db {
-    if is_of_module_store(table) && db.backend() == Backend::Sqlite { module_store } else { db }
+pub(super) fn database<'d>(table: &NetworkTable, db: &'d Db, module_store: &'d Db) -> &'d Db {
+    if table.rule.is_in_module_store && db.backend() == Backend::Sqlite { module_store } else { db }
 }
 
 /// Tables that may contain a player's data, identifying tables last.
-pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
-    let is_identity = |table: &&Table| IDENTITY.contains(&table.name);
-    let all = || TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| may_hold_players(table));
-    all().filter(move |table| !is_identity(table)).chain(all().filter(is_identity))
+pub(super) fn tables_of_players(tables: &Tables) -> impl Iterator<Item = &NetworkTable> {
+    let with = |players| tables.of_networks().iter().filter(move |table| table.rule.players == players);
+    with(Players::Searched).chain(with(Players::Identified))
 }
 
 impl Eraser<'_> {
@@ -62,8 +62,8 @@ impl Eraser<'_> {
         let subject = store::subject(self.db, player.network_id, player.player_uuid).await?;
         let mut erasure = Erasure { eraser: self, player, subject, renewed: began, is_lost: false };
         let mut has_waited = !self.has_other_nodes;
-        for table in tables() {
-            if !has_waited && IDENTITY.contains(&table.name) {
+        for table in tables_of_players(self.tables) {
+            if !has_waited && table.rule.players == Players::Identified {
                 tokio::time::sleep(OTHER_NODES.saturating_sub(began.elapsed())).await;
                 has_waited = true;
             }
@@ -85,7 +85,7 @@ impl Erasure<'_> {
         self.player.network_id
     }
 
-    async fn table(&mut self, table: &'static Table) -> Result<(), hub_db::Error> {
+    async fn table(&mut self, table: &NetworkTable) -> Result<(), hub_db::Error> {
         let db = database(table, self.eraser.db, self.eraser.module_store);
         let mut after: Option<Vec<Cell>> = None;
         loop {
@@ -106,11 +106,11 @@ impl Erasure<'_> {
         }
     }
 
-    fn examine(&self, table: &Table, row: &[Cell]) -> Finding {
+    fn examine(&self, table: &NetworkTable, row: &[Cell]) -> Finding {
         examine(table, row, &self.subject, self.player.replacement(), self.eraser.clock.now())
     }
 
-    async fn change(&self, db: &Db, table: &'static Table, row: &[Cell]) -> Result<(), hub_db::Error> {
+    async fn change(&self, db: &Db, table: &NetworkTable, row: &[Cell]) -> Result<(), hub_db::Error> {
         let key = table.key_of(row);
         if let ("worlds", Some(Cell::Integer(world))) = (table.name, key.first()) {
             return worlds::service::forget_world(self.eraser.db, self.eraser.blobs, self.network(), *world).await;

@@ -4,14 +4,15 @@ use axum::body::Bytes;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::stream::{self, Stream};
-use hub_db::{Cell, Db, Error, Table};
+use hub_db::{Cell, Db, Error};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
 use crate::clock::Millis;
+use crate::component::{NetworkTable, Tables};
 use crate::compute::compute;
-use crate::erasure::erase::{BATCH, database, tables};
+use crate::erasure::erase::{BATCH, database, tables_of_players};
 use crate::erasure::rules::{Finding, examine};
 use crate::erasure::store;
 use crate::erasure::subject::Subject;
@@ -23,7 +24,7 @@ struct Export {
     module_store: Db,
     network: NetworkId,
     subject: Subject,
-    tables: Vec<&'static Table>,
+    tables: Vec<&'static NetworkTable>,
     /// Last row read from the last of `tables`.
     after: Option<Vec<Cell>>,
     /// True if a row of that table was written, and if any row was written.
@@ -38,6 +39,7 @@ struct Export {
 pub async fn export(
     db: &Db,
     module_store: &Db,
+    tables: &'static Tables,
     network: NetworkId,
     player: PlayerId,
     now: Millis,
@@ -47,7 +49,7 @@ pub async fn export(
     let mut head = head.to_string();
     head.pop();
     head.push_str(",\"tables\":{");
-    let mut tables: Vec<_> = tables().collect();
+    let mut tables: Vec<_> = tables_of_players(tables).collect();
     tables.reverse();
     let export = Export {
         db: db.clone(),
@@ -102,7 +104,7 @@ impl Export {
         Ok(Some(text))
     }
 
-    fn write(&mut self, table: &Table, row: &[Cell], text: &mut String) {
+    fn write(&mut self, table: &NetworkTable, row: &[Cell], text: &mut String) {
         if self.has_row {
             text.push(',');
         } else {

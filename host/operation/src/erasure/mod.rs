@@ -7,7 +7,7 @@
 //! Invariants: an erasure is recorded, with an entry in the audit log, before anything is deleted, and the record
 //! stays, so that an interrupted erasure is resumed and one undone by a restore is repeated; data that identifies the
 //! player is deleted last; rows are changed only in the transaction that read them.
-//! Table: `forgotten_players`; reads and changes all of `archive::TABLES`.
+//! Table: `forgotten_players`; reads and changes the tables of networks.
 
 mod erase;
 mod export;
@@ -19,7 +19,20 @@ pub mod service;
 mod store;
 mod subject;
 
+use crate::component::{Component, TableRule, Tag};
+
 pub use erase::Eraser;
 pub use export::export;
-pub use routes::{router, to_line};
-pub use service::start;
+pub use routes::to_line;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "export and erasure of all that is stored about a player ([erasure](../operate/erasure.md)); reads and changes all tables of networks",
+    tags: &[Tag("Privacy", "Export and erasure of players' data.")],
+    routes: routes::router,
+    tables: &[
+        TableRule::moved("forgotten_players").without_players("the record of erasures, to repeat them after a restore")
+    ],
+    background: service::start,
+    ..Component::new(module_path!())
+};

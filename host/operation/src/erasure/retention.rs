@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use hub_db::{Cell, Error, Table};
+use hub_db::{Cell, Error};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::archive::TABLES;
 use crate::background::every;
 use crate::clock::Millis;
-use crate::limits::{self, RetentionDays};
+use crate::component::{Aging, NetworkTable};
+use crate::limits;
 use crate::networks;
 use crate::values::NetworkId;
 
@@ -17,24 +17,6 @@ const INTERVAL: Duration = Duration::from_hours(24);
 const DAY: Millis = 24 * 60 * 60 * 1000;
 /// Rows read at a time.
 const BATCH: usize = 500;
-
-/// Table with rows that expire.
-struct Aging {
-    table: &'static str,
-    /// Column with the time of a row.
-    at: &'static str,
-    days: fn(&RetentionDays) -> Option<i64>,
-    /// Column and value of rows that never expire.
-    except: Option<(&'static str, &'static str)>,
-}
-
-const AGING: &[Aging] = &[
-    Aging { table: "player_addresses", at: "last_seen", days: |days| days.addresses, except: None },
-    Aging { table: "server_log_lines", at: "at", days: |days| days.logs, except: None },
-    Aging { table: "currency_ledger", at: "at", days: |days| days.ledger, except: None },
-    // A lifetime sum is as old as its last change.
-    Aging { table: "statistics", at: "updated_at", days: |days| days.statistics, except: Some(("period", "LIFETIME")) },
-];
 
 /// Deletes expired rows once a day.
 pub(super) fn start(app: &App) {
@@ -44,32 +26,37 @@ pub(super) fn start(app: &App) {
 async fn run(app: &App) -> Result<(), Error> {
     for network in networks::service::network_ids(&app.db).await? {
         let days = limits::of(app, network).await?.retention_days();
-        for aging in AGING {
-            if let Some(days) = (aging.days)(&days) {
+        for table in app.components().tables().moved() {
+            if let Some(aging) = &table.rule.aging
+                && let Some(days) = (aging.days)(&days)
+            {
                 let before = app.clock.now().saturating_sub(days.saturating_mul(DAY));
-                hub_db::with_tenant(network.0, delete_before(app, network, aging, before)).await?;
+                hub_db::with_tenant(network.0, delete_before(app, network, table, aging, before)).await?;
             }
         }
     }
     Ok(())
 }
 
-impl Aging {
-    fn is_old(&self, table: &Table, row: &[Cell], before: Millis) -> bool {
-        let cell = |column: &str| row.get(table.columns.iter().position(|it| it.name == column)?);
-        let stays =
-            self.except.is_some_and(|(column, value)| matches!(cell(column), Some(Cell::Text(text)) if text == value));
-        !stays && matches!(cell(self.at), Some(Cell::Integer(at)) if *at < before)
-    }
+fn is_old(aging: &Aging, table: &NetworkTable, row: &[Cell], before: Millis) -> bool {
+    let cell = |column: &str| row.get(table.columns.iter().position(|it| it.name == column)?);
+    let stays =
+        aging.except.is_some_and(|(column, value)| matches!(cell(column), Some(Cell::Text(text)) if text == value));
+    !stays && matches!(cell(aging.at), Some(Cell::Integer(at)) if *at < before)
 }
 
-async fn delete_before(app: &App, network: NetworkId, aging: &Aging, before: Millis) -> Result<(), Error> {
-    let Some(table) = TABLES.iter().find(|table| table.name == aging.table) else { return Ok(()) };
+async fn delete_before(
+    app: &App,
+    network: NetworkId,
+    table: &NetworkTable,
+    aging: &Aging,
+    before: Millis,
+) -> Result<(), Error> {
     let mut after: Option<Vec<Cell>> = None;
     loop {
         let began = Instant::now();
         let rows = app.db.rows_after(table, network.0, after.as_deref(), BATCH).await?;
-        let old: Vec<_> = rows.iter().filter(|row| aging.is_old(table, row, before)).collect();
+        let old: Vec<_> = rows.iter().filter(|row| is_old(aging, table, row, before)).collect();
         if !old.is_empty() {
             app.db
                 .transaction(async |mut tx| {
@@ -77,7 +64,7 @@ async fn delete_before(app: &App, network: NetworkId, aging: &Aging, before: Mil
                         // A row seen or changed meanwhile stays.
                         let key = table.key_of(row);
                         let row = tx.lock_row(table, network.0, key).await?;
-                        if row.is_some_and(|row| aging.is_old(table, &row, before)) {
+                        if row.is_some_and(|row| is_old(aging, table, &row, before)) {
                             tx.delete_row(table, network.0, key).await?;
                         }
                     }

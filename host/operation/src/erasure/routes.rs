@@ -24,7 +24,7 @@ use crate::limits::{self, Limit};
 use crate::values::{NetworkId, PlayerId};
 
 /// Routes of the component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![export: any_node, forget, list, list_of_hub: any_node]
 }
 
@@ -45,7 +45,8 @@ async fn export(
     let open = limits::open::<ApiError>(&app, network, Limit::Exports).await?;
     let change = Change::new(Action::PlayerExported, player);
     audit::record_alone(&app.db, network, &caller.origin(&app), change).await?;
-    let chunks = super::export(&app.db, &app.module_store, network, player, app.clock.now()).await?;
+    let chunks =
+        super::export(&app.db, &app.module_store, app.components().tables(), network, player, app.clock.now()).await?;
     Ok(([(CONTENT_TYPE, "application/json")], limits::body_of_open(open, chunks)).into_response())
 }
 

@@ -1,56 +1,12 @@
 //! Rules for rows that concern a player, and their changes on erasure.
 
-use hub_db::{Cell, Column, ColumnType, Table};
+use hub_db::{Cell, Column, ColumnType};
 use uuid::Uuid;
 
 use crate::clock::Millis;
+use crate::component::NetworkTable;
 use crate::erasure::subject::Subject;
 use crate::idempotency;
-
-/// Tables without data of players, with the reason. All rows of other tables are read.
-pub(super) const WITHOUT_PLAYERS: &[(&str, &str)] = &[
-    ("networks", "a name and secrets of the owner's"),
-    ("api_keys", "names and hashes of keys"),
-    ("modules", "names, sizes and hashes of code"),
-    ("module_names", "names of code"),
-    ("module_code", "code"),
-    ("module_store_usage", "sizes"),
-    ("punishment_counters", "a number"),
-    ("permission_revisions", "numbers"),
-    ("localization_catalogs", "numbers"),
-    ("world_counters", "a number"),
-    ("waitlist", "people waiting for access, by their mail addresses"),
-    ("waitlist_links", "links in mails to them"),
-    ("network_members", "the owner's staff, by their accounts"),
-    ("person_links", "links in mails to them"),
-    ("network_usage", "counts"),
-    ("event_listeners", "names of events"),
-    ("collection_index_builds", "progress of index builds"),
-    ("unreferenced_blobs", "files to be deleted"),
-    ("outbox", "short-lived events"),
-    ("agent_commands", "short-lived commands"),
-    ("forgotten_players", "the record of erasures, to repeat them after a restore"),
-];
-
-/// Tables that identify the player. They are processed last: an interrupted erasure needs them.
-pub(super) const IDENTITY: &[&str] =
-    &["players", "player_names", "player_languages", "player_addresses", "server_players"];
-
-/// Texts written by people or about their actions: names are removed from them, not only UUIDs.
-const PROSE: &[(&str, &str)] = &[
-    ("punishments", "reason"),
-    ("punishments", "revoke_reason"),
-    ("currency_ledger", "reason"),
-    ("transfers", "error_message"),
-    ("audit_log", "target"),
-    ("audit_log", "value_before"),
-    ("audit_log", "value_after"),
-    ("imports", "notes"),
-    ("imports", "error"),
-];
-
-/// Columns with UUID and name of staff: such a row concerns another player.
-const STAFF: &[(&str, &str)] = &[("issuer_uuid", "issuer_name"), ("revoker_uuid", "revoker_name")];
 
 const REMOVED_LINE: &str = "(removed: about an erased player)";
 
@@ -71,14 +27,9 @@ pub(super) enum Finding {
     Mention(Change),
 }
 
-/// True if rows of the table may concern players.
-pub(super) fn may_hold_players(table: &Table) -> bool {
-    !WITHOUT_PLAYERS.iter().any(|(name, _)| *name == table.name)
-}
-
 /// A row of a table.
 struct RowRef<'r> {
-    table: &'r Table,
+    table: &'r NetworkTable,
     cells: &'r [Cell],
 }
 
@@ -113,7 +64,13 @@ fn names_player(cell: &Cell, subject: &Subject) -> bool {
 }
 
 /// Decides the change of a row. `replacement` replaces the player's UUID in rows that stay.
-pub(super) fn examine(table: &Table, cells: &[Cell], subject: &Subject, replacement: Uuid, now: Millis) -> Finding {
+pub(super) fn examine(
+    table: &NetworkTable,
+    cells: &[Cell],
+    subject: &Subject,
+    replacement: Uuid,
+    now: Millis,
+) -> Finding {
     let row = RowRef { table, cells };
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
@@ -132,7 +89,7 @@ fn any_row(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) 
     if row.table.key_of(row.cells).iter().any(|cell| names_player(cell, subject)) {
         return Finding::Own(Change::Delete);
     }
-    let is_staff = |column: &Column| STAFF.iter().any(|(uuid, _)| *uuid == column.name);
+    let is_staff = |column: &Column| row.table.rule.staff.iter().any(|(uuid, _)| *uuid == column.name);
     let is_own = |(column, cell): (&Column, &Cell)| {
         column.column_type == ColumnType::Uuid && !is_staff(column) && names_player(cell, subject)
     };
@@ -140,7 +97,7 @@ fn any_row(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) 
         return Finding::Own(Change::Delete);
     }
     let mut after = redacted(row, subject, replacement);
-    for (uuid, name) in STAFF {
+    for (uuid, name) in row.table.rule.staff {
         if row.cell(uuid).is_some_and(|cell| names_player(cell, subject)) {
             for index in [row.index(uuid), row.index(name)].into_iter().flatten() {
                 after[index] = Cell::Null;
@@ -165,7 +122,7 @@ fn any_row(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) 
 /// Replaces the player's UUID in the row and removes names from its texts.
 fn redacted(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Vec<Cell> {
     let cell = |(column, cell): (&Column, &Cell)| match cell {
-        Cell::Text(text) if PROSE.contains(&(row.table.name, column.name)) => {
+        Cell::Text(text) if row.table.rule.prose.contains(&column.name) => {
             Cell::Text(subject.redact(text, replacement).unwrap_or_else(|| text.clone()))
         }
         Cell::Text(text) if subject.is_named_by_id(text) => {

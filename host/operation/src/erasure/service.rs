@@ -98,6 +98,7 @@ async fn forget_claimed(app: &App, player: &ForgottenPlayer) -> Result<bool, Err
         module_store: &app.module_store,
         blobs: app.state::<Blobs>(),
         clock: &app.clock,
+        tables: app.components().tables(),
         has_other_nodes: !app.state::<ShardRegistry>().is_single_node(),
     };
     hub_db::with_tenant(player.network_id.0, eraser.run(player)).await

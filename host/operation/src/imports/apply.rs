@@ -1,7 +1,7 @@
 //! Writes the records of a file in batches. The changes of each record are planned first, outside of any transaction;
 //! one transaction then writes the changes and the import's position.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use hub_db::Tx;
 use thiserror::Error;
@@ -18,7 +18,7 @@ use crate::limits::{self, Limit, QuotaExceeded};
 use crate::permissions::service::PermissionsError;
 use crate::permissions::{self, GroupImport, Node};
 use crate::punishments::service::PunishmentsError;
-use crate::punishments::{self, ImportedPunishment, ImportedRevocation, IpAddress, Target};
+use crate::punishments::{self, ImportedPunishment, ImportedRevocation, Sighting, Target};
 use crate::values::PlayerId;
 
 /// Reason for failing to write a batch.
@@ -69,7 +69,7 @@ enum Change<'i> {
     Nodes { player: PlayerId, nodes: Vec<Node> },
     Punishment { key: &'i SourceKey, punishment: &'i ImportedPunishment },
     Revocation { id: i64, revocation: &'i ImportedRevocation },
-    Sighting { player: PlayerId, name: Option<&'i str>, address: Option<&'i IpAddress>, at: i64 },
+    Sighting(Sighting<'i>),
     Balance { player: PlayerId, add: Amount, key: SourceKey, amount: Amount },
 }
 
@@ -101,7 +101,17 @@ pub(super) async fn plan<'i>(
     if targets.0.len() > MOST_TARGETS {
         targets.0.clear();
     }
-    let mut planner = Planner { app, import, known: known(app, import, items).await?, targets: &mut targets.0 };
+    let mut planner = Planner {
+        app,
+        import,
+        known: known(app, import, items).await?,
+        targets: &mut targets.0,
+        balances: VecDeque::new(),
+        sightings: VecDeque::new(),
+    };
+    let sightings: Vec<_> = items.iter().filter_map(sighting).collect();
+    planner.sightings = punishments::plan_sightings(app, import.network, &sightings).await?.into();
+    planner.plan_balances(items).await?;
     let mut plan = Plan::default();
     let open = planner.open_punishments(items).await?;
     for item in items {
@@ -109,17 +119,15 @@ pub(super) async fn plan<'i>(
             Record::Group(group) => planner.group(group, &mut plan).await?,
             Record::Player { player, nodes } => planner.player(*player, nodes, &mut plan).await?,
             Record::Punishment { key, punishment } => planner.punishment(key, punishment, &open, &mut plan).await?,
-            Record::Sighting { player, name, address, at } => {
-                let seen = (name.as_deref(), address.as_ref());
-                let outcome = punishments::see(app, None, import.network, *player, seen, *at).await?;
+            Record::Sighting { .. } => {
+                let outcome = planner.sightings.pop_front().unwrap_or(ImportOutcome::Unchanged);
                 if outcome != ImportOutcome::Unchanged {
-                    let (player, (name, address), at) = (*player, seen, *at);
-                    plan.changes.push(Change::Sighting { player, name, address, at });
+                    plan.changes.extend(sighting(item).map(Change::Sighting));
                 }
                 Outcome::Imported(outcome)
             }
-            Record::Balance { player, amount } => planner.balance(*player, *amount, &mut plan).await?,
-            Record::Skipped(_) => Outcome::Skipped(None),
+            Record::Balance { player, amount } => planner.balance(*player, *amount, &mut plan),
+            Record::Skipped(_) | Record::Table(_) => Outcome::Skipped(None),
         };
         plan.outcomes.push(outcome);
     }
@@ -158,6 +166,19 @@ struct Planner<'p> {
     known: HashMap<(String, String), i64>,
     /// Number of punishments per target, including this batch.
     targets: &'p mut HashMap<String, i64>,
+    /// Plans of the balances, in the order of their records.
+    balances: VecDeque<PlannedBalance>,
+    /// Effects of the sightings, in the same order.
+    sightings: VecDeque<ImportOutcome>,
+}
+
+fn sighting(item: &Item) -> Option<Sighting<'_>> {
+    match &item.record {
+        Record::Sighting { player, name, address, at } => {
+            Some(Sighting { player: *player, name: name.as_deref(), address: address.as_ref(), at: *at })
+        }
+        _ => None,
+    }
 }
 
 /// Skips a record that exceeds a limit of its own target; any other error fails the batch.
@@ -247,23 +268,38 @@ impl Planner<'_> {
         Ok(Outcome::Imported(ImportOutcome::Created))
     }
 
-    async fn balance(&self, player: PlayerId, amount: Amount, plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
-        let Some(currency) = &self.import.options.currency else { return Ok(Outcome::Skipped(None)) };
+    async fn plan_balances(&mut self, items: &[Item]) -> Result<(), hub_db::Error> {
+        let Some(currency) = &self.import.options.currency else { return Ok(()) };
+        let imports: Vec<_> = items
+            .iter()
+            .filter_map(|item| match item.record {
+                Record::Balance { player, amount } => {
+                    let imported_before = self.known(&balance_key(self.import, player));
+                    Some(BalanceImport { player, amount, imported_before })
+                }
+                _ => None,
+            })
+            .collect();
+        self.balances = economy::plan_balances(self.app, self.import.network, currency, &imports).await?.into();
+        Ok(())
+    }
+
+    fn balance(&mut self, player: PlayerId, amount: Amount, plan: &mut Plan<'_>) -> Outcome {
         let key = balance_key(self.import, player);
         let imported_before = self.known(&key);
-        let wanted = BalanceImport { player, currency, amount, imported_before };
-        match economy::plan_balance(self.app, self.import.network, wanted).await? {
-            PlannedBalance::OutOfBounds => Ok(Outcome::Skipped(Some(Remark::new(
+        match self.balances.pop_front() {
+            None => Outcome::Skipped(None),
+            Some(PlannedBalance::OutOfBounds) => Outcome::Skipped(Some(Remark::new(
                 format_args!("player {player}"),
                 "The balance would be outside its currency's bounds; first define the currency with other bounds.",
-            )))),
-            PlannedBalance::Add { amount: add, outcome, is_new } => {
+            ))),
+            Some(PlannedBalance::Add { amount: add, outcome, is_new }) => {
                 let is_known = imported_before == Some(amount.ten_thousandths());
                 if !is_known {
                     plan.new_balances += i64::from(is_new);
                     plan.changes.push(Change::Balance { player, add, key, amount });
                 }
-                Ok(Outcome::Imported(if is_known { ImportOutcome::Unchanged } else { outcome }))
+                Outcome::Imported(if is_known { ImportOutcome::Unchanged } else { outcome })
             }
         }
     }
@@ -295,6 +331,7 @@ impl Plan<'_> {
             let first = punishments::write_imported(tx, network, &punishments).await?;
             made.extend((first..).zip(&new).map(|(id, (key, _))| (*key, id)));
         }
+        let (mut balances, mut sightings) = (vec![], vec![]);
         for change in &self.changes {
             match change {
                 Change::Punishment { .. } => {}
@@ -303,18 +340,17 @@ impl Plan<'_> {
                 Change::Revocation { id, revocation } => {
                     punishments::revoke_imported(app, tx, network, *id, revocation).await?;
                 }
-                Change::Sighting { player, name, address, at } => {
-                    punishments::see(app, Some(tx), network, *player, (*name, *address), *at).await?;
-                }
+                Change::Sighting(sighting) => sightings.push(*sighting),
                 Change::Balance { player, add, key, amount } => {
-                    if let Some(currency) = &import.options.currency {
-                        let reason = format!("import {}", import.id);
-                        let change = (*player, currency, *add);
-                        economy::write_balance(app, tx, network, change, (&import.key, &reason)).await?;
-                    }
+                    balances.push((*player, *add));
                     made.insert(key, amount.ten_thousandths());
                 }
             }
+        }
+        punishments::write_sightings(app, tx, network, &sightings).await?;
+        if let Some(currency) = &import.options.currency {
+            let reason = format!("import {}", import.id);
+            economy::write_balances(app, tx, network, (currency, &balances), (&import.key, &reason)).await?;
         }
         Ok(store::remember(tx, network, &made).await?)
     }

@@ -1,29 +1,25 @@
 //! Uploaded file, on this node's disk while it is read.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use flate2::bufread::MultiGzDecoder;
 use futures_util::StreamExt as _;
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::app::App;
 use crate::blobs::{BlobError, BlobKey, Blobs};
-use crate::clock::Millis;
-use crate::imports::litebans::{self, Names};
-use crate::imports::model::{Import, ImportKind, Scopes};
-use crate::imports::record::{ParseError, Sink};
-use crate::imports::{balances, luckperms};
+use crate::budget::Allowance;
+use crate::imports::balances::PlayerSet;
+use crate::imports::findings::Findings;
+use crate::imports::model::{Import, ImportKind};
+use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
+use crate::imports::source::{Form, SourceFile};
+use crate::imports::{balances, luckperms, punishments, vanilla};
 
-/// Maximum unpacked size of a packed file, in bytes.
-const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
-const GZIP: &[u8] = &[0x1F, 0x8B];
-const ZIP: &[u8] = b"PK\x03\x04";
-const SQLITE: &[u8] = b"SQLite format 3\0";
-/// First bytes of H2's own files.
-const H2: &[u8] = b"H:2,";
+/// Amounts that one reading of a file may take. Every file is read twice.
+pub(super) const ALLOWANCE: Allowance =
+    Allowance { bytes: 2 << 30, steps: 8_000_000, memory: 48 << 20, time: Duration::from_secs(120) };
 
 /// Folder of files being read.
 pub(super) fn folder(app: &App) -> PathBuf {
@@ -48,67 +44,52 @@ pub(super) async fn fetch(app: &App, key: &BlobKey) -> Result<Option<NamedTempFi
     Ok(Some(file))
 }
 
-/// Reads a file on a thread that may block.
+/// Reads a file on a thread that may block. Findings of this reading are put into `findings`, those of an earlier one
+/// are `known`.
 pub(super) fn read(
     path: &Path,
     import: &Import,
-    names: &Names,
-    now: Millis,
+    known: &Findings,
+    findings: &mut Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let unreadable = |error: io::Error| ParseError::whole(format!("Cannot read the file: {error}."));
-    let mut file = File::open(path).map_err(unreadable)?;
-    let mut beginning = vec![];
-    (&mut file).take(16).read_to_end(&mut beginning).map_err(unreadable)?;
-    file.seek(SeekFrom::Start(0)).map_err(unreadable)?;
-    let is = |magic: &[u8]| beginning.starts_with(magic);
+    let file = SourceFile::new(path)?;
+    let now = import.created_at;
     match import.kind {
-        ImportKind::LuckPerms => luckperms::read(unpack(file, is(GZIP)), now, sink),
-        ImportKind::LiteBans => {
-            let options = &import.options;
-            let widens_scopes = options.scopes == Scopes::Everywhere;
-            let reading = litebans::Reading { prefix: &options.prefix, widens_scopes, now, names };
-            if is(H2) {
-                return Err(ParseError::whole(
-                    "This is an H2 database file; export it with the statement `SCRIPT TO 'litebans.sql'`.",
-                ));
-            }
-            if is(SQLITE) {
-                return litebans::read_database(path, &reading, sink);
-            }
-            litebans::read(unpack(file, is(GZIP)), &reading, sink)
+        ImportKind::LuckPerms => luckperms::read(file.text(sink)?, now, known, sink),
+        ImportKind::Vanilla => vanilla::read(file.text(sink)?, now, sink),
+        ImportKind::LiteBans | ImportKind::AdvancedBan | ImportKind::LibertyBans | ImportKind::BanManager => {
+            punishments::read(&file, import, known, findings, sink)
         }
-        ImportKind::Balances => {
-            let sink = &mut balances::first_of_each_player(sink);
-            if is(ZIP) {
-                return balances::read_essentials(BufReader::new(file), sink);
-            }
-            balances::read_table(unpack(file, is(GZIP)), sink)
+        ImportKind::Balances | ImportKind::PlayerPoints | ImportKind::XConomy => {
+            let budget = sink.budget();
+            let mut seen = PlayerSet::default();
+            let mut first_of_each = |mut item: Item| {
+                if let Record::Balance { player, .. } = item.record
+                    && !seen.insert(player, budget).map_err(ParseError::exhausted)?
+                {
+                    item.record = Record::Skipped(Category::Balances);
+                    let reason = "The file names the player twice; the first amount counts.";
+                    item.notes = vec![Remark::new(format_args!("player {player}"), reason)];
+                }
+                sink.send(item)
+            };
+            read_balances(&file, import, known, findings, &mut Sink::new(budget, &mut first_of_each))
         }
     }
 }
 
-/// Content of a file, unpacked if it is packed.
-fn unpack(file: File, is_packed: bool) -> Box<dyn BufRead> {
-    const BUFFER: usize = 64 * 1024;
-    let file = BufReader::with_capacity(BUFFER, file);
-    if !is_packed {
-        return Box::new(file);
-    }
-    Box::new(BufReader::with_capacity(BUFFER, AtMost { source: MultiGzDecoder::new(file), left: MOST_UNPACKED }))
-}
-
-/// Reader that fails after a number of bytes.
-struct AtMost<R> {
-    source: R,
-    left: u64,
-}
-
-impl<R: Read> Read for AtMost<R> {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(to)?;
-        let more = || io::Error::other(format!("its unpacked size exceeds {MOST_UNPACKED} bytes"));
-        self.left = self.left.checked_sub(read as u64).ok_or_else(more)?;
-        Ok(read)
+fn read_balances(
+    file: &SourceFile<'_>,
+    import: &Import,
+    known: &Findings,
+    findings: &mut Findings,
+    sink: &mut Sink<'_>,
+) -> Result<(), ParseError> {
+    match import.kind {
+        ImportKind::PlayerPoints => balances::read_player_points(file, &import.options, sink),
+        ImportKind::XConomy => balances::read_xconomy(file, &import.options, sink),
+        _ if file.form == Form::Zip => balances::read_essentials(file.raw()?, sink),
+        _ => balances::read_table(file.text(sink)?, known.numbers, &mut findings.numbers, sink),
     }
 }

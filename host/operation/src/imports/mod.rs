@@ -3,27 +3,58 @@
 //! A file is uploaded to the blob store and its import recorded. The network's owner reads it twice, on a separate
 //! thread: first completely, so that an invalid file changes nothing, then to write it in batches of some
 //! milliseconds. Each batch is one transaction that also stores the import's position, so that an interrupted import
-//! resumes there, at any node. A dry run computes the same without writing.
+//! resumes there, at any node, once: one whose hub ends a second time fails. A dry run computes the same without writing.
+//!
+//! Files are hostile: parsers get their bytes and give their records through the network's budget, expansions are
+//! weighed before they are made, and what cannot be read is refused or noted, never guessed.
 //!
 //! Invariants: a network has at most one unfinished import; imported records are recognised by their source, so that
 //! repeating an import of a file changes nothing; limits apply to imported rows like to others. Tables: `imports`,
 //! with their files in the blob store until they end, and `import_sources` (sources of punishments and balances).
 
 mod apply;
+mod archive;
 mod balances;
 mod batch;
+mod database;
 mod file;
+mod findings;
+mod input;
 mod json_guard;
-mod litebans;
 mod luckperms;
 mod model;
+mod punishments;
 mod record;
 mod report;
 mod routes;
 mod run;
 mod service;
+mod source;
 mod sql;
 mod store;
+#[cfg(test)]
+mod testing;
+mod text;
+mod vanilla;
 
-pub use routes::router;
-pub use run::{Imports, start};
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+pub use run::Imports;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "permissions, punishments and balances from other tools ([import from plugins](../operate/import-from-plugins.md))",
+    tags: &[Tag("Imports", "Import permissions, punishments and balances from other tools.")],
+    routes: || routes::router().database_only(),
+    tables: &[TableRule::left("imports").prose(&["notes", "error"]), TableRule::moved("import_sources")],
+    errors: &[
+        ErrorCode::new("unknown_import", &[404], "No such import."),
+        ErrorCode::new("import_running", &[409], "Another import of the network is running."),
+    ],
+    register: |states, _| {
+        states.insert(Imports::default());
+        Ok(())
+    },
+    background: run::start,
+    ..Component::new(module_path!())
+};

@@ -21,6 +21,37 @@ pub(super) enum ImportKind {
     LiteBans,
     /// `EssentialsX` user files, or a table of balances.
     Balances,
+    /// The game server's lists of bans, or its whitelist.
+    Vanilla,
+    /// AdvancedBan database.
+    AdvancedBan,
+    /// LibertyBans database.
+    LibertyBans,
+    /// BanManager database.
+    BanManager,
+    /// PlayerPoints database.
+    PlayerPoints,
+    /// XConomy database.
+    XConomy,
+}
+
+impl ImportKind {
+    /// True if it brings balances into a currency.
+    pub(super) fn has_balances(self) -> bool {
+        matches!(self, Self::Balances | Self::PlayerPoints | Self::XConomy)
+    }
+
+    /// Prefix of its tables' names by default.
+    pub(super) fn default_prefix(self) -> &'static str {
+        match self {
+            Self::LiteBans => "litebans_",
+            Self::LibertyBans => "libertybans_",
+            Self::BanManager => "bm_",
+            Self::PlayerPoints => "playerpoints_",
+            Self::XConomy => "xconomy",
+            Self::LuckPerms | Self::Balances | Self::Vanilla | Self::AdvancedBan => "",
+        }
+    }
 }
 
 /// State of an import.
@@ -60,7 +91,7 @@ pub(super) enum Scopes {
 pub(super) struct ImportOptions {
     /// Currency of balances.
     pub(super) currency: Option<Identifier>,
-    /// Prefix of LiteBans' tables.
+    /// Prefix of the names of a database's tables.
     pub(super) prefix: String,
     pub(super) scopes: Scopes,
 }
@@ -87,6 +118,8 @@ pub(super) struct Import {
     pub(super) sha256: String,
     pub(super) file_size: i64,
     pub(super) state: ImportState,
+    /// Times that a hub began with it, and was not stopped in order.
+    pub(super) attempts: i64,
     /// Number of processed records.
     pub(super) done: i64,
     /// Number of records; none until known.

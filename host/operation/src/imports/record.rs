@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::budget::{Budget, Exhausted};
 use crate::clock::Millis;
 use crate::economy::Amount;
 use crate::permissions::{GroupImport, Node};
@@ -23,6 +24,8 @@ pub(super) enum Record {
     Balance { player: PlayerId, amount: Amount },
     /// A record that is not imported, explained by a note.
     Skipped(Category),
+    /// No record: a note on a whole table.
+    Table(Category),
 }
 
 impl Record {
@@ -42,7 +45,7 @@ impl Record {
             Self::Punishment { .. } => Category::Punishments,
             Self::Sighting { .. } => Category::Sightings,
             Self::Balance { .. } => Category::Balances,
-            Self::Skipped(category) => *category,
+            Self::Skipped(category) | Self::Table(category) => *category,
         }
     }
 }
@@ -115,10 +118,36 @@ impl ParseError {
         Self::Wrong { line: Some(line), message: message.into() }
     }
 
+    /// Error at the end of the budget.
+    pub(super) fn exhausted(exhausted: Exhausted) -> Self {
+        match exhausted {
+            Exhausted::Cancelled => Self::Stopped,
+            exhausted => Self::whole(format!("The file is too large: {exhausted}.")),
+        }
+    }
+
     pub(super) fn whole(message: impl Into<String>) -> Self {
         Self::Wrong { line: None, message: message.into() }
     }
 }
 
-/// Receives the records one by one.
-pub(super) type Sink<'a> = dyn FnMut(Item) -> Result<(), ParseError> + 'a;
+/// Receives the records one by one, each drawn from the budget.
+pub(super) struct Sink<'s> {
+    budget: &'s Budget,
+    receive: &'s mut dyn FnMut(Item) -> Result<(), ParseError>,
+}
+
+impl<'s> Sink<'s> {
+    pub(super) fn new(budget: &'s Budget, receive: &'s mut dyn FnMut(Item) -> Result<(), ParseError>) -> Self {
+        Self { budget, receive }
+    }
+
+    pub(super) fn budget(&self) -> &'s Budget {
+        self.budget
+    }
+
+    pub(super) fn send(&mut self, item: Item) -> Result<(), ParseError> {
+        self.budget.steps(1).map_err(ParseError::exhausted)?;
+        (self.receive)(item)
+    }
+}

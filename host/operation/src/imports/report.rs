@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::import_outcome::ImportOutcome;
-use crate::imports::record::{Category, Item, Remark};
+use crate::imports::record::{Category, Item, Record, Remark};
 
 /// Maximum number of notes in a report, and maximum length of their parts, in characters.
 const MOST_NOTES: usize = 200;
 const LONGEST: usize = 300;
+/// Notes on whole tables, which come last, beyond the others.
+const MOST_TABLE_NOTES: usize = 50;
 
 /// Results of a file's records; forecast for a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +65,9 @@ pub(super) enum Outcome {
 impl Report {
     /// Counts the result of a record.
     pub(super) fn add(&mut self, item: &Item, outcome: &Outcome) {
-        let counts = self.counts.entry(item.record.category()).or_default();
+        let is_table = matches!(item.record, Record::Table(_));
+        let mut nothing = Counts::default();
+        let counts = if is_table { &mut nothing } else { self.counts.entry(item.record.category()).or_default() };
         match outcome {
             Outcome::Imported(ImportOutcome::Created) => counts.created += 1,
             Outcome::Imported(ImportOutcome::Changed) => counts.changed += 1,
@@ -75,7 +79,7 @@ impl Report {
             Outcome::Imported(_) => None,
         };
         for Remark { subject, reason } in item.notes.iter().chain(reason) {
-            if self.notes.len() >= MOST_NOTES {
+            if self.notes.len() >= MOST_NOTES + if is_table { MOST_TABLE_NOTES } else { 0 } {
                 self.more_notes += 1;
                 continue;
             }

@@ -19,10 +19,8 @@ use crate::imports::report::{Counts, Note};
 use crate::imports::service::{self, FILE_LIMIT};
 use crate::values::{Identifier, Label, not_blank};
 
-const DEFAULT_PREFIX: &str = "litebans_";
-
 /// Routes of the component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![upload: any_node, list: any_node, get: any_node, cancel: any_node]
 }
 
@@ -30,20 +28,22 @@ pub fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 struct UploadQuery {
-    /// Source of the file: `LUCKPERMS`, `LITEBANS` or `BALANCES`, case-insensitive.
+    /// Source of the file: `LUCKPERMS`, `LITEBANS`, `ADVANCEDBAN`, `LIBERTYBANS`, `BANMANAGER`, `VANILLA`, `BALANCES`,
+    /// `PLAYERPOINTS` or `XCONOMY`, case-insensitive.
     #[param(required = true, example = "LUCKPERMS")]
     kind: Option<String>,
     /// Only report changes without writing (default `false`).
     #[serde(default)]
     #[param(required = false, example = true)]
     dry_run: bool,
-    /// Currency of `BALANCES` (required there).
+    /// Currency of `BALANCES`, `PLAYERPOINTS` and `XCONOMY` (required there).
     #[param(value_type = Option<String>, example = "coins")]
     currency: Option<Identifier>,
-    /// Prefix of `LiteBans` table names (default `litebans_`).
+    /// Prefix of a database's table names (default: the tool's, such as `litebans_`).
     #[param(value_type = Option<String>, example = "litebans_")]
     prefix: Option<Label>,
-    /// Handling of `LiteBans` punishments limited to single servers: `SKIP` (default) or `EVERYWHERE`.
+    /// Handling of `LITEBANS` and `LIBERTYBANS` punishments limited to single servers: `SKIP` (default) or
+    /// `EVERYWHERE`.
     #[param(example = "SKIP")]
     scopes: Option<String>,
 }
@@ -52,15 +52,22 @@ impl UploadQuery {
     fn read(self) -> Result<(ImportKind, bool, ImportOptions), ApiError> {
         let wrong = |field: &str, message: &str| ApiError::invalid(format!("In the query, `{field}`: {message}."));
         let kind = not_blank(self.kind.as_deref()).unwrap_or_default().parse();
-        let kind = kind.map_err(|_| wrong("kind", "must be LUCKPERMS, LITEBANS or BALANCES"))?;
+        let kind: ImportKind = kind.map_err(|_| {
+            wrong(
+                "kind",
+                "must be LUCKPERMS, LITEBANS, ADVANCEDBAN, LIBERTYBANS, BANMANAGER, VANILLA, BALANCES, PLAYERPOINTS or \
+                 XCONOMY",
+            )
+        })?;
         let scopes = match not_blank(self.scopes.as_deref()) {
             Some(scopes) => scopes.parse().map_err(|_| wrong("scopes", "must be SKIP or EVERYWHERE"))?,
             None => Scopes::default(),
         };
-        if kind == ImportKind::Balances && self.currency.is_none() {
+        if kind.has_balances() && self.currency.is_none() {
             return Err(wrong("currency", "is required for balances"));
         }
-        let prefix = self.prefix.map_or_else(|| DEFAULT_PREFIX.to_owned(), |prefix| prefix.as_str().to_lowercase());
+        let prefix = self.prefix.map(|prefix| prefix.as_str().to_lowercase());
+        let prefix = prefix.unwrap_or_else(|| kind.default_prefix().to_owned());
         Ok((kind, self.dry_run, ImportOptions { currency: self.currency, prefix, scopes }))
     }
 }
@@ -103,7 +110,8 @@ struct ImportBody {
 struct ReportBody {
     /// Number of records of each category.
     counts: Vec<CountsBody>,
-    /// Differences and records that are not imported; the first 200. Omitted in lists of imports.
+    /// Differences and records that are not imported; the first 200, and those on whole tables. Omitted in lists of
+    /// imports.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     notes: Option<Vec<Note>>,
@@ -150,8 +158,9 @@ impl ImportBody {
 #[utoipa::path(post, path = "/api/manage/imports", operation_id = "create_import", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(UploadQuery),
     request_body(content = Bytes, content_type = "application/octet-stream", description = "LuckPerms' export (`/lp export`), \
-        LiteBans' database (a MySQL dump, H2's SCRIPT, or the SQLite file), EssentialsX' folder `userdata` as a ZIP archive, \
-        or a table with the columns `uuid` and `balance`; all but archives and SQLite files also packed with gzip"),
+        the database of a plugin (a dump by mysqldump, Adminer, phpMyAdmin, pg_dump, sqlite3 or H2's SCRIPT, or the SQLite \
+        file), a list of the game server, EssentialsX' folder `userdata` as a ZIP archive, or a table with the columns \
+        `uuid` and `balance`; all but archives and SQLite files also packed with gzip"),
     responses((status = 201, body = ImportBody, description = "The import is queued"),
         (status = 409, body = ErrorBody, description = "Another import of the network is running"),
         (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
@@ -195,7 +204,7 @@ async fn get(
 
 /// Cancel an import
 ///
-/// The import ends before its next batch; written records stay. An import that has already ended is returned
+/// The import ends at once, or after the batch that is being written; written records stay. An import that has already ended is returned
 /// unchanged.
 #[utoipa::path(post, path = "/api/manage/imports/{importId}/cancel", operation_id = "cancel_import", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(("importId" = String, Path)),

@@ -1,6 +1,6 @@
 //! Runs imports in the background, at the owners of their networks.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::background::when_due;
 use crate::blobs::{self, BlobError, BlobKey, Blobs};
+use crate::budget::{Budget, CancelFlag};
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
-use crate::imports::litebans::Names;
+use crate::imports::findings::Findings;
 use crate::imports::model::{Import, ImportFailure, ImportState};
-use crate::imports::record::{Item, ParseError};
+use crate::imports::record::{Item, ParseError, Sink};
 use crate::imports::{file, store};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
@@ -37,18 +38,28 @@ const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// Number of records after which the database is analyzed for the first time; then after four times as many, and so
 /// on.
 const FIRST_ANALYSIS: i64 = 1_000;
-/// Number of records by which the reader may be ahead of the writer.
-const READ_AHEAD: usize = 64;
+/// Number of chunks by which the reader may be ahead of the writer, and rows of a chunk.
+const READ_AHEAD: usize = 2;
+const CHUNK: usize = 256;
 /// Maximum length of a stored failure reason, in characters: parsers' messages may quote the file.
 const LONGEST_MESSAGE: usize = 1_000;
-/// Number of records between checks for a cancellation.
-const CHECK_EVERY: i64 = 50_000;
+/// Interval between checks for a cancellation at another node.
+const CANCEL_INTERVAL: Duration = Duration::from_secs(1);
+/// Times that an import begins before it counts as the end of its hubs.
+const MOST_ATTEMPTS: i64 = 2;
 
 /// Imports running at this node.
 #[derive(Debug, Default)]
 pub struct Imports {
     wake: Notify,
-    running: Mutex<HashSet<NetworkId>>,
+    running: Mutex<HashMap<NetworkId, Running>>,
+}
+
+/// An import that runs here.
+#[derive(Debug)]
+struct Running {
+    id: String,
+    cancel: CancelFlag,
 }
 
 impl Imports {
@@ -57,10 +68,22 @@ impl Imports {
         self.wake.notify_one();
     }
 
-    /// Counts a network as running; false if it already is, or too many are.
-    fn enter(&self, network: NetworkId) -> bool {
+    /// Counts an import as running; none if one of its network already is, or too many are.
+    fn enter(&self, import: &Import) -> Option<CancelFlag> {
         let mut running = self.running.lock();
-        running.len() < MOST_AT_ONCE && running.insert(network)
+        if running.len() >= MOST_AT_ONCE || running.contains_key(&import.network) {
+            return None;
+        }
+        let cancel = CancelFlag::default();
+        running.insert(import.network, Running { id: import.id.clone(), cancel: cancel.clone() });
+        Some(cancel)
+    }
+
+    /// Ends an import's reading at once if it runs here.
+    pub(super) fn cancel(&self, import: &Import) {
+        if let Some(running) = self.running.lock().get(&import.network).filter(|running| running.id == import.id) {
+            running.cancel.cancel();
+        }
     }
 
     fn leave(&self, network: NetworkId) {
@@ -69,7 +92,7 @@ impl Imports {
 }
 
 /// Starts the background work.
-pub fn start(app: &App) {
+pub(super) fn start(app: &App) {
     // Files left by a killed hub.
     if let Err(error) = std::fs::remove_dir_all(file::folder(app))
         && error.kind() != std::io::ErrorKind::NotFound
@@ -83,16 +106,14 @@ pub fn start(app: &App) {
 async fn run_waiting(app: App) -> Result<Option<Millis>, hub_db::Error> {
     for import in store::unfinished(&app.db, MOST_WAITING).await? {
         let network = import.network;
-        if app.state::<ShardRegistry>().is_draining()
-            || !app.state::<ShardRegistry>().owns(network)
-            || !app.state::<Imports>().enter(network)
-        {
+        if app.state::<ShardRegistry>().is_draining() || !app.state::<ShardRegistry>().owns(network) {
             continue;
         }
+        let Some(cancel) = app.state::<Imports>().enter(&import) else { continue };
         let task = app.clone();
         app.spawn(async move {
             let running = RunningGuard { app: task.clone(), network };
-            let has_ended = with_tenant(network.0, run(&task, import)).await;
+            let has_ended = with_tenant(network.0, run(&task, import, cancel)).await;
             drop(running);
             // An interrupted import is retried after a pause.
             if has_ended {
@@ -152,17 +173,24 @@ impl From<ParseError> for RunError {
 }
 
 /// Runs an import until it ends or is interrupted. True if another may take its place immediately.
-async fn run(app: &App, import: Import) -> bool {
+async fn run(app: &App, import: Import, cancel: CancelFlag) -> bool {
     let (network, id) = (import.network, import.id.clone());
     let result = match store::begin(&app.db, network, &id, app.clock.now()).await {
-        Ok(true) => import_file(app, &import).await,
+        Ok(true) if import.attempts >= MOST_ATTEMPTS => Err(RunError::failed(
+            "The hub ended twice while this import ran, so it is not tried again. Written records stay; if the file is \
+             not at fault, import it again.",
+        )),
+        Ok(true) => import_file(app, &import, &cancel).await,
         Ok(false) => Err(RunError::Gone),
         Err(error) => Err(error.into()),
     };
     let origin = Origin::system(app, "imports");
     let ended = match result {
         Ok(()) => end(app, &import, (ImportState::Done, None), &origin).await,
-        Err(RunError::Gone) => return true,
+        Err(RunError::Gone) => {
+            interrupt(app, &import).await;
+            return true;
+        }
         Err(RunError::Failed(failure)) => end(app, &import, (ImportState::Failed, Some(&failure)), &origin).await,
         Err(RunError::Apply(ApplyError::Quota(exceeded))) => {
             let failure = ImportFailure { line: None, message: exceeded.to_string() };
@@ -170,6 +198,7 @@ async fn run(app: &App, import: Import) -> bool {
         }
         Err(error) => {
             tracing::warn!(%network, import = id, %error, "an import was interrupted and will continue");
+            interrupt(app, &import).await;
             return false;
         }
     };
@@ -177,6 +206,13 @@ async fn run(app: &App, import: Import) -> bool {
         tracing::warn!(%network, import = id, %error, "could not store the end of an import");
     }
     ended.is_ok()
+}
+
+/// Takes the attempt back of an import that goes on elsewhere or later.
+async fn interrupt(app: &App, import: &Import) {
+    if let Err(error) = store::interrupt(&app.db, import.network, &import.id).await {
+        tracing::debug!(%error, "could not take an attempt of an import back");
+    }
 }
 
 /// Ends an import and deletes its file; false if it has already ended. Every end, including cancellation, passes
@@ -206,26 +242,69 @@ pub(super) async fn end(
     Ok(ended)
 }
 
-async fn import_file(app: &App, import: &Import) -> Result<(), RunError> {
+async fn import_file(app: &App, import: &Import, cancel: &CancelFlag) -> Result<(), RunError> {
     let key = BlobKey::import(import.network, &import.sha256, &import.id);
     let file = file::fetch(app, &key).await?;
     let file = Arc::new(file.ok_or_else(|| RunError::failed("The file is missing; upload it again."))?);
-    let (names, total) = check(app, import, &file).await?;
+    let (findings, total) = check(app, import, &file, cancel).await?;
     if !store::set_total(&app.db, import.network, &import.id, total).await? {
         return Err(RunError::Gone);
     }
-    write(app, import, file, names).await
+    write(app, import, file, findings, cancel).await
 }
 
-/// Reads the whole file, so that an invalid one changes nothing. Returns the names in it and the number of records.
-async fn check(app: &App, import: &Import, file: &Arc<NamedTempFile>) -> Result<(Names, i64), RunError> {
-    let (file, reading, now) = (Arc::clone(file), import.clone(), import.created_at);
+/// Cancels a budget's work when it is dropped, so that no thread reads for nobody.
+struct CancelOnDrop(Option<CancelFlag>);
+
+impl CancelOnDrop {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(flag) = &self.0 {
+            flag.cancel();
+        }
+    }
+}
+
+/// Waits for the end of an import elsewhere, or of this hub, and cancels its reading then.
+async fn watch(app: &App, import: &Import, cancel: &CancelFlag) -> RunError {
+    let stopping = app.stopping();
+    loop {
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = tokio::time::sleep(CANCEL_INTERVAL) => {
+                let stored = store::find(&app.db, import.network, &import.id).await;
+                // If the database fails, the next statement reports it.
+                if !stored.is_ok_and(|stored| stored.is_none_or(|stored| stored.state != ImportState::Running)) {
+                    continue;
+                }
+            }
+        }
+        cancel.cancel();
+        return RunError::Gone;
+    }
+}
+
+/// Reads the whole file, so that an invalid one changes nothing. Returns what it found and the number of records.
+async fn check(
+    app: &App,
+    import: &Import,
+    file: &Arc<NamedTempFile>,
+    cancel: &CancelFlag,
+) -> Result<(Findings, i64), RunError> {
+    let (file, reading) = (Arc::clone(file), import.clone());
     let most = limits::bound(app, Limit::ImportRecords);
-    let (task, runtime) = (app.clone(), tokio::runtime::Handle::current());
+    let stop = CancelOnDrop(Some(cancel.clone()));
+    let flag = cancel.clone();
     let checked = tokio::task::spawn_blocking(move || {
-        let (mut names, mut total) = (Names::default(), 0_i64);
-        file::read(file.path(), &reading, &Names::default(), now, &mut |item| {
-            names.note(&item.record);
+        let budget = Budget::begin(reading.network, file::ALLOWANCE, flag);
+        let (mut findings, mut noted, mut total) = (Findings::default(), Findings::default(), 0_i64);
+        let mut receive = |item: Item| {
+            noted.note(&item.record, &budget);
             total += 1;
             if total > most {
                 return Err(ParseError::Wrong {
@@ -233,44 +312,73 @@ async fn check(app: &App, import: &Import, file: &Arc<NamedTempFile>) -> Result<
                     message: format!("The file has more than {most} records (`{}`).", Limit::ImportRecords),
                 });
             }
-            if total % CHECK_EVERY == 0 && !runtime.block_on(is_running(&task, &reading)) {
-                return Err(ParseError::Stopped);
-            }
             Ok(())
-        })?;
-        Ok::<_, ParseError>((names, total))
+        };
+        let mut sink = Sink::new(&budget, &mut receive);
+        file::read(file.path(), &reading, &Findings::default(), &mut findings, &mut sink)?;
+        findings.complete(noted);
+        Ok::<_, ParseError>((findings, total))
     });
-    Ok(checked.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)
-}
-
-async fn is_running(app: &App, import: &Import) -> bool {
-    let stored = store::find(&app.db, import.network, &import.id).await;
-    // If the database fails, the next statement reports it.
-    stored.is_ok_and(|stored| stored.is_some_and(|stored| stored.state == ImportState::Running))
-        && !app.stopping().is_cancelled()
+    let checked = tokio::select! {
+        checked = checked => checked,
+        gone = watch(app, import, cancel) => return Err(gone),
+    };
+    stop.disarm();
+    Ok(checked.map_err(|_| RunError::failed("The hub failed to read the file."))??)
 }
 
 /// Reads the file again and writes it, from the position of an earlier run.
-async fn write(app: &App, import: &Import, file: Arc<NamedTempFile>, names: Names) -> Result<(), RunError> {
-    let (send, mut read) = mpsc::channel::<Item>(READ_AHEAD);
-    let (reading, now) = (import.clone(), import.created_at);
+async fn write(
+    app: &App,
+    import: &Import,
+    file: Arc<NamedTempFile>,
+    findings: Findings,
+    cancel: &CancelFlag,
+) -> Result<(), RunError> {
+    // The reading of the file before ended with its own flag.
+    let flag = CancelFlag::default();
+    let _stop = CancelOnDrop(Some(flag.clone()));
+    let (send, mut read) = mpsc::channel::<Vec<Item>>(READ_AHEAD);
+    let reading = import.clone();
     let mut skip = import.done;
     let reader = tokio::task::spawn_blocking(move || {
-        file::read(file.path(), &reading, &names, now, &mut |item| {
+        let budget = Budget::begin(reading.network, file::ALLOWANCE, flag);
+        let (mut chunk, mut rows) = (vec![], 0);
+        let mut receive = |item: Item| {
             if skip > 0 {
                 skip -= 1;
                 return Ok(());
             }
-            send.blocking_send(item).map_err(|_| ParseError::Stopped)
-        })
+            rows += item.record.rows();
+            chunk.push(item);
+            if rows < CHUNK {
+                return Ok(());
+            }
+            rows = 0;
+            send.blocking_send(std::mem::take(&mut chunk)).map_err(|_| ParseError::Stopped)
+        };
+        let mut sink = Sink::new(&budget, &mut receive);
+        file::read(file.path(), &reading, &findings, &mut Findings::default(), &mut sink)?;
+        if chunk.is_empty() { Ok(()) } else { send.blocking_send(chunk).map_err(|_| ParseError::Stopped) }
     });
     let mut import = import.clone();
-    let (mut items, mut targets, mut analyze_at) = (vec![], TargetCounts::default(), FIRST_ANALYSIS);
+    let (mut items, mut waiting) = (vec![], VecDeque::new());
+    let (mut targets, mut analyze_at) = (TargetCounts::default(), FIRST_ANALYSIS);
     let (mut size, mut is_read) = (BatchSize::new(app.db.backend()), false);
     while !is_read {
+        if cancel.is_cancelled() || app.stopping().is_cancelled() {
+            return Err(RunError::Gone);
+        }
         let mut rows = 0;
         while !size.is_full(rows) {
-            let Some(item) = read.recv().await else {
+            if waiting.is_empty() {
+                let chunk = tokio::select! {
+                    chunk = read.recv() => chunk,
+                    gone = watch(app, &import, cancel) => return Err(gone),
+                };
+                waiting.extend(chunk.into_iter().flatten());
+            }
+            let Some(item) = waiting.pop_front() else {
                 is_read = true;
                 break;
             };

@@ -72,6 +72,7 @@ pub(super) async fn create(
         sha256,
         file_size: i64::try_from(size).unwrap_or(i64::MAX),
         state: ImportState::Queued,
+        attempts: 0,
         done: 0,
         total: None,
         report: Report::default(),
@@ -123,9 +124,10 @@ pub(super) async fn list(
     Ok(store::list(&app.db, network, limit, offset).await?)
 }
 
-/// Ends an import before its next batch. An import that has already ended is unchanged.
+/// Ends an import at once, or after the batch that is being written. An import that has already ended is unchanged.
 pub(super) async fn cancel(app: &App, caller: &Caller, id: &str) -> Result<Import, ImportsError> {
     let import = get(app, caller.network, id).await?;
     run::end(app, &import, (ImportState::Cancelled, None), &caller.origin(app)).await?;
+    app.state::<Imports>().cancel(&import);
     get(app, caller.network, id).await
 }

@@ -13,8 +13,8 @@ use crate::values::NetworkId;
 
 macro_rules! columns {
     () => {
-        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, done, total, counts, notes,
-         more_notes, error, error_line, key_id, created_at, started_at, finished_at"
+        "network_id, import_id, kind, dry_run, options, sha256, file_size, state, attempts, done, total, counts,
+         notes, more_notes, error, error_line, key_id, created_at, started_at, finished_at"
     };
 }
 
@@ -28,6 +28,7 @@ struct ImportRow {
     sha256: String,
     file_size: i64,
     state: String,
+    attempts: i64,
     done: i64,
     total: Option<i64>,
     counts: String,
@@ -64,6 +65,7 @@ impl TryFrom<ImportRow> for Import {
             sha256: row.sha256,
             file_size: row.file_size,
             state: row.state.parse().map_err(unreadable)?,
+            attempts: row.attempts,
             done: row.done,
             total: row.total,
             report: Report { counts, notes, more_notes: row.more_notes },
@@ -169,16 +171,16 @@ pub(super) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<Import>, Error
             " FROM imports WHERE state IN ('QUEUED', 'RUNNING') ORDER BY created_at, import_id LIMIT $1"
         ))
         .bind(limit)
-        .all()
+        .readable()
         .await?;
     rows.into_iter().map(Import::try_from).collect()
 }
 
-/// Records that an import begins or continues.
+/// Records that an import begins or continues, and the attempt.
 pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
     let rows = db
         .write(
-            "UPDATE imports SET state = 'RUNNING', started_at = COALESCE(started_at, $3)
+            "UPDATE imports SET state = 'RUNNING', attempts = attempts + 1, started_at = COALESCE(started_at, $3)
              WHERE network_id = $1 AND import_id = $2 AND state IN ('QUEUED', 'RUNNING')",
         )
         .bind(network)
@@ -187,6 +189,19 @@ pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) ->
         .execute()
         .await?;
     Ok(rows > 0)
+}
+
+/// Takes an attempt back that ended in order, or because of the database.
+pub(super) async fn interrupt(db: &Db, network: NetworkId, id: &str) -> Result<(), Error> {
+    db.write(
+        "UPDATE imports SET attempts = attempts - 1
+         WHERE network_id = $1 AND import_id = $2 AND state = 'RUNNING' AND attempts > 0",
+    )
+    .bind(network)
+    .bind(id)
+    .execute()
+    .await?;
+    Ok(())
 }
 
 /// Stores the number of records.
@@ -301,8 +316,14 @@ pub(super) async fn remember(tx: &mut Tx, network: NetworkId, made: &HashMap<&So
 pub(super) async fn analyze(db: &Db, kind: ImportKind) -> Result<(), Error> {
     let postgres = match kind {
         ImportKind::LuckPerms => "ANALYZE permission_nodes, player_permission_revisions",
-        ImportKind::LiteBans => "ANALYZE punishments, player_names, player_addresses, import_sources",
-        ImportKind::Balances => "ANALYZE balances, currency_ledger, import_sources",
+        ImportKind::LiteBans
+        | ImportKind::Vanilla
+        | ImportKind::AdvancedBan
+        | ImportKind::LibertyBans
+        | ImportKind::BanManager => "ANALYZE punishments, player_names, player_addresses, import_sources",
+        ImportKind::Balances | ImportKind::PlayerPoints | ImportKind::XConomy => {
+            "ANALYZE balances, currency_ledger, import_sources"
+        }
     };
     if db.backend() == Backend::Postgres {
         db.write(postgres).execute().await?;

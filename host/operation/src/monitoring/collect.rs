@@ -14,8 +14,9 @@ use crate::metric_recorder::MetricRecorder;
 use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
-    FAULTS, MEMORY, Metric, NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, SERVERS,
-    SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
+    FAULTS, MEMORY, Metric, NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS,
+    ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED,
+    STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
@@ -76,6 +77,7 @@ fn database(app: &App) {
     let statements = hub_db::statement_stats();
     app.state::<MetricRecorder>().counter(&STATEMENTS, &[]).absolute(statements.statements);
     app.state::<MetricRecorder>().counter(&STATEMENTS_FAILED, &[]).absolute(statements.failed);
+    app.state::<MetricRecorder>().counter(&ROWS_UNREADABLE, &[]).absolute(statements.unreadable_rows);
     let millis = u64::try_from(statements.time.as_millis()).unwrap_or(u64::MAX);
     app.state::<MetricRecorder>().counter(&STATEMENT_MILLIS, &[]).absolute(millis);
 }

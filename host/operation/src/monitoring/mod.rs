@@ -7,11 +7,25 @@ mod collect;
 mod process;
 mod server;
 
+use crate::component::Component;
+use crate::metric_recorder::MetricRecorder;
+
 pub use crate::metric_recorder::{METRICS, Metric, document};
-pub use server::start;
 
 use std::net::SocketAddr;
 use std::sync::OnceLock;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "metrics for Prometheus at an address of their own ([metrics](../operate/metrics.md))",
+    register: |states, opening| {
+        states.insert(MetricRecorder::new(opening.settings.metrics.is_some())?);
+        states.insert(Monitoring::default());
+        Ok(())
+    },
+    start: |app| Box::pin(server::start(app)),
+    ..Component::new(module_path!())
+};
 
 /// Address that serves the metrics, once it is bound.
 #[derive(Debug, Default)]

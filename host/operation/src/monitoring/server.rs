@@ -24,7 +24,7 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// Fails if that address cannot be listened on.
-pub async fn start(app: &App) -> anyhow::Result<()> {
+pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     let (Some(address), Some(handle)) = (app.settings.metrics, app.state::<MetricRecorder>().handle()) else {
         return Ok(());
     };

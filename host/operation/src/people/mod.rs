@@ -4,8 +4,8 @@
 //! passwords are hashed on separate threads, few at a time; wrong ones are counted by account, known or not, and by
 //! address; answers do not reveal the existence of accounts; no one grants a role above their own; a password reset
 //! ends all sessions.
-//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `pending_sign_ins`, `sign_in_failures`, which
-//! belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
+//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `pending_sign_ins`,
+//! `sign_in_failures`, which belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
 //! callers.
 
 mod model;
@@ -20,13 +20,79 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-pub use routes::{public, router};
-
 use crate::app::App;
 use crate::background::every;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::config::Settings;
 use crate::people::openid::Provider;
 use crate::people::password::Hashing;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "a network's staff: invitations, roles, sign-in ([people](../operate/people.md))",
+    tags: &[Tag("People", "A network's staff: invitations, roles, sign-in.")],
+    routes: || routes::router().database_only().merge(routes::public()),
+    tables: &[
+        TableRule::hub("persons"),
+        TableRule::hub("person_openid_subjects"),
+        TableRule::hub("person_sessions").not_backed_up("people sign in again"),
+        TableRule::hub("pending_sign_ins").not_backed_up("people sign in again"),
+        TableRule::hub("person_recovery_codes"),
+        TableRule::hub("sign_in_failures").not_backed_up("wrong passwords in the last minutes"),
+        // People belong to the hub and do not move with a network: they are invited again.
+        TableRule::left("network_members").without_players("the owner's staff, by their accounts"),
+        TableRule::left("person_links").without_players("links in mails to them"),
+    ],
+    errors: &[
+        ErrorCode::new("wrong_credentials", &[401], "Wrong address, password or code."),
+        ErrorCode::new(
+            "second_factor_needed",
+            &[401],
+            "The password is correct; a second factor code is also required.",
+        ),
+        ErrorCode::new("unknown_person", &[404], "No such person."),
+        ErrorCode::new("unknown_invitation", &[404], "No such invitation."),
+        ErrorCode::new("person_exists", &[400], "An account with this address exists: sign in and join."),
+        ErrorCode::new("already_member", &[400], "A member with this address already exists."),
+        ErrorCode::new("invited_lately", &[400], "This address was recently invited; try again in ten minutes."),
+        ErrorCode::new("second_factor_missing", &[400], "No second factor waits for confirmation."),
+        ErrorCode::new("second_factor_enabled", &[400], "A second factor is already enabled; disable it first."),
+        ErrorCode::new("no_password", &[400], "The account has no password: it signs in by OpenID Connect."),
+        ErrorCode::new("openid_not_set_up", &[404], "No OpenID provider is configured."),
+        ErrorCode::new(
+            "openid_unavailable",
+            &[503],
+            "The OpenID provider is unreachable or returned an invalid response; try again.",
+        ),
+        ErrorCode::new(
+            "openid_sign_in_ended",
+            &[400],
+            "The sign-in began in another browser, has already ended, or took too long.",
+        ),
+        ErrorCode::new("openid_state_wrong", &[400], "The provider's response belongs to another sign-in."),
+        ErrorCode::new("openid_refused", &[403], "The provider refused the sign-in; see the message."),
+        ErrorCode::new("openid_code_refused", &[400], "The provider reports the code as used or expired."),
+        ErrorCode::new(
+            "openid_token_invalid",
+            &[403],
+            "The provider's ID token is not valid for this sign-in; see the message.",
+        ),
+        ErrorCode::new("openid_email_unverified", &[403], "The provider has not verified the person's address."),
+        ErrorCode::new(
+            "openid_subject_differs",
+            &[403],
+            "The account with this address belongs to another person at the provider.",
+        ),
+        ErrorCode::new("not_invited", &[403], "No account with this address, and no invitation was given."),
+        ErrorCode::new("unknown_token", &[400], "The link is invalid."),
+    ],
+    register: |states, opening| {
+        states.insert(People::open(opening.settings)?);
+        Ok(())
+    },
+    background: start,
+    ..Component::new(module_path!())
+};
 
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
 
@@ -49,7 +115,7 @@ impl People {
 }
 
 /// Starts the background work.
-pub fn start(app: &App) {
+fn start(app: &App) {
     sender::start(app);
     every(app, SWEEP_INTERVAL, "delete expired sessions and links", async |app| {
         store::delete_ended(&app.db, app.clock.now()).await

@@ -247,9 +247,11 @@ pub(super) async fn insert_pending(db: &Db, sha256: &[u8], pending: &Pending) ->
     Ok(())
 }
 
+type PendingRow = (String, String, String, Option<Vec<u8>>, Millis);
+
 /// The sign-in that waits for its code, by the hash of the browser's token.
 pub(super) async fn pending(db: &Db, sha256: &[u8]) -> Result<Option<Pending>, Error> {
-    let row: Option<(String, String, String, Option<Vec<u8>>, Millis)> = db
+    let row: Option<PendingRow> = db
         .query("SELECT subject, email, name, invitation_sha256, expires_at FROM pending_sign_ins WHERE sha256 = $1")
         .bind(sha256)
         .optional()
@@ -511,7 +513,7 @@ pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Re
 /// The next due mails, longest due first.
 pub(super) async fn due(db: &Db, limit: i64) -> Result<Vec<LinkRow>, Error> {
     // Crosses networks: one sender is for all.
-    db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).all().await
+    db.query(select_link!("WHERE due_at IS NOT NULL ORDER BY due_at LIMIT $1")).bind(limit).readable().await
 }
 
 /// Claims a mail until `until`, when it is due again, and gives its link a token. False if another node has claimed it.

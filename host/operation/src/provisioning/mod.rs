@@ -12,9 +12,14 @@ mod store;
 
 pub use agent::{SignedAgent, signed_agent};
 
-use crate::endpoints::Endpoints;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
 
-/// All routes of this component.
-pub fn router() -> Endpoints {
-    agent::router().merge(routes::router())
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "agent script, bundles and device codes for machines that run game servers",
+    tags: &[Tag("Provisioning", "Agent script, file bundles, and servers being provisioned.")],
+    routes: || agent::router().merge(routes::router()).database_only(),
+    tables: &[TableRule::moved("provisioning_bundles")],
+    errors: &[ErrorCode::new("unknown_bundle", &[404], "No bundle for this server type.")],
+    ..Component::new(module_path!())
+};

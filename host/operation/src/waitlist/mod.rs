@@ -13,9 +13,30 @@ mod store;
 
 use tokio::sync::Notify;
 
-pub use routes::{public, router};
-
 use crate::app::App;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "addresses of people interested in the hub's launch; the rows belong to the operator's network",
+    tags: &[Tag("Waitlist", "Waitlist for the launch.")],
+    routes: || routes::router().merge(routes::public()),
+    tables: &[
+        TableRule::moved("waitlist").without_players("people waiting for access, by their mail addresses"),
+        TableRule::moved("waitlist_links").without_players("links in mails to them"),
+    ],
+    errors: &[
+        ErrorCode::new("token_used", &[400], "The link was already used."),
+        ErrorCode::new("token_expired", &[400], "The link has expired."),
+        ErrorCode::new("unknown_address", &[404], "The address is not on the waitlist."),
+    ],
+    register: |states, _| {
+        states.insert(Waitlist::default());
+        Ok(())
+    },
+    background: start,
+    ..Component::new(module_path!())
+};
 
 /// State of the waitlist in memory.
 #[derive(Debug, Default)]
@@ -25,6 +46,6 @@ pub struct Waitlist {
 }
 
 /// Starts the background work.
-pub fn start(app: &App) {
+fn start(app: &App) {
     sender::start(app);
 }

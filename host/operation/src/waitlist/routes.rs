@@ -22,12 +22,12 @@ use crate::waitlist::model::WaitlistEntry;
 use crate::waitlist::{page, service};
 
 /// Routes without a key.
-pub fn public() -> Endpoints {
+pub(super) fn public() -> Endpoints {
     public_endpoints![join, confirm]
 }
 
 /// Routes of the operator.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![list, invite, remove]
 }
 

@@ -1,24 +1,20 @@
 //! Sends requests to webhooks, only to allowed addresses.
 
 use std::error::Error;
-use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{CONTENT_TYPE, USER_AGENT};
 use reqwest::{Response, Url, redirect};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use crate::clock::Millis;
-use crate::config::{HostResolver, Settings};
+use crate::config::Settings;
 use crate::http_client;
 use crate::webhooks::addresses::AddressPolicy;
 use crate::webhooks::message::Message;
 use crate::webhooks::model::{Delivery, Webhook, WebhookKind};
 use crate::webhooks::outcome::{Attempt, Verdict, quiet, verdict};
+use crate::webhooks::resolver::{AllowedAddresses, NOT_ALLOWED};
 use crate::webhooks::url;
 
 /// `User-Agent` of requests.
@@ -29,8 +25,6 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 const BODY_LIMIT: usize = 4 * 1_024;
 /// Stored characters of a refused answer's body.
 const EXCERPT: usize = 300;
-/// Concurrent name look-ups: each takes a thread.
-const LOOK_UPS: usize = 64;
 
 /// Sends requests to webhooks. It follows no redirects and ignores proxies that the environment names.
 #[derive(Debug)]
@@ -50,7 +44,7 @@ impl WebhookClient {
         let look_up = settings.webhooks.resolver.clone();
         let timeout = settings.webhooks.timeout;
         let build = |policy: &AddressPolicy, https_only| {
-            let resolver = AllowedAddresses { policy: policy.clone(), look_up: look_up.clone(), permits: permits() };
+            let resolver = AllowedAddresses::new(policy.clone(), look_up.clone());
             let client = http_client::builder()?
                 .https_only(https_only)
                 .redirect(redirect::Policy::none())
@@ -116,10 +110,6 @@ impl WebhookClient {
     }
 }
 
-fn permits() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(LOOK_UPS))
-}
-
 /// Makes Discord answer only once it has accepted or refused the message.
 fn with_wait(mut target: Url) -> Url {
     target.query_pairs_mut().append_pair("wait", "true");
@@ -154,43 +144,4 @@ fn describe(error: reqwest::Error) -> String {
         cause = source;
     }
     cause.to_string().chars().take(EXCERPT).collect()
-}
-
-const NOT_ALLOWED: &str = "the name has no public address, so nothing was sent";
-
-/// A resolver that returns only allowed addresses. The client connects to exactly these.
-struct AllowedAddresses {
-    policy: AddressPolicy,
-    /// None for the system's resolver.
-    look_up: Option<HostResolver>,
-    permits: Arc<Semaphore>,
-}
-
-impl Resolve for AllowedAddresses {
-    fn resolve(&self, name: Name) -> Resolving {
-        let host = name.as_str().to_owned();
-        let (policy, look_up, permits) = (self.policy.clone(), self.look_up.clone(), Arc::clone(&self.permits));
-        Box::pin(async move {
-            let addresses = match look_up {
-                Some(look_up) => look_up(host).await?.into_iter().map(|address| SocketAddr::new(address, 0)).collect(),
-                None => ask_system(host, permits).await?,
-            };
-            let allowed: Vec<_> = addresses.into_iter().filter(|address| policy.allows(address.ip())).collect();
-            if allowed.is_empty() {
-                return Err(NOT_ALLOWED.into());
-            }
-            Ok(Box::new(allowed.into_iter()) as Addrs)
-        })
-    }
-}
-
-/// Asks the system's resolver. That cannot be cancelled, so the permit is held until it answers.
-async fn ask_system(host: String, permits: Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
-    let permit = permits.acquire_owned().await.map_err(io::Error::other)?;
-    let asked = tokio::task::spawn_blocking(move || {
-        let addresses = (host.as_str(), 0).to_socket_addrs().map(Iterator::collect);
-        drop(permit);
-        addresses
-    });
-    asked.await.map_err(io::Error::other)?
 }

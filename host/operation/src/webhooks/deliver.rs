@@ -88,7 +88,7 @@ impl Webhooks {
 }
 
 /// Starts the background work.
-pub fn start(app: &App) {
+pub(super) fn start(app: &App) {
     app.spawn(watch(app.clone()));
     every(app, SWEEP_INTERVAL, "delete old deliveries of webhooks", forget_old);
 }

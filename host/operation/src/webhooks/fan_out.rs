@@ -17,7 +17,7 @@ use crate::webhooks::store::queue::{self, Backlog};
 const MESSAGE_ID_LENGTH: usize = 24;
 
 /// Consumer of the outbox that queues events for webhooks.
-pub struct FanOut;
+pub(super) struct FanOut;
 
 impl EventConsumer for FanOut {
     fn take<'a>(

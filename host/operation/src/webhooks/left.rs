@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::audit::{self, Action, Change};
 use crate::auth::Scope;
-use crate::networks::left::{Creations, Left, LeftKind, Search};
+use crate::component::{Creations, Left, LeftKind, Search};
 use crate::webhooks::model::DisabledReason;
 use crate::webhooks::store::webhooks as store;
 
 /// Webhooks by their creators.
-pub struct CreatedWebhooks;
+pub(super) struct CreatedWebhooks;
 
 impl Creations for CreatedWebhooks {
     fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>> {

@@ -20,6 +20,7 @@ mod message;
 mod model;
 mod notice;
 mod outcome;
+mod resolver;
 mod routes;
 mod schedule;
 mod service;
@@ -27,7 +28,30 @@ mod store;
 mod template;
 mod url;
 
-pub use deliver::{Webhooks, start};
-pub use fan_out::FanOut;
-pub use left::CreatedWebhooks;
-pub use routes::router;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::events::Outbox;
+
+pub use deliver::Webhooks;
+use fan_out::FanOut;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "events sent to URLs and Discord channels ([webhooks](../operate/webhooks.md))",
+    tags: &[Tag("Webhooks", "Events sent to URLs and Discord channels.")],
+    routes: || routes::router().database_only(),
+    tables: &[TableRule::moved("webhooks"), TableRule::moved("webhook_deliveries")],
+    errors: &[
+        ErrorCode::new("unknown_webhook", &[404], "No such webhook."),
+        ErrorCode::new("unknown_delivery", &[404], "No such delivery, or it was deleted."),
+        ErrorCode::new("webhook_disabled", &[409], "The webhook is disabled, so nothing is sent to it."),
+        ErrorCode::new("delivery_waiting", &[409], "The delivery is still waiting."),
+    ],
+    register: |states, opening| {
+        states.insert(Webhooks::new(opening.settings)?);
+        states.get::<Outbox>().set_consumer(&FanOut);
+        Ok(())
+    },
+    creations: Some(&left::CreatedWebhooks),
+    background: deliver::start,
+    ..Component::new(module_path!())
+};

@@ -27,6 +27,7 @@ use crate::webhooks::notice::{end_deliveries, shown_url};
 use crate::webhooks::store::deliveries;
 use crate::webhooks::store::webhooks::{self as store, WEBHOOKS};
 use crate::webhooks::template::LONGEST_TEMPLATES;
+use crate::webhooks::url;
 
 const ID_LENGTH: usize = 16;
 
@@ -89,7 +90,11 @@ impl WebhookRequest {
     /// Checks the fields for a webhook of this kind.
     fn check(&self, app: &App, kind: WebhookKind) -> Result<(), WebhooksError> {
         if let Some(url) = &self.url {
-            app.state::<Webhooks>().client.parse_url(url).map_err(|why| WebhooksError::Invalid("url", why))?;
+            let wrong = |why| WebhooksError::Invalid("url", why);
+            let parsed = app.state::<Webhooks>().client.parse_url(url).map_err(wrong)?;
+            if kind == WebhookKind::Discord {
+                url::check_discord(&parsed).map_err(wrong)?;
+            }
         }
         if self.events.as_ref().is_some_and(Vec::is_empty) {
             return Err(WebhooksError::Invalid("events", "must name at least one".to_owned()));
@@ -144,8 +149,8 @@ fn audited(webhook: &Webhook) -> Value {
 
 /// Refuses an enabled webhook of events that the caller could not read in the event stream.
 fn require_events(caller: &Caller, webhook: &Webhook) -> Result<(), WebhooksError> {
-    let scopes = webhook.events.iter().filter(|_| webhook.disabled.is_none()).map(|event| event.0.scope());
-    scopes.map(|scope| caller.require(&[scope]).map_err(WebhooksError::from)).collect()
+    let events = webhook.events.iter().filter(|_| webhook.disabled.is_none());
+    Ok(events.map(|event| event.0.scope()).try_for_each(|scope| caller.require(&[scope]))?)
 }
 
 /// Creates a webhook, with its secret.

@@ -1,5 +1,7 @@
 //! Texts with placeholders, such as `{punishment.playerName}`, and their substitution.
 
+use std::fmt::{self, Write};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -122,46 +124,101 @@ fn parts(mut text: &str) -> Result<Vec<Part<'_>>, String> {
     Ok(parts)
 }
 
-/// Replaces placeholders by the event's values, or by nothing if there is none.
-pub(super) fn fill(text: &str, event: &Value) -> String {
+/// Replaces placeholders by the event's values, or by nothing if there is none. The result has at most `most` of
+/// Discord's characters, the last one an ellipsis if there were more: a text of a few placeholders may be worth hundreds
+/// of megabytes.
+pub(super) fn fill(text: &str, event: &Value, most: usize) -> String {
+    let mut filled = Filled { text: String::new(), length: 0, most };
     // It was checked when it was stored.
-    let Ok(parts) = parts(text) else { return text.to_owned() };
-    let mut filled = String::new();
-    for part in parts {
-        match part {
-            Part::Text(text) => filled.push_str(text),
-            Part::Placeholder(name) => filled.push_str(&value(name, event)),
-        }
-    }
-    filled
+    let parts = parts(text).unwrap_or_else(|_| vec![Part::Text(text)]);
+    let is_whole = parts.into_iter().all(|part| {
+        let added = match part {
+            Part::Text(text) => filled.write_str(text),
+            Part::Placeholder(name) => write_value(&mut filled, name, event),
+        };
+        added.is_ok()
+    });
+    filled.end(is_whole)
 }
 
-fn value(name: &str, event: &Value) -> String {
+/// Length in Discord's characters, which are UTF-16's.
+pub(super) fn length(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// A text that refuses what goes beyond its length.
+struct Filled {
+    text: String,
+    length: usize,
+    most: usize,
+}
+
+impl Write for Filled {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| self.write_char(character))
+    }
+
+    fn write_char(&mut self, character: char) -> fmt::Result {
+        let length = self.length + character.len_utf16();
+        if length > self.most {
+            return Err(fmt::Error);
+        }
+        self.length = length;
+        self.text.push(character);
+        Ok(())
+    }
+}
+
+impl Filled {
+    fn end(mut self, is_whole: bool) -> String {
+        if is_whole {
+            return self.text;
+        }
+        while self.length >= self.most
+            && let Some(last) = self.text.pop()
+        {
+            self.length -= last.len_utf16();
+        }
+        // An escape that lost its character would escape the ellipsis.
+        while self.text.ends_with('\\') {
+            self.text.pop();
+        }
+        if self.most > 0 {
+            self.text.push('…');
+        }
+        self.text
+    }
+}
+
+fn write_value(filled: &mut Filled, name: &str, event: &Value) -> fmt::Result {
     let path = name.strip_suffix(TIME).unwrap_or(name);
     let found = path.split('.').try_fold(event, |object, field| object.get(field));
     match found {
-        None | Some(Value::Null) => String::new(),
-        Some(Value::Number(millis)) if name != path => {
-            millis.as_i64().map_or_else(String::new, |millis| format!("<t:{}:f>", millis.div_euclid(1_000)))
-        }
-        Some(Value::String(text)) => escape(text),
-        Some(other) => escape(&other.to_string()),
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Number(millis)) if name != path => match millis.as_i64() {
+            Some(millis) => write!(filled, "<t:{}:f>", millis.div_euclid(1_000)),
+            None => Ok(()),
+        },
+        Some(Value::String(text)) => Escaped(filled).write_str(text),
+        Some(other) => write!(Escaped(filled), "{other}"),
     }
 }
 
 /// Escapes players' texts, so that they have no bold, links, mentions or invitations such as `discord.gg/x`.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(
-            character,
-            '\\' | '*' | '_' | '~' | '`' | '|' | '>' | '<' | '[' | ']' | '(' | ')' | '#' | '@' | ':' | '-' | '/'
-        ) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
+struct Escaped<'f>(&'f mut Filled);
+
+impl Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| {
+            if matches!(
+                character,
+                '\\' | '*' | '_' | '~' | '`' | '|' | '>' | '<' | '[' | ']' | '(' | ')' | '#' | '@' | ':' | '-' | '/'
+            ) {
+                self.0.write_char('\\')?;
+            }
+            self.0.write_char(character)
+        })
     }
-    escaped
 }
 
 #[cfg(test)]
@@ -169,6 +226,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn fill(text: &str, event: &Value) -> String {
+        super::fill(text, event, 1_000)
+    }
 
     #[test]
     fn placeholders_are_filled_and_escaped() {
@@ -182,6 +243,17 @@ mod tests {
             "7 ||true"
         );
         assert_eq!(fill("**{playerName:time}**", &event), "**\\_Al\\*ex\\_**");
+    }
+
+    #[test]
+    fn texts_are_cut_while_they_are_filled() {
+        let filled = |text: &str, most| super::fill(text, &json!({"all": {"a": vec!["x"; 50_000]}, "x": "*_"}), most);
+        let cut = filled(&"{all}".repeat(6_000), 2_000);
+        assert_eq!((length(&cut), cut.ends_with('…')), (2_000, true));
+        assert_eq!((filled("ab", 2), filled("abc", 2)), ("ab".to_owned(), "a…".to_owned()));
+        assert_eq!((filled("{x}", 4), filled("{x}{x}", 5)), ("\\*\\_".to_owned(), "\\*\\_…".to_owned()));
+        assert_eq!((filled("a{x}", 3), filled("a", 0)), ("a…".to_owned(), String::new()));
+        assert_eq!(filled("\u{1f3f0}\u{1f3f0}", 3), "\u{1f3f0}…");
     }
 
     #[test]

@@ -46,14 +46,37 @@ pub(super) fn literal_address(url: &Url) -> Option<IpAddr> {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host).parse().ok()
 }
 
-/// A URL without its last part and its query: the path of Discord's URLs ends with a secret.
+/// The reason against a URL for messages of Discord, if there is one: what follows the token makes Discord expect events
+/// of GitHub or messages of Slack.
+pub(super) fn check_discord(url: &Url) -> Result<(), String> {
+    let after_token = token_place(url).and_then(|place| segments(url).nth(place + 1));
+    match after_token {
+        None => Ok(()),
+        Some(after) => Err(format!("must end with the webhook's token, without `/{after}`")),
+    }
+}
+
+/// A URL without a secret: Discord's have it after `webhooks` and the webhook's id, others may have it anywhere after the
+/// first part of their path.
 pub(super) fn without_token(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return String::new() };
     url.set_query(None);
-    let (kept, _) = url.path().trim_end_matches('/').rsplit_once('/').unwrap_or_default();
-    let path = format!("{kept}/***");
+    let kept = token_place(&url).unwrap_or_else(|| usize::from(segments(&url).count() > 1));
+    let kept: Vec<_> = segments(&url).take(kept).chain(["***"]).collect();
+    let path = kept.join("/");
     url.set_path(&path);
     url.into()
+}
+
+fn segments(url: &Url) -> impl Iterator<Item = &str> {
+    url.path().split('/').filter(|segment| !segment.is_empty())
+}
+
+/// Place of the token in a path such as `/api/webhooks/ID/TOKEN`.
+fn token_place(url: &Url) -> Option<usize> {
+    let webhooks = segments(url).position(|segment| segment == "webhooks")?;
+    let is_id = segments(url).nth(webhooks + 1)?.bytes().all(|byte| byte.is_ascii_digit());
+    is_id.then_some(webhooks + 2)
 }
 
 #[cfg(test)]
@@ -102,6 +125,15 @@ mod tests {
         let shown = without_token("https://discord.com/api/webhooks/123/secret-Token_1?thread_id=5");
         assert_eq!(shown, "https://discord.com/api/webhooks/123/***");
         assert_eq!(without_token("https://example.org/secret/"), "https://example.org/***");
+        assert_eq!(without_token("https://example.org/a/secret/x"), "https://example.org/a/***");
+        for tail in ["github", "slack", "github/", "/slack", "messages/1"] {
+            let url = format!("https://discord.com/api/v10/webhooks/123/secret/{tail}");
+            assert_eq!(without_token(&url), "https://discord.com/api/v10/webhooks/123/***");
+            assert!(check_discord(&url.parse().unwrap()).is_err(), "{url}");
+        }
+        for good in ["https://discord.com/api/webhooks/123/secret/", "https://relay.example.org/x/slack"] {
+            assert!(check_discord(&good.parse().unwrap()).is_ok(), "{good}");
+        }
         assert_eq!(without_token("https://example.org"), "https://example.org/***");
     }
 }

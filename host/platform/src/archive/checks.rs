@@ -8,7 +8,7 @@ use hub_db::Table;
 use crate::archive::files::NamedFile;
 use crate::archive::format::Manifest;
 use crate::archive::module_code::ModuleCode;
-use crate::archive::tables::{Row, text};
+use crate::archive::row::{Row, text};
 use crate::auth::{OPERATOR_NETWORK, Scope, Scopes};
 use crate::values::{Identifier, NetworkId};
 

@@ -14,8 +14,9 @@ use tempfile::NamedTempFile;
 
 use crate::archive::files::{self, ModuleHashes, ModuleVersion, NamedFile};
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
-use crate::archive::tables::{Row, TABLES, is_of_module_store, networks, text};
+use crate::archive::row::{Row, text};
 use crate::blobs::Blobs;
+use crate::component::Tables;
 use crate::config::Settings;
 use crate::values::{NetworkId, hex};
 
@@ -29,6 +30,7 @@ pub async fn export(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
+    tables: &Tables,
     network: NetworkId,
     out: &Path,
 ) -> anyhow::Result<Report> {
@@ -40,8 +42,9 @@ pub async fn export(
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut name = None;
-    hub.for_each_row(networks(), network.0, |row| {
-        name = text(networks(), &row, "name").map(str::to_owned);
+    let networks = tables.networks();
+    hub.for_each_row(networks, network.0, |row| {
+        name = text(networks, &row, "name").map(str::to_owned);
         Ok::<_, hub_db::Error>(())
     })
     .await?;
@@ -55,8 +58,8 @@ pub async fn export(
         files: vec![],
     };
     append_json(&mut writer.tar, MANIFEST, &manifest)?;
-    for table in TABLES.iter() {
-        let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
+    for table in tables.moved() {
+        let from = if table.rule.is_in_module_store { &mut modules } else { &mut hub };
         writer.table(from, table).await.with_context(|| format!("the table {}", table.name))?;
     }
     hub.close().await?;

@@ -8,7 +8,7 @@ use futures_util::TryStreamExt as _;
 use hub_db::Table;
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::tables::{Row, bytes, integer, text};
+use crate::archive::row::{Row, bytes, integer, text};
 use crate::blobs::{Blob, BlobKey, BlobWriter, Blobs};
 use crate::clock::Clock;
 use crate::ids::Ids;

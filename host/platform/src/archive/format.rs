@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use crate::archive::tables::Row;
+use crate::archive::row::Row;
 use crate::values::{NetworkId, hex};
 
 /// The only format that this hub writes and reads.

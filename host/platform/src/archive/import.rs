@@ -14,12 +14,13 @@ use thiserror::Error;
 use crate::archive::files::{self, NamedFile};
 use crate::archive::format::{Manifest, Report};
 use crate::archive::reader::{self, Discard, Sink};
+use crate::archive::row::Row;
 use crate::archive::store;
-use crate::archive::tables::{Row, TABLES, is_of_module_store, networks};
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
 use crate::clock::Clock;
+use crate::component::{NetworkTable, Tables};
 use crate::config::Settings;
 use crate::ids::Ids;
 
@@ -27,18 +28,28 @@ use crate::ids::Ids;
 const DELETE_LIMIT: usize = 5_000;
 const TOKEN_LENGTH: usize = 24;
 
-/// Imports a network from a file, on this plan; the operator's only with `allow_operator`.
+/// Choices of the operator who imports a network.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportOptions<'a> {
+    pub from: &'a Path,
+    /// Plan of the network, whatever the file says.
+    pub plan: &'a str,
+    /// Allows the operator's own network.
+    pub allow_operator: bool,
+}
+
+/// Imports a network from a file.
 pub async fn import(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
+    tables: &Tables,
     ids: &Ids,
-    from: &Path,
-    plan: &str,
-    allow_operator: bool,
+    options: ImportOptions<'_>,
 ) -> anyhow::Result<Report> {
+    let ImportOptions { from, plan, allow_operator } = options;
     // Read twice: a damaged file is refused before anything is written.
-    let (manifest, summary) = reader::read(from, &mut Discard).await?;
+    let (manifest, summary) = reader::read(from, tables, &mut Discard).await?;
     ensure!(
         allow_operator || manifest.network != OPERATOR_NETWORK,
         "the file contains operator keys, which would give their holder full access; if you trust it, pass --operator"
@@ -46,7 +57,8 @@ pub async fn import(
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
     let plan = plan.to_owned();
-    let mut loader = Loader { db, module_store, ids, manifest, plan, token, blobs, network_row: None, stored: vec![] };
+    let mut loader =
+        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, network_row: None, stored: vec![] };
     ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
@@ -71,6 +83,7 @@ enum ImportError {
 struct Loader<'a> {
     db: &'a Db,
     module_store: &'a Db,
+    tables: &'a Tables,
     ids: &'a Ids,
     manifest: Manifest,
     plan: String,
@@ -83,23 +96,29 @@ struct Loader<'a> {
 }
 
 impl Sink for Loader<'_> {
-    async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()> {
+    async fn rows(&mut self, table: &NetworkTable, rows: Vec<Row>) -> anyhow::Result<()> {
         self.refuse_nul(table, &rows)?;
-        if table.name == networks().name {
+        if table.name == self.tables.networks().name {
             self.network_row = rows.into_iter().next();
             return Ok(());
         }
-        let inserted = if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
+        let inserted = if table.rule.is_in_module_store && self.db.backend() == Backend::Sqlite {
             self.insert_into_module_store(table, &rows).await
         } else {
             self.insert(table, &rows).await
         };
-        inserted.map_err(|error| match error {
-            ImportError::Database(error) if error.is_unique_violation() => {
-                anyhow::Error::from(error).context("a row already exists, of this network or another")
+        match inserted {
+            Err(ImportError::Database(error)) if error.is_unique_violation() => {
+                Err(anyhow::Error::from(error).context("a row already exists, of this network or another"))
             }
-            error => error.into(),
-        })
+            Err(ImportError::Database(error)) if error.is_check_violation() => {
+                let row = self.first_refused(table, &rows).await;
+                let shown = row
+                    .map_or_else(String::new, |row| format!(" in the row {:?} of {}", table.key_of(row), table.name));
+                Err(anyhow::Error::from(error).context(format!("a value that this hub does not know{shown}")))
+            }
+            inserted => Ok(inserted?),
+        }
     }
 
     async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()> {
@@ -122,10 +141,21 @@ impl Loader<'_> {
 
     async fn load(&mut self, from: &Path) -> anyhow::Result<()> {
         self.remove_rows().await?;
-        let (manifest, _) = reader::read(from, self).await?;
+        let tables = self.tables;
+        let (manifest, _) = reader::read(from, tables, self).await?;
         ensure!(manifest == self.manifest, "the file was replaced during the import");
         self.module_store.flush().await?;
         self.publish().await
+    }
+
+    /// The row for which the database refused all of them; those before it are deleted with the failed import.
+    async fn first_refused<'r>(&self, table: &Table, rows: &'r [Row]) -> Option<&'r Row> {
+        for row in rows {
+            if self.insert(table, std::slice::from_ref(row)).await.is_err() {
+                return Some(row);
+            }
+        }
+        None
     }
 
     async fn insert(&self, table: &Table, rows: &[Row]) -> Result<(), ImportError> {
@@ -157,7 +187,7 @@ impl Loader<'_> {
     /// Turns the imported rows into a network and marks its blobs referenced.
     async fn publish(&mut self) -> anyhow::Result<()> {
         let row = self.network_row.take().context("it holds no network")?;
-        let network = self.manifest.network;
+        let (network, networks) = (self.manifest.network, self.tables.networks());
         let published = self
             .db
             .transaction(async |mut tx| {
@@ -166,7 +196,7 @@ impl Loader<'_> {
                 }
                 store::release(&mut tx, network).await?;
                 mark_all_referenced(&mut tx, network).await?;
-                tx.insert_rows(networks(), network.0, std::slice::from_ref(&row)).await?;
+                tx.insert_rows(networks, network.0, std::slice::from_ref(&row)).await?;
                 // Only in the operator's log: the network's own log moves unchanged.
                 let origin = Origin::command_line(&Clock::System, self.ids);
                 let change = Change::new(Action::NetworkImported, network);
@@ -181,8 +211,8 @@ impl Loader<'_> {
     /// Deletes the rows of a failed or killed import.
     async fn remove_rows(&self) -> Result<(), ImportError> {
         let network = self.manifest.network;
-        for table in TABLES.iter().filter(|table| table.name != networks().name) {
-            if is_of_module_store(table) && self.db.backend() == Backend::Sqlite {
+        for table in self.tables.moved().iter().filter(|table| table.name != self.tables.networks().name) {
+            if table.rule.is_in_module_store && self.db.backend() == Backend::Sqlite {
                 self.check_claim().await?;
                 let no_limit = usize::MAX >> 1;
                 let deleted =
@@ -231,7 +261,7 @@ impl Loader<'_> {
         for row in rows {
             if let Some(index) = row.iter().position(has_nul) {
                 let column = table.columns.get(index).map_or("", |column| column.name);
-                let key = &row[..table.key_columns.min(row.len())];
+                let key = table.key_of(row);
                 bail!("PostgreSQL cannot store U+0000, which occurs in {}.{column} of the row {key:?}", table.name);
             }
         }

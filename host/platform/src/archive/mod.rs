@@ -9,7 +9,7 @@
 //!
 //! Invariants: a network's export has the same bytes from either database, at any time; all imported rows belong to
 //! the manifest's network, since rows do not carry one; an imported network exists only once it is complete.
-//! Tables: `network_imports`; reads and writes all of [`TABLES`].
+//! Tables: `network_imports`; reads and writes all tables that move with a network.
 
 pub mod backup;
 mod checks;
@@ -20,11 +20,18 @@ mod hashing;
 mod import;
 mod module_code;
 mod reader;
+mod row;
 mod store;
-mod tables;
+
+use crate::component::{Component, TableRule};
 
 pub use export::export;
 pub use format::Report;
-pub use import::import;
-pub use tables::{TABLES, UNEXPORTED_TABLES};
-pub use tables::{is_of_module_store, networks};
+pub use import::{ImportOptions, import};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "`hub network export` and `import` ([export and import](../operate/export-and-import.md)), `hub backup` and `restore` ([backup](../operate/backup.md)); reads and writes all tables",
+    tables: &[TableRule::hub("network_imports"), TableRule::hub("restores").not_backed_up("belongs to this database")],
+    ..Component::new(module_path!())
+};

@@ -7,7 +7,7 @@ use hub_db::Table;
 use sha2::{Digest as _, Sha256};
 
 use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, version};
-use crate::archive::tables::{Row, bytes, text};
+use crate::archive::row::{Row, bytes, text};
 use crate::values::{NetworkId, hex};
 
 /// Checks the rows of modules, then of their bytes.

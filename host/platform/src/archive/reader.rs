@@ -15,7 +15,8 @@ use crate::archive::checks::Checks;
 use crate::archive::files::NamedFile;
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, Part, PartHasher, SUMMARY, Summary, chunk_name, read_row};
 use crate::archive::hashing::HashingReader;
-use crate::archive::tables::{Row, TABLES};
+use crate::archive::row::Row;
+use crate::component::{NetworkTable, Tables};
 
 /// Maximum size of the manifest and of the summary.
 pub(super) const MAX_JSON: u64 = 64 * 1024;
@@ -24,7 +25,7 @@ pub(super) const MAX_CHUNK: u64 = 256 * 1024 * 1024;
 
 /// Receives the contents. The file may still turn out to be damaged further on.
 pub(super) trait Sink {
-    async fn rows(&mut self, table: &'static Table, rows: Vec<Row>) -> anyhow::Result<()>;
+    async fn rows(&mut self, table: &NetworkTable, rows: Vec<Row>) -> anyhow::Result<()>;
     async fn file(&mut self, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
 }
 
@@ -32,7 +33,7 @@ pub(super) trait Sink {
 pub(super) struct Discard;
 
 impl Sink for Discard {
-    async fn rows(&mut self, _: &'static Table, _: Vec<Row>) -> anyhow::Result<()> {
+    async fn rows(&mut self, _: &NetworkTable, _: Vec<Row>) -> anyhow::Result<()> {
         Ok(())
     }
 
@@ -60,7 +61,7 @@ pub(super) fn next_member<'a, R: Read>(members: &mut Entries<'a, R>) -> anyhow::
 }
 
 /// Reads the whole file. After an error, everything before it has gone to the sink.
-pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(Manifest, Summary)> {
+pub(super) async fn read(path: &Path, tables: &Tables, sink: &mut impl Sink) -> anyhow::Result<(Manifest, Summary)> {
     let mut archive = open(path)?;
     let mut members = members(&mut archive)?;
     let mut next = || next_member(&mut members);
@@ -69,6 +70,7 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
     ensure!(name == MANIFEST, "this is not an export of a network: it does not begin with {MANIFEST}");
     let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;
     let mut state = ReadState {
+        tables: tables.moved(),
         checks: Checks::new(&manifest),
         summary: Summary::default(),
         hasher: PartHasher::default(),
@@ -101,7 +103,8 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<(M
     Ok((manifest, state.summary))
 }
 
-struct ReadState {
+struct ReadState<'a> {
+    tables: &'a [NetworkTable],
     checks: Checks,
     /// Summary of the contents read so far.
     summary: Summary,
@@ -111,10 +114,10 @@ struct ReadState {
     chunks: u32,
 }
 
-impl ReadState {
+impl<'a> ReadState<'a> {
     /// Current table; none after the last.
-    fn current_table(&self) -> Option<&'static Table> {
-        TABLES.get(self.summary.tables.len())
+    fn current_table(&self) -> Option<&'a NetworkTable> {
+        self.tables.get(self.summary.tables.len())
     }
 
     fn end_table(&mut self, table: &Table) {
@@ -129,7 +132,7 @@ impl ReadState {
         }
     }
 
-    fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'static Table, Vec<Row>)> {
+    fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<(&'a NetworkTable, Vec<Row>)> {
         let table = loop {
             let Some(table) = self.current_table() else { bail!("this part is unknown or misplaced") };
             if name == chunk_name(table.name, self.chunks + 1) {

@@ -40,6 +40,7 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::app::App;
 use crate::background::every;
 use crate::clock::Millis;
+use crate::component::{Component, ErrorCode, TableRule};
 use crate::config::Settings;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
@@ -51,6 +52,24 @@ pub use key::BlobKey;
 pub use receive::BlobWriter;
 pub use receive::{ReceivedBlob, TemporaryBlob, Upload, check_bytes, receive};
 pub use send::{Blob, Validator};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "store that other components keep large bytes in",
+    tables: &[
+        TableRule::left("unreferenced_blobs")
+            .not_backed_up("about blobs that are not backed up")
+            .without_players("files to be deleted"),
+        TableRule::hub("backup_holds").not_backed_up("belong to the backup itself"),
+    ],
+    errors: &[ErrorCode::new("storage_full", &[503], "The hub's storage for files is full.")],
+    register: |states, opening| {
+        states.insert(Blobs::open(opening.settings, opening.db)?);
+        Ok(())
+    },
+    background: start,
+    ..Component::new(module_path!())
+};
 
 /// Maximum size of an artifact or bundle, in bytes.
 pub const BLOB_LIMIT: u64 = 512 * 1024 * 1024;
@@ -302,7 +321,7 @@ pub async fn mark_unreferenced(tx: &mut Tx, key: &BlobKey) -> Result<(), hub_db:
 pub(crate) use store::mark_all_referenced;
 
 /// Starts the background work.
-pub fn start(app: &App) {
+fn start(app: &App) {
     let seen = Arc::new(hold::SeenHolds::default());
     every(app, SWEEP_EVERY, "delete blobs that nothing refers to", move |app| {
         let seen = Arc::clone(&seen);

@@ -84,7 +84,7 @@ pub(super) async fn claim_due(db: &Db, now: Millis, limit: i64) -> Result<Vec<(N
     )
     .bind(now)
     .bind(limit)
-    .all()
+    .readable()
     .await
 }
 

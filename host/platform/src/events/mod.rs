@@ -8,24 +8,58 @@
 //! also go to subscribers (webhooks): to each, once, in the transaction that deletes them from the outbox. Tables:
 //! `outbox` (events not published yet), `event_listeners` and `event_subscriptions`. The bus retains recent events.
 
+mod background;
+mod data;
+mod deletion;
+mod error;
 mod listeners;
 mod model;
+mod network_state;
 mod outbox;
+mod publish;
 mod relay;
 mod routes;
 mod schema;
-mod service;
 mod store;
 mod stream;
+mod streams;
 mod subscriptions;
 
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+pub use background::waiting_events;
+pub use deletion::EventConsumer;
+pub use error::PublishError;
 pub use listeners::is_listening;
 pub use model::EventKind;
-pub use outbox::{EventConsumer, WaitingEvents, open_data, publish_resync_in, publish_written};
-pub use outbox::{Outbox, publish_in};
-pub use routes::router;
-pub use schema::{ANY_EVENT, EventSchema, add_to};
-pub use service::{PublishError, Streams, publish};
-pub use service::{start, subscribe_in, waiting_events};
+pub use network_state::WaitingEvents;
+pub use outbox::Outbox;
+pub use publish::{open_data, publish, publish_in, publish_many_in, publish_resync_in, publish_written};
+pub use schema::{ANY_EVENT, add_to};
 pub use store::{SubscribedEvent, insert_event};
-pub use subscriptions::Subscriptions;
+pub use streams::Streams;
+pub use subscriptions::{Subscriptions, subscribe_in};
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the event stream of servers, and the events that wait for it ([events](../connectors/events.md))",
+    tags: &[Tag("Events", "Event stream from the hub to servers.")],
+    routes: routes::router,
+    tables: &[
+        TableRule::left("outbox")
+            .not_backed_up("short-lived events for streams that are gone")
+            .without_players("short-lived events"),
+        TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
+        TableRule::moved("event_subscriptions"),
+    ],
+    errors: &[ErrorCode::new("bus_unreachable", &[503], "Events are currently unavailable; try again.")],
+    register: |states, _| {
+        states.insert(Outbox::default());
+        states.insert(Streams::default());
+        states.insert(Subscriptions::default());
+        Ok(())
+    },
+    network_state: Some(&WaitingEvents),
+    start: |app| Box::pin(background::start(app)),
+    ..Component::new(module_path!())
+};

@@ -1,169 +1,19 @@
-//! Publication of events together with their changes, and the networks with waiting events.
+//! Networks with waiting events, and the relay of each.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::mem;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, FutureExt as _, ready};
-use hub_db::{Error, Tx};
 use parking_lot::Mutex;
-use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
-use crate::app::App;
-use crate::clock::Millis;
-use crate::cluster::NetworkState;
-use crate::events::Subscriptions;
-use crate::events::model::EventKind;
-use crate::events::service::{data, resync};
-use crate::events::store::{self, SubscribedEvent};
+use crate::events::EventConsumer;
 use crate::values::NetworkId;
 
 /// Maximum time to wait for the relay, which is close behind unless the bus is unreachable.
 const SETTLE_TIMEOUT: Duration = Duration::from_millis(250);
-/// Maximum number of events for subscribers per transaction: SQLite's writer waits for it.
-const MOST_GIVEN: usize = 500;
-
-/// Publishes an event with its change: never if `tx` is rolled back, always once it is committed, regardless of the
-/// client or of this process. It goes to all of the network's streams, or only to that of the server `target`: the
-/// fields of `payload`, with the event's name as `type` and the time as `at`. An event that must be requested is
-/// dropped if no stream or subscriber requests it.
-///
-/// Call it after the change is written, so that streams see the events of one row in the order of its changes.
-pub async fn publish_in(
-    app: &App,
-    tx: &mut Tx,
-    network: NetworkId,
-    kind: EventKind,
-    target: Option<&str>,
-    payload: impl Serialize,
-) -> Result<(), Error> {
-    let now = app.clock.now();
-    let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    if kind.needs_listener() {
-        if !store::insert_if_wanted(tx, network, kind.name(), target, &data, now).await? {
-            return Ok(());
-        }
-    } else {
-        store::insert(tx, network, kind.name(), target, &data, now).await?;
-    }
-    mark_on_end(app, tx, network);
-    Ok(())
-}
-
-/// Event data up to the fields known to the statement: JSON of an unclosed object.
-pub fn open_data(kind: EventKind, now: Millis, payload: impl Serialize) -> Result<String, Error> {
-    let mut data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    data.pop();
-    Ok(data)
-}
-
-/// Triggers publication of the event that this task's statement wrote with [`insert_event`](super::insert_event).
-pub async fn publish_written(app: &App, network: NetworkId) {
-    let outbox = app.state::<Outbox>().clone();
-    app.db.on_end(move || outbox.mark(network)).await;
-}
-
-/// Publishes an event with this name and data once `tx` is committed.
-pub(super) async fn insert_in(
-    app: &App,
-    tx: &mut Tx,
-    network: NetworkId,
-    (name, target, data): (&str, Option<&str>, &str),
-    now: Millis,
-) -> Result<(), Error> {
-    store::insert(tx, network, name, target, data, now).await?;
-    mark_on_end(app, tx, network);
-    Ok(())
-}
-
-/// Asks all streams of the network, together with a change, to reload everything.
-pub async fn publish_resync_in(app: &App, tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
-    let now = app.clock.now();
-    let (name, data) = resync(now);
-    insert_in(app, tx, network, (name, None, &data), now).await
-}
-
-fn mark_on_end(app: &App, tx: &Tx, network: NetworkId) {
-    let outbox = app.state::<Outbox>().clone();
-    tx.on_end(move || outbox.mark(network));
-}
-
-/// Receives the events of subscribers when they leave the outbox.
-pub trait EventConsumer: Sync {
-    /// Receives events of a network, in order, in the transaction that deletes them.
-    fn take<'a>(
-        &'a self,
-        app: &'a App,
-        tx: &'a mut Tx,
-        network: NetworkId,
-        events: &'a [SubscribedEvent],
-    ) -> BoxFuture<'a, Result<(), Error>>;
-}
-
-/// Deletes published events and passes them to their subscribers.
-pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
-    let subscribed = store::subscribed(&app.db, network, ids).await?;
-    let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !subscribed.is_empty()) else {
-        return store::delete(&app.db, network, ids).await;
-    };
-    for part in parts(ids, &subscribed) {
-        app.db
-            .transaction(async |mut tx| {
-                // Another node may have been faster and passed them on.
-                let deleted = store::delete_returning(&mut tx, network, &part).await?;
-                let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
-                if taken.is_empty() {
-                    return Ok(());
-                }
-                consumer.take(app, &mut tx, network, &taken).await
-            })
-            .await?;
-    }
-    Ok(())
-}
-
-/// Splits the events, in order, into parts for at most [`MOST_GIVEN`] subscribers.
-fn parts(ids: &HashSet<i64>, subscribed: &[SubscribedEvent]) -> Vec<HashSet<i64>> {
-    let mut subscribers = HashMap::new();
-    for event in subscribed {
-        *subscribers.entry(event.id).or_insert(0_usize) += 1;
-    }
-    let mut ids: Vec<_> = ids.iter().copied().collect();
-    ids.sort_unstable();
-    let (mut parts, mut given) = (vec![HashSet::new()], 0);
-    for id in ids {
-        let of_event = subscribers.get(&id).copied().unwrap_or(0);
-        if given > 0 && given + of_event > MOST_GIVEN {
-            parts.push(HashSet::new());
-            given = 0;
-        }
-        given += of_event;
-        if let Some(part) = parts.last_mut() {
-            part.insert(id);
-        }
-    }
-    parts
-}
-
-/// If more than `most` events wait, replaces the oldest with a RESYNC. Their subscribers still get them all. Returns
-/// the number of replaced events.
-pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64, Error> {
-    let (name, data) = resync(app.clock.now());
-    app.db
-        .transaction(async |mut tx| {
-            let Some(last) = store::excess(&mut tx, network, most).await? else { return Ok(0) };
-            let taken = store::subscribed_up_to(&mut tx, network, last).await?;
-            let replaced = store::replace_up_to(&mut tx, network, last, (name, &data)).await?;
-            if let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !taken.is_empty()) {
-                consumer.take(app, &mut tx, network, &taken).await?;
-            }
-            Ok::<_, Error>(replaced)
-        })
-        .await
-}
 
 /// Networks with committed events that wait to be published.
 #[derive(Clone, Debug, Default)]
@@ -244,12 +94,12 @@ impl Outbox {
     }
 
     /// Sets the receiver of subscribers' events.
-    pub(super) fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
+    pub fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
         // It is set only once.
         let _ = self.0.consumer.set(consumer);
     }
 
-    fn consumer(&self) -> Option<&'static dyn EventConsumer> {
+    pub(super) fn consumer(&self) -> Option<&'static dyn EventConsumer> {
         self.0.consumer.get().copied()
     }
 
@@ -309,22 +159,9 @@ impl Drop for Relay {
     }
 }
 
-/// Waiting events of a network, which follow its owner.
-pub struct WaitingEvents;
-
-impl NetworkState for WaitingEvents {
-    /// Publishes events left by an earlier owner before new ones, and reads the subscriptions made there.
-    fn restore<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
-        app.state::<Outbox>().mark(network);
-        app.state::<Subscriptions>().forget();
-        ready(Ok(())).boxed()
-    }
-
-    fn evict(&self, _app: &App, _network: NetworkId) {}
-}
-
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
     use uuid::Uuid;
 
     use super::*;

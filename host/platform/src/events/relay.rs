@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::cluster::ShardRegistry;
-use crate::events::Outbox;
-use crate::events::outbox::{self, Relay};
+use crate::events::outbox::Relay;
 use crate::events::store::{self, WaitingEvent};
+use crate::events::{Outbox, deletion};
 use crate::values::NetworkId;
 
 /// Maximum number of events read at once.
@@ -73,7 +73,7 @@ pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
             continue;
         }
         if !app.bus.is_reachable() {
-            let dropped = outbox::trim(&app, network, MAX_WAITING).await?;
+            let dropped = deletion::trim(&app, network, MAX_WAITING).await?;
             if dropped > 0 {
                 tracing::warn!(%network, dropped, "dropped events that waited too long; a RESYNC replaces them");
             }
@@ -216,7 +216,7 @@ async fn publish(app: &App, network: NetworkId, waiting: &WaitingEvent) -> Resul
 
 fn delete(app: App, network: NetworkId, ids: HashSet<i64>) -> BoxFuture<'static, Result<HashSet<i64>, hub_db::Error>> {
     Box::pin(async move {
-        outbox::delete(&app, network, &ids).await?;
+        deletion::delete(&app, network, &ids).await?;
         Ok(ids)
     })
 }

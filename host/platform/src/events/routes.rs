@@ -12,9 +12,9 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use crate::app::App;
 use crate::auth::{EventsRead, Scope};
 use crate::endpoints::{Endpoints, endpoints};
+use crate::events::error::bus_unreachable;
 use crate::events::model::EventTypes;
 use crate::events::schema::ANY_EVENT;
-use crate::events::service::bus_unreachable;
 use crate::events::{Outbox, listeners, stream};
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
@@ -34,7 +34,7 @@ impl PartialSchema for ServerEvent {
 impl ToSchema for ServerEvent {}
 
 /// Routes of the component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![open_events: any_node]
 }
 

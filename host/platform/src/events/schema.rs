@@ -1,33 +1,16 @@
 //! Events in the OpenAPI document.
 
 use strum::{EnumMessage as _, VariantArray as _};
-use utoipa::ToSchema;
 use utoipa::openapi::schema::{
     AllOfBuilder, Discriminator, KnownFormat, ObjectBuilder, OneOfBuilder, SchemaFormat, Type,
 };
 use utoipa::openapi::{OpenApi, Ref, RefOr, Schema};
 
+use crate::component::EventSchema;
 use crate::events::model::EventKind;
 
 /// Schema of any event.
 pub const ANY_EVENT: &str = "ServerEvent";
-
-/// Data of an event besides its name and time.
-#[derive(Clone)]
-pub struct EventSchema {
-    kind: EventKind,
-    payload: String,
-    schemas: Vec<(String, RefOr<Schema>)>,
-}
-
-impl EventSchema {
-    /// Event with a payload of type `T`.
-    pub fn of<T: ToSchema>(kind: EventKind) -> Self {
-        let mut schemas = vec![(T::name().into_owned(), T::schema())];
-        T::schemas(&mut schemas);
-        Self { kind, payload: T::name().into_owned(), schemas }
-    }
-}
 
 /// Name of an event's schema: `ChatEvent` for `CHAT`.
 fn schema_name(event: &str) -> String {
@@ -72,7 +55,7 @@ pub fn add_to(document: &mut OpenApi, events: &[EventSchema]) {
     };
     let mut payloads = vec![];
     for kind in EventKind::VARIANTS {
-        if let Some(event) = events.iter().find(|event| event.kind == *kind) {
+        if let Some(event) = events.iter().find(|event| event.kind == kind.name()) {
             add(kind.name(), event_schema(*kind, &event.payload));
             payloads.extend(event.schemas.iter().cloned());
         }

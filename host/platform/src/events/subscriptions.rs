@@ -8,8 +8,8 @@ use std::time::Duration;
 use hub_db::{Db, Error, Tx};
 use moka::sync::Cache;
 
-use crate::events::model::EventKind;
-use crate::events::store;
+use crate::app::App;
+use crate::events::{EventKind, store};
 use crate::values::NetworkId;
 
 /// Delay for changes by other processes on the same database; changes at the network's owner apply immediately.
@@ -61,4 +61,20 @@ impl Subscriptions {
             changes.fetch_add(1, Ordering::SeqCst);
         });
     }
+}
+
+/// Subscribes to these events from now on, and to no others.
+pub async fn subscribe_in(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    subscriber: &str,
+    kinds: &[EventKind],
+) -> Result<(), Error> {
+    app.state::<Subscriptions>().forget_on_end(tx);
+    store::unsubscribe(tx, network, subscriber).await?;
+    for kind in kinds {
+        store::subscribe(tx, network, subscriber, kind.name()).await?;
+    }
+    Ok(())
 }

@@ -123,7 +123,7 @@ pub(super) async fn find_deleted(db: &Db, network: NetworkId) -> Result<Option<D
 pub(super) async fn due_deletions(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: one loop is for all.
     let due = "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND due_at <= $1 LIMIT 100";
-    let rows: Vec<(NetworkId,)> = db.query(due).bind(now).all().await?;
+    let rows: Vec<(NetworkId,)> = db.query(due).bind(now).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
@@ -132,7 +132,7 @@ pub(super) async fn recently_deleted(db: &Db) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: one loop is for all.
     let gone =
         "SELECT network_id FROM network_deletions WHERE due_at IS NOT NULL AND deleted_at IS NOT NULL LIMIT 1000";
-    let rows: Vec<(NetworkId,)> = db.query(gone).all().await?;
+    let rows: Vec<(NetworkId,)> = db.query(gone).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 

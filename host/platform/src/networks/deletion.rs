@@ -8,25 +8,26 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Backend, Db, Table};
+use hub_db::{Backend, Db};
 use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::archive::{TABLES, UNEXPORTED_TABLES, is_of_module_store, networks};
 use crate::audit::{self, Action, Change};
 use crate::auth::{ActorType, KeyCache, OPERATOR_NETWORK, Origin};
 use crate::background::every;
 use crate::blobs::{BlobError, Blobs};
 use crate::clock::{Clock, Millis, millis};
-use crate::cluster::NetworkState;
+use crate::component::{NetworkTable, Tables};
 use crate::ids::Ids;
 use crate::limits::Limits;
 use crate::networks::admin_store as store;
 use crate::values::NetworkId;
 
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Table of the networks' keys.
+const KEYS: &str = "api_keys";
 /// Longer than any transaction of the deletion takes.
 const CLAIM: Millis = 60_000;
 /// Longer than any request: an upload has 15 minutes.
@@ -55,24 +56,22 @@ pub struct Deletion<'a> {
     pub blobs: &'a Blobs,
     pub clock: &'a Clock,
     pub ids: &'a Ids,
+    pub tables: &'static Tables,
 }
 
 /// Deletes due networks, on one of the nodes, and has every node drop their state.
-pub fn start(app: &App, states: &'static [&'static dyn NetworkState]) {
+pub(super) fn start(app: &App) {
     let forgotten = Arc::new(Mutex::new(HashSet::new()));
-    every(app, INTERVAL, "delete networks", move |app| run(app, states, Arc::clone(&forgotten)));
+    every(app, INTERVAL, "delete networks", move |app| run(app, Arc::clone(&forgotten)));
 }
 
-async fn run(
-    app: App,
-    states: &'static [&'static dyn NetworkState],
-    forgotten: Arc<Mutex<HashSet<NetworkId>>>,
-) -> Result<(), DeletionError> {
+async fn run(app: App, forgotten: Arc<Mutex<HashSet<NetworkId>>>) -> Result<(), DeletionError> {
     let (db, module_store, blobs) = (&app.db, &app.module_store, app.state::<Blobs>());
-    let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids };
+    let tables = app.components().tables();
+    let deletion = Deletion { db, module_store, blobs, clock: &app.clock, ids: &app.ids, tables };
     for network in store::due_deletions(&app.db, app.clock.now()).await? {
         // State in memory would be saved again.
-        forget(&app, states, network);
+        forget(&app, network);
         deletion.run(network).await?;
     }
     let gone: HashSet<_> = store::recently_deleted(&app.db).await?.into_iter().collect();
@@ -82,13 +81,13 @@ async fn run(
         gone.into_iter().filter(|network| forgotten.insert(*network)).collect()
     };
     for network in new {
-        forget(&app, states, network);
+        forget(&app, network);
     }
     Ok(())
 }
 
-fn forget(app: &App, states: &[&dyn NetworkState], network: NetworkId) {
-    for state in states {
+fn forget(app: &App, network: NetworkId) {
+    for state in app.components().network_states() {
         state.forget(app, network);
     }
     app.bus.close_network(network.0.as_u128());
@@ -108,19 +107,19 @@ impl Deletion<'_> {
             return Ok(());
         }
         let is_again = store::is_deleted(self.db, network).await?;
-        let is_last = |table: &Table| matches!(table.name, "networks" | "api_keys");
-        // Counts of stored rows come after the rows they count.
-        for table in TABLES.iter().filter(|table| !is_last(table)).chain(UNEXPORTED_TABLES.iter()) {
+        let is_last = |table: &NetworkTable| [self.tables.networks().name, KEYS].contains(&table.name);
+        // From the last component to the first: counts of stored rows come after the rows that they count.
+        for table in self.tables.of_networks().iter().rev().filter(|table| !is_last(table)) {
             if !self.delete_rows(table, network).await? {
                 return Ok(());
             }
         }
         self.blobs.delete_network(network).await?;
         // The network's keys come last; until then they are refused as those of a suspended network.
-        for table in TABLES.iter().filter(|table| table.name == "api_keys") {
-            if !self.delete_rows(table, network).await? {
-                return Ok(());
-            }
+        if let Some(keys) = self.tables.find(KEYS)
+            && !self.delete_rows(keys, network).await?
+        {
+            return Ok(());
         }
         let now = self.clock.now();
         let again_at = (!is_again).then(|| now.saturating_add(LATE_WRITES));
@@ -129,7 +128,7 @@ impl Deletion<'_> {
                 if self.db.backend() == Backend::Sqlite {
                     store::delete_search_number(&mut tx, network).await?;
                 }
-                tx.delete_rows(networks(), network.0, 1).await?;
+                tx.delete_rows(self.tables.networks(), network.0, 1).await?;
                 if !is_again {
                     let origin =
                         Origin::without_request(ActorType::System, "deletion", "deletion", self.clock, self.ids);
@@ -144,8 +143,8 @@ impl Deletion<'_> {
     }
 
     /// Deletes all rows of a table; false if the network is no longer to be deleted.
-    async fn delete_rows(&self, table: &Table, network: NetworkId) -> Result<bool, DeletionError> {
-        let is_elsewhere = is_of_module_store(table) && self.db.backend() == Backend::Sqlite;
+    async fn delete_rows(&self, table: &NetworkTable, network: NetworkId) -> Result<bool, DeletionError> {
+        let is_elsewhere = table.rule.is_in_module_store && self.db.backend() == Backend::Sqlite;
         let mut batch = FIRST_BATCH;
         loop {
             let (began, until) = (Instant::now(), self.clock.now().saturating_add(CLAIM));

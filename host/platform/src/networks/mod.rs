@@ -13,12 +13,30 @@ mod routes;
 pub mod service;
 mod store;
 
-pub use deletion::start;
+use crate::component::{Component, ErrorCode, TableRule, Tag};
+
 pub use routes::LeftBehind;
 
-use crate::endpoints::Endpoints;
-
-/// Routes of owners and of the operator.
-pub fn router() -> Endpoints {
-    routes::router().merge(admin_routes::router())
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "networks, their deletion, and their keys ([keys](../operate/keys.md))",
+    tags: &[
+        Tag("Keys", "API keys and the signing secret."),
+        Tag("Operator", "Networks and plans, for the operator of the hub."),
+    ],
+    routes: || routes::router().merge(admin_routes::router()).database_only(),
+    tables: &[
+        TableRule::moved("networks").without_players("a name and secrets of the owner's"),
+        TableRule::moved("api_keys").without_players("names and hashes of keys"),
+        TableRule::hub("network_deletions"),
+    ],
+    errors: &[
+        ErrorCode::new("unknown_key", &[404], "No such API key."),
+        ErrorCode::new("operator_scope", &[400], "Only keys of the operator can have the scope `operator`."),
+        ErrorCode::new("unknown_network", &[404], "No such network."),
+        ErrorCode::new("network_being_deleted", &[409], "The network is being deleted."),
+        ErrorCode::new("name_taken", &[400], "The name is already in use."),
+    ],
+    background: deletion::start,
+    ..Component::new(module_path!())
+};

@@ -10,11 +10,12 @@ use crate::audit::{self, Action, Change};
 use crate::auth::key::{self, KeyHash};
 use crate::auth::{Bindings, Caller, KeyCache, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::clock::{Clock, Millis};
+use crate::component::{Components, Left, LeftKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
-use crate::networks::left::{self, AllCreations, Left};
+use crate::networks::left;
 use crate::networks::{admin_store, store};
 use crate::plans;
 use crate::plans::PlansError;
@@ -316,16 +317,16 @@ pub(super) async fn revoke_key_for(
         .db
         .transaction(async |mut tx| {
             managed_key(&mut tx, caller, id).await?;
-            end_key(app.state::<AllCreations>(), &mut tx, &origin, network, id, all).await
+            end_key(app.components(), &mut tx, &origin, network, id, all).await
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    forget_keys(app, id, &left);
     Ok(left)
 }
 
 /// Revokes a live key, and with `all` what it created. Returns what it created.
 async fn end_key(
-    creations: &AllCreations,
+    components: &Components,
     tx: &mut Tx,
     origin: &Origin,
     network: NetworkId,
@@ -336,7 +337,15 @@ async fn end_key(
     store::revoke_key(tx, network, id, origin.clock.now()).await?;
     let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
     audit::record(tx, network, origin, change).await?;
-    Ok(left::find(creations, tx, origin, network, (&id.0, None), all).await?)
+    Ok(left::find(components, tx, origin, network, (&id.0, None), all).await?)
+}
+
+/// Ends the use of a revoked key and of those that ended with it, at once on this node.
+fn forget_keys(app: &App, id: &KeyId, left: &[Left]) {
+    let cache = app.state::<KeyCache>();
+    cache.invalidate(id);
+    let ended = left.iter().filter(|it| it.kind == LeftKind::Key && it.ended);
+    ended.for_each(|it| cache.invalidate(&KeyId(it.id.clone())));
 }
 
 /// Revokes any key of a network, at once on this node.
@@ -347,21 +356,21 @@ pub(super) async fn revoke_key_at_once(
     origin: &Origin,
     all: bool,
 ) -> Result<Vec<Left>, NetworksError> {
-    let left = revoke_key(&app.db, app.state::<AllCreations>(), origin, network, id, all).await?;
-    app.state::<KeyCache>().clear();
+    let left = revoke_key(&app.db, app.components(), origin, network, id, all).await?;
+    forget_keys(app, id, &left);
     Ok(left)
 }
 
 /// Revokes any key of a network, and with `all` what it created. Hubs that serve it notice within a second.
 pub async fn revoke_key(
     db: &Db,
-    creations: &AllCreations,
+    components: &Components,
     origin: &Origin,
     network: NetworkId,
     id: &KeyId,
     all: bool,
 ) -> Result<Vec<Left>, NetworksError> {
-    db.transaction(async |mut tx| end_key(creations, &mut tx, origin, network, id, all).await).await
+    db.transaction(async |mut tx| end_key(components, &mut tx, origin, network, id, all).await).await
 }
 
 /// A page of the network's live keys, and their number.

@@ -49,7 +49,7 @@ pub(super) async fn find_network(db: &Db, name: &str) -> Result<Option<NetworkId
 
 /// Crosses networks: each one's live state is restored at the start.
 pub(super) async fn network_ids(db: &Db) -> Result<Vec<NetworkId>, Error> {
-    let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks").all().await?;
+    let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks").readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 

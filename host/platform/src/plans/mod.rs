@@ -7,7 +7,20 @@ mod routes;
 pub mod service;
 mod store;
 
-pub use routes::router;
+use crate::component::{Component, ErrorCode, TableRule};
+
 pub use service::PlansError;
 pub(crate) use service::announce_change;
-pub use service::start;
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "limits of networks, written by the operator ([plans](../operate/plans.md))",
+    routes: || routes::router().database_only(),
+    tables: &[TableRule::hub("plans")],
+    errors: &[
+        ErrorCode::new("unknown_plan", &[404], "No such plan."),
+        ErrorCode::new("plan_in_use", &[400], "The plan is in use by networks, or is the default."),
+    ],
+    start: |app| Box::pin(service::start(app)),
+    ..Component::new(module_path!())
+};

@@ -18,7 +18,7 @@ use crate::plans::service::{self, Plan};
 use crate::values::Label;
 
 /// Routes of plans.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![list, create: transactional, find, set, delete]
 }
 

@@ -10,11 +10,13 @@ mod routes;
 pub mod service;
 mod store;
 
-use crate::events::{EventKind, EventSchema};
+use crate::component::{Component, EventSchema};
+use crate::events::EventKind;
 
-pub use routes::router;
-
-/// Events of this component, for the document.
-pub fn events() -> Vec<EventSchema> {
-    vec![EventSchema::of::<service::Rotated<'static>>(EventKind::SigningSecretRotated)]
-}
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "the secret that signs a network's transfers, in columns of `networks`",
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<service::Rotated<'static>>(EventKind::SigningSecretRotated)],
+    ..Component::new(module_path!())
+};

@@ -16,7 +16,7 @@ use crate::secret_text::SecretText;
 use crate::signing_secret::service;
 
 /// Routes of the signing secret.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![rotate_signing_secret: transactional secret]
 }
 

@@ -12,6 +12,7 @@ use crate::auth::Origin;
 use crate::blobs::Blobs;
 use crate::cli::{connect, format, open_database};
 use crate::clock::{Clock, Millis};
+use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
 use crate::erasure::{self, Eraser};
@@ -51,7 +52,7 @@ impl Backup {
         data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let module_store = open_store(&settings, &db).await?;
-        let made = backup::backup(&settings, &db, &module_store, &Ids::System, &self.file).await;
+        let made = backup::backup(&settings, &db, &module_store, tables(), &Ids::System, &self.file).await;
         module_store.close().await;
         db.close().await;
         let report = made?;
@@ -79,7 +80,7 @@ impl Restore {
         let db = connect(&settings).await?;
         let module_store = open_store(&settings, &db).await?;
         let finally = async |blobs: &Blobs| forget_again(&db, &module_store, blobs, &forgotten).await;
-        let restoring = backup::restore(&settings, &db, &module_store, &Ids::System, &self.file, finally);
+        let restoring = backup::restore(&settings, &db, &module_store, tables(), &Ids::System, &self.file, finally);
         let restored = hub_db::without_time_limit(Box::pin(restoring)).await;
         let has_new_secrets = match &restored {
             Ok(_) => secrets::open_restored(&settings, &db).await,
@@ -134,7 +135,8 @@ async fn forget_again(
 ) -> anyhow::Result<()> {
     let origin = Origin::command_line(&Clock::System, &Ids::System);
     erasure::service::record_again(db, &origin, forgotten).await?;
-    let eraser = Eraser { db, module_store, blobs, clock: &Clock::System, has_other_nodes: false };
+    let clock = &Clock::System;
+    let eraser = Eraser { db, module_store, blobs, clock, tables: tables(), has_other_nodes: false };
     erasure::service::erase_unfinished(&eraser, &Ids::System).await?;
     Ok(())
 }

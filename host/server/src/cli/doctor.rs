@@ -28,6 +28,7 @@ impl Doctor {
     /// Runs all checks and returns true if none failed.
     pub(super) async fn run(self) -> anyhow::Result<bool> {
         let settings = Settings::of_serve(&self.args)?;
+        crate::components::check_limits(&settings)?;
         let (min_free, min_days) = (self.min_free, self.min_certificate_days);
         let doctor = doctor::Doctor { settings, mail_to: self.mail_to, min_free, min_days };
         let checks = doctor.examine().await;

@@ -8,10 +8,10 @@ use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, OPERATOR_NETWORK, Origi
 use crate::cli::format::timestamp;
 use crate::cli::open_database;
 use crate::clock::Clock;
+use crate::component::Left;
+use crate::components::components;
 use crate::config::StorageArgs;
 use crate::ids::Ids;
-use crate::lifecycle::CREATIONS;
-use crate::networks::left::{AllCreations, Left};
 use crate::networks::service::{self, NewKey};
 use crate::values::{Identifier, NetworkId};
 
@@ -168,9 +168,7 @@ impl Revoke {
         let origin = Origin::command_line(&Clock::System, &Ids::System);
         let revoked = async {
             let network = find_network(&db, self.holder.network.as_deref()).await?;
-            Ok::<_, anyhow::Error>(
-                service::revoke_key(&db, &AllCreations(CREATIONS), &origin, network, &id, !self.keep).await?,
-            )
+            Ok::<_, anyhow::Error>(service::revoke_key(&db, components(), &origin, network, &id, !self.keep).await?)
         };
         let revoked = revoked.await;
         db.close().await;

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::components::components;
 use crate::limits;
 
 #[derive(Args, Debug)]
@@ -14,9 +15,9 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn print(&self) {
         if self.json {
-            println!("{}", limits::to_json());
+            println!("{}", limits::to_json(components().limits()));
         } else {
-            print!("{}", limits::document());
+            print!("{}", limits::document(components().limits()));
         }
     }
 }

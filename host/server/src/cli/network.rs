@@ -7,11 +7,12 @@ use clap::{Args, Subcommand};
 use hub_db::Db;
 use serde_json::{Value, json};
 
-use crate::archive::{self, Report};
+use crate::archive::{self, ImportOptions, Report};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
 use crate::cli::{connect, open_database};
 use crate::clock::Clock;
+use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
 use crate::ids::Ids;
@@ -159,6 +160,7 @@ fn origin() -> Origin {
 impl Create {
     async fn run(self) -> anyhow::Result<()> {
         let settings = Settings::of_storage(&self.storage)?;
+        data_folder::require_whole(&settings)?;
         // The first command creates the hub.
         if settings.database.is_none() && !settings.database_file().is_file() {
             eprintln!("created a new hub in {}", data_folder::shown(&settings).display());
@@ -271,7 +273,7 @@ impl Delete {
         // A running hub that serves the network has to notice first. It may also delete it earlier.
         clock.sleep_until(delete_at).await;
         let blobs = Blobs::open(settings, db)?;
-        let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock, ids: &Ids::System };
+        let deletion = Deletion { db, module_store, blobs: &blobs, clock: &clock, ids: &Ids::System, tables: tables() };
         while !admin::is_deleted(db, network).await? {
             deletion.run(network).await?;
             clock.sleep(POLL_INTERVAL).await;
@@ -297,7 +299,7 @@ impl Export {
         let store = open_store(&settings, &db).await?;
         let exported = async {
             let network = service::resolve_network(&db, &self.network).await?;
-            archive::export(&settings, &db, &store, network, &self.out).await
+            archive::export(&settings, &db, &store, tables(), network, &self.out).await
         };
         let exported = exported.await;
         store.close().await;
@@ -313,7 +315,8 @@ impl Import {
         data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
-        let importing = archive::import(&settings, &db, &store, &Ids::System, &self.file, &self.plan, self.operator);
+        let options = ImportOptions { from: &self.file, plan: &self.plan, allow_operator: self.operator };
+        let importing = archive::import(&settings, &db, &store, tables(), &Ids::System, options);
         let imported = hub_db::without_time_limit(Box::pin(importing)).await;
         store.close().await;
         db.close().await;

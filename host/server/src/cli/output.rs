@@ -29,7 +29,6 @@ pub(super) fn print_error(text: fmt::Arguments<'_>, end: &str) {
 
 /// These hide the standard ones in all commands.
 macro_rules! println {
-    () => { $crate::cli::output::print(format_args!(""), "\n") };
     ($($argument:tt)*) => { $crate::cli::output::print(format_args!($($argument)*), "\n") };
 }
 macro_rules! print {

@@ -11,6 +11,7 @@ use crate::auth::Origin;
 use crate::blobs::Blobs;
 use crate::cli::open_database;
 use crate::clock::{Clock, Millis};
+use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
 use crate::erasure::{self, Eraser};
@@ -97,6 +98,7 @@ impl Named {
                 module_store: &module_store,
                 blobs: &blobs,
                 clock: &Clock::System,
+                tables: tables(),
                 has_other_nodes: true,
             };
             eraser.run(&recorded).await?;
@@ -122,7 +124,7 @@ impl Named {
     ) -> anyhow::Result<()> {
         let change = Change::new(Action::PlayerExported, self.player);
         audit::record_alone(db, network, origin, change).await?;
-        let chunks = erasure::export(db, module_store, network, self.player, Clock::System.now()).await?;
+        let chunks = erasure::export(db, module_store, tables(), network, self.player, Clock::System.now()).await?;
         let mut chunks = pin!(chunks);
         while let Some(chunk) = chunks.try_next().await? {
             std::io::stdout().lock().write_all(&chunk)?;

@@ -24,6 +24,7 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let mut settings = Settings::of_serve(&self.args)?;
+        crate::components::check_limits(&settings)?;
         let traces = settings.otlp.as_deref().map(Traces::start).transpose()?;
         let _log = log_to_stderr("info", traces.as_ref());
         serve::open_files::raise_limit();
@@ -33,6 +34,7 @@ impl Serve {
         if !settings.data.exists() {
             tracing::info!(folder = %data_folder::shown(&settings).display(), "creating data folder");
         }
+        data_folder::require_whole(&settings)?;
         let _lock = data_folder::lock(&settings)?;
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let server = Server::new(app.clone());

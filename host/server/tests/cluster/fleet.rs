@@ -13,6 +13,7 @@ use hub::http_client;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinSet;
 
 use crate::client::Client;
@@ -24,8 +25,8 @@ pub const TIMEOUT: Duration = Duration::from_secs(40);
 /// The binary under test.
 pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
 
-/// One fleet at a time: the machine is small.
-static FLEET_LOCK: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+/// One fleet at a time: the machine is small, and its nodes compile modules.
+static FLEETS: Semaphore = Semaphore::const_new(1);
 
 pub struct Fleet {
     nodes: Vec<Node>,
@@ -43,7 +44,7 @@ pub struct Fleet {
     postgres: Option<Postgres>,
     /// Namespace of the first node.
     namespace: Option<NetworkNamespace>,
-    _fleet_lock: tokio::sync::MutexGuard<'static, ()>,
+    _place: SemaphorePermit<'static>,
 }
 
 struct Node {
@@ -125,7 +126,7 @@ impl Fleet {
     /// Variant of [`Self::start`] with another binary.
     pub async fn start_with(binary: &str) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(FLEET_LOCK.lock().await, binary, vec![], &url, None, None).await
+        Self::on(FLEETS.acquire().await.unwrap(), binary, vec![], &url, None, None).await
     }
 
     /// A fleet whose nodes have few connections to the database.
@@ -135,29 +136,29 @@ impl Fleet {
 
     /// A fleet whose database has these variables.
     pub async fn start_with_database(environment: Vec<(&'static str, String)>) -> Self {
-        let lock = FLEET_LOCK.lock().await;
+        let place = FLEETS.acquire().await.unwrap();
         let postgres = Postgres::start("127.0.0.1", free_port(), environment);
         let url = postgres.url.clone();
-        Self::on(lock, CURRENT, vec![], &url, Some(postgres), None).await
+        Self::on(place, CURRENT, vec![], &url, Some(postgres), None).await
     }
 
     /// A fleet whose nodes run with these variables.
     pub async fn start_with_variables(environment: Vec<(&'static str, String)>) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
-        Self::on(FLEET_LOCK.lock().await, CURRENT, environment, &url, None, None).await
+        Self::on(FLEETS.acquire().await.unwrap(), CURRENT, environment, &url, None, None).await
     }
 
     /// A fleet whose database can be restarted and whose first node can be disconnected.
     pub async fn start_isolated() -> Self {
-        let lock = FLEET_LOCK.lock().await;
+        let place = FLEETS.acquire().await.unwrap();
         let namespace = NetworkNamespace::new();
         let postgres = Postgres::start(&namespace.host_address(Link::Database), free_port(), vec![]);
         let url = postgres.url.clone();
-        Self::on(lock, CURRENT, vec![], &url, Some(postgres), Some(namespace)).await
+        Self::on(place, CURRENT, vec![], &url, Some(postgres), Some(namespace)).await
     }
 
     async fn on(
-        lock: tokio::sync::MutexGuard<'static, ()>,
+        place: SemaphorePermit<'static>,
         binary: &str,
         environment: Vec<(&'static str, String)>,
         postgres_url: &str,
@@ -187,7 +188,7 @@ impl Fleet {
             urls: Arc::new(Mutex::new(vec![None; 3])),
             postgres,
             namespace,
-            _fleet_lock: lock,
+            _place: place,
         };
         wait_for(&fleet.bus).await;
         for node in 0..3 {

@@ -56,7 +56,8 @@ async fn an_import_survives_its_nodes_and_writes_everything_once() {
     assert!(seen[0] < BANS as i64, "it had ended before the first kill: {seen:?}");
     wait_until(async || !["QUEUED", "RUNNING"].contains(&import(&owner, &path).await["state"].as_str().unwrap())).await;
     let done = import(&owner, &path).await;
-    assert_eq!((&done["state"], &done["done"]), (&json!("DONE"), &json!(BANS)), "{done}");
+    // The tables that the file lacks are noted as records of it.
+    assert_eq!((&done["state"], &done["done"]), (&json!("DONE"), &done["total"]), "{done}");
     let counts = done["report"]["counts"].as_array().unwrap();
     let punishments = counts.iter().find(|counts| counts["category"] == "PUNISHMENTS").unwrap();
     assert_eq!(punishments["created"], BANS, "{done}");

@@ -4,6 +4,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
 
@@ -23,7 +24,8 @@ pub struct NetworkNamespace {
 
 impl NetworkNamespace {
     pub fn new() -> Self {
-        let id = std::process::id();
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let id = std::process::id() << 3 | COUNT.fetch_add(1, Ordering::Relaxed) & 7;
         let namespace = Self { name: format!("hub{id}"), subnet: format!("10.{}.{}", 64 + (id >> 8) % 64, id % 256) };
         let (name, inside) = (&namespace.name, format!("-n {}", namespace.name));
         ip(&format!("netns add {name}"));

@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hub::archive::backup::{SKIPPED, table_names};
+use hub::components::tables;
 use hub_db::{Db, Sql};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -340,8 +340,9 @@ on_both! {
         rows.extend(hub.app.module_store.query(names).all::<(String,)>().await.unwrap());
         let found: BTreeSet<String> = rows.into_iter().map(|(name,)| name)
             .filter(|name| name != "_sqlx_migrations" && !name.contains("player_search")).collect();
-        let listed = table_names().into_iter().chain(SKIPPED.iter().map(|(name, _)| *name)).map(str::to_owned);
-        assert_eq!(found, listed.collect());
+        let skipped = tables().rules().iter().filter(|rule| rule.skipped_by_backup.is_some()).map(|rule| rule.name);
+        let listed = tables().backed_up().into_iter().map(|(table, _)| table.name).chain(skipped);
+        assert_eq!(found, listed.map(str::to_owned).collect());
     }
 }
 

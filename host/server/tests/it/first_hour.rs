@@ -55,6 +55,26 @@ fn a_command_in_another_folder_makes_no_second_hub() {
     assert!(run_in(folder.path(), &["network", "list"]).status.success());
 }
 
+/// A new database would make all keys unknown.
+#[test]
+fn an_empty_or_missing_database_beside_a_hubs_files_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("hub-data");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("module-store.db"), "SQLite format 3").unwrap();
+    for state in ["is missing", "is empty"] {
+        for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["network", "create", "a"], &["network", "list"]]
+        {
+            let output = run_in(folder.path(), arguments);
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_named = error.contains(&format!("hub.db {state}")) || error.contains("no hub found in");
+            assert!(!output.status.success() && is_named, "{arguments:?} with a database that {state}: {error}");
+        }
+        std::fs::write(data.join("hub.db"), "").unwrap();
+    }
+    assert_eq!(std::fs::metadata(data.join("hub.db")).unwrap().len(), 0);
+}
+
 #[tokio::test]
 async fn files_of_a_hub_on_postgres_go_to_no_folder_elsewhere() {
     let backend = Backend::postgres().await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::process::{Command, Output};
 
-use hub::archive::{TABLES, UNEXPORTED_TABLES};
+use hub::components::tables;
 use hub::limits::{Bounds, Limit};
 use hub::values::NetworkId;
 use hub_db::{Cell, ColumnType, Db, Table};
@@ -44,12 +44,21 @@ const WITHOUT_PLAYERS: &[&str] = &[
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().chain(UNEXPORTED_TABLES.iter()).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
+    tables().of_networks().iter().map(|table| &**table).filter(|table| !WITHOUT_PLAYERS.contains(&table.name))
 }
 
 fn database<'h>(hub: &'h Hub, table: &Table) -> &'h Db {
     let is_elsewhere = table.name.starts_with("module_store") && hub.app.db.backend() == hub_db::Backend::Sqlite;
     if is_elsewhere { &hub.app.module_store } else { &hub.app.db }
+}
+
+/// The last value of a column that has a few known ones: of the states it is the one in which nothing is left to do.
+fn only_value(table: &str, column: &str) -> Option<&'static str> {
+    let schema = include_str!("../../../../migrations/sqlite/0001_schema.sql");
+    let (_, columns) = schema.split_once(&format!("CREATE TABLE {table} ("))?;
+    let (columns, _) = columns.split_once("\n)")?;
+    let (_, values) = columns.split_once(&format!("CHECK ({column} IN ("))?;
+    values.split_once(')')?.0.rsplit('\'').nth(1)
 }
 
 /// A row that names the player: in every column, or in those that are no key alone.
@@ -59,6 +68,7 @@ fn row(table: &Table, is_own: bool) -> Vec<Cell> {
         let names = is_own || index >= table.key_columns;
         let text = if is_own { format!("own {PLAYER}") } else { format!("of {}", PLAYER.simple()).to_uppercase() };
         let text = if names { text } else { format!("other {}", column.name) };
+        let text = only_value(table.name, column.name).map_or(text, str::to_owned);
         cells.push(match column.column_type {
             ColumnType::Bool => Cell::Bool(true),
             ColumnType::Integer => Cell::Integer(NOW + i64::from(is_own)),
@@ -178,7 +188,7 @@ on_both! {
             assert!(!all_rows(&hub, table, network).await.is_empty(), "{}: a row of another player is gone", table.name);
         }
         assert_eq!(found(&hub, others, &words).await, untouched);
-        let ledger = TABLES.iter().find(|table| table.name == "currency_ledger").unwrap();
+        let ledger = tables().find("currency_ledger").unwrap();
         assert_eq!(all_rows(&hub, ledger, network).await.len(), 2, "the ledger is not whole");
 
         let list = owner.get("/api/manage/forgotten-players").await.expect(200).clone();
@@ -297,7 +307,7 @@ on_both! {
         let counts = async |network: &Client| {
             let mut counts = vec![];
             for table in ["player_addresses", "server_log_lines", "currency_ledger", "statistics"] {
-                let table = TABLES.iter().find(|it| it.name == table).unwrap();
+                let table = tables().find(table).unwrap();
                 counts.push(all_rows(&hub, table, network.network.unwrap()).await.len());
             }
             counts

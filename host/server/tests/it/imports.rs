@@ -2,9 +2,12 @@
 
 mod balances;
 mod command;
+mod dialects;
 mod files;
 mod litebans;
 mod luckperms;
+mod plugins;
+mod weighing;
 
 use hub::limits::Limit;
 use reqwest::Method;
@@ -75,7 +78,7 @@ on_both! {
 
     async fn a_wrong_query_is_refused(hub: Hub) {
         let owner = hub.network().await;
-        for query in ["", "kind=essentials", "kind=balances", "kind=litebans&scopes=all", "kind=litebans&dryRun=perhaps",
+        for query in ["", "kind=essentials", "kind=balances", "kind=xconomy", "kind=playerpoints", "kind=litebans&scopes=all", "kind=litebans&dryRun=perhaps",
             "kind=litebans&prefix=a%20b"]
         {
             upload(&owner, query, "x").await.expect_error(400, "invalid_request");
@@ -104,11 +107,14 @@ on_both! {
             ("kind=luckperms", "{\"knownPermissions\": []}".to_owned(), json!(1), "web editor"),
             ("kind=luckperms", "{}".to_owned(), json!(1), "neither"),
             ("kind=luckperms", "PK".to_owned(), json!(1), "LuckPerms"),
-            ("kind=litebans", "CREATE TABLE x (id int);".to_owned(), Value::Null, "none of LiteBans' tables"),
-            ("kind=litebans", "INSERT INTO `litebans_bans` (`id`) VALUES (1),\n(2,3);".to_owned(), json!(2), "2 values for 1"),
+            ("kind=litebans", "CREATE TABLE x (id int);".to_owned(), Value::Null, "none of the tables of LiteBans"),
+            ("kind=litebans", "INSERT INTO `litebans_kicks` (`id`,`uuid`,`time`) VALUES (1,'x',1),\n(2,3);".to_owned(), json!(2), "2 values for 3"),
+            ("kind=litebans", "INSERT INTO `litebans_kicks` (`id`,`time`) VALUES (1,1);".to_owned(), json!(1), "no column `uuid`"),
+            ("kind=vanilla", "{}".to_owned(), json!(1), "banned-players.json"),
+            ("kind=vanilla", "[]".to_owned(), Value::Null, "empty"),
             ("kind=litebans", "H:2,block:5".to_owned(), Value::Null, "SCRIPT TO"),
             ("kind=litebans", "SQLite format 3\0xxx".to_owned(), Value::Null, "database"),
-            ("kind=balances&currency=coins", format!("{good}069a79f4-44e9-4726-a5be-fca90e38aaf6\n"), json!(3), "too few columns"),
+            ("kind=balances&currency=coins", format!("{good}069a79f4-44e9-4726-a5be-fca90e38aaf6,\"5\n"), json!(3), "does not end"),
             ("kind=balances&currency=coins", "name,worth\n".to_owned(), json!(1), "`uuid` and `balance`"),
             ("kind=balances&currency=coins", "PK\u{3}\u{4}zip".to_owned(), Value::Null, "archive"),
         ] {

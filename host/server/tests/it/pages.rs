@@ -58,6 +58,10 @@ fn the_routes_that_pages_name_exist() {
     routes.extend(["/api/openapi.json", "/api/asyncapi.json"]);
     let (mut count, mut unknown) = (0, vec![]);
     for (page, text) in pages() {
+        // It adds a component with routes of its own.
+        if page.ends_with("adding-a-component.md") {
+            continue;
+        }
         for named in routes_in(&text) {
             count += 1;
             if !routes.iter().any(|route| is_route(named, route)) {

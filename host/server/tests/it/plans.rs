@@ -82,6 +82,16 @@ on_both! {
         operator.get("/api/admin/plans/small").await.expect_error(404, "unknown_plan");
     }
 
+    /// Everybody's, the operator's own network included.
+    async fn a_change_of_the_default_plan_is_in_the_log_of_each_network_on_it(hub: Hub) {
+        let (operator, owner) = (hub.operator().await, hub.network().await);
+        operator.put("/api/admin/plans/default", json!({"limits": {"keys": 9}})).await.expect(200);
+        for (caller, path) in [(&owner, "/api/manage/audit"), (&operator, "/api/admin/audit")] {
+            let log = caller.get(&format!("{path}?action=plan.changed")).await.expect(200).clone();
+            assert_eq!((&log["total"], &log["items"][0]["target"]), (&json!(1), &json!("default")), "{log}");
+        }
+    }
+
     async fn wrong_requests_about_plans_are_refused(hub: Hub) {
         let operator = hub.operator().await;
         operator.post("/api/admin/plans", json!({"name": "default"})).await.expect_error(400, "name_taken");

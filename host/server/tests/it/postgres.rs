@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
-use sqlx::{Executor as _, PgConnection};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
 use crate::support::{Answer, Backend, Client, Hub};
 
@@ -72,4 +72,17 @@ async fn many_requests_at_once_behind_pgbouncer_each_have_their_effect() {
     told.sort_unstable();
     assert_eq!(told, (1..=150).collect::<Vec<_>>());
     assert_eq!(owner.get(CURRENCIES).await.expect(200)[0]["balance"], 150);
+}
+
+/// LATIN1 is what some installations make by default; most of the world's names are beyond it.
+#[tokio::test]
+async fn a_database_that_cannot_keep_every_name_is_refused() {
+    let url = std::env::var("HUB_TEST_POSTGRES").unwrap();
+    let name = format!("latin_{}", std::process::id());
+    let mut server = PgConnection::connect(&url).await.unwrap();
+    let create = format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING LATIN1 LOCALE 'C'");
+    server.execute(AssertSqlSafe(create)).await.unwrap();
+    let latin = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
+    let error = hub_db::Db::connect(&hub_db::Config::postgres(latin)).await.err().unwrap().to_string();
+    assert!(error.contains("encoding LATIN1") && error.contains("createdb --encoding=UTF8"), "{error}");
 }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod declarations;
 mod imports;
 
 use std::fs;
@@ -188,15 +189,22 @@ fn the_host_crates_keep_their_walls() {
     }
 }
 
+/// The migrations of each database: the name of its folder, and a file.
+fn migrations() -> Vec<(&'static str, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let files = |folder: &'static str| {
+        let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        let files = entries.filter(|path| path.extension().is_some_and(|extension| extension == "sql"));
+        files.map(move |path| (folder, path))
+    };
+    files("sqlite").chain(files("postgres")).collect()
+}
+
 #[test]
 fn migrations_come_in_pairs() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
     let names = |folder: &str| {
-        let mut names: Vec<_> = fs::read_dir(root.join(folder))
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "sql"))
-            .collect();
+        let files = migrations().into_iter().filter(|(of, _)| *of == folder);
+        let mut names: Vec<_> = files.map(|(_, path)| path.file_name().unwrap().to_owned()).collect();
         names.sort();
         names
     };

@@ -11,7 +11,7 @@ mod versions;
 use crate::endpoints::{Endpoints, endpoints};
 
 /// Routes of this component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![
         versions::upload: any_node,
         versions::list,

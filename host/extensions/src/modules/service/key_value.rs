@@ -10,6 +10,7 @@ use hub_sandbox::contract::HostError;
 use crate::app::App;
 use crate::clock::Millis;
 use crate::config::Settings;
+use crate::data_folder::MODULE_STORE;
 use crate::limits::{QuotaExceeded, check_storage};
 use crate::modules::store::key_value::{self as store, Owner, Stored};
 
@@ -25,7 +26,7 @@ pub async fn open_store(settings: &Settings, db: &Db) -> Result<Db, hub_db::Erro
     if db.backend() == Backend::Postgres {
         return Ok(db.clone());
     }
-    Db::connect_relaxed(&settings.data.join("module-store.db")).await
+    Db::connect_relaxed(&settings.data.join(MODULE_STORE)).await
 }
 
 /// Reason for the failure of a store call.

@@ -43,9 +43,30 @@ fn parse_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64
     number.map(Some).ok_or_else(|| de::Error::custom("must be a number"))
 }
 
-/// A blank cursor counts as absent.
-fn part(cursor: Option<&str>, limit: Limit) -> ListPart<'_> {
-    ListPart { cursor: not_blank(cursor), limit: limit.0 }
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct PartQuery {
+    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
+    cursor: Option<String>,
+    #[serde(default)]
+    #[param(inline, required = false)]
+    limit: Limit,
+}
+
+impl PartQuery {
+    /// A blank cursor counts as absent.
+    fn part(&self) -> ListPart<'_> {
+        ListPart { cursor: not_blank(self.cursor.as_deref()), limit: self.limit.0 }
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct OrderQuery {
+    /// `asc` (default) or `desc`.
+    #[serde(default, deserialize_with = "parse_order")]
+    #[param(inline)]
+    order: Option<Order>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -54,11 +75,6 @@ struct ByQuery {
     /// Value of the field: text, number, or `true` or `false`, depending on the index.
     #[param(example = "7")]
     value: String,
-    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
-    cursor: Option<String>,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
 }
 
 /// Find documents by a value
@@ -66,31 +82,17 @@ struct ByQuery {
 /// Documents whose indexed field has exactly this value, ordered by id. If there are more, `nextCursor` continues the
 /// list.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/by/{field}", tag = "Collections",
-    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), ByQuery),
+    security(("apiKey" = ["plugin"])), params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), ByQuery, PartQuery),
     responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn find_documents_by(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
-    Query(query): Query<ByQuery>,
+    Query(ByQuery { value }): Query<ByQuery>,
+    Query(part): Query<PartQuery>,
 ) -> Result<Json<CollectionItems>, ApiError> {
-    let part = part(query.cursor.as_deref(), query.limit);
-    let found = service::find_by_value(&app, caller.network, &collection, &field, &query.value, part).await?;
+    let found = service::find_by_value(&app, caller.network, &collection, &field, &value, part.part()).await?;
     Ok(Json(found.into()))
-}
-
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-struct PageQuery {
-    /// `nextCursor` of the previous page; if absent, the first page.
-    cursor: Option<String>,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// `asc` (default) or `desc`.
-    #[serde(default, deserialize_with = "parse_order")]
-    #[param(inline)]
-    order: Option<Order>,
 }
 
 /// Page through documents
@@ -99,17 +101,17 @@ struct PageQuery {
 /// do not repeat or skip other documents; a document whose own value changes meanwhile may appear at both positions.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/page/{field}", tag = "Collections", operation_id = "list_documents",
     security(("apiKey" = ["plugin"])),
-    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PageQuery),
+    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PartQuery, OrderQuery),
     responses((status = 200, body = CollectionPage), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn page_documents(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
-    Query(query): Query<PageQuery>,
+    Query(part): Query<PartQuery>,
+    Query(OrderQuery { order }): Query<OrderQuery>,
 ) -> Result<Json<CollectionPage>, ApiError> {
-    let list = List { collection: &collection, field: &field, order: query.order.unwrap_or(Order::Asc) };
-    let part = part(query.cursor.as_deref(), query.limit);
-    let (found, next_cursor) = service::find_all(&app, caller.network, list, part).await?;
+    let list = List { collection: &collection, field: &field, order: order.unwrap_or(Order::Asc) };
+    let (found, next_cursor) = service::find_all(&app, caller.network, list, part.part()).await?;
     Ok(Json(CollectionPage { items: found.into_iter().map(CollectionItem::from).collect(), next_cursor }))
 }
 
@@ -124,15 +126,6 @@ struct RangeQuery {
     #[serde(default, deserialize_with = "parse_number")]
     #[param(example = 10.0)]
     max: Option<f64>,
-    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
-    cursor: Option<String>,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
-    /// `asc` (default) or `desc`.
-    #[serde(default, deserialize_with = "parse_order")]
-    #[param(inline)]
-    order: Option<Order>,
 }
 
 /// Find documents in a range
@@ -141,29 +134,25 @@ struct RangeQuery {
 /// `wrong_index_type`. If there are more, `nextCursor` continues the list.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/range/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
-    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), RangeQuery),
+    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), RangeQuery, PartQuery, OrderQuery),
     responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn find_documents_in_range(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
-    Query(query): Query<RangeQuery>,
+    Query(RangeQuery { min, max }): Query<RangeQuery>,
+    Query(part): Query<PartQuery>,
+    Query(OrderQuery { order }): Query<OrderQuery>,
 ) -> Result<Json<CollectionItems>, ApiError> {
-    let range = NumberRange { min: query.min, max: query.max };
-    let list = List { collection: &collection, field: &field, order: query.order.unwrap_or(Order::Asc) };
-    let part = part(query.cursor.as_deref(), query.limit);
-    let found = service::find_in_range(&app, caller.network, list, range, part).await?;
+    let range = NumberRange { min, max };
+    let list = List { collection: &collection, field: &field, order: order.unwrap_or(Order::Asc) };
+    let found = service::find_in_range(&app, caller.network, list, range, part.part()).await?;
     Ok(Json(found.into()))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct TopQuery {
-    /// `nextCursor` of the previous response; if absent, the list starts at the beginning.
-    cursor: Option<String>,
-    #[serde(default)]
-    #[param(inline, required = false)]
-    limit: Limit,
     /// `desc` (default) for the highest values, `asc` for the lowest.
     #[serde(default, deserialize_with = "parse_order")]
     #[param(inline)]
@@ -175,16 +164,16 @@ struct TopQuery {
 /// Documents with the highest or lowest values of the field. If there are more, `nextCursor` continues the list.
 #[utoipa::path(get, path = "/api/plugin/collections/{collection}/top/{field}", tag = "Collections",
     security(("apiKey" = ["plugin"])),
-    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), TopQuery),
+    params(("collection" = CollectionName, Path), ("field" = FieldPath, Path), PartQuery, TopQuery),
     responses((status = 200, body = CollectionItems), (status = 404, body = ErrorBody, description = "No such collection")))]
 async fn find_top_documents(
     Plugin(caller): Plugin,
     State(app): State<App>,
     Path((collection, field)): Path<(CollectionName, FieldPath)>,
-    Query(query): Query<TopQuery>,
+    Query(part): Query<PartQuery>,
+    Query(TopQuery { order }): Query<TopQuery>,
 ) -> Result<Json<CollectionItems>, ApiError> {
-    let list = List { collection: &collection, field: &field, order: query.order.unwrap_or(Order::Desc) };
-    let part = part(query.cursor.as_deref(), query.limit);
-    let found = service::find_all(&app, caller.network, list, part).await?;
+    let list = List { collection: &collection, field: &field, order: order.unwrap_or(Order::Desc) };
+    let found = service::find_all(&app, caller.network, list, part.part()).await?;
     Ok(Json(found.into()))
 }

@@ -37,7 +37,7 @@ pub(super) fn parse_fields(json: &str) -> Result<Vec<FieldPath>, Error> {
 pub(in crate::collections) async fn unfinished(db: &Db, limit: i64) -> Result<Vec<(NetworkId, CollectionName)>, Error> {
     db.query("SELECT network_id, collection FROM collection_index_builds ORDER BY network_id, collection LIMIT $1")
         .bind(limit)
-        .all()
+        .readable()
         .await
 }
 

@@ -8,6 +8,6 @@ mod power;
 use crate::endpoints::Endpoints;
 
 /// The routes of control.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     agent::router().merge(command::router()).merge(logs::router()).merge(power::router())
 }

@@ -8,6 +8,6 @@ mod transactions;
 use crate::endpoints::Endpoints;
 
 /// Routes of the component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     balances::router().merge(currencies::router()).merge(ledger::router()).merge(transactions::router())
 }

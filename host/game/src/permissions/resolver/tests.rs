@@ -126,6 +126,11 @@ fn players_without_an_unconditional_group_get_default() {
     let bound = [at(node("group.vip", true), "lobby")];
     assert_eq!((value(&bound, &groups, "a"), value(&bound, &groups, "b")), (Some(true), Some(true)));
     assert_eq!(value(&[node("group.vip", false)], &groups, "b"), None, "a denied membership is none");
+    assert_eq!(value(&[], &groups, "group.default"), Some(true), "LuckPerms makes them members");
+    assert_eq!(value(&bound, &groups, "group.default"), Some(true));
+    assert_eq!(value(&[node("group.default", false)], &groups, "group.default"), Some(false));
+    assert_eq!(value(&[node("group.vip", true)], &groups, "group.default"), None);
+    assert_eq!(value(&[], &groups[1..], "group.default"), None, "there is no such group");
 }
 
 #[test]
@@ -202,11 +207,16 @@ mod naive {
     }
 
     fn holders(own: &[Node], groups: &[Group], current: &ContextSet) -> Vec<Vec<Node>> {
-        let mut all = vec![own.to_vec()];
         let mut seen = vec![];
         let mut member = own.iter().filter(|node| node.is_live(NOW) && node.contexts().is_empty());
         let grouped =
             member.any(|node| node.value && groups.iter().any(|g| node.node.as_str() == format!("group.{}", g.id)));
+        let mut all = vec![own.to_vec()];
+        let has_default = groups.iter().any(|group| group.id == "default");
+        let is_named = own.iter().any(|own| counts(own, current) && own.node.as_str() == "group.default");
+        if !grouped && has_default && !is_named {
+            all[0].push(node("group.default", true));
+        }
         walk(own, !grouped, groups, current, &mut seen, &mut all);
         all
     }

@@ -15,7 +15,7 @@ use crate::presence;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// Routes of this component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     list::router().merge(profile::router()).merge(data::router()).merge(ips::router()).merge(language::router())
 }
 

@@ -10,6 +10,6 @@ mod register;
 use crate::endpoints::Endpoints;
 
 /// Routes of sessions.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     register::router().merge(heartbeat::router()).merge(players::router()).merge(list::router())
 }

@@ -12,6 +12,7 @@ use crate::auth::Plugin;
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
+use crate::host::Host;
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Query};
 use crate::presence::sessions;
@@ -48,8 +49,7 @@ struct RegisterRequest {
     max_players: Option<Count>,
     /// Address for players; blank or absent: the remote address of this request.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    #[schema(example = "10.0.0.7")]
-    host: Option<Text<255>>,
+    host: Option<Host>,
     /// Port for players, 1 to 65535.
     #[schema(minimum = 1, maximum = 65535, example = 25565)]
     port: i64,
@@ -104,10 +104,8 @@ async fn register(
 ) -> Result<(StatusCode, Json<Registered>), ApiError> {
     let port = u16::try_from(body.port).ok().filter(|port| *port > 0);
     let port = port.ok_or_else(|| ApiError::invalid("In the body, `port`: must be from 1 to 65535."))?;
-    let host = host(body.host)?;
     let public_ip = public_ip(body.public_ip)?;
-    let host_ip = host.as_deref().and_then(|host| host.trim_matches(['[', ']']).parse::<IpAddr>().ok());
-    let addresses = [public_ip, host_ip, Some(caller.remote)].into_iter().flatten();
+    let addresses = [public_ip, body.host.as_ref().and_then(Host::address), Some(caller.remote)].into_iter().flatten();
     let place = sessions::locate(&app, body.region, addresses);
     let software = SoftwareReport::new(
         body.plugin_version,
@@ -124,7 +122,7 @@ async fn register(
         role: body.role.unwrap_or_default(),
         display_name: body.display_name.map(Text::into_string),
         max_players: body.max_players.unwrap_or_default().0,
-        host: host.unwrap_or_else(|| caller.remote.to_string()),
+        host: body.host.map_or_else(|| caller.remote.to_string(), |host| host.plain().to_owned()),
         port,
         region: place.region,
         country: place.country,
@@ -144,16 +142,6 @@ async fn register(
         signing_secret: session.signing_secret,
     };
     Ok((StatusCode::CREATED, Json(answer)))
-}
-
-fn host(sent: Option<Text<255>>) -> Result<Option<String>, ApiError> {
-    let Some(host) = sent.map(|host| host.as_str().trim().to_owned()) else { return Ok(None) };
-    let fits =
-        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b':' | b'%' | b'[' | b']');
-    if !host.bytes().all(fits) {
-        return Err(ApiError::invalid("In the body, `host`: must be a host name or an IP address."));
-    }
-    Ok(Some(host))
 }
 
 fn public_ip(sent: Option<Text<255>>) -> Result<Option<IpAddr>, ApiError> {

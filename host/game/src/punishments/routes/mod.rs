@@ -11,7 +11,7 @@ use crate::punishments::{Actor, Punishment, PunishmentBody};
 use crate::values::{PlayerId, Text};
 
 /// Routes of this component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     create::router().merge(read::router()).merge(revoke::router())
 }
 

@@ -18,7 +18,7 @@ use crate::values::Identifier;
 use crate::worlds::model::{Lease, LeaseState};
 
 /// Routes with a key.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![
         open::open_world: publishing,
         callbacks::release_all_worlds,
@@ -32,7 +32,7 @@ pub fn router() -> Endpoints {
 }
 
 /// Routes with a signed link instead of a key.
-pub fn public_router() -> Endpoints {
+pub(super) fn public_router() -> Endpoints {
     public_endpoints![snapshots::put_world_blob | snapshots::get_world_blob]
 }
 

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::snapshot_base;
 use crate::app::App;
@@ -91,7 +92,7 @@ pub(super) struct OpenAnswer {
     matched_server: Option<LiveServer>,
     /// Id of the slot that is reserved for the owner for 15 seconds; null if none is needed or free.
     #[schema(example = "0b0cbd8c-8d1f-4c1e-a3c5-6a4f1cbf8c5e")]
-    transfer_id: Option<String>,
+    transfer_id: Option<Uuid>,
 }
 
 impl From<Opened> for OpenAnswer {
@@ -109,7 +110,7 @@ impl From<Opened> for OpenAnswer {
                 status: Some(OpenStatus::Ready),
                 world_instance_id: Some(id.to_string()),
                 matched_server: Some(*server),
-                transfer_id: transfer.map(|transfer| transfer.to_string()),
+                transfer_id: transfer,
                 ..none
             },
             Opened::Booting { id } => {

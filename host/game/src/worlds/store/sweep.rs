@@ -29,7 +29,7 @@ pub(in crate::worlds) async fn mark_lost(tx: &mut Tx, now: Millis, limit: i64) -
     )
     .bind(now)
     .bind(limit)
-    .all()
+    .readable()
     .await
 }
 
@@ -47,7 +47,7 @@ pub(in crate::worlds) async fn idle(
     .bind(since)
     .bind(now)
     .bind(limit)
-    .all()
+    .readable()
     .await
 }
 
@@ -60,7 +60,7 @@ pub(in crate::worlds) async fn waiting(db: &Db, now: Millis, limit: i64) -> Resu
     )
     .bind(now)
     .bind(limit)
-    .all()
+    .readable()
     .await
 }
 

@@ -105,7 +105,7 @@ pub(in crate::metering) async fn totals(db: &Db, after: Millis, before: Millis) 
     )
     .bind(after)
     .bind(before)
-    .all()
+    .readable()
     .await
 }
 
@@ -123,7 +123,7 @@ pub(in crate::metering) async fn next(
     limit: i64,
 ) -> Result<Vec<HourRow>, Error> {
     // Crosses networks: reports are the operator's.
-    db.query(NEXT).bind(hour).bind(network).bind(before).bind(limit).all().await
+    db.query(NEXT).bind(hour).bind(network).bind(before).bind(limit).readable().await
 }
 
 /// An hour of the networks with the most requests, among those with `networkMetrics` in their plan.
@@ -135,7 +135,7 @@ pub(in crate::metering) async fn busiest(db: &Db, hour: Millis, most: i64) -> Re
     })
     .bind(hour)
     .bind(most)
-    .all()
+    .readable()
     .await
 }
 

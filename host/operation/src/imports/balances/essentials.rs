@@ -7,58 +7,74 @@
 use std::io::{Read, Seek};
 
 use saphyr_parser::{Event, Parser};
-use zip::ZipArchive;
 
-use super::{item, skipped};
+use super::number;
+use super::{Tally, balance, skipped};
+use crate::imports::archive::Archive;
+use crate::imports::findings::NumberFormat;
+use crate::imports::input::not_utf8;
 use crate::imports::record::{ParseError, Sink};
 use crate::values::PlayerId;
 
-/// Maximum number of files of an archive, and maximum size of a player's file.
-const MOST_FILES: usize = 500_000;
+/// Maximum size of a player's file.
 const LARGEST_FILE: u64 = 1024 * 1024;
 /// Maximum nesting depth of a player's file.
 const DEEPEST: usize = 64;
 
 /// Reads an archive.
 pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) -> Result<(), ParseError> {
-    let wrong = |error: zip::result::ZipError| ParseError::whole(format!("Cannot read the archive: {error}."));
-    let mut archive = ZipArchive::new(source).map_err(wrong)?;
-    if archive.len() > MOST_FILES {
-        return Err(ParseError::whole(format!("The archive has more than {MOST_FILES} files.")));
+    let budget = sink.budget();
+    let mut archive = Archive::open(source, budget, player_of)?;
+    let entries = std::mem::take(&mut archive.entries);
+    if entries.is_empty() {
+        return Err(ParseError::whole(
+            "The archive contains no player files such as `userdata/069a79f4-44e9-4726-a5be-fca90e38aaf5.yml`.",
+        ));
     }
-    let mut has_players = false;
-    for at in 0..archive.len() {
-        let file = archive.by_index(at).map_err(wrong)?;
-        let Some((name, player)) = player_of(&file.name().map_err(wrong)?) else { continue };
-        has_players = true;
-        let mut text = vec![];
-        let size = file.take(LARGEST_FILE + 1).read_to_end(&mut text);
-        let size = size.map_err(|error| ParseError::whole(format!("Cannot unpack `{name}`: {error}.")))?;
-        if size as u64 > LARGEST_FILE {
-            sink(skipped(1, name, "The file is larger than 1 MiB."))?;
-            continue;
-        }
-        let item = match user(&String::from_utf8_lossy(&text)) {
-            Err((line, reason)) => skipped(line, name, format!("Cannot read the file: {reason}.")),
-            Ok(User { npc: true, .. }) => skipped(1, name, "The account belongs to a plugin, not a player."),
-            Ok(User { money: None, .. }) => skipped(1, name, "No `money`: the player has the starting balance."),
-            Ok(User { money: Some((line, money)), .. }) => item(line, name, player, &money),
+    let (mut text, mut tally) = (vec![], Tally::default());
+    for entry in &entries {
+        let (player, name) = (entry.name, format!("{}.yml", entry.name));
+        text.clear();
+        let unpacked = archive.unpack(entry, budget, LARGEST_FILE + 1, &mut text)?;
+        let mut skip = |line: u64, name: String, reason: String| {
+            tally.unreadable(line, &reason);
+            skipped(line, name, reason)
         };
-        sink(item)?;
+        let item = if let Err(reason) = unpacked {
+            skip(1, name, format!("Cannot unpack the file: {reason}."))
+        } else if text.len() as u64 > LARGEST_FILE {
+            skip(1, name, "The file is larger than 1 MiB.".to_owned())
+        } else if let Some(reason) = not_utf8(&text) {
+            skip(1, name, reason)
+        } else {
+            match user(&String::from_utf8_lossy(&text)) {
+                Err((line, reason)) => skip(line, name, format!("Cannot read the file: {reason}.")),
+                Ok(User { npc: true, .. }) => {
+                    tally.read();
+                    skipped(1, name, "The account belongs to a plugin, not a player.")
+                }
+                Ok(User { money: None, .. }) => {
+                    tally.read();
+                    skipped(1, name, "No `money`: the player has the starting balance.")
+                }
+                Ok(User { money: Some((line, money)), .. }) => match number::parse(&money, NumberFormat::Unknown) {
+                    number::Number { amount: Ok((amount, is_cut)), .. } => {
+                        tally.read();
+                        balance(Some(line), name, player, amount, is_cut)
+                    }
+                    number::Number { amount: Err(reason), .. } => skip(line, name, reason),
+                },
+            }
+        };
+        sink.send(item)?;
     }
-    if has_players {
-        return Ok(());
-    }
-    Err(ParseError::whole(
-        "The archive contains no player files such as `userdata/069a79f4-44e9-4726-a5be-fca90e38aaf5.yml`.",
-    ))
+    tally.end()
 }
 
-/// Player of a file, and the file's name for messages.
-fn player_of(path: &str) -> Option<(String, PlayerId)> {
+/// Player of a file of the archive.
+fn player_of(path: &str) -> Option<PlayerId> {
     let name = path.rsplit(['/', '\\']).next()?;
-    let stem = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"))?;
-    Some((name.to_owned(), stem.parse().ok()?))
+    name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"))?.parse().ok()
 }
 
 /// Content of a player's file.

@@ -1,115 +1,160 @@
-//! Table of balances, as exported by plugins beside Vault: comma-, semicolon- or tab-separated values with column
+//! Table of balances, as exported by plugins beside Vault: comma-, semicolon-, tab- or bar-separated values with column
 //! names in the first row. Vault itself stores nothing (`MilkBowl/VaultAPI` is an interface), so the columns are found
 //! by name.
 
-use std::io::BufRead;
-
-use csv::{ReaderBuilder, StringRecord};
-
-use super::{item, skipped};
+use super::number;
+use super::rows::Rows;
+use super::{Tally, balance, skipped};
+use crate::imports::findings::NumberFormat;
+use crate::imports::input::{Input, unreadable};
 use crate::imports::record::{ParseError, Sink};
 use crate::values::PlayerId;
 
-/// Maximum length of a row.
-const LONGEST: usize = 64 * 1024;
-const PLAYER_NAMES: [&str; 6] = ["uuid", "player_uuid", "playeruuid", "id", "player_id", "unique_id"];
-const AMOUNT_NAMES: [&str; 6] = ["balance", "money", "amount", "bal", "value", "coins"];
+const DELIMITERS: [u8; 4] = [b';', b'\t', b'|', b','];
+/// Names of the columns, best first. Those of one rank are equally good, so that two of them are refused.
+const PLAYER_NAMES: [&[&str]; 3] =
+    [&["uuid", "player_uuid", "playeruuid", "unique_id", "uniqueid"], &["player_id", "playerid"], &["id"]];
+const AMOUNT_NAMES: [&[&str]; 3] = [&["balance"], &["money", "amount", "bal", "coins", "points"], &["value"]];
 
-/// Positions of the columns.
+/// Positions of the columns, and the width of all rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Columns {
     player: usize,
     amount: usize,
+    width: usize,
 }
 
-/// Reads a table.
-pub(in crate::imports) fn read(mut source: impl BufRead, sink: &mut Sink<'_>) -> Result<(), ParseError> {
-    let beginning = source.fill_buf().map_err(|error| unreadable(1, &error.to_string()))?;
-    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let delimiter = [b';', b'\t'].into_iter().find(|delimiter| first.contains(delimiter)).unwrap_or(b',');
-    let has_mark = beginning.starts_with(b"\xEF\xBB\xBF");
-    if has_mark {
-        source.consume(3);
+/// Reads a table whose numbers have the format `format`, and tells the one that they show.
+pub(in crate::imports) fn read(
+    mut source: Input<'_>,
+    format: NumberFormat,
+    shown: &mut NumberFormat,
+    sink: &mut Sink<'_>,
+) -> Result<(), ParseError> {
+    let beginning = source.beginning().map_err(|error| unreadable(1, &error))?;
+    let (delimiter, has_declaration) = find_delimiter(beginning);
+    let mut rows = Rows::new(source, delimiter);
+    if has_declaration {
+        rows.next()?;
     }
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(Bounded::new(source));
-    let (mut columns, mut row) = (None, StringRecord::new());
-    loop {
-        let line = reader.position().line();
-        if !reader.read_record(&mut row).map_err(|error| unreadable(line, &error.to_string()))? {
-            break;
-        }
-        let line = row.position().map_or(line, csv::Position::line);
-        let Some(Columns { player, amount }) = &columns else {
-            let found = find_columns(line, &row)?;
-            let has_names = row.get(found.player).is_none_or(|text| parse(text).is_none());
-            columns = Some(found);
-            if !has_names {
-                take(line, &row, columns.as_ref(), sink)?;
-            }
-            continue;
+    let Some((line, first)) = rows.next()? else { return Err(ParseError::at(1, "The file is empty.")) };
+    let (columns, has_names) = find_columns(&first).map_err(|reason| ParseError::at(line, reason))?;
+    let mut table = Table { columns, format, shown, tally: Tally::default() };
+    if !has_names {
+        table.take(line, &first, sink)?;
+    }
+    while let Some((line, row)) = rows.next()? {
+        table.take(line, &row, sink)?;
+    }
+    table.tally.end()
+}
+
+struct Table<'t> {
+    columns: Columns,
+    format: NumberFormat,
+    shown: &'t mut NumberFormat,
+    tally: Tally,
+}
+
+impl Table<'_> {
+    fn take(&mut self, line: u64, row: &[String], sink: &mut Sink<'_>) -> Result<(), ParseError> {
+        let Columns { player, amount, width } = self.columns;
+        let named = row.get(player).map_or("", |text| text.trim());
+        let mut skip = |subject: String, reason: String, tally: &mut Tally| {
+            tally.unreadable(line, &reason);
+            sink.send(skipped(line, subject, reason))
         };
-        if row.len() <= (*player).max(*amount) {
-            return Err(ParseError::at(line, "The row has too few columns."));
+        let subject = || named.chars().take(80).collect::<String>();
+        if row.len() != width {
+            let reason = format!(
+                "The row has {} columns, the table {width}; an amount with a decimal comma must be quoted.",
+                row.len()
+            );
+            return skip(subject(), reason, &mut self.tally);
         }
-        take(line, &row, columns.as_ref(), sink)?;
+        let Some(id) = parse(named) else {
+            return skip(subject(), "There is no player UUID.".to_owned(), &mut self.tally);
+        };
+        let number = number::parse(row.get(amount).map_or("", String::as_str), self.format);
+        self.note_format(line, number.shows)?;
+        let subject = format!("player {id}");
+        match number.amount {
+            Ok((amount, is_cut)) => {
+                self.tally.read();
+                sink.send(balance(Some(line), subject, id, amount, is_cut))
+            }
+            Err(reason) => skip(subject, reason, &mut self.tally),
+        }
     }
-    if columns.is_none() { Err(ParseError::at(1, "The file is empty.")) } else { Ok(()) }
+
+    /// Refuses a file that writes its amounts in two formats.
+    fn note_format(&mut self, line: u64, shows: NumberFormat) -> Result<(), ParseError> {
+        if shows == NumberFormat::Unknown {
+            return Ok(());
+        }
+        if *self.shown == NumberFormat::Unknown {
+            *self.shown = shows;
+        }
+        if *self.shown == shows {
+            return Ok(());
+        }
+        let (here, before) = if shows == NumberFormat::Comma { ("comma", "point") } else { ("point", "comma") };
+        Err(ParseError::at(line, format!("The amount has a decimal {here}, earlier ones have a decimal {before}.")))
+    }
 }
 
-fn take(line: u64, row: &StringRecord, columns: Option<&Columns>, sink: &mut Sink<'_>) -> Result<(), ParseError> {
-    let Some(Columns { player, amount }) = columns else { return Ok(()) };
-    let (player, amount) = (row.get(*player).unwrap_or_default(), row.get(*amount).unwrap_or_default());
-    if let Some(id) = parse(player) {
-        return sink(item(line, format!("player {id}"), id, amount));
+/// Delimiter, and true if the first line declares it as spreadsheets do: `sep=;`.
+fn find_delimiter(beginning: &[u8]) -> (u8, bool) {
+    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    if let Some([delimiter]) = first.strip_prefix(b"sep=") {
+        return (*delimiter, true);
     }
-    let subject = player.chars().take(80).collect::<String>();
-    sink(skipped(line, subject, "There is no player UUID."))
+    let has_columns = |delimiter: &&u8| {
+        let text = String::from_utf8_lossy(first);
+        let cells: Vec<_> = text.split(char::from(**delimiter)).map(|cell| cell.trim_matches('"').to_owned()).collect();
+        cells.len() > 1 && find_columns(&cells).is_ok()
+    };
+    let found = DELIMITERS.iter().find(has_columns).or_else(|| DELIMITERS.iter().find(|it| first.contains(it)));
+    (found.copied().unwrap_or(b','), false)
 }
 
 fn parse(player: &str) -> Option<PlayerId> {
     player.trim().parse().ok()
 }
 
-/// Finds the columns by name, or in a table without names by a UUID at the start of the first row.
-fn find_columns(line: u64, row: &StringRecord) -> Result<Columns, ParseError> {
-    let find = |names: &[&str]| {
-        let name = |text: &str| text.trim().trim_matches('\u{feff}').to_lowercase().replace([' ', '-'], "_");
-        row.iter().position(|text| names.contains(&name(text).as_str()))
-    };
-    if let (Some(player), Some(amount)) = (find(&PLAYER_NAMES), find(&AMOUNT_NAMES)) {
-        return Ok(Columns { player, amount });
+/// Finds the columns by name, and true; or in a table of two columns without names by a UUID in the first one.
+fn find_columns(row: &[String]) -> Result<(Columns, bool), String> {
+    let width = row.len();
+    if row.first().is_some_and(|text| parse(text).is_some()) {
+        return if width == 2 {
+            Ok((Columns { player: 0, amount: 1, width }, false))
+        } else {
+            Err("A table without column names must have two columns, the player's UUID and the balance; name the \
+                 columns in the first row."
+                .to_owned())
+        };
     }
-    if row.len() >= 2 && row.get(0).is_some_and(|text| parse(text).is_some()) {
-        return Ok(Columns { player: 0, amount: row.len() - 1 });
-    }
-    Err(ParseError::at(line, "The first row must contain the column names `uuid` and `balance`."))
-}
-
-fn unreadable(line: u64, reason: &str) -> ParseError {
-    ParseError::at(line.max(1), format!("Cannot read the file: {reason}."))
-}
-
-/// Fails at a line that is too long, because lines are kept in memory.
-struct Bounded<R> {
-    source: R,
-    length: usize,
-}
-
-impl<R> Bounded<R> {
-    fn new(source: R) -> Self {
-        Self { source, length: 0 }
-    }
-}
-
-impl<R: BufRead> std::io::Read for Bounded<R> {
-    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.source.read(to)?;
-        for byte in &to[..read] {
-            self.length = if *byte == b'\n' { 0 } else { self.length + 1 };
-            if self.length > LONGEST {
-                return Err(std::io::Error::other("a row is longer than 64 KiB"));
+    let names: Vec<_> =
+        row.iter().map(|text| text.trim().trim_matches('\u{feff}').to_lowercase().replace([' ', '-'], "_")).collect();
+    let find = |ranks: &[&[&str]]| {
+        for rank in ranks {
+            let found: Vec<_> =
+                names.iter().enumerate().filter(|(_, name)| rank.contains(&name.as_str())).map(|(at, _)| at).collect();
+            match found.as_slice() {
+                [] => {}
+                [at] => return Ok(Some(*at)),
+                [one, other, ..] => {
+                    let (one, other) = (&names[*one], &names[*other]);
+                    return Err(format!(
+                        "Both the columns `{one}` and `{other}` may be meant; leave only one of them."
+                    ));
+                }
             }
         }
-        Ok(read)
+        Ok(None)
+    };
+    match (find(&PLAYER_NAMES)?, find(&AMOUNT_NAMES)?) {
+        (Some(player), Some(amount)) => Ok((Columns { player, amount, width }, true)),
+        _ => Err("The first row must contain the column names `uuid` and `balance`.".to_owned()),
     }
 }

@@ -4,21 +4,86 @@ use proptest::prelude::*;
 
 use super::{read_essentials, read_table};
 use crate::economy::Amount;
-use crate::imports::record::{Item, ParseError, Record};
+use crate::imports::findings::NumberFormat;
+use crate::imports::record::{Item, ParseError, Record, Sink};
+use crate::imports::testing::{budget, read_text};
+
+const STEVE: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 fn table(text: &[u8]) -> Result<Vec<Item>, ParseError> {
-    let mut items = vec![];
-    read_table(text, &mut |item| {
-        items.push(item);
-        Ok(())
-    })?;
-    Ok(items)
+    let mut shown = NumberFormat::Unknown;
+    read_text(|input, sink| read_table(input, NumberFormat::Unknown, &mut shown, sink), text)?;
+    let known = shown;
+    read_text(|input, sink| read_table(input, known, &mut shown, sink), text)
+}
+
+/// Amounts of the rows, and reasons of those that are skipped.
+fn amounts(text: &str) -> Result<Vec<String>, String> {
+    match table(text.as_bytes()) {
+        Ok(items) => Ok(items
+            .into_iter()
+            .map(|item| match item.record {
+                Record::Balance { amount, .. } => amount.to_string(),
+                _ => item.notes[0].reason.clone(),
+            })
+            .collect()),
+        Err(ParseError::Wrong { message, .. }) => Err(message),
+        Err(ParseError::Stopped) => panic!("it stopped"),
+    }
 }
 
 #[test]
 fn a_row_without_end_is_refused() {
-    let text = format!("uuid,balance\n069a79f4-44e9-4726-a5be-fca90e38aaf5,{}", "1".repeat(100_000));
+    let text = format!("uuid,balance\n{STEVE},{}", "1".repeat(100_000));
     assert!(matches!(table(text.as_bytes()), Err(ParseError::Wrong { .. })));
+    let quoted = format!("uuid,balance\n{STEVE},\"{}", "1\n".repeat(100_000));
+    assert!(matches!(table(quoted.as_bytes()), Err(ParseError::Wrong { line: Some(2), .. })));
+}
+
+#[test]
+fn columns_are_found_by_the_rank_of_their_names() {
+    for (header, row, expected) in [
+        ("id,uuid,balance", format!("1,{STEVE},12"), Ok("12")),
+        ("balance,uuid", format!("12,{STEVE}"), Ok("12")),
+        ("uuid,value,balance", format!("{STEVE},999,12"), Ok("12")),
+        ("uuid;value", format!("{STEVE};12"), Ok("12")),
+        ("player_id,uuid,money,value", format!("1,{STEVE},12,3"), Ok("12")),
+        ("sep=;\nuuid;balance", format!("{STEVE};12,5"), Ok("12.5")),
+        ("\"uuid\",\"balance\"", format!("{STEVE},\"1,234.5\""), Ok("1234.5")),
+        ("uuid,balance,balance", format!("{STEVE},1,2"), Err("`balance` and `balance`")),
+        ("uuid,money,coins", format!("{STEVE},1,2"), Err("`money` and `coins`")),
+        ("uuid,player_uuid,balance", format!("{STEVE},{STEVE},2"), Err("`uuid` and `player_uuid`")),
+        ("name,worth", "x,1".to_owned(), Err("`uuid` and `balance`")),
+        (STEVE, STEVE.to_owned(), Err("two columns")),
+    ] {
+        let header = if header == STEVE { format!("{STEVE},Steve,10") } else { header.to_owned() };
+        match (amounts(&format!("{header}\n{row}\n")), expected) {
+            (Ok(found), Ok(amount)) => assert_eq!(found, [amount], "{header}"),
+            (Err(found), Err(part)) => assert!(found.contains(part), "{header}: {found}"),
+            (found, _) => panic!("{header}: {found:?}"),
+        }
+    }
+    assert_eq!(amounts(&format!("{STEVE};1234,56\n")).unwrap(), ["1234.56"]);
+}
+
+#[test]
+fn a_row_of_another_width_is_skipped() {
+    let text = format!("uuid,balance\n{STEVE},1234,56\n{STEVE}\n{STEVE},7\n");
+    let found = amounts(&text).unwrap();
+    assert!(found[0].contains("3 columns") && found[1].contains("1 columns"), "{found:?}");
+    assert_eq!(found[2], "7");
+    let none = amounts(&format!("uuid,balance\n{STEVE},1234,56\n")).unwrap_err();
+    assert!(none.contains("None of its 1 rows"), "{none}");
+}
+
+#[test]
+fn a_file_has_one_decimal_separator() {
+    let rows = |amounts: [&str; 2]| format!("uuid;balance\n{STEVE};{}\n{STEVE};{}\n", amounts[0], amounts[1]);
+    assert_eq!(amounts(&rows(["1.234", "1,5"])).unwrap(), ["1234", "1.5"]);
+    assert_eq!(amounts(&rows(["1,234", "1.5"])).unwrap(), ["1234", "1.5"]);
+    assert_eq!(amounts(&rows(["1.234", "5"])).unwrap(), ["1.234", "5"]);
+    assert!(amounts(&rows(["1,234", "5"])).unwrap()[0].contains("may be 1234 or 1.234"));
+    assert!(amounts(&rows(["1,5", "1.5"])).unwrap_err().contains("decimal"));
 }
 
 #[test]
@@ -65,7 +130,8 @@ proptest! {
     #[test]
     fn no_bytes_make_the_archive_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let bytes = [b"PK\x03\x04", bytes.as_slice()].concat();
-        let _ = read_essentials(std::io::Cursor::new(bytes), &mut |_| Ok(()));
+        let budget = budget();
+        let _ = read_essentials(std::io::Cursor::new(bytes), &mut Sink::new(&budget, &mut |_| Ok(())));
     }
 
     #[test]

@@ -9,80 +9,80 @@ mod node;
 mod shorthand;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::fmt;
-use std::io::BufRead;
 use std::rc::Rc;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::budget::Budget;
 use crate::clock::Millis;
-use crate::imports::json_guard::JsonGuard;
+use crate::imports::findings::Findings;
+use crate::imports::input::Input;
+use crate::imports::json_guard::{JsonGuard, json_error};
 use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::permissions::GroupImport;
 use crate::values::{Identifier, PlayerId};
 use node::{Holder, RawNode};
 
-/// Maximum number of groups whose weights are kept in memory.
-const MOST_GROUPS: usize = 100_000;
+/// Primary group of a user whose export names none (`Exporter.java` leaves it out).
+const DEFAULT_GROUP: &str = "default";
 
 /// Reads an unpacked export at the time `now`.
-pub(super) fn read(source: impl BufRead, now: Millis, sink: &mut Sink<'_>) -> Result<(), ParseError> {
+pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut Sink<'_>) -> Result<(), ParseError> {
     let guard = JsonGuard::new(source);
     let reading = Reading {
         line: guard.line(),
+        budget: sink.budget(),
         sink: RefCell::new(sink),
         stopped: RefCell::new(None),
-        weights: RefCell::default(),
+        known,
         now,
     };
+    let failure = guard.failure();
     let mut deserializer = serde_json::Deserializer::from_reader(guard);
     let read = (&mut deserializer).deserialize_map(ExportVisitor(&reading)).and_then(|()| deserializer.end());
     if let Some(stopped) = reading.stopped.take() {
         return Err(stopped);
     }
-    read.map_err(|error| {
-        let line = u64::try_from(error.line()).unwrap_or(0).max(1);
-        ParseError::at(line, format!("This is not a LuckPerms export: {error}."))
-    })
+    read.map_err(|error| json_error(&error, &failure, "a LuckPerms export"))
 }
 
 /// Receiver of the records, with the state of reading.
 struct Reading<'r, 's> {
     line: Rc<Cell<u64>>,
+    budget: &'r Budget,
     sink: RefCell<&'r mut Sink<'s>>,
     /// Reason for which the sink stopped, if it did.
     stopped: RefCell<Option<ParseError>>,
-    /// Weights of the groups, which come before the users.
-    weights: RefCell<HashMap<String, i64>>,
+    /// Findings of an earlier reading: the weights of the groups.
+    known: &'r Findings,
     now: Millis,
 }
 
 impl Reading<'_, '_> {
     fn take<E: de::Error>(&self, line: u64, record: Record, notes: Vec<Remark>) -> Result<(), E> {
-        let mut sink = self.sink.borrow_mut();
-        (**sink)(Item { line: Some(line), record, notes }).map_err(|error| {
-            let message = format!("{error:?}");
-            self.stopped.replace(Some(error));
-            E::custom(message)
-        })
+        self.sink.borrow_mut().send(Item { line: Some(line), record, notes }).map_err(|error| self.stop(error))
+    }
+
+    fn stop<E: de::Error>(&self, error: ParseError) -> E {
+        let message = format!("{error:?}");
+        self.stopped.replace(Some(error));
+        E::custom(message)
     }
 
     fn group<E: de::Error>(&self, name: &str, line: u64, holder: Holder) -> Result<(), E> {
+        let (display_name, chat_prefix) = (holder.display_name(), holder.prefix());
         let mut notes = holder.notes;
         let Ok(id) = name.parse::<Identifier>() else {
             let subject = format!("group {:?}", node::short(name));
             notes.push(Remark::new(subject, "Invalid group name."));
             return self.take(line, Record::Skipped(Category::Groups), notes);
         };
-        if self.weights.borrow().len() < MOST_GROUPS {
-            self.weights.borrow_mut().insert(name.to_lowercase(), holder.weight.unwrap_or(0));
-        }
         let group = GroupImport {
             id,
-            display_name: holder.display_name,
+            display_name,
             priority: holder.weight.unwrap_or(0),
-            chat_prefix: holder.prefix.map(|(_, prefix)| prefix),
+            chat_prefix,
             nodes: holder.nodes.into_values().collect(),
         };
         self.take(line, Record::Group(group), notes)
@@ -93,17 +93,18 @@ impl Reading<'_, '_> {
             uuid.parse().map_err(|_| E::custom(format_args!("a user's key `{}` is not a UUID", node::short(uuid))))?;
         let Body { holder, primary_group } = user;
         let mut notes = holder.notes;
-        if let Some(primary) =
-            primary_group.filter(|primary| holder.parents.len() > 1 && holder.parents.contains(primary))
-        {
-            let weights = self.weights.borrow();
-            let weight = |group: &str| weights.get(group).copied().unwrap_or(0);
+        let primary = primary_group.unwrap_or_else(|| DEFAULT_GROUP.to_owned());
+        if holder.parents.len() > 1 && holder.parents.contains_key(&primary) {
+            let weight = |group: &str| self.known.weight(group);
             let own = weight(&primary);
-            let mut equals = holder.parents.iter().filter(|group| **group < primary && weight(group) == own);
-            if let Some(other) = equals.next() {
+            // The order of the nodes counts in the hub: limited ones first, then by name.
+            let mut equals = holder.parents.iter().filter(|(group, is_limited)| {
+                **group != primary && weight(group) == own && (**is_limited || **group < primary)
+            });
+            if let Some((other, _)) = equals.next() {
                 let reason = format!(
-                    "Among groups of equal weight LuckPerms checks the primary group first, the hub `{other}`. If they \
-                     conflict, give `{primary}` a higher priority."
+                    "Among groups of equal weight LuckPerms checks the primary group first, the hub perhaps `{other}`. \
+                     If they conflict, give `{primary}` a higher priority."
                 );
                 notes.push(Remark::new(format_args!("user {player}: primary group {primary}"), reason));
             }
@@ -181,7 +182,8 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
             let line = reading.line.get();
             match section {
                 Section::Groups => {
-                    let seed = BodySeed { reading, subject: format!("group {}", node::short(&name)) };
+                    let subject = format!("group {}", node::short(&name));
+                    let seed = BodySeed { reading, subject, is_group: true };
                     let body = map.next_value_seed(seed)?;
                     reading.group(&name.to_lowercase(), line, body.holder)?;
                 }
@@ -190,7 +192,8 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
                     reading.track(&name, line)?;
                 }
                 Section::Users => {
-                    let seed = BodySeed { reading, subject: format!("user {}", node::short(&name)) };
+                    let subject = format!("user {}", node::short(&name));
+                    let seed = BodySeed { reading, subject, is_group: false };
                     let body = map.next_value_seed(seed)?;
                     reading.user(&name, line, body)?;
                 }
@@ -209,6 +212,7 @@ struct Body {
 struct BodySeed<'r, 'a, 's> {
     reading: &'r Reading<'a, 's>,
     subject: String,
+    is_group: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for BodySeed<'_, '_, '_> {
@@ -231,8 +235,8 @@ impl<'de> Visitor<'de> for BodySeed<'_, '_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "nodes" => {
-                    let holder_of = Holder::new(self.subject.clone(), self.reading.now);
-                    holder = Some(map.next_value_seed(NodesSeed(holder_of))?);
+                    let empty = Holder::new(self.subject.clone(), self.is_group, self.reading.now);
+                    holder = Some(map.next_value_seed(NodesSeed(self.reading, empty))?);
                 }
                 "primaryGroup" => primary_group = map.next_value::<Option<String>>()?.map(|name| name.to_lowercase()),
                 _ => {
@@ -241,15 +245,16 @@ impl<'de> Visitor<'de> for BodySeed<'_, '_, '_> {
             }
         }
         let mut holder = holder.ok_or_else(|| de::Error::missing_field("nodes"))?;
-        holder.finish();
+        let finished = holder.finish(self.reading.budget);
+        finished.map_err(|exhausted| self.reading.stop::<A::Error>(ParseError::exhausted(exhausted)))?;
         Ok(Body { holder, primary_group })
     }
 }
 
 /// Nodes of a holder, one by one.
-struct NodesSeed(Holder);
+struct NodesSeed<'r, 'a, 's>(&'r Reading<'a, 's>, Holder);
 
-impl<'de> DeserializeSeed<'de> for NodesSeed {
+impl<'de> DeserializeSeed<'de> for NodesSeed<'_, '_, '_> {
     type Value = Holder;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Holder, D::Error> {
@@ -257,7 +262,7 @@ impl<'de> DeserializeSeed<'de> for NodesSeed {
     }
 }
 
-impl<'de> Visitor<'de> for NodesSeed {
+impl<'de> Visitor<'de> for NodesSeed<'_, '_, '_> {
     type Value = Holder;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -266,9 +271,11 @@ impl<'de> Visitor<'de> for NodesSeed {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut nodes: A) -> Result<Holder, A::Error> {
         while let Some(node) = nodes.next_element::<RawNode>()? {
-            self.0.add(&node);
+            let Self(reading, holder) = &mut self;
+            let added = holder.add(&node, reading.budget);
+            added.map_err(|exhausted| reading.stop::<A::Error>(ParseError::exhausted(exhausted)))?;
         }
-        Ok(self.0)
+        Ok(self.1)
     }
 }
 

@@ -3,16 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::imports::testing::{budget, read_text};
 
 const NOW: Millis = 1_000_000;
 
 fn read_all(text: &[u8]) -> Result<Vec<Item>, ParseError> {
-    let mut items = vec![];
-    read(text, NOW, &mut |item| {
-        items.push(item);
-        Ok(())
-    })?;
-    Ok(items)
+    read_text(|input, sink| read(input, NOW, &Findings::default(), sink), text)
 }
 
 fn group(nodes: &str) -> GroupImport {
@@ -27,10 +23,13 @@ fn group(nodes: &str) -> GroupImport {
 fn a_sink_that_stops_stops_the_reader() {
     let text = "{\"groups\": {\"a\": {\"nodes\": []}, \"b\": {\"nodes\": []}}}";
     let mut count = 0;
-    let stopped = read(text.as_bytes(), NOW, &mut |_| {
+    let budget = budget();
+    let mut receive = |_| {
         count += 1;
         Err(ParseError::Stopped)
-    });
+    };
+    let mut sink = Sink::new(&budget, &mut receive);
+    let stopped = read(Input::text(text.as_bytes(), &budget).unwrap(), NOW, &Findings::default(), &mut sink);
     assert_eq!((stopped, count), (Err(ParseError::Stopped), 1));
 }
 
@@ -61,6 +60,49 @@ fn the_heaviest_weight_counts_and_texts_lose_their_escapes() {
         (50, Some("a.b-c"), Some("The A"))
     );
     assert_eq!(group.nodes.len(), 6);
+}
+
+#[test]
+fn of_prefixes_of_one_priority_the_first_counts_and_temporary_ones_do_not() {
+    let prefix = |key: &str| format!("{{\"key\": \"{key}\", \"value\": true}}");
+    for (one, other) in [("prefix.5.&b", "prefix.5.&a"), ("prefix.5.&a", "prefix.5.&b")] {
+        let nodes = format!("{},{},{}", prefix(one), prefix(other), prefix("prefix.1.low"));
+        assert_eq!(group(&nodes).chat_prefix.as_deref(), Some("&a"), "{one} {other}");
+    }
+    let temporary = r#"{"key": "prefix.9.sale", "value": true, "expiry": 2000}, {"key": "prefix.1.low", "value": true},
+        {"key": "displayname.Sale", "value": true, "expiry": 2000}"#;
+    let group = group(temporary);
+    assert_eq!((group.chat_prefix.as_deref(), group.display_name), (Some("low"), None));
+    assert_eq!(group.nodes.len(), 3, "they stay nodes");
+}
+
+#[test]
+fn a_literal_node_counts_before_shorthand_only_where_it_applies() {
+    let of = |nodes: &str| {
+        let nodes = group(nodes).nodes.into_iter().filter(|node| node.node.as_str() == "t.a");
+        let mut told: Vec<_> = nodes
+            .map(|node| {
+                let context = node.context.as_ref().map_or("", |context| context.as_str());
+                let world = node.world.as_ref().map_or("", |world| world.as_str());
+                format!("{context}/{world}={}", node.value)
+            })
+            .collect();
+        told.sort();
+        told.join(" ")
+    };
+    let literal = |context: &str| format!("{{\"key\": \"t.a\", \"value\": false, \"context\": {context}}}");
+    let shorthand = |context: &str| format!("{{\"key\": \"t.{{a,b}}\", \"value\": true, \"context\": {context}}}");
+    let (end, server) = ("{\"world\": \"end\"}", "{\"server\": \"s\"}");
+    for (of_shorthand, of_literal, expected) in [
+        ("{}", "{}", "/=false"),
+        ("{}", end, "/=true /end=false"),
+        (end, "{}", "/=false"),
+        (server, end, "/end=false server=s/=true server=s/end=false"),
+        ("{\"world\": \"a\"}", "{\"world\": \"b\"}", "/a=true /b=false"),
+    ] {
+        let nodes = format!("{}, {}", shorthand(of_shorthand), literal(of_literal));
+        assert_eq!(of(&nodes), expected, "{nodes}");
+    }
 }
 
 #[test]

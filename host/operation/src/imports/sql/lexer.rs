@@ -1,14 +1,19 @@
 //! Splits a SQL dump into tokens.
 
-use std::io::BufRead;
+use std::io;
 
+use super::dialect::{self, Dialect};
+use super::escapes::{decode_copy, decode_hsqldb, decode_unicode};
+use crate::imports::input::{Input, unreadable};
 use crate::imports::record::ParseError;
+use crate::imports::text::{Charset, hexadecimal};
 
-/// Maximum length of a name, number or text.
-const LONGEST: usize = 1024 * 1024;
-/// Size of the file's beginning used to detect the dialect, and of the part before all rows.
-const BEGINNING: usize = 64 * 1024;
-const HEADER: usize = 1024;
+/// Maximum length of a text, and of the values of a row together.
+pub(super) const LONGEST: usize = 1024 * 1024;
+/// Maximum length of a word, name or number.
+const LONGEST_WORD: usize = 1024;
+/// Beginning of a comment that is looked at: MySQL has statements in comments.
+const COMMENT: usize = 64;
 
 /// SQL token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,28 +33,31 @@ impl Token {
     pub(super) fn is_word(&self, word: &str) -> bool {
         matches!(self, Self::Word(text) if text.eq_ignore_ascii_case(word))
     }
+
+    /// Bytes that it holds.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Word(text) | Self::Name(text) | Self::Number(text) => text.len(),
+            Self::Text(bytes) => bytes.len(),
+            Self::Symbol(_) => 1,
+        }
+    }
 }
 
 /// Splits a dump into tokens. Keeps one token in memory.
-pub(super) struct Lexer<R> {
-    source: R,
+pub(super) struct Lexer<'b> {
+    source: Input<'b>,
     line: u64,
-    /// MySQL's texts have backslash escapes, H2's do not.
-    has_backslashes: bool,
+    dialect: Dialect,
+    charset: Charset,
     keeps_texts: bool,
 }
 
-impl<R: BufRead> Lexer<R> {
-    pub(super) fn new(mut source: R) -> Result<Self, ParseError> {
-        let beginning = source.fill_buf().map_err(|error| unreadable(1, &error))?;
-        let beginning = &beginning[..beginning.len().min(BEGINNING)];
-        let has = |text: &[u8], part: &[u8]| text.windows(part.len()).any(|window| window == part);
-        let header = &beginning[..beginning.len().min(HEADER)];
-        // H2's dump begins with its version or its users. It quotes names like standard SQL, or not at all.
-        let is_h2 = has(header, b"-- H2 ")
-            || has(header, b"CREATE USER IF NOT EXISTS")
-            || (!has(beginning, b"`") && has(beginning, b"PUBLIC"));
-        Ok(Self { source, line: 1, has_backslashes: !is_h2, keeps_texts: true })
+impl<'b> Lexer<'b> {
+    pub(super) fn new(mut source: Input<'b>) -> Result<Self, ParseError> {
+        let beginning = source.beginning().map_err(|error| unreadable(1, &error))?;
+        let dialect = dialect::recognise(beginning);
+        Ok(Self { source, line: 1, dialect, charset: Charset::default(), keeps_texts: true })
     }
 
     /// Current line, from 1.
@@ -57,23 +65,31 @@ impl<R: BufRead> Lexer<R> {
         self.line
     }
 
+    pub(super) fn charset(&self) -> Charset {
+        self.charset
+    }
+
     /// Selects if texts are kept, or read and discarded.
     pub(super) fn keep_texts(&mut self, keep: bool) {
         self.keeps_texts = keep;
     }
 
+    fn failed(&self, error: &io::Error) -> ParseError {
+        unreadable(self.line, error)
+    }
+
     fn peek(&mut self) -> Result<Option<u8>, ParseError> {
-        let line = self.line;
-        Ok(self.source.fill_buf().map_err(|error| unreadable(line, &error))?.first().copied())
+        self.source.peek().map_err(|error| unreadable(self.line, &error))
     }
 
     fn take(&mut self) -> Result<Option<u8>, ParseError> {
-        let byte = self.peek()?;
-        if let Some(byte) = byte {
-            self.source.consume(1);
-            self.line += u64::from(byte == b'\n');
+        match self.source.next_byte() {
+            Ok(byte) => {
+                self.line += u64::from(byte == Some(b'\n'));
+                Ok(byte)
+            }
+            Err(error) => Err(self.failed(&error)),
         }
-        Ok(byte)
     }
 
     fn take_if(&mut self, wanted: u8) -> Result<bool, ParseError> {
@@ -89,13 +105,22 @@ impl<R: BufRead> Lexer<R> {
         loop {
             let Some(byte) = self.take()? else { return Ok(None) };
             match byte {
-                byte if byte.is_ascii_whitespace() || byte == 0xEF || byte == 0xBB || byte == 0xBF => {}
-                b'#' if self.has_backslashes => self.skip_line()?,
+                // HSQLDB writes one statement per line.
+                b'\n' if self.dialect == Dialect::Hsqldb => return Ok(Some(Token::Symbol(b';'))),
+                byte if byte.is_ascii_whitespace() => {}
+                b'#' if self.dialect == Dialect::MySql => self.skip_line()?,
                 b'-' if self.take_if(b'-')? => self.skip_line()?,
                 b'/' if self.take_if(b'*')? => self.skip_comment()?,
-                b'\'' => return Ok(Some(Token::Text(self.text(b'\'')?))),
+                // Commands of psql, such as `\restrict`.
+                b'\\' if self.dialect == Dialect::Postgres => self.skip_line()?,
+                b'$' if self.dialect == Dialect::Postgres => {
+                    if let Some(text) = self.dollar_text()? {
+                        return Ok(Some(text));
+                    }
+                }
+                b'\'' => return Ok(Some(Token::Text(self.text(b'\'', self.dialect == Dialect::MySql)?))),
                 b'`' => return Ok(Some(Token::Name(self.name(b'`')?))),
-                b'"' if self.has_backslashes => return Ok(Some(Token::Text(self.text(b'"')?))),
+                b'"' if self.dialect == Dialect::MySql => return Ok(Some(Token::Text(self.text(b'"', true)?))),
                 b'"' => return Ok(Some(Token::Name(self.name(b'"')?))),
                 b'0'..=b'9' => return self.number(byte).map(Some),
                 byte if is_word(byte) => return self.word(byte).map(Some),
@@ -104,23 +129,74 @@ impl<R: BufRead> Lexer<R> {
         }
     }
 
-    fn skip_line(&mut self) -> Result<(), ParseError> {
+    pub(super) fn skip_line(&mut self) -> Result<(), ParseError> {
         while !matches!(self.take()?, Some(b'\n') | None) {}
         Ok(())
     }
 
+    /// Line of rows or of another delimiter, without its end; none at the file's end. Of one that is not kept only the
+    /// beginning.
+    pub(super) fn raw_line(&mut self, is_kept: bool) -> Result<Option<Vec<u8>>, ParseError> {
+        let mut line = vec![];
+        while let Some(byte) = self.take()? {
+            if byte == b'\n' {
+                return Ok(Some(line));
+            }
+            if is_kept || line.len() < COMMENT {
+                self.push(&mut line, byte)?;
+            }
+        }
+        Ok((!line.is_empty()).then_some(line))
+    }
+
     fn skip_comment(&mut self) -> Result<(), ParseError> {
-        let mut last = 0;
+        let (mut last, mut head) = (0, vec![]);
         while let Some(byte) = self.take()? {
             if last == b'*' && byte == b'/' {
-                return Ok(());
+                return self.note_charset(&head);
+            }
+            if head.len() < COMMENT {
+                head.push(byte);
             }
             last = byte;
         }
         Err(self.error("Unterminated comment."))
     }
 
-    fn error(&self, message: &str) -> ParseError {
+    /// Notes the charset of MySQL's `!40101 SET NAMES utf8mb4`.
+    fn note_charset(&mut self, comment: &[u8]) -> Result<(), ParseError> {
+        let comment = String::from_utf8_lossy(comment);
+        let mut words = comment.trim_end_matches('*').split_ascii_whitespace().skip(1);
+        match (words.next(), words.next(), words.next()) {
+            (Some(set), Some(names), Some(charset))
+                if comment.starts_with('!')
+                    && set.eq_ignore_ascii_case("set")
+                    && names.eq_ignore_ascii_case("names") =>
+            {
+                self.declare_charset(charset)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes the encoding that the dump declares.
+    pub(super) fn declare_charset(&mut self, name: &str) -> Result<(), ParseError> {
+        let name = name.trim_matches(['\'', '"', ';']);
+        let refused = || {
+            self.error(&format!(
+                "The dump's texts are in the encoding `{}`; dump them as UTF-8 (`mysqldump \
+                 --default-character-set=utf8mb4`, `pg_dump --encoding=UTF8`).",
+                name.chars().take(40).collect::<String>()
+            ))
+        };
+        // A variable restores what was set before.
+        if !name.starts_with('@') {
+            self.charset = Charset::parse(name).ok_or_else(refused)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn error(&self, message: &str) -> ParseError {
         ParseError::at(self.line, message)
     }
 
@@ -133,11 +209,17 @@ impl<R: BufRead> Lexer<R> {
     }
 
     /// Text after its opening quote.
-    fn text(&mut self, quote: u8) -> Result<Vec<u8>, ParseError> {
+    fn text(&mut self, quote: u8, has_backslashes: bool) -> Result<Vec<u8>, ParseError> {
         let mut text = vec![];
         while let Some(byte) = self.take()? {
             let byte = match byte {
-                b'\\' if self.has_backslashes => match self.take()? {
+                b'\\' if self.dialect == Dialect::Unknown => {
+                    return Err(self.error(
+                        "Cannot tell which database this dump is from, and a text has a backslash, which they read \
+                         differently; import the dump with its first lines, as the tool wrote it.",
+                    ));
+                }
+                b'\\' if has_backslashes => match self.take()? {
                     Some(b'0') => 0,
                     Some(b'n') => b'\n',
                     Some(b'r') => b'\r',
@@ -149,6 +231,9 @@ impl<R: BufRead> Lexer<R> {
                 },
                 byte if byte == quote => {
                     if !self.take_if(quote)? {
+                        if self.dialect == Dialect::Hsqldb && text.contains(&b'\\') {
+                            return Ok(decode_hsqldb(&String::from_utf8_lossy(&text)).into_bytes());
+                        }
                         return Ok(text);
                     }
                     byte
@@ -162,6 +247,29 @@ impl<R: BufRead> Lexer<R> {
         Err(self.error("Unterminated text."))
     }
 
+    /// PostgreSQL's text between `$tag$`, after the first dollar; none if there is no tag.
+    fn dollar_text(&mut self) -> Result<Option<Token>, ParseError> {
+        let mut tag = vec![b'$'];
+        while let Some(byte) = self.peek()?.filter(|byte| *byte != b'$') {
+            if !is_word(byte) && !byte.is_ascii_digit() || tag.len() > COMMENT {
+                return Ok(None);
+            }
+            tag.push(byte);
+            self.take()?;
+        }
+        self.take()?;
+        tag.push(b'$');
+        let mut text = vec![];
+        while let Some(byte) = self.take()? {
+            self.push(&mut text, byte)?;
+            if text.ends_with(&tag) {
+                text.truncate(text.len() - tag.len());
+                return Ok(Some(Token::Text(text)));
+            }
+        }
+        Err(self.error("Unterminated text."))
+    }
+
     /// Name after its opening quote.
     fn name(&mut self, quote: u8) -> Result<String, ParseError> {
         let mut name = vec![];
@@ -169,118 +277,110 @@ impl<R: BufRead> Lexer<R> {
             if byte == quote && !self.take_if(quote)? {
                 return Ok(String::from_utf8_lossy(&name).into_owned());
             }
-            self.push(&mut name, byte)?;
+            self.push_word(&mut name, byte)?;
         }
         Err(self.error("Unterminated name."))
     }
 
-    fn rest_of_word(&mut self, first: u8) -> Result<Vec<u8>, ParseError> {
+    fn push_word(&self, to: &mut Vec<u8>, byte: u8) -> Result<(), ParseError> {
+        if to.len() >= LONGEST_WORD {
+            return Err(self.error("A name or number is longer than 1 KiB."));
+        }
+        to.push(byte);
+        Ok(())
+    }
+
+    fn rest_of_word(&mut self, first: u8, is_bytes: bool) -> Result<Vec<u8>, ParseError> {
         let mut word = vec![first];
         while let Some(byte) = self.peek()? {
             if !is_word(byte) && !byte.is_ascii_digit() {
                 break;
             }
             self.take()?;
-            self.push(&mut word, byte)?;
+            if !is_bytes || self.keeps_texts {
+                if is_bytes && word.len() > 1 && word[1] == b'x' {
+                    self.push(&mut word, byte)?;
+                } else {
+                    self.push_word(&mut word, byte)?;
+                }
+            }
         }
         Ok(word)
     }
 
     /// Number, or bytes as `0x…`.
     fn number(&mut self, first: u8) -> Result<Token, ParseError> {
-        let mut number = self.rest_of_word(first)?;
+        let mut number = self.rest_of_word(first, true)?;
         if let Some(digits) = number.strip_prefix(b"0x") {
             return self.bytes(digits).map(Token::Text);
         }
         while self.take_if(b'.')? {
             number.push(b'.');
-            number.extend(self.rest_of_word(b'0')?.split_off(1));
+            number.extend(self.rest_of_word(b'0', false)?.split_off(1));
+        }
+        if (number.ends_with(b"e") || number.ends_with(b"E"))
+            && let Some(sign) = self.peek()?.filter(|sign| matches!(sign, b'+' | b'-'))
+        {
+            self.take()?;
+            number.push(sign);
+            number.extend(self.rest_of_word(b'0', false)?.split_off(1));
         }
         Ok(Token::Number(String::from_utf8_lossy(&number).into_owned()))
     }
 
-    /// Word, or text with a prefix: `b'0'`, `x'…'`, `U&'…'`.
+    /// Word, or text with a prefix: `b'0'`, `x'…'`, `E'…'`, `U&'…'`.
     fn word(&mut self, first: u8) -> Result<Token, ParseError> {
-        let word = self.rest_of_word(first)?;
+        let word = self.rest_of_word(first, false)?;
         match word.as_slice() {
             b"b" | b"B" if self.take_if(b'\'')? => {
-                let is_set = self.text(b'\'')?.contains(&b'1');
-                Ok(Token::Number(u8::from(is_set).to_string()))
+                let bits = self.text(b'\'', false)?;
+                let digits = String::from_utf8_lossy(&bits);
+                if !self.keeps_texts {
+                    return Ok(Token::Number(String::new()));
+                }
+                match i64::from_str_radix(&digits, 2) {
+                    Ok(number) => Ok(Token::Number(number.to_string())),
+                    Err(_) => Err(self.error("Invalid bits.")),
+                }
             }
             b"x" | b"X" if self.take_if(b'\'')? => {
-                let digits = self.text(b'\'')?;
+                let digits = self.text(b'\'', false)?;
                 self.bytes(&digits).map(Token::Text)
             }
-            b"n" | b"N" if self.take_if(b'\'')? => Ok(Token::Text(self.text(b'\'')?)),
+            b"n" | b"N" if self.take_if(b'\'')? => Ok(Token::Text(self.text(b'\'', self.dialect == Dialect::MySql)?)),
+            b"e" | b"E" if self.dialect == Dialect::Postgres && self.take_if(b'\'')? => {
+                // Its backslashes are kept until here: only the quote matters for the end of the text.
+                let mut text = vec![];
+                loop {
+                    match self.take()? {
+                        Some(b'\\') => {
+                            self.push(&mut text, b'\\')?;
+                            if let Some(byte) = self.take()? {
+                                self.push(&mut text, byte)?;
+                            }
+                        }
+                        Some(b'\'') if !self.take_if(b'\'')? => return Ok(Token::Text(decode_copy(&text))),
+                        Some(byte) => self.push(&mut text, byte)?,
+                        None => return Err(self.error("Unterminated text.")),
+                    }
+                }
+            }
             b"u" | b"U" if self.take_if(b'&')? => {
                 if !self.take_if(b'\'')? {
                     return Err(self.error("Expected a text after `U&`."));
                 }
-                let text = self.text(b'\'')?;
+                let text = self.text(b'\'', false)?;
                 Ok(Token::Text(decode_unicode(&String::from_utf8_lossy(&text)).into_bytes()))
             }
             word => Ok(Token::Word(String::from_utf8_lossy(word).into_owned())),
         }
     }
 
-    fn bytes(&self, digits: &[u8]) -> Result<Vec<u8>, ParseError> {
-        let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        let pairs = digits.chunks(2).map(|pair| match pair {
-            [high, low] => Some(digit(high)? << 4 | digit(low)?),
-            _ => None,
-        });
-        pairs.collect::<Option<_>>().ok_or_else(|| self.error("Invalid hexadecimal bytes."))
+    pub(super) fn bytes(&self, digits: &[u8]) -> Result<Vec<u8>, ParseError> {
+        hexadecimal(digits).ok_or_else(|| self.error("Invalid hexadecimal bytes."))
     }
 }
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'@') || byte >= 0x80
-}
-
-fn unreadable(line: u64, error: &std::io::Error) -> ParseError {
-    ParseError::at(line, format!("Cannot read the file: {error}."))
-}
-
-/// Code point of the first `digits` characters, and the rest.
-fn code_point(text: &str, digits: usize) -> Option<(char, &str)> {
-    let (code, rest) = text.split_at_checked(digits)?;
-    Some((char::from_u32(u32::from_str_radix(code, 16).ok()?)?, rest))
-}
-
-/// Decodes standard SQL's escapes: `\00e4`, `\+01f600` and `\\`. Invalid ones are kept.
-fn decode_unicode(text: &str) -> String {
-    let mut decoded = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        decoded.push_str(before);
-        let found = match after.strip_prefix('+') {
-            Some(after) => code_point(after, 6),
-            None => after.strip_prefix('\\').map(|after| ('\\', after)).or_else(|| code_point(after, 4)),
-        };
-        let (character, after) = found.unwrap_or(('\\', after));
-        decoded.push(character);
-        rest = after;
-    }
-    decoded + rest
-}
-
-/// Decodes Java's escapes: `\u00e4`, `\n`, `\\` and so on. Invalid ones are kept.
-pub(super) fn decode_java(text: &str) -> String {
-    let mut decoded = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        decoded.push_str(before);
-        let mut characters = after.chars();
-        let (character, after) = match characters.next() {
-            Some('u') => code_point(&after[1..], 4).unwrap_or(('\\', after)),
-            Some('n') => ('\n', characters.as_str()),
-            Some('r') => ('\r', characters.as_str()),
-            Some('t') => ('\t', characters.as_str()),
-            Some(character) => (character, characters.as_str()),
-            None => ('\\', after),
-        };
-        decoded.push(character);
-        rest = after;
-    }
-    decoded + rest
 }

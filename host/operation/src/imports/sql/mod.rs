@@ -1,103 +1,51 @@
-//! Reads table rows from a SQL dump written by `mysqldump`, phpMyAdmin or H2's `SCRIPT`. All other statements are
-//! ignored.
+//! Reads table rows from a SQL dump: of MySQL and MariaDB (`mysqldump`, phpMyAdmin, Adminer), PostgreSQL (`pg_dump`,
+//! with COPY or INSERT), SQLite (`.dump`), H2 (`SCRIPT`) and HSQLDB. All other statements are ignored.
 
+mod dialect;
+mod escapes;
 mod lexer;
+mod value;
 
 use std::collections::HashMap;
-use std::io::BufRead;
 
+use crate::imports::database::row::{Cell, Row};
+use crate::imports::database::spec::{FoundTable, RowSink, Wanted};
+use crate::imports::input::Input;
 use crate::imports::record::ParseError;
-use lexer::{Lexer, Token};
+use lexer::{LONGEST, Lexer, Token};
 
 /// Maximum number of columns of a table.
 const MOST_COLUMNS: usize = 200;
 
-/// Value of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
-    Null,
-    /// Number as written, or `1` and `0` for truth values.
-    Number(String),
-    /// Text or bytes.
-    Text(Vec<u8>),
-}
-
-/// Row of a table.
-#[derive(Debug)]
-pub(super) struct Row<'r> {
-    /// Name of the table in lower case, without its schema.
-    pub(super) table: &'r str,
-    /// Names of the columns in lower case.
-    pub(super) columns: &'r [String],
-    pub(super) cells: &'r [Cell],
-    /// None in a database file.
-    pub(super) line: Option<u64>,
-}
-
-impl Row<'_> {
-    /// Value of a column; null if the table does not have it.
-    pub(super) fn get(&self, column: &str) -> &Cell {
-        let at = self.columns.iter().position(|name| name == column);
-        at.and_then(|at| self.cells.get(at)).unwrap_or(&Cell::Null)
-    }
-
-    /// Text of a column; none if it is null or blank.
-    pub(super) fn text(&self, column: &str) -> Option<String> {
-        let text = match self.get(column) {
-            Cell::Null => return None,
-            Cell::Number(number) => number.clone(),
-            Cell::Text(bytes) => String::from_utf8_lossy(bytes).trim().to_owned(),
-        };
-        Some(text).filter(|text| !text.is_empty())
-    }
-
-    /// Integer in a column.
-    pub(super) fn integer(&self, column: &str) -> Option<i64> {
-        self.text(column)?.parse().ok()
-    }
-
-    /// Truth value in a column: a number, a bit, or a text of one.
-    pub(super) fn flag(&self, column: &str) -> bool {
-        match self.get(column) {
-            Cell::Null => false,
-            Cell::Number(number) => number != "0",
-            Cell::Text(bytes) => match bytes.as_slice() {
-                b"0" | b"false" | b"FALSE" => false,
-                bytes => bytes.iter().any(|byte| *byte != 0),
-            },
-        }
-    }
-}
-
-/// Receives the rows one by one.
-pub(super) type RowSink<'a> = dyn FnMut(&Row<'_>) -> Result<(), ParseError> + 'a;
-
-/// Reads the rows of the tables `wanted` (names in lower case). Returns the ones that the dump creates or fills.
+/// Reads the rows of the wanted tables. Returns those that the dump creates or fills.
 pub(super) fn read_dump(
-    source: impl BufRead,
-    wanted: &dyn Fn(&str) -> bool,
+    source: Input<'_>,
+    wanted: &Wanted<'_>,
     sink: &mut RowSink<'_>,
-) -> Result<Vec<String>, ParseError> {
-    let mut dump = Dump { lexer: Lexer::new(source)?, wanted, columns: HashMap::new() };
+) -> Result<HashMap<String, FoundTable>, ParseError> {
+    let mut dump = Dump { lexer: Lexer::new(source)?, wanted, tables: HashMap::new() };
     while let Some(token) = dump.lexer.next()? {
         match &token {
             Token::Symbol(b';') => {}
             token if token.is_word("create") => dump.create()?,
             token if token.is_word("insert") || token.is_word("replace") => dump.insert(sink)?,
+            token if token.is_word("copy") => dump.copy(sink)?,
+            token if token.is_word("set") => dump.set()?,
+            token if token.is_word("delimiter") => dump.skip_delimited()?,
             _ => dump.skip_statement()?,
         }
     }
-    Ok(dump.columns.into_keys().collect())
+    Ok(dump.tables)
 }
 
-struct Dump<'d, R> {
-    lexer: Lexer<R>,
-    wanted: &'d dyn Fn(&str) -> bool,
-    /// Columns of the wanted tables found so far.
-    columns: HashMap<String, Vec<String>>,
+struct Dump<'d> {
+    lexer: Lexer<'d>,
+    wanted: &'d Wanted<'d>,
+    /// Wanted tables found so far.
+    tables: HashMap<String, FoundTable>,
 }
 
-impl<R: BufRead> Dump<'_, R> {
+impl Dump<'_> {
     fn token(&mut self) -> Result<Token, ParseError> {
         let line = self.lexer.line();
         let ended = || ParseError::at(line, "The file ends in the middle of a statement.");
@@ -105,7 +53,7 @@ impl<R: BufRead> Dump<'_, R> {
     }
 
     fn error<T>(&self, message: &str) -> Result<T, ParseError> {
-        Err(ParseError::at(self.lexer.line(), message))
+        Err(self.lexer.error(message))
     }
 
     /// Skips the rest of the statement. The last one needs no end.
@@ -120,6 +68,43 @@ impl<R: BufRead> Dump<'_, R> {
         Ok(())
     }
 
+    /// Skips what stands between MySQL's `DELIMITER ;;` and `DELIMITER ;`: routines, whose statements are not the
+    /// dump's.
+    fn skip_delimited(&mut self) -> Result<(), ParseError> {
+        let is_semicolon = |line: &[u8]| line.trim_ascii() == b";";
+        if self.lexer.raw_line(false)?.is_none_or(|line| is_semicolon(&line)) {
+            return Ok(());
+        }
+        while let Some(line) = self.lexer.raw_line(false)? {
+            let line = line.trim_ascii();
+            let (word, rest) = line.split_at_checked("delimiter".len()).unwrap_or_default();
+            if word.eq_ignore_ascii_case(b"delimiter") && is_semicolon(rest) {
+                return Ok(());
+            }
+        }
+        self.error("The file ends before its `DELIMITER ;`.")
+    }
+
+    /// Reads after `SET`: the encoding of the texts.
+    fn set(&mut self) -> Result<(), ParseError> {
+        let name = match self.token()? {
+            token if token.is_word("names") => self.token()?,
+            token if token.is_word("client_encoding") => match self.token()? {
+                Token::Symbol(b'=') => self.token()?,
+                token => token,
+            },
+            Token::Symbol(b';') => return Ok(()),
+            _ => return self.skip_statement(),
+        };
+        match &name {
+            Token::Word(charset) | Token::Name(charset) => self.lexer.declare_charset(charset)?,
+            Token::Text(charset) => self.lexer.declare_charset(&String::from_utf8_lossy(charset))?,
+            Token::Symbol(b';') => return Ok(()),
+            _ => {}
+        }
+        self.skip_statement()
+    }
+
     /// Reads after `CREATE`.
     fn create(&mut self) -> Result<(), ParseError> {
         loop {
@@ -131,11 +116,16 @@ impl<R: BufRead> Dump<'_, R> {
             }
         }
         let (name, next) = self.table_name()?;
-        if next != Token::Symbol(b'(') || !(self.wanted)(&name) {
+        if next != Token::Symbol(b'(') || !self.wanted.has(&name) {
             return if next == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() };
         }
+        if self.tables.contains_key(&name) {
+            return self.error(&format!(
+                "The dump has the table `{name}` twice, as one of several databases does; dump a single database."
+            ));
+        }
         let columns = self.column_definitions()?;
-        self.columns.insert(name, columns);
+        self.tables.insert(name, FoundTable::new(columns));
         self.skip_statement()
     }
 
@@ -151,9 +141,15 @@ impl<R: BufRead> Dump<'_, R> {
             }
             token = self.token()?;
         }
+        if token.is_word("only") {
+            token = self.token()?;
+        }
         loop {
-            let (Token::Word(name) | Token::Name(name)) = token else {
-                return self.error("Missing table name.");
+            let name = match token {
+                Token::Word(name) | Token::Name(name) => name,
+                // MySQL's texts, which are names with ANSI_QUOTES, and in SQLite.
+                Token::Text(name) => String::from_utf8_lossy(&name).into_owned(),
+                _ => return self.error("Missing table name."),
             };
             let next = self.token()?;
             if next != Token::Symbol(b'.') {
@@ -194,6 +190,38 @@ impl<R: BufRead> Dump<'_, R> {
         }
     }
 
+    /// Columns of rows: those that the statement names, or else all of the table.
+    fn columns(&mut self, table: &str, next: &mut Token) -> Result<Vec<String>, ParseError> {
+        if *next != Token::Symbol(b'(') {
+            return match self.tables.get(table) {
+                Some(found) if !found.columns.is_empty() => Ok(found.columns.clone()),
+                _ => self.error("The rows of a table precede its CREATE TABLE."),
+            };
+        }
+        let columns = self.names()?;
+        *next = self.token()?;
+        self.tables.entry(table.to_owned()).or_insert_with(|| FoundTable::new(columns.clone()));
+        Ok(columns)
+    }
+
+    fn row(
+        &mut self,
+        (table, columns, line): (&str, &[String], u64),
+        cells: &[Cell],
+        sink: &mut RowSink<'_>,
+    ) -> Result<(), ParseError> {
+        if cells.len() != columns.len() {
+            let message = format!("A row of `{table}` has {} values for {} columns.", cells.len(), columns.len());
+            return Err(ParseError::at(self.lexer.line(), message));
+        }
+        let row = Row::new(table, columns, cells, Some(line), self.lexer.charset());
+        let taken = sink(&row)?;
+        if let Some(found) = self.tables.get_mut(table) {
+            found.count(taken);
+        }
+        Ok(())
+    }
+
     /// Reads after `INSERT`.
     fn insert(&mut self, sink: &mut RowSink<'_>) -> Result<(), ParseError> {
         loop {
@@ -204,20 +232,10 @@ impl<R: BufRead> Dump<'_, R> {
             }
         }
         let (table, mut next) = self.table_name()?;
-        if !(self.wanted)(&table) {
+        if !self.wanted.has(&table) {
             return if next == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() };
         }
-        let columns = if next == Token::Symbol(b'(') {
-            let columns = self.names()?;
-            next = self.token()?;
-            self.columns.entry(table.clone()).or_insert_with(|| columns.clone());
-            columns
-        } else {
-            match self.columns.get(&table) {
-                Some(columns) => columns.clone(),
-                None => return self.error("The rows of a table precede its CREATE TABLE."),
-            }
-        };
+        let columns = self.columns(&table, &mut next)?;
         // H2 writes OVERRIDING SYSTEM VALUE.
         while !next.is_word("values") {
             if !matches!(next, Token::Word(_)) {
@@ -225,17 +243,15 @@ impl<R: BufRead> Dump<'_, R> {
             }
             next = self.token()?;
         }
+        let mut cells = vec![];
         loop {
             if self.token()? != Token::Symbol(b'(') {
                 return self.error("Expected a parenthesis before a row.");
             }
             let line = self.lexer.line();
-            let cells = self.cells()?;
-            if cells.len() != columns.len() {
-                let message = format!("A row of `{table}` has {} values for {} columns.", cells.len(), columns.len());
-                return Err(ParseError::at(self.lexer.line(), message));
-            }
-            sink(&Row { table: &table, columns: &columns, cells: &cells, line: Some(line) })?;
+            cells.clear();
+            self.cells(&mut cells)?;
+            self.row((&table, &columns, line), &cells, sink)?;
             match self.lexer.next()? {
                 Some(Token::Symbol(b',')) => {}
                 Some(Token::Symbol(b';')) | None => return Ok(()),
@@ -263,52 +279,77 @@ impl<R: BufRead> Dump<'_, R> {
     }
 
     /// Values of a row, after its opening parenthesis.
-    fn cells(&mut self) -> Result<Vec<Cell>, ParseError> {
-        let mut cells = vec![];
+    fn cells(&mut self, cells: &mut Vec<Cell>) -> Result<(), ParseError> {
+        let (mut tokens, mut depth, mut size) = (vec![], 0_usize, 0);
         loop {
             let token = self.token()?;
-            cells.push(self.cell(token)?);
-            match self.token()? {
-                Token::Symbol(b',') => {}
-                Token::Symbol(b')') => return Ok(cells),
-                _ => return self.error("Expected a comma or closing parenthesis after a value."),
+            let is_last = token == Token::Symbol(b')') && depth == 0;
+            if is_last || token == Token::Symbol(b',') && depth == 0 {
+                if tokens.is_empty() {
+                    return self.error("A value is missing.");
+                }
+                cells.push(value::evaluate(&tokens));
+                tokens.clear();
+                if is_last {
+                    return Ok(());
+                }
+                if cells.len() > MOST_COLUMNS {
+                    return self.error("The row has too many values.");
+                }
+                continue;
             }
-            if cells.len() > MOST_COLUMNS {
-                return self.error("The row has too many values.");
+            match token {
+                Token::Symbol(b'(') => depth += 1,
+                Token::Symbol(b')') => depth -= 1,
+                Token::Symbol(b';') => return self.error("Unterminated row."),
+                _ => {}
             }
+            size += token.len();
+            if size > LONGEST || tokens.len() >= value::MOST_TOKENS {
+                return self.error("A row is longer than 1 MiB, or has a value of too many parts.");
+            }
+            tokens.push(token);
         }
     }
 
-    fn cell(&mut self, token: Token) -> Result<Cell, ParseError> {
-        Ok(match token {
-            Token::Text(bytes) => Cell::Text(bytes),
-            Token::Number(number) => Cell::Number(number),
-            Token::Symbol(sign @ (b'-' | b'+')) => match self.token()? {
-                Token::Number(number) if sign == b'-' => Cell::Number(format!("-{number}")),
-                Token::Number(number) => Cell::Number(number),
-                _ => return self.error("Expected a number after a sign."),
-            },
-            token if token.is_word("null") => Cell::Null,
-            token if token.is_word("true") => Cell::Number("1".to_owned()),
-            token if token.is_word("false") => Cell::Number("0".to_owned()),
-            token if token.is_word("stringdecode") => self.string_decode()?,
-            // TIMESTAMP '…', _binary '…'.
-            Token::Word(_) => match self.token()? {
-                Token::Text(bytes) => Cell::Text(bytes),
-                _ => return self.error("Unsupported value."),
-            },
-            _ => return self.error("Unsupported value."),
-        })
-    }
-
-    /// H2's function for texts with non-ASCII characters: `('…')` with Java's escapes.
-    fn string_decode(&mut self) -> Result<Cell, ParseError> {
-        let (open, text, close) = (self.token()?, self.token()?, self.token()?);
-        match (open, text, close) {
-            (Token::Symbol(b'('), Token::Text(bytes), Token::Symbol(b')')) => {
-                Ok(Cell::Text(lexer::decode_java(&String::from_utf8_lossy(&bytes)).into_bytes()))
+    /// Reads after `COPY`: PostgreSQL's rows, one per line.
+    fn copy(&mut self, sink: &mut RowSink<'_>) -> Result<(), ParseError> {
+        let (table, mut next) = self.table_name()?;
+        let is_wanted = self.wanted.has(&table);
+        let columns = if is_wanted {
+            self.columns(&table, &mut next)?
+        } else {
+            if next == Token::Symbol(b'(') {
+                self.names()?;
+                next = self.token()?;
             }
-            _ => self.error("STRINGDECODE requires one text."),
+            vec![]
+        };
+        if !next.is_word("from") || !self.token()?.is_word("stdin") || self.token()? != Token::Symbol(b';') {
+            return self.error("Only COPY … FROM stdin in pg_dump's own format is supported.");
+        }
+        self.lexer.skip_line()?;
+        loop {
+            let line = self.lexer.line();
+            let Some(text) = self.lexer.raw_line(is_wanted)? else {
+                return self.error("The file ends in the rows of a COPY.");
+            };
+            let text = text.strip_suffix(b"\r").unwrap_or(&text);
+            if text == b"\\." {
+                return Ok(());
+            }
+            if !is_wanted {
+                continue;
+            }
+            let cells: Vec<_> = text
+                .split(|byte| *byte == b'\t')
+                .take(MOST_COLUMNS + 1)
+                .map(|cell| match cell {
+                    b"\\N" => Cell::Null,
+                    cell => Cell::Text(escapes::decode_copy(cell)),
+                })
+                .collect();
+            self.row((&table, &columns, line), &cells, sink)?;
         }
     }
 }

@@ -3,17 +3,33 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::imports::database::spec::{TableSpec, Taken};
+use crate::imports::record::Category;
+use crate::imports::testing::budget;
 
 type Read = Vec<(String, u64, Vec<(String, Cell)>)>;
 
+const fn table(name: &'static str) -> TableSpec {
+    TableSpec { name, required: &[], optional: &[], category: Category::Punishments }
+}
+
+const TABLES: [TableSpec; 2] = [table("bans"), table("history")];
+
 fn read(dump: &[u8]) -> Result<Read, ParseError> {
     let mut rows = vec![];
-    read_dump(dump, &|table| table.starts_with("litebans_"), &mut |row| {
-        let cells = row.columns.iter().cloned().zip(row.cells.iter().cloned()).collect();
-        rows.push((row.table.to_owned(), row.line.unwrap(), cells));
-        Ok(())
+    let budget = budget();
+    let wanted = Wanted { tool: "LiteBans", prefix: "litebans_", tables: &TABLES };
+    read_dump(Input::text(dump, &budget)?, &wanted, &mut |row| {
+        rows.push((row.table.to_owned(), row.line.unwrap(), row.cells_for_tests()));
+        Ok(Taken::Read)
     })?;
     Ok(rows)
+}
+
+/// Cells of the second column.
+fn seconds(dump: &str) -> Vec<Cell> {
+    let rows = read(dump.as_bytes()).unwrap_or_else(|error| panic!("{error:?}: {dump}"));
+    rows.into_iter().map(|(.., cells)| cells[1].1.clone()).collect()
 }
 
 fn text(text: &str) -> Cell {
@@ -82,9 +98,11 @@ fn bits_and_bytes_are_read_as_every_option_writes_them() {
                 "CREATE TABLE `litebans_bans` (`id` int, `b` bit(1));\nINSERT INTO `litebans_bans` VALUES (1,{bit});"
             );
             let mut flags = vec![];
-            read_dump(dump.as_bytes(), &|_| true, &mut |row| {
-                flags.push(row.flag("b"));
-                Ok(())
+            let budget = budget();
+            let wanted = Wanted { tool: "LiteBans", prefix: "litebans_", tables: &TABLES };
+            read_dump(Input::text(dump.as_bytes(), &budget).unwrap(), &wanted, &mut |row| {
+                flags.push(row.flag("b").unwrap());
+                Ok(Taken::Read)
             })
             .unwrap();
             assert_eq!(flags, [expected], "{bit}");
@@ -116,7 +134,12 @@ fn a_wrong_dump_is_refused_with_its_line() {
         ("CREATE TABLE `litebans_bans` (`id` int);\nINSERT INTO `litebans_bans` VALUES (1,2);", 2),
         ("/**/INSERT INTO `litebans_bans` VALUES (1);", 1),
         ("/**/INSERT INTO `litebans_bans` (id) VALUES (1),\n('x", 2),
-        ("/**/INSERT INTO `litebans_bans` (id) VALUES (1),\n(x);", 2),
+        ("/**/INSERT INTO `litebans_bans` (id) VALUES (1),\n();", 2),
+        ("/**/INSERT INTO litebans_bans (id) VALUES\n('a\\b');", 2),
+        ("/**/INSERT INTO `litebans_bans` (id) VALUES (1);CREATE TABLE `litebans_bans` (id int);", 1),
+        ("/*!40101 SET NAMES gbk */;\nINSERT INTO `litebans_bans` (id) VALUES (1);", 1),
+        ("COPY public.litebans_bans (id) FROM stdin;\n1\n", 3),
+        ("COPY public.litebans_bans (id) FROM stdin WITH (FORMAT csv);\n1\n\\.\n", 1),
         ("/**/INSERT INTO `litebans_bans` (id) SELECT 1;", 1),
         ("/**/INSERT INTO `litebans_bans` (id) VALUES\n(0x1);", 2),
         ("\n\n/* no end", 3),
@@ -127,6 +150,63 @@ fn a_wrong_dump_is_refused_with_its_line() {
             other => panic!("{dump}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn each_dialect_reads_its_own_texts() {
+    let rows =
+        |header: &str, value: &str| format!("{header}\nINSERT INTO litebans_bans (id, reason) VALUES (1, {value});\n");
+    for (header, value, expected) in [
+        ("-- MySQL dump 10.13", r"'C:\\temp \'x\''", text(r"C:\temp 'x'")),
+        ("-- MySQL dump 10.13", "\"it's\"", text("it's")),
+        ("-- PostgreSQL database dump", r"'C:\temp ''x'''", text(r"C:\temp 'x'")),
+        ("-- PostgreSQL database dump", r"E'C:\\temp\t\'x\''", text("C:\\temp\t'x'")),
+        ("-- PostgreSQL database dump", "'x'::character varying(36)", text("x")),
+        ("-- PostgreSQL database dump", "$tag$it's $x$$tag$", text("it's $x$")),
+        ("PRAGMA foreign_keys=OFF;", r"'C:\temp \o/'", text(r"C:\temp \o/")),
+        ("PRAGMA foreign_keys=OFF;", r"replace(replace('a\n\rb','\r',char(13)),'\n',char(10))", text("a\n\rb")),
+        ("PRAGMA foreign_keys=OFF;", r"unistr('a\u000ab\\')", text("a\nb\\")),
+        ("-- H2 2.2.224;", r"'C:\temp'", text(r"C:\temp")),
+        ("-- H2 2.2.224;", r"STRINGDECODE('\u00a7\n')", text("§\n")),
+        ("-- Adminer 4.8.1 MySQL 8.0.36 dump", "CONV('1', 2, 10) + 0", number("1")),
+        ("-- Adminer 5.0.0 MySQL 8.0.36 dump", "CONV(b'1', 2, 10) + 0", number("1")),
+        ("-- Adminer 4.8.1 PostgreSQL 15 dump", r"'C:\temp'", text(r"C:\temp")),
+        ("-- Adminer 4.8.1 SQLite 3 dump", r"'C:\temp'", text(r"C:\temp")),
+        ("-- MySQL dump", "CURRENT_TIMESTAMP", Cell::Unreadable("CURRENT_TIMESTAMP".to_owned())),
+        ("-- MySQL dump", "now()", Cell::Unreadable("now()".to_owned())),
+        ("-- MySQL dump", "1 + 1", Cell::Unreadable("1+1".to_owned())),
+        ("-- MySQL dump", "(SELECT 1, 2)", Cell::Unreadable("(SELECT1,2)".to_owned())),
+        ("-- MySQL dump", "CAST('x' AS CHAR(3))", text("x")),
+        ("-- MySQL dump", "-1.5e+10", number("-1.5e+10")),
+    ] {
+        assert_eq!(seconds(&rows(header, value)), [expected], "{header} {value}");
+    }
+}
+
+#[test]
+fn rows_of_copy_are_read() {
+    let dump = "-- PostgreSQL database dump\n\\restrict abc\nCOPY public.other (a) FROM stdin;\n\
+        INSERT INTO litebans_bans (id, reason) VALUES (9, 'x');\n\\.\n\
+        CREATE FUNCTION f() AS $$ BEGIN INSERT INTO litebans_bans VALUES (8, 'x'); END $$;\n\
+        COPY public.litebans_bans (id, \"reason\") FROM stdin;\n1\ta\\tb\\\\c\n2\t\\N\n3\t\\303\\244\\x21\n\\.\n";
+    assert_eq!(seconds(dump), [text("a\tb\\c"), Cell::Null, text("ä!")]);
+}
+
+#[test]
+fn statements_of_routines_are_not_the_dumps() {
+    let dump = "-- MySQL dump\nCREATE TABLE `litebans_bans` (id int, reason text);\nDELIMITER ;;\n\
+        CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW BEGIN\nINSERT INTO litebans_bans VALUES (9, 'x');\nEND ;;\n\
+        DELIMITER ;\nINSERT INTO litebans_bans VALUES (1, 'y');\n";
+    assert_eq!(seconds(dump), [text("y")]);
+}
+
+#[test]
+fn scripts_of_hsqldb_have_one_statement_per_line() {
+    let dump = "SET DATABASE UNIQUE NAME HSQLDB8C2\nCREATE SCHEMA PUBLIC AUTHORIZATION DBA\n\
+        CREATE MEMORY TABLE PUBLIC.LITEBANS_BANS(ID INTEGER NOT NULL PRIMARY KEY,REASON VARCHAR(16))\n\
+        SET SCHEMA PUBLIC\nINSERT INTO LITEBANS_BANS VALUES(1,'it''s \\u00a7')\n\
+        INSERT INTO LITEBANS_BANS VALUES(2,NULL)\n";
+    assert_eq!(seconds(dump), [text("it's §"), Cell::Null]);
 }
 
 proptest! {

@@ -9,12 +9,12 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::auth::{NetworkManage, Role, Unbound};
 use crate::clock::Millis;
+use crate::component::Left;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks::LeftBehind;
-use crate::networks::left::Left;
 use crate::people::model::LinkRow;
 use crate::people::service::{self, Member};
 

@@ -9,7 +9,7 @@ mod sign_in;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 
 /// Routes of owners and of the operator.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![
         manage::list,
         manage::invite: transactional,
@@ -31,7 +31,7 @@ pub fn router() -> Endpoints {
 }
 
 /// Routes that need no key, or a session of any network: each checks that by itself.
-pub fn public() -> Endpoints {
+pub(super) fn public() -> Endpoints {
     public_endpoints![
         sign_in::sign_in,
         sign_in::accept,

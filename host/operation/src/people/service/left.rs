@@ -6,7 +6,7 @@ use hub_db::{Error, Tx};
 
 use crate::audit::{self, Action, Change};
 use crate::auth::Scope;
-use crate::networks::left::{Creations, Left, LeftKind, Search};
+use crate::component::{Creations, Left, LeftKind, Search};
 use crate::people::service::invitations::shown;
 use crate::people::store;
 

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role};
-use crate::networks::left::{self, AllCreations, Left};
+use crate::component::Left;
+use crate::networks::left;
 pub(crate) use crate::people::model::MemberRow as Member;
 use crate::people::model::PersonRow;
 use crate::people::service::PeopleError;
@@ -63,9 +64,9 @@ pub(crate) async fn change_role(
             let after = Member { role: role.as_str().to_owned(), created_by, ..before.clone() };
             let change = Change::new(Action::MemberChanged, person).before(shown(&before)).after(shown(&after));
             audit::record(&mut tx, caller.network, &origin, change).await?;
-            let creations = app.state::<AllCreations>();
+            let components = app.components();
             let kept = (person, Some(role.scopes()));
-            let left = left::find(creations, &mut tx, &origin, caller.network, kept, revoke).await?;
+            let left = left::find(components, &mut tx, &origin, caller.network, kept, revoke).await?;
             Ok::<_, PeopleError>((after, left))
         })
         .await?;
@@ -90,8 +91,8 @@ pub(crate) async fn remove(
             store::delete_member(&mut tx, network, person).await?;
             let change = Change::new(Action::MemberRemoved, person).before(shown(&before));
             audit::record(&mut tx, network, origin, change).await?;
-            let creations = app.state::<AllCreations>();
-            Ok::<_, PeopleError>(left::find(creations, &mut tx, origin, network, (person, None), revoke).await?)
+            let components = app.components();
+            Ok::<_, PeopleError>(left::find(components, &mut tx, origin, network, (person, None), revoke).await?)
         })
         .await?;
     app.state::<KeyCache>().clear();
@@ -121,8 +122,8 @@ pub(crate) async fn delete_person(
                 let change = Change::new(Action::MemberRemoved, person);
                 let change = change.before(json!({"email": email, "role": role}));
                 audit::record(&mut tx, network, origin, change).await?;
-                let creations = app.state::<AllCreations>();
-                all.extend(left::find(creations, &mut tx, origin, network, (person, None), revoke).await?);
+                let components = app.components();
+                all.extend(left::find(components, &mut tx, origin, network, (person, None), revoke).await?);
             }
             let change = Change::new(Action::PersonDeleted, person);
             let change = change.before(json!({"email": email, "operator": is_operator}));

@@ -6,7 +6,7 @@ mod webhooks;
 use crate::endpoints::{Endpoints, endpoints};
 
 /// Routes of this component.
-pub fn router() -> Endpoints {
+pub(super) fn router() -> Endpoints {
     endpoints![
         webhooks::list: any_node,
         webhooks::create: transactional secret,

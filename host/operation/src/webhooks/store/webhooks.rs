@@ -272,7 +272,7 @@ const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
 
 /// Networks with due deliveries. Crosses networks: each is then served separately.
 pub(in crate::webhooks) async fn due_networks(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
-    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(now).all().await?;
+    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(now).readable().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 

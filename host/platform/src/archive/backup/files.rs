@@ -6,23 +6,27 @@ use anyhow::Context as _;
 use hub_db::{Cell, Table, WholeTable};
 
 use crate::archive::files::{ModuleHashes, ModuleVersion, NamedFile, version};
-use crate::archive::tables::{Row, TABLES};
+use crate::archive::row::Row;
+use crate::component::Tables;
 use crate::values::NetworkId;
 
 /// Finds files in rows, which arrive in the order of the backup.
-#[derive(Default)]
-pub(super) struct FileFinder {
+pub(super) struct FileFinder<'a> {
+    tables: &'a Tables,
     modules: HashMap<(NetworkId, ModuleVersion), ModuleHashes>,
 }
 
-impl FileFinder {
+impl<'a> FileFinder<'a> {
+    pub(super) fn new(tables: &'a Tables) -> Self {
+        Self { tables, modules: HashMap::new() }
+    }
+
     /// The files that a row names.
     pub(super) fn find(&mut self, table: &WholeTable, row: &mut Row) -> anyhow::Result<Vec<NamedFile>> {
         if !matches!(table.name, "modules" | "module_code" | "artifacts" | "provisioning_bundles" | "world_blobs") {
             return Ok(vec![]);
         }
-        let of_network: &Table =
-            TABLES.iter().find(|it| it.name == table.name).context("a table of files is not a network's")?;
+        let of_network: &Table = self.tables.find(table.name).context("a table of files is not a network's")?;
         let Some(Cell::Uuid(network)) = row.first() else { anyhow::bail!("a row of {} has no network", table.name) };
         let network = NetworkId(*network);
         let mut cells: Row = row.split_off(1);

@@ -4,7 +4,7 @@ use hub_db::{Snapshot, WholeTable};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::format::{Part, PartHasher, Summary, write_row};
-use crate::archive::tables::Row;
+use crate::archive::row::Row;
 use crate::clock::Millis;
 
 /// The only format that this hub writes and reads.

@@ -9,17 +9,17 @@ use hub_db::WholeTable;
 
 use crate::archive::backup::files::FileFinder;
 use crate::archive::backup::format::{FORMAT, Manifest};
-use crate::archive::backup::tables::tables;
 use crate::archive::files::NamedFile;
 use crate::archive::format::{MANIFEST, PartHasher, SUMMARY, Summary, chunk_name, read_row};
 use crate::archive::hashing::HashingReader;
 use crate::archive::reader::{MAX_CHUNK, MAX_JSON, compare, ensure_zeros, members, next_member, open, read_all};
-use crate::archive::tables::Row;
+use crate::archive::row::Row;
+use crate::component::{TableRule, Tables};
 
 /// Receives the contents, with the number of the part. The file may still turn out to be damaged further on.
 pub(super) trait Sink {
     async fn begin(&mut self, manifest: &Manifest) -> anyhow::Result<()>;
-    async fn rows(&mut self, part: i64, table: &WholeTable, rows: Vec<Row>) -> anyhow::Result<()>;
+    async fn rows(&mut self, part: i64, table: &WholeTable, rule: &TableRule, rows: Vec<Row>) -> anyhow::Result<()>;
     async fn file(&mut self, part: i64, file: &NamedFile, bytes: &mut dyn Read) -> anyhow::Result<()>;
 }
 
@@ -31,7 +31,7 @@ impl Sink for Discard {
         Ok(())
     }
 
-    async fn rows(&mut self, _: i64, _: &WholeTable, _: Vec<Row>) -> anyhow::Result<()> {
+    async fn rows(&mut self, _: i64, _: &WholeTable, _: &TableRule, _: Vec<Row>) -> anyhow::Result<()> {
         Ok(())
     }
 
@@ -49,7 +49,7 @@ pub(super) struct Contents {
 }
 
 /// Reads the whole file and compares it with its summary.
-pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Contents> {
+pub(super) async fn read(path: &Path, tables: &Tables, sink: &mut impl Sink) -> anyhow::Result<Contents> {
     let mut archive = open(path)?;
     let mut members = members(&mut archive)?;
     let mut next = || next_member(&mut members);
@@ -57,7 +57,7 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Co
     ensure!(name == MANIFEST, "this is not a backup: it does not begin with {MANIFEST}");
     let manifest = read_manifest(&read_all(member, MAX_JSON)?)?;
     sink.begin(&manifest).await?;
-    let mut state = ReadState::new(manifest.has_files);
+    let mut state = ReadState::new(tables, manifest.has_files);
     let summary: Summary = loop {
         let (name, member) = next()?;
         if name == SUMMARY {
@@ -68,8 +68,8 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Co
         state.parts += 1;
         if name.starts_with("tables/") {
             let rows = state.rows(&name, member).with_context(in_member)?;
-            let table = &state.tables[state.summary.tables.len()];
-            sink.rows(state.parts, table, rows).await.with_context(in_member)?;
+            let (table, rule) = &state.tables[state.summary.tables.len()];
+            sink.rows(state.parts, table, rule, rows).await.with_context(in_member)?;
         } else {
             let size = member.size();
             let file = state.file(&name, size).with_context(in_member)?;
@@ -89,10 +89,10 @@ pub(super) async fn read(path: &Path, sink: &mut impl Sink) -> anyhow::Result<Co
     Ok(Contents { manifest, summary, left_out: state.left_out })
 }
 
-struct ReadState {
-    tables: Vec<WholeTable>,
+struct ReadState<'a> {
+    tables: Vec<(WholeTable, &'static TableRule)>,
     has_files: bool,
-    finder: FileFinder,
+    finder: FileFinder<'a>,
     /// Files that must follow.
     files: VecDeque<NamedFile>,
     left_out: Vec<NamedFile>,
@@ -105,12 +105,12 @@ struct ReadState {
     parts: i64,
 }
 
-impl ReadState {
-    fn new(has_files: bool) -> Self {
+impl<'a> ReadState<'a> {
+    fn new(tables: &'a Tables, has_files: bool) -> Self {
         Self {
-            tables: tables(),
+            tables: tables.backed_up(),
             has_files,
-            finder: FileFinder::default(),
+            finder: FileFinder::new(tables),
             files: VecDeque::new(),
             left_out: vec![],
             summary: Summary::default(),
@@ -121,19 +121,19 @@ impl ReadState {
     }
 
     fn end_table(&mut self) {
-        let name = self.tables[self.summary.tables.len()].name;
+        let name = self.tables[self.summary.tables.len()].0.name;
         self.summary.tables.push(std::mem::take(&mut self.hasher).part(name));
         self.chunks = 0;
     }
 
     fn rows(&mut self, name: &str, member: impl Read) -> anyhow::Result<Vec<Row>> {
-        while let Some(table) = self.tables.get(self.summary.tables.len())
+        while let Some((table, _)) = self.tables.get(self.summary.tables.len())
             && name != chunk_name(table.name, self.chunks + 1)
         {
             self.end_table();
         }
         let table = self.tables.get(self.summary.tables.len());
-        let table = table.context("this part is unknown or misplaced")?;
+        let (table, _) = table.context("this part is unknown or misplaced")?;
         self.chunks += 1;
         let lines = read_all(member, MAX_CHUNK)?;
         let mut rows = vec![];

@@ -11,14 +11,14 @@ use crate::archive::backup::files::FileFinder;
 use crate::archive::backup::format::{BackupReport, Manifest, read_lines};
 use crate::archive::backup::read::{Contents, Discard, Sink, read};
 use crate::archive::backup::store;
-use crate::archive::backup::tables::{is_of_module_store, tables};
 use crate::archive::files::{self, NamedFile};
 use crate::archive::format::Summary;
-use crate::archive::tables::Row;
+use crate::archive::row::Row;
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{Blobs, mark_all_referenced};
 use crate::clock::Clock;
+use crate::component::{TableRule, Tables};
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::values::NetworkId;
@@ -41,21 +41,22 @@ pub async fn restore(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
+    tables: &Tables,
     ids: &Ids,
     from: &Path,
     finally: impl AsyncFnOnce(&Blobs) -> anyhow::Result<()>,
 ) -> anyhow::Result<BackupReport> {
     // Read twice: a damaged file is refused before anything is written.
-    let Contents { manifest, .. } = read(from, &mut Discard).await?;
+    let Contents { manifest, .. } = read(from, tables, &mut Discard).await?;
     let done = begin(db, &manifest).await?;
     let blobs = Blobs::open(settings, db)?;
     let mut loader = Loader { db, module_store, ids, blobs, done, manifest, networks: BTreeSet::new() };
-    let contents = read(from, &mut loader).await?;
+    let contents = read(from, tables, &mut loader).await?;
     module_store.flush().await?;
     loader.reference_files().await?;
     let Loader { blobs, manifest, .. } = loader;
     if done < VERIFIED {
-        verify(db, module_store, &contents.summary).await?;
+        verify(db, module_store, tables, &contents.summary).await?;
         db.transaction(async |mut tx| store::advance(&mut tx, &manifest.backup_id, VERIFIED).await).await?;
     }
     for file in &contents.left_out {
@@ -107,12 +108,12 @@ impl Sink for Loader<'_> {
         Ok(())
     }
 
-    async fn rows(&mut self, part: i64, table: &WholeTable, rows: Vec<Row>) -> anyhow::Result<()> {
+    async fn rows(&mut self, part: i64, table: &WholeTable, rule: &TableRule, rows: Vec<Row>) -> anyhow::Result<()> {
         if part <= self.done {
             return Ok(());
         }
         self.refuse_nul(table, &rows)?;
-        let is_elsewhere = is_of_module_store(table) && self.db.backend() == Backend::Sqlite;
+        let is_elsewhere = rule.is_in_module_store && self.db.backend() == Backend::Sqlite;
         if is_elsewhere {
             self.module_store.transaction(async |mut tx| tx.insert_missing_rows(table, &rows).await).await?;
             self.module_store.flush().await?;
@@ -163,11 +164,11 @@ impl Loader<'_> {
 }
 
 /// Reads all tables back and compares them with the backup's summary.
-async fn verify(db: &Db, module_store: &Db, expected: &Summary) -> anyhow::Result<()> {
+async fn verify(db: &Db, module_store: &Db, tables: &Tables, expected: &Summary) -> anyhow::Result<()> {
     let (mut hub, mut modules) = (db.snapshot().await?, module_store.snapshot().await?);
-    let mut finder = FileFinder::default();
-    for (table, expected) in tables().iter().zip(&expected.tables) {
-        let from = if is_of_module_store(table) { &mut modules } else { &mut hub };
+    let mut finder = FileFinder::new(tables);
+    for ((table, rule), expected) in tables.backed_up().iter().zip(&expected.tables) {
+        let from = if rule.is_in_module_store { &mut modules } else { &mut hub };
         let prepare = |row: &mut _| finder.find(table, row).map(drop);
         let found = read_lines(from, table, prepare, |_| Ok(())).await?;
         ensure!(

@@ -12,12 +12,12 @@ use tempfile::NamedTempFile;
 
 use crate::archive::backup::files::FileFinder;
 use crate::archive::backup::format::{BackupReport, FORMAT, Manifest, read_lines};
-use crate::archive::backup::tables::{is_of_module_store, tables};
 use crate::archive::export::{CHUNK_SIZE, append_file, append_json, append_member};
 use crate::archive::files::NamedFile;
 use crate::archive::format::{MANIFEST, PartHasher, SUMMARY, Summary, chunk_name};
 use crate::blobs::{BlobHold, Blobs};
 use crate::clock::Clock;
+use crate::component::Tables;
 use crate::config::Settings;
 use crate::ids::Ids;
 
@@ -30,6 +30,7 @@ pub async fn backup(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
+    tables: &Tables,
     ids: &Ids,
     out: &Path,
 ) -> anyhow::Result<BackupReport> {
@@ -47,7 +48,7 @@ pub async fn backup(
     };
     let hold = BlobHold::take(db, &manifest.backup_id).await?;
     tokio::time::sleep(BLOB_DELETIONS).await;
-    let written = write(db, module_store, &blobs, &manifest, file).await;
+    let written = write(db, module_store, tables, &blobs, &manifest, file).await;
     hold.release().await?;
     let (file, report) = written?;
     file.as_file().sync_all()?;
@@ -59,6 +60,7 @@ pub async fn backup(
 async fn write(
     db: &Db,
     module_store: &Db,
+    tables: &Tables,
     blobs: &Blobs,
     manifest: &Manifest,
     file: NamedTempFile,
@@ -66,10 +68,10 @@ async fn write(
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut tar = Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file));
-    let (mut summary, mut finder, mut files) = (Summary::default(), FileFinder::default(), Vec::<NamedFile>::new());
+    let (mut summary, mut finder, mut files) = (Summary::default(), FileFinder::new(tables), Vec::<NamedFile>::new());
     append_json(&mut tar, MANIFEST, manifest)?;
-    for table in tables() {
-        let from = if is_of_module_store(&table) { &mut modules } else { &mut hub };
+    for (table, rule) in tables.backed_up() {
+        let from = if rule.is_in_module_store { &mut modules } else { &mut hub };
         let (mut lines, mut number) = (Vec::new(), 0);
         let prepare = |row: &mut _| {
             files.extend(finder.find(&table, row)?);

@@ -38,6 +38,7 @@ impl Demo {
         serve::open_files::raise_limit();
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
         let mut settings = Settings::of_serve(&self.args)?;
+        crate::components::check_limits(&settings)?;
         let listener = serve::bind(settings.listen).await?;
         settings.listen = listener.local_addr()?;
         if !settings.data.exists() {

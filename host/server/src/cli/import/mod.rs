@@ -23,22 +23,67 @@ const LISTED: usize = 50;
 pub(super) enum Import {
     /// LuckPerms groups and players' nodes: the file written by `/lp export NAME`, compressed or not
     Luckperms(Upload),
-    /// LiteBans punishments: a MySQL dump, H2's SCRIPT output, or its SQLite database file
+    /// LiteBans punishments: a dump of its database, or its SQLite database file
     Litebans {
-        /// Prefix of the table names
-        #[arg(long, default_value = "litebans_")]
-        prefix: String,
+        #[command(flatten)]
+        tables: Tables,
         /// Handling of punishments limited to single servers; the hub's apply to the whole network
         #[arg(long, value_enum, default_value_t = Scopes::Skip)]
         scopes: Scopes,
         #[command(flatten)]
         upload: Upload,
     },
+    /// AdvancedBan punishments: a MySQL dump, or storage.script of its HSQLDB
+    Advancedban {
+        #[command(flatten)]
+        tables: Tables,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// LibertyBans punishments: a dump of its MySQL, MariaDB or PostgreSQL database
+    Libertybans {
+        #[command(flatten)]
+        tables: Tables,
+        /// Handling of punishments limited to scopes; the hub's apply to the whole network
+        #[arg(long, value_enum, default_value_t = Scopes::Skip)]
+        scopes: Scopes,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// BanManager punishments: a dump of its MySQL, MariaDB or H2 database
+    Banmanager {
+        #[command(flatten)]
+        tables: Tables,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// Game server lists: banned-players.json, banned-ips.json or whitelist.json
+    Vanilla(Upload),
     /// Balances: EssentialsX's `userdata` folder, or a table with the columns `uuid` and `balance`
     Balances {
         /// Target currency in the hub
         #[arg(long)]
         currency: String,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// PlayerPoints balances: a MySQL dump, or its SQLite database file
+    Playerpoints {
+        /// Target currency in the hub
+        #[arg(long)]
+        currency: String,
+        #[command(flatten)]
+        tables: Tables,
+        #[command(flatten)]
+        upload: Upload,
+    },
+    /// XConomy balances: a MySQL dump, or its SQLite database file
+    Xconomy {
+        /// Target currency in the hub
+        #[arg(long)]
+        currency: String,
+        #[command(flatten)]
+        tables: Tables,
         #[command(flatten)]
         upload: Upload,
     },
@@ -63,6 +108,14 @@ pub(super) enum Scopes {
     Skip,
     /// Apply them to the whole network
     Everywhere,
+}
+
+/// Tables of a database.
+#[derive(Args, Debug)]
+pub(super) struct Tables {
+    /// Prefix of the table names [default: the plugin's own]
+    #[arg(long)]
+    prefix: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -111,14 +164,20 @@ impl Import {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         match self {
             Self::Luckperms(upload) => upload.run("LUCKPERMS", &[]).await,
-            Self::Litebans { prefix, scopes, upload } => {
-                let scopes = match scopes {
-                    Scopes::Skip => "SKIP",
-                    Scopes::Everywhere => "EVERYWHERE",
-                };
-                upload.run("LITEBANS", &[("prefix", &prefix), ("scopes", scopes)]).await
+            Self::Litebans { tables, scopes, upload } => upload.run("LITEBANS", &tables.with(scopes.query())).await,
+            Self::Advancedban { tables, upload } => upload.run("ADVANCEDBAN", &tables.with(vec![])).await,
+            Self::Libertybans { tables, scopes, upload } => {
+                upload.run("LIBERTYBANS", &tables.with(scopes.query())).await
             }
+            Self::Banmanager { tables, upload } => upload.run("BANMANAGER", &tables.with(vec![])).await,
+            Self::Vanilla(upload) => upload.run("VANILLA", &[]).await,
             Self::Balances { currency, upload } => upload.run("BALANCES", &[("currency", &currency)]).await,
+            Self::Playerpoints { currency, tables, upload } => {
+                upload.run("PLAYERPOINTS", &tables.with(vec![("currency", &currency)])).await
+            }
+            Self::Xconomy { currency, tables, upload } => {
+                upload.run("XCONOMY", &tables.with(vec![("currency", &currency)])).await
+            }
             Self::List { json, remote } => {
                 let imports = remote.client()?.get(&format!("/api/manage/imports?limit={LISTED}")).await?;
                 print_answer(&imports, json, show::list)
@@ -134,6 +193,23 @@ impl Import {
                 print_answer(&import, one.json, show::import)
             }
         }
+    }
+}
+
+impl Tables {
+    fn with<'t>(&'t self, mut options: Vec<(&'static str, &'t str)>) -> Vec<(&'static str, &'t str)> {
+        options.extend(self.prefix.as_deref().map(|prefix| ("prefix", prefix)));
+        options
+    }
+}
+
+impl Scopes {
+    fn query(self) -> Vec<(&'static str, &'static str)> {
+        let scopes = match self {
+            Self::Skip => "SKIP",
+            Self::Everywhere => "EVERYWHERE",
+        };
+        vec![("scopes", scopes)]
     }
 }
 

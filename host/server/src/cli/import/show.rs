@@ -63,7 +63,7 @@ pub(super) fn list(imports: &Value) -> String {
     for import in imports["items"].as_array().into_iter().flatten() {
         let dry = if import["dryRun"] == true { " dry run" } else { "" };
         let (id, kind) = (import["importId"].as_str().unwrap_or_default(), import["kind"].as_str().unwrap_or_default());
-        let _ = writeln!(text, "{id} {kind:<9}{dry} {}", progress(import));
+        let _ = writeln!(text, "{id} {kind:<12}{dry} {}", progress(import));
     }
     text
 }

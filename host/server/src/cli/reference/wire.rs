@@ -6,18 +6,17 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::cell;
-use crate::http::error_code::ERROR_CODES;
-use crate::http::error_status::statuses;
+use crate::components::components;
 use crate::http::publication;
 use crate::{events, router};
 
 /// A table of all error codes.
 pub(super) fn errors() -> String {
     let mut text = String::from("| code | status | meaning |\n|---|---|---|\n");
-    for (code, meaning) in ERROR_CODES {
-        let statuses: Vec<_> = statuses(code).map(|status| status.to_string()).collect();
+    for error in components().errors() {
+        let statuses: Vec<_> = error.statuses.iter().map(ToString::to_string).collect();
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "| `{code}` | {} | {} |", statuses.join(", "), cell(meaning));
+        let _ = writeln!(text, "| `{}` | {} | {} |", error.code, statuses.join(", "), cell(error.meaning));
     }
     text
 }

@@ -54,27 +54,27 @@ async fn owners_import_by_command(backend: Backend) {
     assert!(!unknown.status.success() && text(&unknown).contains("/does/not/exist.sql"), "{}", text(&unknown));
 }
 
+/// Serves, waits until some of the import is written, and kills the hub.
+async fn kill_within(installation: &Installation, mut hub: Serving, key: &str, path: &str, least: u64) -> Serving {
+    Hub::eventually("a part of it is written", async || {
+        let import = hub.client(key).get(path).await.expect(200).clone();
+        import["done"].as_u64().unwrap() > least || import["state"] == "DONE"
+    })
+    .await;
+    assert_eq!(hub.client(key).get(path).await.expect(200)["state"], "RUNNING", "it was done before it was killed");
+    hub.signal("-KILL");
+    hub.child.wait().unwrap();
+    installation.serve()
+}
+
 async fn an_import_survives_a_kill(backend: Backend) {
-    const BALANCES: usize = 2_400;
+    const BALANCES: usize = 12_000;
     let installation = Installation::new(backend);
     let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
-    let mut hub = installation.serve();
+    let hub = installation.serve();
     let made = super::upload(&hub.client(&key), "kind=balances&currency=coins", files::balances(BALANCES)).await;
     let path = format!("{}/{}", super::IMPORTS, made.expect(201)["importId"].as_str().unwrap());
-    let mut kills = 0;
-    for part in [1, 2, 3] {
-        Hub::eventually("a part of it is written", async || {
-            let import = hub.client(&key).get(&path).await;
-            import.expect(200)["done"].as_u64().unwrap() as usize > part * BALANCES / 8
-                || import.expect(200)["state"] == "DONE"
-        })
-        .await;
-        kills += usize::from(hub.client(&key).get(&path).await.expect(200)["state"] == "RUNNING");
-        hub.signal("-KILL");
-        hub.child.wait().unwrap();
-        hub = installation.serve();
-    }
-    assert!(kills > 0, "it was done before it was killed");
+    let hub = kill_within(&installation, hub, &key, &path, 0).await;
     let done = super::finished(&hub.client(&key), path.rsplit('/').next().unwrap()).await;
     assert_eq!((&done["state"], &done["done"], &done["total"]), (&json!("DONE"), &json!(BALANCES), &json!(BALANCES)));
     assert_eq!(super::counts(&done, "BALANCES"), [i64::try_from(BALANCES).unwrap(), 0, 0, 0]);
@@ -91,4 +91,26 @@ async fn an_import_survives_a_kill(backend: Backend) {
     assert_eq!(super::counts(&again, "BALANCES"), [0, 0, i64::try_from(BALANCES).unwrap(), 0]);
 }
 
-on_each! { owners_import_by_command an_import_survives_a_kill }
+async fn an_import_whose_hub_ends_twice_fails_and_may_be_repeated(backend: Backend) {
+    const BALANCES: usize = 12_000;
+    let installation = Installation::new(backend);
+    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let hub = installation.serve();
+    let made = super::upload(&hub.client(&key), "kind=balances&currency=coins", files::balances(BALANCES)).await;
+    let path = format!("{}/{}", super::IMPORTS, made.expect(201)["importId"].as_str().unwrap());
+    let hub = kill_within(&installation, hub, &key, &path, 0).await;
+    let written = hub.client(&key).get(&path).await.expect(200)["done"].as_u64().unwrap();
+    let hub = kill_within(&installation, hub, &key, &path, written).await;
+    let failed = super::finished(&hub.client(&key), path.rsplit('/').next().unwrap()).await;
+    assert_eq!(failed["state"], "FAILED");
+    assert!(failed["error"]["message"].as_str().unwrap().contains("ended twice"), "{failed}");
+    let again = super::import(&hub.client(&key), "kind=balances&currency=coins", files::balances(BALANCES)).await;
+    assert_eq!(again["state"], "DONE");
+    let [created, changed, unchanged, skipped] = super::counts(&again, "BALANCES");
+    assert_eq!((created + unchanged, changed, skipped), (i64::try_from(BALANCES).unwrap(), 0, 0));
+    assert!(unchanged >= i64::try_from(written).unwrap());
+}
+
+on_each! {
+    owners_import_by_command an_import_survives_a_kill an_import_whose_hub_ends_twice_fails_and_may_be_repeated
+}

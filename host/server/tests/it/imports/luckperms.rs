@@ -365,6 +365,41 @@ on_both! {
         assert_eq!(nodes(owner.get(&steve).await.expect(200)), [named("fly"), named("mine")]);
     }
 
+    async fn where_the_hub_answers_otherwise_the_report_says_so(hub: Hub) {
+        let owner = hub.network().await;
+        let lobby = json!({"server": "lobby"});
+        let file = json!({
+            "groups": {
+                "admin": {"nodes": [node("fly", true)]},
+                "builder": {"nodes": [node("fly", true)]},
+                "default": {"nodes": [node("fly", false), until(node("prefix.9.sale", true), NOW + HOUR), node("prefix.1.b", true), node("prefix.1.a", true)]},
+            },
+            "users": {
+                // LuckPerms leaves `default` out as a primary group.
+                uuid("one"): {"nodes": [node("group.admin", true), node("group.default", true)]},
+                uuid("two"): {"nodes": [within(node("group.builder", true), lobby), node("group.default", true)]},
+                uuid("three"): {"nodes": [node("group.default", true), node("group.vip", true)]},
+                uuid("four"): {"nodes": [node("tool.{cut,copy}", true), within(node("tool.cut", false), json!({"world": "end"}))]},
+            },
+        });
+        let done = import(&owner, "kind=luckperms", file.to_string()).await;
+        for name in ["one", "two"] {
+            assert!(has_note(&done, &format!("user {}: primary group default", uuid(name))), "{name}: {:?}", notes(&done));
+        }
+        assert!(!has_note(&done, &uuid("three")), "{:?}", notes(&done));
+        for part in ["prefix.9.sale: It is temporary", "prefix.1.b: Another prefix has the same priority"] {
+            assert!(has_note(&done, part), "{part}: {:?}", notes(&done));
+        }
+        assert_eq!(owner.get("/api/plugin/permissions/groups/default").await.expect(200)["chatPrefix"], "a");
+        check(&owner, &[
+            ("four", "", "", "tool.cut", Some(true)),
+            ("four", "", "end", "tool.cut", Some(false)),
+            ("four", "", "end", "tool.copy", Some(true)),
+            ("four", "", "", "group.default", Some(true)),
+            ("nobody", "", "", "group.default", Some(true)),
+        ]).await;
+    }
+
     async fn a_holder_with_too_many_nodes_is_skipped_and_reported(hub: Hub) {
         let owner = hub.network().await;
         let many: Vec<_> = (0..2_001).map(|at| node(&format!("n.{at}"), true)).collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::Duration;
 
-use hub::archive::{TABLES, UNEXPORTED_TABLES};
+use hub::components::tables;
 use hub::values::NetworkId;
 use hub_db::Db;
 use reqwest::Method;
@@ -16,7 +16,7 @@ use crate::support::{Backend, Client, Hub, NOW, on_each};
 /// Number of a network's rows in each of its tables.
 async fn rows(hub: &Hub, owner: &Client) -> BTreeMap<&'static str, i64> {
     let mut rows = BTreeMap::new();
-    for table in TABLES.iter().chain(UNEXPORTED_TABLES.iter()) {
+    for table in tables().of_networks() {
         let sql: &'static str =
             Box::leak(format!("SELECT COUNT(*) FROM {} WHERE network_id = $1", table.name).into_boxed_str());
         let count = async |db: &Db| db.query(sql).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0;
@@ -62,7 +62,7 @@ async fn nothing_but_the_name_is_left(backend: Backend) {
     let before = rows(&hub, &owner).await;
     // Indexes are complete by now.
     let is_empty = |name: &str| name.starts_with("waitlist") || name == "collection_index_builds";
-    for table in TABLES.iter().filter(|table| !is_empty(table.name)) {
+    for table in tables().moved().iter().filter(|table| !is_empty(table.name)) {
         assert!(before[table.name] > 0, "no rows of {}", table.name);
     }
     assert!(before["network_usage"] > 0 && blobs(&hub, &owner) > 0);

@@ -82,8 +82,8 @@ async fn feed(pipe: &Path, bytes: &[u8]) -> File {
     tokio::task::spawn_blocking(write).await.unwrap()
 }
 
-/// Rows of the last of the tables.
-const LAST: &str = "SELECT COUNT(*) FROM idempotency_keys WHERE network_id = $1";
+/// Rows of the last of the tables in the file.
+const LAST: &str = "SELECT COUNT(*) FROM forgotten_players WHERE network_id = $1";
 
 async fn rows(db: &Db, sql: &'static str, owner: &Client) -> i64 {
     let (count,) = db.query(sql).bind(owner.network.unwrap()).one().await.unwrap();

@@ -224,6 +224,11 @@ async fn a_forged_file_is_refused(to: Backend) {
         "columns, not",
     );
     forgery.refused(&forgery.with("tables/players/", |bytes| bytes.extend(bytes.clone())), "a row already exists");
+    // A kind of punishment that only a newer hub knows would stop the work of one loop for all networks.
+    forgery.refused(
+        &forgery.replaced("tables/punishments", "\"WARN\"", "\"HEX\""),
+        "a value that this hub does not know in the row",
+    );
     let nobody: Members =
         forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();
     forgery.refused(&nobody, "it contains 0 networks");

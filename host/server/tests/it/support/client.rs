@@ -1,9 +1,11 @@
 //! A caller of the hub.
 
+use hub::components::components;
 use hub::values::NetworkId;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 
+use super::document;
 use super::events::Events;
 
 #[derive(Clone)]
@@ -45,16 +47,20 @@ impl Client {
         }
     }
 
+    /// Sends a request. The answer must be as the document says.
     pub async fn send(&self, request: RequestBuilder) -> Answer {
-        let response = request.send().await.unwrap();
+        let (http, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = http.execute(request).await.unwrap();
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = response.bytes().await.unwrap();
-        let body = if bytes.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_slice(&bytes)
-                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()))
-        };
+        let parsed = serde_json::from_slice(&bytes);
+        if let Ok(body) = &parsed {
+            document::check(&method, &path, status, body);
+        }
+        let text = |_| String::from_utf8_lossy(&bytes).into_owned().into();
+        let body = if bytes.is_empty() { Value::Null } else { parsed.unwrap_or_else(text) };
         Answer { status, headers, body }
     }
 
@@ -129,6 +135,8 @@ impl Answer {
     pub fn expect_error(&self, status: u16, code: &str) {
         assert_eq!(self.status.as_u16(), status, "{}", self.body);
         assert_eq!(self.body["code"], code, "{}", self.body);
+        let is_declared = components().errors().any(|error| error.code == code && error.statuses.contains(&status));
+        assert!(is_declared, "no component declares the error code {code} with the status {status}");
         assert!(self.body["error"].as_str().is_some_and(|text| text.len() > 10), "{}", self.body);
         assert_eq!(self.body["requestId"], self.headers["x-request-id"].to_str().unwrap());
         assert_eq!(self.body.as_object().unwrap().len(), 3);

@@ -4,6 +4,7 @@ mod certificate;
 mod client;
 mod command;
 mod database;
+mod document;
 mod events;
 mod s3;
 

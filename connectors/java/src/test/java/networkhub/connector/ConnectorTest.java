@@ -106,7 +106,7 @@ class ConnectorTest {
             assertTrue(match.success());
             TransferOutcome outcome = lobby.transfer(player, match.matchedServer().serverId(), null).join();
             assertTrue(outcome.success());
-            assertEquals(match.transferId(), outcome.transferId().toString());
+            assertEquals(match.transferId(), outcome.transferId());
             eventually("the command was carried out", () -> game.transfers.size() == 1);
             assertEquals("10.0.0.1", game.transfers.get(0).host());
             assertNotSame(Thread.currentThread(), game.threads.get(0));

@@ -1,0 +1,88 @@
+//! Punishments between a row and the hub's record.
+
+use crate::clock::Millis;
+use crate::imports::database::{Row, Skip};
+use crate::imports::record::{Record, Remark, SourceKey};
+use crate::punishments::{
+    Actor, ImportedPunishment, ImportedRevocation, IpAddress, PunishmentKind, PunishmentState, Target,
+};
+
+/// Maximum lengths of reasons and names, in characters.
+pub(super) const LONGEST_REASON: usize = 1_024;
+pub(super) const LONGEST_NAME: usize = 255;
+
+/// A punishment before its fields are those of the hub.
+pub(super) struct RawPunishment {
+    pub(super) key: String,
+    pub(super) target: Target,
+    pub(super) kind: PunishmentKind,
+    pub(super) reason: Option<String>,
+    pub(super) issuer: Actor,
+    pub(super) issued_at: Millis,
+    /// None is permanent.
+    pub(super) expires_at: Option<Millis>,
+    pub(super) address: Option<IpAddress>,
+    pub(super) end: End,
+}
+
+/// End of a punishment in its source.
+pub(super) enum End {
+    /// In force, unless its time is over.
+    Open,
+    /// Ended by itself.
+    Expired,
+    Revoked(ImportedRevocation),
+}
+
+impl RawPunishment {
+    /// The hub's record, with notes.
+    pub(super) fn finish(self, row: &Row<'_>, now: Millis) -> (Record, Vec<Remark>) {
+        let mut notes = vec![];
+        let reason = self.reason.map(|reason| {
+            if reason.chars().count() > LONGEST_REASON {
+                let subject = format_args!("{} {}", row.table, self.key);
+                notes.push(Remark::new(subject, format!("The reason is truncated to {LONGEST_REASON} characters.")));
+            }
+            cut(&reason, LONGEST_REASON)
+        });
+        let expires_at = self.expires_at.filter(|_| self.kind != PunishmentKind::Kick);
+        let expires_at = expires_at.map(|at| at.max(self.issued_at + 1));
+        let has_expired = expires_at.is_some_and(|at| at <= now);
+        let (state, revocation) = match self.end {
+            _ if self.kind == PunishmentKind::Kick => (PunishmentState::Done, None),
+            End::Open if !has_expired => (PunishmentState::Open, None),
+            End::Open | End::Expired => (PunishmentState::Expired, None),
+            End::Revoked(mut revocation) => {
+                revocation.at = revocation.at.max(self.issued_at);
+                (PunishmentState::Revoked, Some(revocation))
+            }
+        };
+        let punishment = ImportedPunishment {
+            target: self.target,
+            kind: self.kind,
+            reason,
+            issuer: self.issuer,
+            issued_at: self.issued_at,
+            expires_at,
+            address: self.address,
+            state,
+            revocation,
+        };
+        let key = SourceKey { source: row.table.to_owned(), key: self.key };
+        (Record::Punishment { key, punishment: Box::new(punishment) }, notes)
+    }
+}
+
+pub(super) fn cut(text: &str, longest: usize) -> String {
+    text.chars().take(longest).collect()
+}
+
+/// Name of a person in a column.
+pub(super) fn name(row: &Row<'_>, column: &str) -> Result<Option<String>, String> {
+    Ok(row.text(column)?.map(|name| cut(&name, LONGEST_NAME)))
+}
+
+/// Required value of a column.
+pub(super) fn required<T>(column: &str, value: Option<T>) -> Result<T, Skip> {
+    value.ok_or_else(|| Skip::Unreadable(format!("`{column}` is empty.")))
+}

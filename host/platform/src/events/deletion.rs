@@ -1,0 +1,89 @@
+//! Deletes events from the outbox, and passes them to their subscribers.
+
+use std::collections::{HashMap, HashSet};
+
+use futures_util::future::BoxFuture;
+use hub_db::{Error, Tx};
+
+use crate::app::App;
+use crate::events::Outbox;
+use crate::events::data::resync;
+use crate::events::store::{self, SubscribedEvent};
+use crate::values::NetworkId;
+
+/// Maximum number of events for subscribers per transaction: SQLite's writer waits for it.
+const MOST_GIVEN: usize = 500;
+
+/// Receives the events of subscribers when they leave the outbox.
+pub trait EventConsumer: Sync {
+    /// Receives events of a network, in order, in the transaction that deletes them.
+    fn take<'a>(
+        &'a self,
+        app: &'a App,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        events: &'a [SubscribedEvent],
+    ) -> BoxFuture<'a, Result<(), Error>>;
+}
+
+/// Deletes published events and passes them to their subscribers.
+pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
+    let subscribed = store::subscribed(&app.db, network, ids).await?;
+    let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !subscribed.is_empty()) else {
+        return store::delete(&app.db, network, ids).await;
+    };
+    for part in parts(ids, &subscribed) {
+        app.db
+            .transaction(async |mut tx| {
+                // Another node may have been faster and passed them on.
+                let deleted = store::delete_returning(&mut tx, network, &part).await?;
+                let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
+                if taken.is_empty() {
+                    return Ok(());
+                }
+                consumer.take(app, &mut tx, network, &taken).await
+            })
+            .await?;
+    }
+    Ok(())
+}
+
+/// Splits the events, in order, into parts for at most [`MOST_GIVEN`] subscribers.
+fn parts(ids: &HashSet<i64>, subscribed: &[SubscribedEvent]) -> Vec<HashSet<i64>> {
+    let mut subscribers = HashMap::new();
+    for event in subscribed {
+        *subscribers.entry(event.id).or_insert(0_usize) += 1;
+    }
+    let mut ids: Vec<_> = ids.iter().copied().collect();
+    ids.sort_unstable();
+    let (mut parts, mut given) = (vec![HashSet::new()], 0);
+    for id in ids {
+        let of_event = subscribers.get(&id).copied().unwrap_or(0);
+        if given > 0 && given + of_event > MOST_GIVEN {
+            parts.push(HashSet::new());
+            given = 0;
+        }
+        given += of_event;
+        if let Some(part) = parts.last_mut() {
+            part.insert(id);
+        }
+    }
+    parts
+}
+
+/// If more than `most` events wait, replaces the oldest with a RESYNC. Their subscribers still get them all. Returns
+/// the number of replaced events.
+pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64, Error> {
+    let (name, data) = resync(app.clock.now());
+    app.db
+        .transaction(async |mut tx| {
+            let Some(last) = store::excess(&mut tx, network, most).await? else { return Ok(0) };
+            let taken = store::subscribed_up_to(&mut tx, network, last).await?;
+            let replaced = store::replace_up_to(&mut tx, network, last, (name, &data)).await?;
+            if let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !taken.is_empty()) {
+                consumer.take(app, &mut tx, network, &taken).await?;
+            }
+            Ok::<_, Error>(replaced)
+        })
+        .await
+}
