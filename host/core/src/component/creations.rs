@@ -15,6 +15,7 @@ use crate::values::NetworkId;
 pub enum LeftKind {
     Key,
     Webhook,
+    Import,
     Invitation,
     Member,
     Module,
@@ -26,6 +27,7 @@ impl LeftKind {
         match self {
             Self::Key => "key",
             Self::Webhook => "webhook",
+            Self::Import => "import",
             Self::Invitation => "invitation",
             Self::Member => "member",
             Self::Module => "module",

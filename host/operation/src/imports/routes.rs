@@ -95,6 +95,9 @@ struct ImportBody {
     /// Time of the upload.
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
+    /// Key or person that uploaded it.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: String,
     started_at: Option<Millis>,
     finished_at: Option<Millis>,
     /// Reason for the failure.
@@ -142,6 +145,7 @@ impl ImportBody {
             total: import.total,
             size_bytes: import.file_size,
             created_at: import.created_at,
+            created_by: import.key.0,
             started_at: import.started_at,
             finished_at: import.finished_at,
             error: import.failure,

@@ -499,6 +499,11 @@ pub(super) async fn invitations_by(tx: &mut Tx, network: NetworkId, by: &str) ->
         .await
 }
 
+/// Open invitations by an operator, or a key of theirs. Crosses networks: operators invite to all.
+pub(super) async fn invitations_by_operator(tx: &mut Tx, by: &str) -> Result<Vec<LinkRow>, Error> {
+    tx.query(select_link!("WHERE kind = 'INVITATION' AND created_by = $1 ORDER BY created_at")).bind(by).all().await
+}
+
 /// Members whose role a key or person granted.
 pub(super) async fn members_by(tx: &mut Tx, network: NetworkId, by: &str) -> Result<Vec<MemberRow>, Error> {
     tx.query(select_member!("AND m.created_by = $2 ORDER BY m.joined_at")).bind(network).bind(by).all().await

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{KeyId, Operator};
+use crate::auth::{KeyId, Operator, Unbound};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -134,12 +134,13 @@ struct CreateNetwork {
 
 /// Create a network
 ///
-/// Its first key is shown only in this answer.
+/// Its first key is shown only in this answer. It has no end and no bindings, so an operator's key with some is refused (403
+/// `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/networks", operation_id = "create_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     responses((status = 201, body = CreatedNetwork), (status = 404, body = ErrorBody, description = "No such plan")))]
 async fn create(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Json(body): Json<CreateNetwork>,
 ) -> Result<(StatusCode, Json<CreatedNetwork>), ApiError> {
@@ -248,7 +249,8 @@ async fn list_keys(
 
 /// Create a key of a network
 ///
-/// All scopes except `operator` are allowed. The key's text is shown only in this answer.
+/// All scopes except `operator` are allowed. The key's text is shown only in this answer. It gets the bindings of the
+/// operator's key, and must not outlive it (403 `forbidden_scope`).
 #[utoipa::path(post, path = "/api/admin/networks/{id}/keys", operation_id = "create_key_of_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
@@ -259,7 +261,7 @@ async fn create_key(
     Path(id): Path<NetworkId>,
     Json(body): Json<CreateKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    let key = admin::create_key(&app, &caller.origin(&app), id, body.into_new_key(app.clock.now())?).await?;
+    let key = admin::create_key(&app, &caller, id, body.into_new_key(app.clock.now())?).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
 

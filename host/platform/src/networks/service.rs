@@ -231,8 +231,8 @@ async fn create_key_by(
 /// Creates a key for a caller, which cannot grant more than it has and whose bindings pass to the key.
 pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> Result<MintedKey, NetworksError> {
     let network = caller.network;
-    let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
-    require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
+    let new = within_bounds(caller, new)?;
+    require_scopes(caller, new.scopes)?;
     if new.scopes.iter().any(|scope| scope == Scope::Operator) {
         return Err(NetworksError::OperatorScope);
     }
@@ -252,16 +252,13 @@ pub(super) async fn create_key_within_limit(
     create_key_by(&app.db, origin, network, new, limits::bound(app, Limit::EndedKeys)).await
 }
 
-/// Refuses a key with more scopes, wider bindings or a later expiry than the caller's own.
-fn require_within(
-    caller: &Caller,
-    scopes: Scopes,
-    expires_at: Option<Millis>,
-    bindings: &Bindings,
-) -> Result<(), NetworksError> {
-    if !caller.scopes.cover(scopes) {
-        return Err(NetworksError::ScopesExceedOwn);
-    }
+/// Refuses a key with more scopes than the caller's own.
+fn require_scopes(caller: &Caller, scopes: Scopes) -> Result<(), NetworksError> {
+    if caller.scopes.cover(scopes) { Ok(()) } else { Err(NetworksError::ScopesExceedOwn) }
+}
+
+/// Refuses a key with wider bindings or a later expiry than the caller's own.
+fn require_bounds(caller: &Caller, expires_at: Option<Millis>, bindings: &Bindings) -> Result<(), NetworksError> {
     if caller.expires_at.is_some_and(|own| expires_at.is_none_or(|at| at > own)) {
         return Err(NetworksError::OutlivesOwn);
     }
@@ -271,11 +268,19 @@ fn require_within(
     Ok(())
 }
 
+/// A new key with the caller's bindings besides its own, unless it would outlive the caller's.
+pub(super) fn within_bounds(caller: &Caller, new: NewKey) -> Result<NewKey, NetworksError> {
+    let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
+    require_bounds(caller, new.expires_at, &new.bindings)?;
+    Ok(new)
+}
+
 /// The live key, if the caller may rotate or revoke it.
 async fn managed_key(tx: &mut Tx, caller: &Caller, id: &KeyId) -> Result<KeyRow, NetworksError> {
     let row = store::live_key(tx, caller.network, id).await?;
     let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-    require_within(caller, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())?;
+    require_scopes(caller, Scopes::from_text(&row.scopes))?;
+    require_bounds(caller, row.expires_at, &row.bindings())?;
     Ok(row)
 }
 

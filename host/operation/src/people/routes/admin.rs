@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{OPERATOR_NETWORK, Operator, Role};
+use crate::auth::{OPERATOR_NETWORK, Operator, Role, Unbound};
 use crate::clock::Millis;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
@@ -65,10 +65,12 @@ pub(super) struct InviteOperator {
 }
 
 /// Invite an operator
+///
+/// A key that expires, or is bound to servers or addresses, cannot invite (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/people", operation_id = "invite_operator", tag = "People",
     security(("apiKey" = ["operator"])), responses((status = 201, body = InvitationBody)))]
 pub(super) async fn invite(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Json(body): Json<InviteOperator>,
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
@@ -183,13 +185,14 @@ pub(super) async fn delete_invitation_of_network(
 
 /// Invite a person to a network
 ///
-/// With any role, for example as its first owner.
+/// With any role, for example as its first owner. A key that expires, or is bound to servers or addresses, cannot invite
+/// (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/networks/{id}/people", operation_id = "invite_person_to_network", tag = "People",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 201, body = InvitationBody), (status = 404, body = ErrorBody, description = "No such network")))]
 pub(super) async fn invite_to_network(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Path(network): Path<NetworkId>,
     Json(body): Json<Invite>,

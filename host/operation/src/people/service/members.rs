@@ -118,12 +118,15 @@ pub(crate) async fn delete_person(
             let before = store::find(&mut tx, person).await?;
             let PersonRow { email, is_operator, .. } =
                 before.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
-            for (network, role) in store::delete(&mut tx, person).await? {
+            let memberships = store::delete(&mut tx, person).await?;
+            for (network, role) in &memberships {
                 let change = Change::new(Action::MemberRemoved, person);
                 let change = change.before(json!({"email": email, "role": role}));
-                audit::record(&mut tx, network, origin, change).await?;
-                let components = app.components();
-                all.extend(left::find(components, &mut tx, origin, network, (person, None), revoke).await?);
+                audit::record(&mut tx, *network, origin, change).await?;
+            }
+            let networks = memberships.into_iter().map(|(network, _)| network);
+            for network in networks.chain(is_operator.then_some(OPERATOR_NETWORK)) {
+                all.extend(left::find(app.components(), &mut tx, origin, network, (person, None), revoke).await?);
             }
             let change = Change::new(Action::PersonDeleted, person);
             let change = change.before(json!({"email": email, "operator": is_operator}));
