@@ -813,7 +813,7 @@ CREATE TABLE webhooks (
     previous_until  BIGINT,
     -- ENABLED or DISABLED.
     state           TEXT             NOT NULL CHECK (state IN ('ENABLED', 'DISABLED')),
-    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE')),
+    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE', 'CREATOR_LEFT')),
     created_at      BIGINT           NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
@@ -1172,6 +1172,8 @@ CREATE INDEX audit_log_by_action ON audit_log (network_id, action, id);
 CREATE TABLE idempotency_keys (
     network_id      UUID   NOT NULL,
     idempotency_key TEXT   NOT NULL,
+    -- Of the caller: other rights do not use up a key for another request.
+    rights          TEXT   NOT NULL,
     -- SHA-256 of the request's path, query and body.
     fingerprint     BYTEA  NOT NULL,
     created_at      BIGINT NOT NULL,
@@ -1180,7 +1182,7 @@ CREATE TABLE idempotency_keys (
     -- Of an error, whose message is the body.
     error_code      TEXT,
     body            BYTEA  NOT NULL,
-    PRIMARY KEY (network_id, idempotency_key)
+    PRIMARY KEY (network_id, idempotency_key, rights)
 );
 -- Old rows of all networks are deleted together.
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);

@@ -813,7 +813,7 @@ CREATE TABLE webhooks (
     previous_until  INTEGER,
     -- ENABLED or DISABLED.
     state           TEXT    NOT NULL CHECK (state IN ('ENABLED', 'DISABLED')),
-    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE')),
+    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE', 'CREATOR_LEFT')),
     created_at      INTEGER NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
@@ -1171,6 +1171,8 @@ CREATE INDEX audit_log_by_action ON audit_log (network_id, action, id);
 CREATE TABLE idempotency_keys (
     network_id      BLOB    NOT NULL,
     idempotency_key TEXT    NOT NULL,
+    -- Of the caller: other rights do not use up a key for another request.
+    rights          TEXT    NOT NULL,
     -- SHA-256 of the request's path, query and body.
     fingerprint     BLOB    NOT NULL,
     created_at      INTEGER NOT NULL,
@@ -1179,7 +1181,7 @@ CREATE TABLE idempotency_keys (
     -- Of an error, whose message is the body.
     error_code      TEXT,
     body            BLOB    NOT NULL,
-    PRIMARY KEY (network_id, idempotency_key)
+    PRIMARY KEY (network_id, idempotency_key, rights)
 ) WITHOUT ROWID;
 -- Old rows of all networks are deleted together.
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);

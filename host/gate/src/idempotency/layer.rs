@@ -43,7 +43,7 @@ pub struct LayerState {
     /// Held while a request runs under its key in this process. Between nodes the database decides.
     locks: KeyedLock<(NetworkId, String)>,
     /// Responses that must not be stored, each with the only API key that may get it again.
-    secrets: Cache<(NetworkId, String), (KeyId, StoredResponse)>,
+    secrets: Cache<(NetworkId, String, String), (KeyId, StoredResponse)>,
     routes: Arc<HashMap<String, Route>>,
 }
 
@@ -90,7 +90,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     let (mut parts, body) = request.into_parts();
     // A repetition is checked like the first request.
     let caller = authorize.check(&mut parts, &state.app).await?;
-    let key = format!("{} {}", rights_of(&caller), key_of(&parts)?);
+    let key = key_of(&parts)?;
     announced?;
     let mut digest = Sha256::new();
     let target = parts.uri.path_and_query().map_or("", |target| target.as_str());
@@ -103,6 +103,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     let key_use = KeyUse {
         network: caller.network,
         key,
+        rights: rights_of(&caller),
         fingerprint: digest.finalize().to_vec(),
         at: now,
         expired_at: expired_at(now),
@@ -119,7 +120,9 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
                 ));
             }
             let response = earlier.response;
-            let remembered = response.is_withheld().then(|| state.secrets.get(&(key_use.network, key_use.key.clone())));
+            let remembered = response
+                .is_withheld()
+                .then(|| state.secrets.get(&(key_use.network, key_use.key.clone(), earlier.rights)));
             let own = remembered.flatten().filter(|(by, _)| *by == caller.key).map(|(_, response)| response);
             return Ok(own.unwrap_or(response).replay());
         }
@@ -137,8 +140,8 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     }
 }
 
-/// Fingerprint of a caller's rights: callers with others have keys of their own, so that a narrow API key does not use up
-/// the keys of payments. An API key that replaces another has the same rights.
+/// Fingerprint of a caller's rights. Another request by a caller with other rights does not use up a key, so that a narrow
+/// API key cannot keep payments from being made; the same request is a repeat whoever sends it.
 fn rights_of(caller: &Caller) -> String {
     let Bindings { servers, addresses } = &caller.bindings;
     let rights = (caller.scopes.to_text(), servers, addresses.as_ref().map(|ranges| format!("{ranges:?}")));
@@ -191,7 +194,8 @@ impl Attempt<'_> {
     /// Remembers a response with a secret, which must not be stored.
     fn remember(&self, response: StoredResponse) {
         if self.holds_secret(&response) {
-            self.state.secrets.insert((self.key_use.network, self.key_use.key.clone()), (self.by.clone(), response));
+            let KeyUse { network, key, rights, .. } = self.key_use;
+            self.state.secrets.insert((*network, key.clone(), rights.clone()), (self.by.clone(), response));
         }
     }
 

@@ -141,7 +141,7 @@ struct Installing {
     /// Download link; anyone who has it can use it.
     #[schema(example = "https://hub.example/api/artifacts/AAAA.BBBB")]
     url: String,
-    /// Expiry of the link.
+    /// Expiry of the link: that of the key, if it is earlier.
     #[schema(example = 1804680600000_i64)]
     expires_at: Millis,
 }
@@ -166,8 +166,7 @@ async fn install(
     caller.require(&[Scope::ServersControl])?;
     let hub = hub.required()?;
     let url = |token: &str| format!("{hub}/api/artifacts/{token}");
-    let install =
-        service::install(&app, caller.network, &id, body.server_id, url, &lease, &caller.origin(&app)).await?;
+    let install = service::install(&app, &caller, &id, body.server_id, url, &lease).await?;
     Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))
 }
 

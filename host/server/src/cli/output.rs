@@ -1,6 +1,7 @@
 //! Output of the commands: control characters in what others wrote are shown, not sent to the terminal.
 
 use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
 
 use crate::values::is_invisible;
 
@@ -17,6 +18,11 @@ pub(super) fn shown(text: fmt::Arguments<'_>) -> String {
         }
     }
     shown
+}
+
+/// Writes text to standard output, in which a reader that stopped reading is an error.
+pub(super) fn write(text: fmt::Arguments<'_>) -> io::Result<()> {
+    io::stdout().lock().write_all(shown(text).as_bytes())
 }
 
 pub(super) fn print(text: fmt::Arguments<'_>, end: &str) {

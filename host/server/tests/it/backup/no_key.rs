@@ -12,7 +12,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 
 use super::Files;
-use crate::people::{PASSWORD, member, provider::Provider, send, sessions::shown, sign_in};
+use crate::people::{PASSWORD, code as mailed, member, provider::Provider, send, sessions::shown, sign_in};
 use crate::support::{Backend, Client, Hub, on_each, succeed, text};
 
 /// All texts in the backup, as they are and decoded.
@@ -51,6 +51,9 @@ fn contents(path: &std::path::Path) -> BTreeSet<Vec<u8>> {
     found
 }
 
+/// Purposes of the hub's secrets.
+const PURPOSES: &[&str] = &["agent", "artifact-links", "node", "world-links"];
+
 /// The link of an artifact's installation.
 async fn link(owner: &Client) -> String {
     let body = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
@@ -69,10 +72,28 @@ async fn credentials_cannot_be_minted(backend: Backend) {
     let post = async |path: &str, body: Value| send(&hub, &alex.token, Method::POST, path, body).await;
     let factor = post("/api/people/second-factor", json!({"password": PASSWORD})).await;
     let totp = factor.expect(201)["secret"].as_str().unwrap().to_owned();
-    post("/api/people/second-factor/confirm", json!({"code": shown(&totp, crate::support::NOW)})).await.expect(200);
-    let token = link(&owner).await;
-    let (claims, signature) = token.split_once('.').unwrap();
-    let (claims, signature) = (BASE64.decode(claims).unwrap(), BASE64.decode(signature).unwrap());
+    let code = json!({"code": shown(&totp, crate::support::NOW)});
+    let recovery = post("/api/people/second-factor/confirm", code).await.expect(200)["recoveryCodes"].clone();
+    let anonymous = hub.anonymous();
+    anonymous.post("/api/people/password/lost", json!({"email": "alex@example.org"})).await.expect(204);
+    owner.post("/api/manage/people", json!({"email": "kim@example.org", "role": "ADMIN"})).await.expect(201);
+    // Whatever opens something, as its holder has it.
+    let mut credentials = vec![
+        alex.token.clone(),
+        owner.key.clone().unwrap(),
+        totp.clone(),
+        mailed(&hub, "alex@example.org", 2).await,
+        mailed(&hub, "kim@example.org", 1).await,
+        link(&owner).await,
+    ];
+    credentials.extend(recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap().to_owned()));
+    let mut signatures = vec![];
+    for purpose in PURPOSES {
+        signatures.push(hub::secrets::signing_key(&hub.app, purpose).await.unwrap().sign(b"probe"));
+    }
+    let made: Vec<(String,)> = hub.app.db.query("SELECT purpose FROM hub_secrets").all().await.unwrap();
+    let is_known = |it: &str| it == "key-check" || PURPOSES.contains(&it);
+    assert!(made.iter().all(|(purpose,)| is_known(purpose)), "add it to the test: {made:?}");
     let script = owner.get("/api/plugin/provisioning/agent-script").await.expect(200).as_str().unwrap().to_owned();
     let signed_by = script.split_once("SIGNED_BY = \"").unwrap().1.split_once('"').unwrap().0.to_owned();
 
@@ -86,15 +107,20 @@ async fn credentials_cannot_be_minted(backend: Backend) {
     let hub = Hub::start_with(backend, |settings| provider.apply(settings)).await;
     for bytes in &contents {
         let candidate = String::from_utf8_lossy(bytes);
+        for credential in &credentials {
+            assert!(!candidate.contains(credential.as_str()), "{credential} is in the backup: {candidate}");
+        }
         // As a secret that signs.
+        for (purpose, signature) in PURPOSES.iter().zip(&signatures) {
+            let signed = SigningKey::new(purpose, &candidate).sign(b"probe");
+            assert_ne!(signed, *signature, "{candidate} signs {purpose}");
+        }
         let agent = SigningKey::new("agent", &candidate).sign(b"seed of Ed25519");
         for seed in [&agent[..], bytes] {
             let public =
                 Ed25519KeyPair::from_seed_unchecked(seed).map(|pair| crate::support::hex(pair.public_key().as_ref()));
             assert!(public.is_err() || public.unwrap() != signed_by, "{candidate} signs agents' updates");
         }
-        let is_key = SigningKey::new("artifact-links", &candidate).verify(&claims, &signature);
-        assert!(!is_key, "{candidate} signs links");
         // As the secret of a second factor.
         assert_ne!(base32(bytes), totp, "the secret of a second factor is in the backup");
         // As a credential itself.
@@ -107,12 +133,21 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         assert!(matches!(refused, 401 | 429), "{candidate} is a key: {refused}");
         let refused = client.send(client.request(Method::GET, "/api/people/me").bearer_auth(&candidate)).await.status;
         assert!(matches!(refused.as_u16(), 401 | 429), "{candidate} is a session");
+        let refused = client.get(&format!("/api/artifacts/{candidate}")).await.status.as_u16();
+        assert!(matches!(refused, 400 | 403 | 404 | 429), "{candidate} is a link: {refused}");
+        for (path, body) in [
+            ("/api/people/accept", json!({"token": candidate, "name": "x", "password": PASSWORD})),
+            ("/api/people/password/reset", json!({"token": candidate, "password": PASSWORD})),
+        ] {
+            let refused = client.post(path, body).await.status.as_u16();
+            assert!(matches!(refused, 400 | 429), "{candidate} is a code of a mail: {path} {refused}");
+        }
         let cookie = client.request(Method::POST, "/api/people/openid/second-factor");
         let cookie = cookie.header("Cookie", format!("__Host-hub_openid={candidate}")).json(&json!({"code": "1"}));
         let refused = client.send(cookie).await.status.as_u16();
         assert!(matches!(refused, 400 | 429), "{candidate} is a pending sign-in: {refused}");
     }
-    // The password alone is not enough, and the link is still good.
+    // The password alone is not enough.
     hub.advance_ms(900_000);
     sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect_error(401, "second_factor_needed");
 }
