@@ -93,7 +93,7 @@ on_both! {
         for point in ["matchmaking", "chat", "punishment"] {
             assert_eq!(calls(&owner, point, "").await["total"], 0, "{point}");
         }
-        chain(&owner, "chat", json!([{"name": "moody", "version": 1, "mode": "shadow"}])).await.expect(200);
+        chain(&owner, "chat", json!([{"name": "moody", "version": 1, "mode": "SHADOW"}])).await.expect(200);
         say(&hub, &owner, "hello").await;
         assert_eq!(calls(&owner, "chat", "").await["total"], 1);
         // Calls and logs have players' texts.
