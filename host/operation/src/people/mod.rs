@@ -86,6 +86,7 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("not_invited", &[403], "No account with this address, and no invitation was given."),
         ErrorCode::new("unknown_token", &[400], "The link is invalid."),
     ],
+    creations: Some(&service::GivenRoles),
     register: |states, opening| {
         states.insert(People::open(opening.settings)?);
         Ok(())

@@ -38,6 +38,7 @@ on_both! {
         own.until_end().await;
         let change = json!({"role": "MODERATOR"});
         owner.patch(&format!("/api/manage/people/{}", alex.id), change).await.expect(200);
+        hub.advance_ms(500);
         tokio::time::timeout(Duration::from_secs(5), of_person.until_end()).await.unwrap();
     }
 
@@ -124,7 +125,7 @@ on_both! {
         let mut isl = owner.events(Some("isl"), None).await;
         let open = json!({"ownerScope": "player", "ownerId": uuid(1), "gameId": "isl", "worldKey": "main"});
         let opened = owner.post("/api/plugin/worlds/open", open).await.expect(200).clone();
-        let id = opened["worldInstanceId"].as_i64().unwrap();
+        let id = opened["worldInstanceId"].as_str().unwrap();
         isl.next_named("WORLD_OPEN").await;
         for action in ["release", "snapshot"] {
             let path = format!("/api/plugin/worlds/{id}/{action}");
