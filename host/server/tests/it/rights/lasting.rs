@@ -35,6 +35,9 @@ use Effect::{Ends, Harmless, Stays};
 
 const DATA: &str = "data of the network, which acts on nobody's behalf";
 
+/// Scopes that all creations together need.
+const SCOPES: &[&str] = &["plugin", "network:manage", "servers:read", "modules:read"];
+
 /// All routes by the beginning of their method and path; the first that fits counts.
 const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/keys/{keyId}/roll", Stays("the key is listed with its own creator")),
@@ -262,7 +265,7 @@ on_both! {
         for how in ["removed", "deleted", "demoted", "revoked"] {
             let owner = hub.network().await;
             let email = format!("{how}@example.org");
-            let boss = owner.post("/api/manage/keys", json!({"name": "boss", "scopes": ["plugin", "network:manage"]})).await;
+            let boss = owner.post("/api/manage/keys", json!({"name": "boss", "scopes": SCOPES})).await;
             let boss = boss.expect(201).clone();
             let person = if how == "revoked" { None } else { Some(member(&hub, &owner, &email, "OWNER").await) };
             let credential = match &person {
