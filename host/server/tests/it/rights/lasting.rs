@@ -160,7 +160,11 @@ impl Actor<'_> {
         match kind {
             Kind::Key => Thing::Key(self.owner.with_key(&text("apiKey"))),
             Kind::Webhook => Thing::Webhook(text("webhookId")),
-            Kind::Invitation => Thing::Invitation(code(self.hub, &email, 1).await),
+            Kind::Invitation => {
+                // After the mail that confirmed the address.
+                let mails = if path.contains("/waitlist/") { 2 } else { 1 };
+                Thing::Invitation(code(self.hub, &email, mails).await)
+            }
             Kind::Import => Thing::Import(text("importId")),
         }
     }
