@@ -37,6 +37,8 @@ CREATE TABLE api_keys (
     previous_sha256 BLOB,
     previous_until  INTEGER,
     created_at      INTEGER NOT NULL,
+    -- Key or person that created it.
+    created_by      TEXT,
     expires_at      INTEGER,
     revoked_at      INTEGER,
     last_used_at    INTEGER,
@@ -743,6 +745,8 @@ CREATE TABLE modules (
     state         TEXT    NOT NULL CHECK (state IN ('COMPILING', 'READY', 'REJECTED')),
     reason        TEXT,
     created_at    INTEGER NOT NULL,
+    -- Key or person that uploaded it.
+    created_by    TEXT,
     PRIMARY KEY (network_id, name, version)
 ) WITHOUT ROWID;
 -- The same bytes again are the same version.
@@ -830,8 +834,10 @@ CREATE TABLE webhooks (
     previous_until  INTEGER,
     -- ENABLED or DISABLED.
     state           TEXT    NOT NULL CHECK (state IN ('ENABLED', 'DISABLED')),
-    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE')),
+    disabled_reason TEXT CHECK (disabled_reason IN ('REQUESTED', 'FAILING', 'GONE', 'CREATOR_LEFT')),
     created_at      INTEGER NOT NULL,
+    -- Key or person that created it.
+    created_by      TEXT,
     updated_at      INTEGER NOT NULL,
     -- Of the newest delivery.
     last_seq        INTEGER NOT NULL,
@@ -890,6 +896,7 @@ CREATE TABLE persons (
     password_hash  TEXT,
     is_operator    BOOLEAN NOT NULL,
     -- Second factor, in effect once its first code was checked.
+    -- Sealed by a key that is not in the database.
     totp_secret    BLOB,
     totp_confirmed BOOLEAN NOT NULL,
     -- Its last step that was used.
@@ -909,6 +916,19 @@ CREATE TABLE person_sessions (
 );
 CREATE INDEX person_sessions_by_person ON person_sessions (person_id, created_at);
 CREATE INDEX person_sessions_by_end ON person_sessions (expires_at);
+
+-- People whom an OpenID provider has identified and who still need a code of the second factor.
+CREATE TABLE pending_sign_ins (
+    -- Of the browser's token, which is not stored.
+    sha256            BLOB    NOT NULL PRIMARY KEY,
+    subject           TEXT    NOT NULL,
+    email             TEXT    NOT NULL,
+    name              TEXT    NOT NULL,
+    -- Of the invitation's token, if the sign-in accepts one.
+    invitation_sha256 BLOB,
+    expires_at        INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX pending_sign_ins_by_end ON pending_sign_ins (expires_at);
 
 -- Recovery codes that stand in for the second factor, once each.
 CREATE TABLE person_recovery_codes (
@@ -941,6 +961,8 @@ CREATE TABLE network_members (
     person_id  TEXT    NOT NULL,
     role       TEXT    NOT NULL,
     joined_at  INTEGER NOT NULL,
+    -- Key or person that granted the role.
+    created_by TEXT,
     PRIMARY KEY (network_id, person_id)
 );
 CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
@@ -955,6 +977,8 @@ CREATE TABLE person_links (
     -- Of an invitation; null: to be an operator.
     role         TEXT,
     created_at   INTEGER NOT NULL,
+    -- Key or person that created it.
+    created_by   TEXT,
     expires_at   INTEGER NOT NULL,
     -- Of the token; null until a mail with it is sent.
     sha256       BLOB,
@@ -1155,6 +1179,8 @@ CREATE INDEX audit_log_by_action ON audit_log (network_id, action, id);
 CREATE TABLE idempotency_keys (
     network_id      BLOB    NOT NULL,
     idempotency_key TEXT    NOT NULL,
+    -- Of the caller: other rights do not use up a key for another request.
+    rights          TEXT    NOT NULL,
     -- SHA-256 of the request's path, query and body.
     fingerprint     BLOB    NOT NULL,
     created_at      INTEGER NOT NULL,
@@ -1163,7 +1189,7 @@ CREATE TABLE idempotency_keys (
     -- Of an error, whose message is the body.
     error_code      TEXT,
     body            BLOB    NOT NULL,
-    PRIMARY KEY (network_id, idempotency_key)
+    PRIMARY KEY (network_id, idempotency_key, rights)
 ) WITHOUT ROWID;
 -- Old rows of all networks are deleted together.
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
@@ -1221,7 +1247,7 @@ CREATE TABLE shard_leases (
     PRIMARY KEY (shard)
 ) WITHOUT ROWID;
 
--- Secrets of the hub, the same for all nodes.
+-- Secrets of the hub, the same for all nodes, sealed by a key that is not in the database.
 CREATE TABLE hub_secrets (
     purpose TEXT NOT NULL PRIMARY KEY,
     secret  TEXT NOT NULL

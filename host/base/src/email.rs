@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use lettre::Address;
 use serde::{Deserialize, Deserializer, de};
+use unicode_security::{GeneralSecurityProfile as _, MixedScript as _, skeleton};
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -41,12 +42,25 @@ impl FromStr for Email {
         if text.contains(char::is_control) {
             return Err("must not contain control characters".to_owned());
         }
+        if !text.is_ascii() && !is_unambiguous(text) {
+            return Err("must not contain invisible or mixed characters that imitate others".to_owned());
+        }
         // Some Unicode letters, such as the Kelvin sign, have the lower case of a letter in another person's address.
         if !text.is_ascii() && fold(text).is_ascii() {
             return Err("must not contain letters that imitate another address".to_owned());
         }
         Ok(Self(address))
     }
+}
+
+/// True if no part of the address looks like another one, by UTS 39: each has letters of one script, none of them is
+/// invisible or rare, and they do not all have twins in ASCII.
+fn is_unambiguous(address: &str) -> bool {
+    let is_allowed = |character: char| character.is_ascii() || character.identifier_allowed();
+    address.chars().all(is_allowed)
+        && address.split(['@', '.']).all(|part| {
+            part.is_single_script() && (part.is_ascii() || !skeleton(part).all(|character| character.is_ascii()))
+        })
 }
 
 impl<'de> Deserialize<'de> for Email {
@@ -90,6 +104,28 @@ mod tests {
         "jos\u{e9}@example.org".parse::<Email>().unwrap();
         for bad in ["\u{212a}im@example.org", "kim@e\u{212a}ample.org"] {
             assert!(fold(bad).is_ascii());
+            assert!(bad.parse::<Email>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn no_address_looks_like_another() {
+        for good in
+            ["jos\u{e9}@example.org", "\u{438}\u{432}\u{430}\u{43d}@example.org", "\u{592a}\u{90ce}@example.org"]
+        {
+            good.parse::<Email>().unwrap();
+        }
+        for bad in [
+            "admin@example.org\u{200b}",
+            "ad\u{200b}min@example.org",
+            "\u{202e}gro.elpmaxe@nimda",
+            "adm\u{456}n@example.org",
+            "admin@ex\u{ad}ample.org",
+            "admin@ex\u{430}mple.org",
+            // All Cyrillic, and yet like `coco`.
+            "\u{441}\u{43e}\u{441}\u{43e}@example.org",
+            "a\u{fe0f}@example.org",
+        ] {
             assert!(bad.parse::<Email>().is_err(), "{bad:?}");
         }
     }

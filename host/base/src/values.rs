@@ -97,12 +97,20 @@ text_type! {
         _ if text.trim().is_empty() => Err("must not be blank"),
         _ if text.chars().count() > 255 => Err("must be at most 255 characters"),
         _ if text.chars().any(char::is_control) => Err("must not contain control characters"),
+        _ if text.chars().any(is_invisible) => Err("must not contain invisible or bidirectional characters"),
         _ => Ok(()),
     };
     // Not blank, and no control characters.
     schema: |text| text.min_length(Some(1)).max_length(Some(255)).pattern(Some(
         r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$",
     ));
+}
+
+/// True for characters without a glyph and those that reorder others: two names with and without them look the same.
+pub fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 impl std::borrow::Borrow<str> for Identifier {

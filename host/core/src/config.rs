@@ -38,6 +38,12 @@ pub struct StorageArgs {
     #[arg(long, value_name = "DIR|URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blobs: Option<String>,
+    /// File with the key that seals the hub's secrets in the database, created at the first start; nodes of a cluster
+    /// have the same one. No backup contains it: keep a copy apart from the backups [default: `secrets.key` in the data
+    /// folder]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none", rename = "secrets-key")]
+    pub secrets_key: Option<PathBuf>,
     /// Config file (TOML; one line per option, for example `listen = "0.0.0.0:8080"`); also set by `HUB_CONFIG`
     #[arg(long, value_name = "FILE", env = "HUB_CONFIG", hide_env = true)]
     #[serde(skip)]
@@ -288,6 +294,8 @@ pub struct Settings {
     pub database: Option<String>,
     /// Folder or S3-compatible store of blobs; none: a folder in the data folder.
     pub blobs: Option<String>,
+    /// File of the key that seals secrets; none: in the data folder.
+    pub secrets_key: Option<PathBuf>,
     /// Maximum number of PostgreSQL connections.
     pub database_connections: u32,
     /// Database statement timeout in milliseconds.
@@ -393,6 +401,7 @@ impl Default for Settings {
             data: PathBuf::from("hub-data"),
             database: None,
             blobs: None,
+            secrets_key: None,
             database_connections: 20,
             database_timeout: 15_000,
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
@@ -453,6 +462,7 @@ impl Settings {
             "data",
             "database",
             "blobs",
+            "secrets_key",
             "database_connections",
             "database_timeout",
             "listen",
@@ -510,6 +520,16 @@ impl Settings {
     /// Path of the embedded database.
     pub fn database_file(&self) -> PathBuf {
         self.data.join("hub.db")
+    }
+
+    /// Path of the key that seals secrets in the database.
+    pub fn secrets_key_file(&self) -> PathBuf {
+        self.secrets_key.clone().unwrap_or_else(|| self.data.join("secrets.key"))
+    }
+
+    /// True if browsers reach the hub by TLS, as far as the settings say.
+    pub fn is_tls(&self) -> bool {
+        self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
     }
 
     /// Time without a heartbeat after which a server is offline.

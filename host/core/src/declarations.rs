@@ -5,7 +5,6 @@ use crate::component::{Component, TableRule};
 use crate::http::connection::Connections;
 use crate::http::error_code::ErrorCode;
 use crate::limits::{Limits, Usage};
-use crate::secrets::HubSecrets;
 
 pub static HTTP: Component = Component {
     purpose: "what all routes share: extractors, errors, connections, the API documents ([API](../connectors/guide.md))",
@@ -92,9 +91,5 @@ pub static LIMITS: Component = Component {
 pub static SECRETS: Component = Component {
     purpose: "secrets of the hub itself, one for each purpose",
     tables: &[TableRule::hub("hub_secrets")],
-    register: |states, _| {
-        states.insert(HubSecrets::default());
-        Ok(())
-    },
     ..Component::new("hub_core::secrets")
 };

@@ -11,6 +11,7 @@ use hub::clock::{Clock, ManualClock};
 use hub::config::Settings;
 use hub::ids::Ids;
 use hub::networks::service::{NewKey, create_key, create_network};
+use hub::secrets::{SigningKey, signing_key};
 use hub::{lifecycle, router};
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -121,11 +122,9 @@ impl Hub {
         Network { id: id.0, key: key.text.to_string() }
     }
 
-    /// Secret of the hub's signatures for this purpose; `None` before the first signature.
-    pub async fn secret(&self, purpose: &str) -> Option<String> {
-        let query = self.app.db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose);
-        let row: Option<(String,)> = query.optional().await.expect("the database answers");
-        row.map(|(secret,)| secret)
+    /// The hub's key for signatures of this purpose.
+    pub async fn signing_key(&self, purpose: &'static str) -> SigningKey {
+        signing_key(&self.app, purpose).await.expect("the database answers")
     }
 
     /// Sends a request from an address that belongs to this input. `None` if it waits for longer than `patience`, which

@@ -17,6 +17,7 @@ use crate::ids::Ids;
 use crate::metering::Metering;
 use crate::modules::{self, Modules};
 use crate::presence::{self, Hooks};
+use crate::secrets::{HubSecrets, open_key};
 use crate::{archive, data_folder, module_data, presence_hooks, timekeeping};
 
 /// Time during which existing connections still serve requests, each its last one, before all are closed. A request on
@@ -40,7 +41,12 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let identity = Identity::join(&settings, &clock, &ids, &db).await?;
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids, &identity).await?;
-    let states = states(&settings, &ids, &db, shards, identity)?;
+    let secrets = HubSecrets::new(open_key(&settings, &db).await?);
+    let mut opened = States::default();
+    opened.insert(identity);
+    opened.insert(shards);
+    opened.insert(secrets);
+    let states = states(&settings, &ids, &db, opened)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
     if let Err(error) = begin(&app).await {
         app.begin_stop();
@@ -94,18 +100,9 @@ fn unavailable(error: &anyhow::Error) -> Option<FaultKind> {
     })
 }
 
-/// The initial state of each component.
-fn states(
-    settings: &Settings,
-    ids: &Ids,
-    db: &Db,
-    shards: ShardRegistry,
-    identity: Identity,
-) -> anyhow::Result<States> {
-    let mut states = States::default();
+/// The initial state of each component, beside those that were opened before.
+fn states(settings: &Settings, ids: &Ids, db: &Db, mut states: States) -> anyhow::Result<States> {
     states.insert(components());
-    states.insert(shards);
-    states.insert(identity);
     for component in components().list() {
         (component.register)(&mut states, Opening { settings, ids, db })?;
     }

@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     match hub::cli::run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("hub: {error:#}");
+            hub::cli::report(&error);
             ExitCode::FAILURE
         }
     }

@@ -18,6 +18,7 @@ use crate::components::components;
 use crate::endpoints::{RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
+use crate::http::private_answers;
 use crate::http::{client_address, json, openapi, publication, reference, request_id};
 use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
 
@@ -53,6 +54,7 @@ pub fn router(app: &App) -> Router {
     let server_binding = server_binding::LayerState::new(app, document);
     let around_all = Layers::default()
         .with(app.clone(), request_id::layer)
+        .with((), private_answers::layer)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
         .with(facts.clone(), facts_layer)

@@ -9,6 +9,8 @@ use super::ProvisioningPhase;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AgentVersion {
+    /// The same by the key before the last rotation, for agents that were downloaded before it; null if there is none.
+    pub previous_signature: Option<String>,
     /// SHA-256 of the script in hexadecimal.
     pub sha256: String,
     /// The hub's Ed25519 signature of the script in hexadecimal: over `hub agent`, a NUL and the 32 bytes of the

@@ -1,6 +1,7 @@
 //! Callers and their permissions: the extractor's type is the permission that a route requires.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
@@ -99,13 +100,26 @@ impl Caller {
         Err(forbidden_origin("This key is not valid for this server."))
     }
 
-    /// Refuses an event stream without a server if the key is bound to servers.
-    pub fn require_listener(&self, server: Option<&Identifier>) -> Result<(), ApiError> {
-        match server {
-            Some(server) => self.require_server(server.as_str()),
-            None if self.bindings.servers.is_none() => Ok(()),
-            None => Err(forbidden_origin("This key is bound to servers: specify the server to listen as.")),
+    /// Refuses an event stream that the key may not open, and returns the scope that the stream needs until its end. A
+    /// stream of a server has its commands and ends the server's other one: it needs `plugin`, or a key bound to that
+    /// server. A key bound to servers listens only as one of them.
+    pub fn require_listener(&self, server: Option<&Identifier>) -> Result<Scope, ApiError> {
+        match (server, &self.bindings.servers) {
+            (Some(server), Some(_)) => self.require_server(server.as_str()).map(|()| Scope::EventsRead),
+            (Some(_), None) => self.require(&[Scope::Plugin]).map(|()| Scope::Plugin),
+            (None, None) => Ok(Scope::EventsRead),
+            (None, Some(_)) => Err(forbidden_origin("This key is bound to servers: specify the server to listen as.")),
         }
+    }
+
+    /// True if the caller's rights have no bounds that a created thing would lack: neither an end nor bindings.
+    pub fn is_unbound(&self) -> bool {
+        self.expires_at.is_none() && self.bindings == Bindings::default()
+    }
+
+    /// True if the key may act on this server, also in a request that names none.
+    pub fn acts_on(&self, server: Option<&Identifier>) -> bool {
+        self.bindings.servers.is_none() || server.is_some_and(|server| self.bindings.allow_server(server.as_str()))
     }
 
     /// Refuses a caller whose key has none of these scopes.
@@ -134,6 +148,33 @@ pub trait Permission: FromRequestParts<App, Rejection = ApiError> + Send + 'stat
 
     /// The admitted caller.
     fn into_caller(self) -> Caller;
+}
+
+/// [`Permission`] of routes that create what outlives the request and has no bounds of its own, such as webhooks and
+/// modules: refuses keys that expire or are bound to servers or addresses.
+#[derive(Clone, Debug)]
+pub struct Unbound<P>(pub Caller, pub PhantomData<P>);
+
+impl<P: Permission> Permission for Unbound<P> {
+    const SCOPES: &'static [Scope] = P::SCOPES;
+
+    fn into_caller(self) -> Caller {
+        self.0
+    }
+}
+
+impl<P: Permission> FromRequestParts<App> for Unbound<P> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let caller = P::from_request_parts(parts, app).await?.into_caller();
+        if !caller.is_unbound() {
+            return Err(forbidden_origin(
+                "This key expires, or is bound to servers or addresses: what it would create here has no such bounds.",
+            ));
+        }
+        Ok(Self(caller, PhantomData))
+    }
 }
 
 macro_rules! permissions {

@@ -33,7 +33,7 @@ struct Identified(Result<ActiveKey, ApiError>);
 pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let mut tenant = PUBLIC;
     let mut counted = None;
-    if Sent::of(request.headers()).is_some() {
+    if Sent::of(request.headers(), app.settings.is_tls()).is_some() {
         let remote = limits::remote_address(request.extensions());
         let identified = authenticate(&app, request.method(), request.headers(), remote).await;
         let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));

@@ -24,6 +24,7 @@ pub use cache::KeyCache;
 pub use caller::{
     AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
     Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
+    Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;
@@ -33,7 +34,7 @@ pub use origin::{Actor, ActorType, AuditOrder, Origin};
 pub use revocation::RevocationWatch;
 pub use role::Role;
 pub use service::{is_by_key, revoked, start, stop};
-pub use session::{SESSION_COOKIE, SessionToken, SignedIn, csrf_token};
+pub use session::{SessionToken, SignedIn, csrf_token, session_cookie};
 pub use store::select_key;
 
 pub use crate::values::OPERATOR_NETWORK;

@@ -186,6 +186,8 @@ pub struct KeyRow {
     pub previous_sha256: Option<Vec<u8>>,
     pub previous_until: Option<Millis>,
     pub created_at: Millis,
+    /// Key or person that created it.
+    pub created_by: Option<String>,
     pub expires_at: Option<Millis>,
     pub revoked_at: Option<Millis>,
     pub last_used_at: Option<Millis>,

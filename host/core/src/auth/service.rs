@@ -9,13 +9,14 @@ use axum::http::{HeaderMap, Method, StatusCode};
 
 use crate::app::App;
 use crate::auth::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
-use crate::auth::session::{self, SentToken};
+use crate::auth::session::{self, SESSION_INVALID, SentToken};
 use crate::auth::{KeyCache, key, revocation, store};
 use crate::background;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::limits::Limits;
 
+const KEY_HEADER: &str = "x-service-api-key";
 const FLUSH_INTERVAL: Duration = Duration::from_secs(10);
 /// Number of key uses stored per transaction.
 const USES_AT_ONCE: usize = 200;
@@ -35,7 +36,7 @@ pub async fn stop(app: &App) {
 
 /// True if the request is sent with a key, not by a person.
 pub fn is_by_key(headers: &HeaderMap) -> bool {
-    matches!(Sent::of(headers), Some(Sent::Key(_)))
+    headers.contains_key(KEY_HEADER)
 }
 
 /// Credential in a request.
@@ -47,9 +48,9 @@ pub(super) enum Sent<'a> {
 
 impl<'a> Sent<'a> {
     /// Reads the credential; a key has precedence over a session.
-    pub(super) fn of(headers: &'a HeaderMap) -> Option<Self> {
-        let key = headers.get("x-service-api-key").map(|value| Self::Key(value.as_bytes()));
-        key.or_else(|| SentToken::of(headers).map(Self::Session))
+    pub(super) fn of(headers: &'a HeaderMap, is_tls: bool) -> Option<Self> {
+        let key = headers.get(KEY_HEADER).map(|value| Self::Key(value.as_bytes()));
+        key.or_else(|| SentToken::of(headers, is_tls).map(Self::Session))
     }
 
     fn credential(&self, method: &Method, headers: &HeaderMap) -> Result<Credential, ApiError> {
@@ -75,14 +76,11 @@ pub(super) async fn authenticate(
     headers: &HeaderMap,
     remote: IpAddr,
 ) -> Result<ActiveKey, ApiError> {
-    let sent =
-        Sent::of(headers).ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
+    let sent = Sent::of(headers, app.settings.is_tls())
+        .ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
     let credential = sent.credential(method, headers)?;
     let row = find_key(app, &credential.id, remote).await?;
-    let row = row.ok_or_else(|| {
-        let is_person = session::is_session(&credential.id);
-        unauthenticated(if is_person { "This session has ended; sign in again." } else { "This API key is unknown." })
-    })?;
+    let row = row.ok_or_else(|| invalid(session::is_session(&credential.id)))?;
     let now = app.clock.now();
     let key = active_key(&row, credential, now)?;
     if !key.is_person {
@@ -135,19 +133,19 @@ fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiEr
     let current = key::hashes_equal(&credential.sha256, &row.sha256);
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
         && row.previous_until.is_some_and(|until| now < until);
-    if !current && !previous {
-        return Err(unauthenticated("This key or session is unknown."));
-    }
-    if row.revoked_at.is_some() {
-        return Err(unauthenticated("This API key was revoked."));
-    }
-    if row.expires_at.is_some_and(|at| at <= now) {
-        return Err(unauthenticated("This key or session has expired."));
+    let has_ended = row.revoked_at.is_some() || row.expires_at.is_some_and(|at| at <= now);
+    if !(current || previous) || has_ended {
+        return Err(invalid(session::is_session(&credential.id)));
     }
     if row.suspended {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "network_suspended", "This network is suspended."));
     }
     Ok(())
+}
+
+/// 401 in the same words for unknown, wrong, revoked and expired credentials: it tells nothing about others' keys.
+fn invalid(is_person: bool) -> ApiError {
+    unauthenticated(if is_person { SESSION_INVALID } else { "Invalid, revoked or expired API key." })
 }
 
 fn unauthenticated(message: &'static str) -> ApiError {

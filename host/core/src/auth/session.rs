@@ -21,8 +21,10 @@ use crate::limits::Limits;
 use crate::secret_text::SecretText;
 use crate::values::{NetworkId, hex};
 
-/// Cookie with a session's token.
-pub const SESSION_COOKIE: &str = "hub_session";
+/// Cookie with a session's token, at a hub that is reached by plain HTTP.
+const PLAIN_COOKIE: &str = "hub_session";
+/// The same over TLS: with this prefix no page of another host, a sibling domain's included, can set it.
+const HOST_COOKIE: &str = "__Host-hub_session";
 /// Header that selects the network of a person with several.
 const NETWORK_HEADER: &str = "x-network-id";
 const CSRF_HEADER: &str = "x-csrf-token";
@@ -48,6 +50,11 @@ impl SessionToken {
     }
 }
 
+/// Name of the cookie with a session's token, for a browser that reaches the hub by TLS or not.
+pub fn session_cookie(is_tls: bool) -> &'static str {
+    if is_tls { HOST_COOKIE } else { PLAIN_COOKIE }
+}
+
 /// Token that a page of the same origin sends with every change, so that no other page can act in the person's name.
 pub fn csrf_token(session_token: &str) -> String {
     hex(&key::hash(&format!("csrf {session_token}")))
@@ -62,20 +69,21 @@ pub(crate) struct SentToken {
 
 impl SentToken {
     /// Reads the request's token, if any: bearer token first, then cookie.
-    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(super) fn of(headers: &HeaderMap, is_tls: bool) -> Option<Self> {
         let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         // Scheme names are case-insensitive.
         let bearer = bearer.and_then(|value| value.split_once(' ')).filter(|(it, _)| it.eq_ignore_ascii_case("bearer"));
         if let Some((_, text)) = bearer {
             return Some(Self { text: text.trim().to_owned().into(), is_cookie: false });
         }
-        let text = cookie::find(headers, SESSION_COOKIE)?.to_owned();
+        let plain = || cookie::find(headers, PLAIN_COOKIE).filter(|_| !is_tls);
+        let text = cookie::find(headers, HOST_COOKIE).or_else(plain)?.to_owned();
         Some(Self { text: text.into(), is_cookie: true })
     }
 
     /// Id of the session and hash of the token.
     fn parse(&self) -> Result<(String, Vec<u8>), ApiError> {
-        let malformed = || unauthenticated("Malformed session token; sign in again.");
+        let malformed = || unauthenticated(SESSION_INVALID);
         let (id, secret) =
             self.text.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).ok_or_else(malformed)?;
         let fits = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -217,6 +225,7 @@ fn row(session: SessionRow, network_id: NetworkId, scopes: String, suspended: bo
         previous_sha256: None,
         previous_until: None,
         created_at: session.created_at,
+        created_by: None,
         expires_at: Some(session.expires_at),
         revoked_at: None,
         last_used_at: None,
@@ -247,14 +256,14 @@ impl axum::extract::FromRequestParts<App> for SignedIn {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let remote = crate::limits::remote_address(&parts.extensions);
         let found = async {
-            let token = SentToken::of(&parts.headers)
+            let token = SentToken::of(&parts.headers, app.settings.is_tls())
                 .ok_or_else(|| unauthenticated("Not signed in: sign in and send the session token."))?;
             token.check_origin(parts.method.is_safe(), &parts.headers)?;
             let (id, sha256) = token.parse()?;
             let _permit = app.state::<Limits>().addresses.lookup_permit(remote, app.clock.now()).await;
             let row = store::find_session(&app.db.reserved(), &id).await?;
             let row = row.filter(|row| key::hashes_equal(&row.sha256, &sha256) && app.clock.now() < row.expires_at);
-            let row = row.ok_or_else(|| unauthenticated("This session has ended; sign in again."))?;
+            let row = row.ok_or_else(|| unauthenticated(SESSION_INVALID))?;
             let csrf_token = csrf_token(&token.text);
             let request_id = parts.extensions.get::<RequestId>().cloned();
             Ok(Self { session: id, person: row.person_id, email: row.email, remote, request_id, csrf_token })
@@ -263,6 +272,9 @@ impl axum::extract::FromRequestParts<App> for SignedIn {
         found.map_err(|error| super::layer::count_wrong_key(app, remote, error))
     }
 }
+
+/// The same for unknown, ended and malformed ones, so that it tells nothing about others' sessions.
+pub(super) const SESSION_INVALID: &str = "Invalid or ended session; sign in again.";
 
 fn unauthenticated(message: &'static str) -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)

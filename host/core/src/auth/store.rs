@@ -14,7 +14,7 @@ macro_rules! select_key {
     ($condition:literal) => {
         concat!(
             "SELECT k.network_id, k.key_id, k.name, k.scopes, k.sha256, k.previous_sha256, k.previous_until, k.created_at,
-                 k.expires_at, k.revoked_at, k.last_used_at, k.servers, k.addresses, n.suspended
+                 k.created_by, k.expires_at, k.revoked_at, k.last_used_at, k.servers, k.addresses, n.suspended
              FROM api_keys k JOIN networks n ON n.network_id = k.network_id ",
             $condition
         )

@@ -7,7 +7,7 @@ use utoipa::openapi::{OpenApi, PathItem};
 
 use crate::app::App;
 use crate::bounds::Limit;
-use crate::component::{Component, ErrorCode, EventSchema, NetworkState, Tables};
+use crate::component::{Component, Creations, ErrorCode, EventSchema, NetworkState, Tables};
 use crate::endpoints::Endpoints;
 
 /// All components, in the order in which they start.
@@ -36,6 +36,11 @@ impl Components {
     /// States that follow networks from owner to owner, in the order of restoration.
     pub fn network_states(&self) -> &[&'static dyn NetworkState] {
         &self.network_states
+    }
+
+    /// Things that people and keys leave behind.
+    pub fn creations(&self) -> impl Iterator<Item = &'static dyn Creations> {
+        self.list.iter().filter_map(|component| component.creations)
     }
 
     /// All routes.

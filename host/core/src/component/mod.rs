@@ -3,6 +3,7 @@
 //! Each component has one, `COMPONENT` in its `mod.rs`, and `hub::components` lists them. The router, the start and stop of
 //! the hub, archives, erasure, limits, error codes, the API document and the tables in `docs` are made from that list.
 
+mod creations;
 mod event_schema;
 mod list;
 mod network_state;
@@ -10,6 +11,7 @@ mod table;
 mod tables;
 
 pub use crate::http::error_code::ErrorCode;
+pub use creations::{Creations, Left, LeftKind, Search};
 pub use event_schema::EventSchema;
 pub use list::Components;
 pub use network_state::NetworkState;
@@ -60,6 +62,8 @@ pub struct Component {
     pub register: fn(&mut States, Opening<'_>) -> anyhow::Result<()>,
     /// Its state of networks, which follows them from node to node.
     pub network_state: Option<&'static dyn NetworkState>,
+    /// Its things that people and keys leave behind.
+    pub creations: Option<&'static dyn Creations>,
     /// Restores its state before the hub serves requests. A failure ends the start.
     pub start: for<'a> fn(&'a App) -> BoxFuture<'a, anyhow::Result<()>>,
     /// Starts its background work, after `start`.
@@ -82,6 +86,7 @@ impl Component {
             errors: &[],
             register: |_, _| Ok(()),
             network_state: None,
+            creations: None,
             start: |_| ready(Ok(())).boxed(),
             background: |_| {},
             stop: |_| ready(()).boxed(),

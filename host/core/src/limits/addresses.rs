@@ -26,6 +26,10 @@ const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
 /// Passwords and codes per address: people mistype, and several may share an address.
 const SIGN_INS: Rate = Rate::every(Duration::from_secs(10), 30);
+/// The same per IPv6 /56, usually one customer of a provider, and per /48, one site. They have room for many households,
+/// and yet somebody with all of one gains little.
+const SIGN_INS_OF_CUSTOMER: Rate = Rate::every(Duration::from_secs(5), 60);
+const SIGN_INS_OF_SITE: Rate = Rate::every(Duration::from_secs(2), 120);
 /// Mails with links requested by one address, and invitations of one network.
 const MAILS: Rate = Rate::every(Duration::from_secs(30), 50);
 /// Invitations of one network to one address, including withdrawn ones.
@@ -83,7 +87,14 @@ impl AddressLimits {
 
     /// Counts a password or code, correct or not.
     pub fn count_sign_in(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
-        self.sign_ins.take(remote, now, "Too many sign-in attempts from this address; try again later.")
+        let often = "Too many sign-in attempts from this address; try again later.";
+        self.sign_ins.take(remote, now, often)?;
+        if remote.to_canonical().is_ipv6() {
+            for (rate, bits) in [(SIGN_INS_OF_CUSTOMER, 56_u8), (SIGN_INS_OF_SITE, 48)] {
+                self.sign_ins.take_at(rate, (bits, prefix(remote, bits)), now, often)?;
+            }
+        }
+        Ok(())
     }
 
     /// Counts an invitation of a network to an address in lower case.
@@ -147,8 +158,13 @@ impl AddressBuckets {
 
 /// Address that is limited: for IPv6 the /64 network, usually one household.
 pub fn address_block(remote: IpAddr) -> IpAddr {
+    prefix(remote, 64)
+}
+
+/// First bits of an IPv6 address; an IPv4 address as it is.
+fn prefix(remote: IpAddr, bits: u8) -> IpAddr {
     match remote.to_canonical() {
-        IpAddr::V6(address) => IpAddr::from((address.to_bits() & !u128::from(u64::MAX)).to_be_bytes()),
+        IpAddr::V6(address) => IpAddr::from((address.to_bits() & !(u128::MAX >> bits)).to_be_bytes()),
         v4 @ IpAddr::V4(_) => v4,
     }
 }
@@ -189,6 +205,18 @@ mod tests {
         limits.count_invitation(other, "p0@example.org", 600_000).unwrap();
         let notified = (0..100).filter(|_| limits.may_notify(one, "a@example.org", 0));
         assert_eq!(notified.count() as i64, NOTICES_TO_ONE.burst());
+    }
+
+    #[test]
+    fn a_site_with_many_networks_gains_little() {
+        let limits = AddressLimits::default();
+        let tried = |from: &dyn Fn(u32) -> String| {
+            (0..1000).filter(|at| limits.count_sign_in(remote(&from(*at)), 0).is_ok()).count() as i64
+        };
+        assert_eq!(tried(&|at| format!("2001:db8:1:{:x}::1", at % 256)), SIGN_INS_OF_CUSTOMER.burst());
+        assert_eq!(tried(&|at| format!("2001:db8:2:{:x}::1", (at % 256) * 256)), SIGN_INS_OF_SITE.burst());
+        limits.count_sign_in(remote("2001:db8:3::1"), 0).unwrap();
+        assert_eq!(tried(&|at| format!("10.0.{}.{}", at / 256, at % 256)), 1000);
     }
 
     #[test]

@@ -1,17 +1,50 @@
 //! SQL of the hub's own secrets.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, Executor, Tx};
 
-/// Secret for a purpose; `fresh` if there is none yet.
+/// Sealed secret for a purpose; `fresh` if there is none yet.
 pub(super) async fn get_or_insert(db: &Db, purpose: &str, fresh: &str) -> Result<String, Error> {
-    // Crosses networks: it belongs to the hub.
-    db.write("INSERT INTO hub_secrets (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING")
-        .bind(purpose)
-        .bind(fresh)
-        .execute()
-        .await?;
+    insert(db, purpose, fresh).await?;
     // Crosses networks: it belongs to the hub.
     let (secret,): (String,) =
         db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose).one().await?;
     Ok(secret)
+}
+
+/// Sealed secret for a purpose, if there is one.
+pub(super) async fn find(db: &Db, purpose: &str) -> Result<Option<String>, Error> {
+    // Crosses networks: it belongs to the hub.
+    let row: Option<(String,)> =
+        db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose).optional().await?;
+    Ok(row.map(|(secret,)| secret))
+}
+
+async fn insert(db: &Db, purpose: &str, sealed: &str) -> Result<(), Error> {
+    // Crosses networks: it belongs to the hub.
+    db.write("INSERT INTO hub_secrets (purpose, secret) VALUES ($1, $2) ON CONFLICT (purpose) DO NOTHING")
+        .bind(purpose)
+        .bind(sealed)
+        .execute()
+        .await?;
+    Ok(())
+}
+
+/// All purposes with their sealed secrets.
+pub(super) async fn all(on: impl Into<Executor<'_>>) -> Result<Vec<(String, String)>, Error> {
+    // Crosses networks: they belong to the hub.
+    on.into().query("SELECT purpose, secret FROM hub_secrets ORDER BY purpose").all().await
+}
+
+/// Replaces a sealed secret.
+pub(super) async fn replace(tx: &mut Tx, purpose: &str, sealed: &str) -> Result<(), Error> {
+    // Crosses networks: it belongs to the hub.
+    tx.query("UPDATE hub_secrets SET secret = $2 WHERE purpose = $1").bind(purpose).bind(sealed).execute().await?;
+    Ok(())
+}
+
+/// Deletes all secrets, which are created again when they are needed.
+pub(super) async fn delete_all(db: &Db) -> Result<(), Error> {
+    // Crosses networks: they belong to the hub.
+    db.write("DELETE FROM hub_secrets").execute().await?;
+    Ok(())
 }

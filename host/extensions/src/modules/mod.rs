@@ -11,6 +11,7 @@
 
 mod compiler;
 mod host;
+mod left;
 mod limits;
 mod logs;
 mod model;
@@ -59,5 +60,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("unknown_call", &[404], "No such recorded call."),
     ],
     network_state: Some(&LoadedModules),
+    creations: Some(&left::UploadedModules),
     ..Component::new(module_path!())
 };

@@ -93,6 +93,8 @@ pub(super) struct ModuleRow {
     /// Reason for the rejection.
     pub(super) reason: Option<String>,
     pub(super) created_at: Millis,
+    /// Key or person that uploaded it.
+    pub(super) created_by: Option<String>,
 }
 
 /// Extension points that a module serves.

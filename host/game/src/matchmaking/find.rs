@@ -1,7 +1,5 @@
 //! The pipeline of a match: candidates, their ranking, and the first of them that can be reserved.
 
-use std::mem;
-
 use hub_sandbox::contract::Point;
 
 use crate::app::App;
@@ -12,7 +10,7 @@ use crate::matchmaking::direct;
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, Mode};
 use crate::matchmaking::ranking::Offer;
 use crate::matchmaking::reserve::reserve_slot;
-use crate::modules::service::{Ranking, has_chain, take_sample};
+use crate::modules::service::{Ranking, has_chain};
 use crate::players;
 use crate::presence::{self, Presence};
 use crate::values::NetworkId;
@@ -40,13 +38,12 @@ pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) 
 
 async fn find_best(app: &App, network: NetworkId, request: &MatchRequest, mut player: PlayerContext) -> Match {
     let has_modules = has_chain(app, network, Point::Matchmaking);
-    let mut is_sampled = !has_modules && take_sample(app, network, Point::Matchmaking);
     for _ in 0..MAX_ATTEMPTS {
         player.now = app.clock.now();
         let matched = if has_modules {
             try_ranked_by_modules(app, network, request, &mut player).await
         } else {
-            try_built_in_order(app, network, request, &player, mem::take(&mut is_sampled)).await
+            try_built_in_order(app, network, request, &player).await
         };
         if let Some(matched) = matched {
             return matched;
@@ -61,20 +58,12 @@ async fn try_built_in_order(
     network: NetworkId,
     request: &MatchRequest,
     player: &PlayerContext,
-    is_sampled: bool,
 ) -> Option<Match> {
-    let wanted = if is_sampled { MOST_OFFERED } else { 1 };
-    let mut sample = None;
     let choose = |presence: &mut _, survey: Option<&_>| {
-        let best = candidates::best(presence, &request.mode, player, survey, wanted)?;
-        // Before a slot is reserved.
-        sample = is_sampled.then(|| Offer::new(request, player, &best));
+        let best = candidates::best(presence, &request.mode, player, survey, 1)?;
         Ok(best.first().map(Candidate::destination).and_then(|it| reserve_slot(presence, &it, player, &app.ids).ok()))
     };
     let matched = candidates::decide(app, network, &request.mode, player, MAX_TRIED, choose).await;
-    if let Some(sample) = sample {
-        sample.record(app, network);
-    }
     matched.unwrap_or_else(NoneOpen::into_match)
 }
 

@@ -59,19 +59,6 @@ impl Offer {
         }
     }
 
-    /// Records the call as a sample for future modules.
-    pub(super) fn record(self, app: &App, network: NetworkId) {
-        let Self { request, candidates, texts, .. } = self;
-        match candidates {
-            Kind::Servers(list) => {
-                modules::record_built_in::<RankServers>(app, network, Candidates::new(request, list, texts));
-            }
-            Kind::Worlds(list) => {
-                modules::record_built_in::<RankWorlds>(app, network, Candidates::new(request, list, texts));
-            }
-        }
-    }
-
     /// Has the network's modules rank the candidates.
     pub(super) async fn rank(self, app: &App, network: NetworkId) -> Ranked {
         let Self { request, candidates, texts } = self;

@@ -19,7 +19,7 @@ use crate::players::model::{
 use crate::players::store::data::DataLimits;
 use crate::players::{PlayerRegions, store};
 use crate::presence;
-use crate::punishments;
+use crate::punishments::{self, NameRight};
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
 
 /// Reason for the failure of a request about players.
@@ -70,6 +70,7 @@ pub(super) async fn load(
     id: PlayerId,
     game_mode: &Label,
     request: LoadRequest,
+    right: Option<NameRight>,
 ) -> Result<Profile, PlayersError> {
     if let Some(engine) = &request.game_type
         && !app.settings.engines.contains(engine)
@@ -80,7 +81,7 @@ pub(super) async fn load(
     let update = PlayerUpdate { username: request.username, game_type: request.game_type, location };
     let (player, (), (currencies, namespaces)) = tokio::try_join!(
         record(app, network, id, &update),
-        record_name(app, network, id, update.username.as_ref()),
+        record_name(app, network, id, update.username.as_ref().zip(right)),
         balances_and_data(app, network, id, game_mode),
     )?;
     Ok(Profile { player, currencies, namespaces })
@@ -99,10 +100,10 @@ async fn record_name(
     app: &App,
     network: NetworkId,
     id: PlayerId,
-    name: Option<&Identifier>,
+    name: Option<(&Identifier, NameRight)>,
 ) -> Result<(), PlayersError> {
-    if let Some(name) = name
-        && let Err(error) = punishments::service::record_name(app, network, id, name.as_str()).await
+    if let Some((name, right)) = name
+        && let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await
     {
         tracing::warn!(%network, %error, "could not record a player's name");
     }
@@ -147,7 +148,8 @@ pub(super) async fn list(
 /// admitted.
 pub async fn record_join(app: &App, network: NetworkId, id: PlayerId, name: Option<&Identifier>) {
     let update = PlayerUpdate { username: name.cloned(), ..PlayerUpdate::default() };
-    let recorded = tokio::try_join!(record(app, network, id, &update), record_name(app, network, id, name));
+    let named = name.map(|name| (name, NameRight::of_connector()));
+    let recorded = tokio::try_join!(record(app, network, id, &update), record_name(app, network, id, named));
     if let Err(error) = recorded {
         tracing::warn!(%network, %error, "could not record that a player joined");
     }
@@ -159,13 +161,14 @@ async fn record_unseen(
     network: NetworkId,
     id: PlayerId,
     name: Option<&Identifier>,
+    right: Option<NameRight>,
 ) -> Result<(), PlayersError> {
     if store::find(&app.db, network, id).await?.is_some() {
         return Ok(());
     }
     check_rows::<PlayersError>(app, network, store::KNOWN_PLAYERS, 1, ready(Ok(false))).await?;
     store::insert_unseen(&app.db, network, id, name, app.clock.now()).await?;
-    record_name(app, network, id, name).await
+    record_name(app, network, id, name.zip(right)).await
 }
 
 /// Records that a player has just left their server.
@@ -262,10 +265,10 @@ pub(super) async fn set_language(
     app: &App,
     network: NetworkId,
     player: PlayerId,
-    username: Option<&Identifier>,
+    (username, right): (Option<&Identifier>, Option<NameRight>),
     language: Language,
 ) -> Result<Language, PlayersError> {
-    record_unseen(app, network, player, username).await?;
+    record_unseen(app, network, player, username, right).await?;
     let is_there = store::languages::exists(&app.db, network, player);
     check_rows::<PlayersError>(app, network, store::languages::PLAYER_LANGUAGES, 1, is_there).await?;
     store::languages::put(&app.db, network, player, username.map(Identifier::as_str), &language).await?;

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::auth::Caller;
 use crate::clock::{Millis, millis};
 use crate::geo::{GeoLocation, Region};
 use crate::http::error::ApiError;
@@ -176,8 +177,13 @@ pub(super) async fn leave(
     network: NetworkId,
     player: PlayerId,
     server: Option<&Identifier>,
+    caller: &Caller,
 ) -> Result<(), SessionsError> {
     let here = online_player(app, network, player).map(|at| at.server_id);
+    if here.is_some() && !caller.acts_on(here.as_ref()) {
+        // By now they are on a server that is not the key's.
+        return Ok(());
+    }
     let here = here.filter(|at| server.is_none_or(|server| server == at));
     if let Some(at) = &here
         && let Some(until) = app.state::<Hooks>().0.arrival_deadline(app, network, player, at).await?

@@ -10,6 +10,7 @@ mod body;
 mod expiry;
 mod import;
 mod model;
+mod name_right;
 pub mod review;
 mod routes;
 pub mod service;
@@ -26,6 +27,7 @@ pub use import::{
 };
 pub use model::{Actor, Identity, Punishment, PunishmentFilter, PunishmentState, Target};
 pub use model::{KnownAddress, NewPunishment, PunishmentTerms};
+pub use name_right::NameRight;
 pub use values::PunishmentDuration;
 pub use values::{IpAddress, PunishmentKind};
 

@@ -16,6 +16,7 @@ use crate::punishments::body::PunishmentBody;
 use crate::punishments::model::{
     Actor, Identity, KnownAddress, Punishment, PunishmentFilter, PunishmentState, PunishmentTerms, Target,
 };
+use crate::punishments::name_right::NameRight;
 use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
@@ -216,7 +217,7 @@ pub(crate) async fn record_address(
     app: &App,
     network: NetworkId,
     player: PlayerId,
-    name: Option<&str>,
+    name: Option<(&str, NameRight)>,
     address: &IpAddress,
 ) -> Result<(), PunishmentsError> {
     let now = app.clock.now();
@@ -224,7 +225,7 @@ pub(crate) async fn record_address(
     let addresses = limits::bound(app, Limit::AddressesPerPlayer);
     app.db
         .transaction(async |mut tx| {
-            if let Some(name) = name.map(FoldedName::new)
+            if let Some(name) = name.map(|(name, _)| FoldedName::new(name))
                 && !store::record_name(&mut tx, network, player, &name, now, names).await?
             {
                 store::forget_names(&mut tx, network, player, names - 1).await?;
@@ -239,6 +240,7 @@ pub(crate) async fn record_address(
 /// Records that a player was seen with a name, so that punishments of the name match the player.
 pub(crate) async fn record_name(
     app: &App,
+    _: NameRight,
     network: NetworkId,
     player: PlayerId,
     name: &str,

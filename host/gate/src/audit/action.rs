@@ -63,6 +63,7 @@ actions! {
     ServerRestarted = "server.restarted";
     ServerStarted = "server.started";
     ServerStopped = "server.stopped";
+    SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
     WaitlistEntryInvited = "waitlist_entry.invited";
     WaitlistEntryDeleted = "waitlist_entry.deleted";

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use utoipa::openapi::{OpenApi, RefOr};
 
 use crate::app::App;
-use crate::auth::KeyId;
+use crate::auth::{Bindings, Caller, KeyId};
 use crate::endpoints::RouteFacts;
 use crate::http::error::ApiError;
 use crate::http::extract::{JSON_LIMIT, at_most};
@@ -26,7 +26,7 @@ use crate::idempotency::stored_response::StoredResponse;
 use crate::idempotency::{TTL, expired_at};
 use crate::keyed_lock::KeyedLock;
 use crate::limits::{self, Limit, check_rows};
-use crate::values::NetworkId;
+use crate::values::{NetworkId, hex};
 
 /// Content type of routes with a small body.
 const JSON: &str = "application/json";
@@ -43,7 +43,7 @@ pub struct LayerState {
     /// Held while a request runs under its key in this process. Between nodes the database decides.
     locks: KeyedLock<(NetworkId, String)>,
     /// Responses that must not be stored, each with the only API key that may get it again.
-    secrets: Cache<(NetworkId, String), (KeyId, StoredResponse)>,
+    secrets: Cache<(NetworkId, String, String), (KeyId, StoredResponse)>,
     routes: Arc<HashMap<String, Route>>,
 }
 
@@ -102,6 +102,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
     let key_use = KeyUse {
         network: caller.network,
         key,
+        rights: rights_of(&caller),
         fingerprint: digest.finalize().to_vec(),
         at: state.app.clock.now(),
         expired_at: expired_at(&state.app),
@@ -118,7 +119,9 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
                 ));
             }
             let response = earlier.response;
-            let remembered = response.is_withheld().then(|| state.secrets.get(&(key_use.network, key_use.key.clone())));
+            let remembered = response
+                .is_withheld()
+                .then(|| state.secrets.get(&(key_use.network, key_use.key.clone(), earlier.rights)));
             let own = remembered.flatten().filter(|(by, _)| *by == caller.key).map(|(_, response)| response);
             return Ok(own.unwrap_or(response).replay());
         }
@@ -134,6 +137,14 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
             return Ok(response);
         }
     }
+}
+
+/// Fingerprint of a caller's rights. Another request by a caller with other rights does not use up a key, so that a narrow
+/// API key cannot keep payments from being made; the same request is a repeat whoever sends it.
+fn rights_of(caller: &Caller) -> String {
+    let Bindings { servers, addresses } = &caller.bindings;
+    let rights = (caller.scopes.to_text(), servers, addresses.as_ref().map(|ranges| format!("{ranges:?}")));
+    hex(&Sha256::digest(format!("{rights:?}"))[..8])
 }
 
 fn key_of(parts: &Parts) -> Result<String, ApiError> {
@@ -182,7 +193,8 @@ impl Attempt<'_> {
     /// Remembers a response with a secret, which must not be stored.
     fn remember(&self, response: StoredResponse) {
         if self.holds_secret(&response) {
-            self.state.secrets.insert((self.key_use.network, self.key_use.key.clone()), (self.by.clone(), response));
+            let KeyUse { network, key, rights, .. } = self.key_use;
+            self.state.secrets.insert((*network, key.clone(), rights.clone()), (self.by.clone(), response));
         }
     }
 

@@ -17,6 +17,7 @@ pub(super) const KEYS: Rows = Rows::many(
 /// Earlier use of a key.
 #[derive(Debug, FromRow)]
 pub(super) struct EarlierUse {
+    pub(super) rights: String,
     pub(super) fingerprint: Vec<u8>,
     #[sqlx(flatten)]
     pub(super) response: StoredResponse,
@@ -27,6 +28,8 @@ pub(super) struct EarlierUse {
 pub(super) struct KeyUse {
     pub(super) network: NetworkId,
     pub(super) key: String,
+    /// Fingerprint of the caller's rights.
+    pub(super) rights: String,
     /// Hash of the request.
     pub(super) fingerprint: Vec<u8>,
     pub(super) at: Millis,
@@ -34,14 +37,18 @@ pub(super) struct KeyUse {
     pub(super) expired_at: Cutoff,
 }
 
+/// Earlier use of the key for the same request, or else by a caller with the same rights.
 pub(super) async fn find(db: &Db, key_use: &KeyUse) -> Result<Option<EarlierUse>, Error> {
     db.query(
-        "SELECT fingerprint, status, content_type, error_code, body FROM idempotency_keys
-         WHERE network_id = $1 AND idempotency_key = $2 AND created_at > $3",
+        "SELECT rights, fingerprint, status, content_type, error_code, body FROM idempotency_keys
+         WHERE network_id = $1 AND idempotency_key = $2 AND created_at > $3 AND (rights = $4 OR fingerprint = $5)
+         ORDER BY CASE WHEN fingerprint = $5 THEN 0 ELSE 1 END LIMIT 1",
     )
     .bind(key_use.network)
     .bind(&key_use.key)
     .bind(key_use.expired_at.at())
+    .bind(&key_use.rights)
+    .bind(&key_use.fingerprint)
     .optional()
     .await
 }
@@ -57,9 +64,9 @@ pub(super) async fn claim(
         .into()
         .write(
             "INSERT INTO idempotency_keys (network_id, idempotency_key, fingerprint, created_at, status, content_type,
-                 error_code, body)
-             VALUES ($1, $2, $3, $4, $6, $7, $8, $9)
-             ON CONFLICT (network_id, idempotency_key) DO UPDATE
+                 error_code, body, rights)
+             VALUES ($1, $2, $3, $4, $6, $7, $8, $9, $10)
+             ON CONFLICT (network_id, idempotency_key, rights) DO UPDATE
              SET fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = excluded.status,
                  content_type = excluded.content_type, error_code = excluded.error_code, body = excluded.body
              WHERE idempotency_keys.created_at <= $5",
@@ -73,6 +80,7 @@ pub(super) async fn claim(
         .bind(&response.content_type)
         .bind(&response.error_code)
         .bind(&response.body)
+        .bind(&key_use.rights)
         .execute()
         .await?;
     Ok(rows == 1)
@@ -82,7 +90,7 @@ pub(super) async fn claim(
 pub(super) async fn set_response(tx: &mut Tx, key_use: &KeyUse, response: &StoredResponse) -> Result<(), Error> {
     tx.query(
         "UPDATE idempotency_keys SET status = $3, content_type = $4, error_code = $5, body = $6
-         WHERE network_id = $1 AND idempotency_key = $2",
+         WHERE network_id = $1 AND idempotency_key = $2 AND rights = $7",
     )
     .bind(key_use.network)
     .bind(&key_use.key)
@@ -90,6 +98,7 @@ pub(super) async fn set_response(tx: &mut Tx, key_use: &KeyUse, response: &Store
     .bind(&response.content_type)
     .bind(&response.error_code)
     .bind(&response.body)
+    .bind(&key_use.rights)
     .execute()
     .await?;
     Ok(())
@@ -107,8 +116,8 @@ pub(super) async fn delete_expired(db: &Db, expired_at: Cutoff) -> Result<(), Er
 /// Crosses networks: keys expire in all of them alike.
 async fn delete_batch(db: &Db, expired_at: Cutoff) -> Result<u64, Error> {
     db.write(
-        "DELETE FROM idempotency_keys WHERE (network_id, idempotency_key) IN (
-             SELECT network_id, idempotency_key FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)",
+        "DELETE FROM idempotency_keys WHERE (network_id, idempotency_key, rights) IN (
+             SELECT network_id, idempotency_key, rights FROM idempotency_keys WHERE created_at <= $1 LIMIT $2)",
     )
     .bind(expired_at.at())
     .bind(BATCH)

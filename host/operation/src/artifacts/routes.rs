@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::app::App;
 use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::service::{self, ArtifactsError, Uploaded};
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Scope};
 use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
@@ -141,7 +141,7 @@ struct Installing {
     /// Download link; anyone who has it can use it.
     #[schema(example = "https://hub.example/api/artifacts/AAAA.BBBB")]
     url: String,
-    /// Expiry of the link.
+    /// Expiry of the link: that of the key, if it is earlier.
     #[schema(example = 1804680600000_i64)]
     expires_at: Millis,
 }
@@ -149,7 +149,8 @@ struct Installing {
 /// Install an artifact on a server
 ///
 /// Creates a download link and queues an INSTALL command with it for the server's agent, which can fetch it until the
-/// link expires. The response does not wait for the agent.
+/// link expires. The response does not wait for the agent. What is installed runs on the server: the key also needs the
+/// scope `servers:control`.
 #[utoipa::path(post, path = "/api/manage/artifacts/{artifactId}/install", operation_id = "install_artifact",
     tag = "Artifacts", security(("apiKey" = ["network:manage"])), params(("artifactId" = String, Path)),
     responses((status = 201, body = Installing, description = "The command is queued"),
@@ -162,10 +163,10 @@ async fn install(
     hub: HubUrl,
     Json(body): Json<InstallBody>,
 ) -> Result<(StatusCode, Json<Installing>), ApiError> {
+    caller.require(&[Scope::ServersControl])?;
     let hub = hub.required()?;
     let url = |token: &str| format!("{hub}/api/artifacts/{token}");
-    let install =
-        service::install(&app, caller.network, &id, body.server_id, url, &lease, &caller.origin(&app)).await?;
+    let install = service::install(&app, &caller, &id, body.server_id, url, &lease).await?;
     Ok((StatusCode::CREATED, Json(Installing { url: install.url, expires_at: install.expires_at })))
 }
 

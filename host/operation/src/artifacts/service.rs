@@ -11,7 +11,7 @@ use crate::artifacts::link::{self, Claims};
 use crate::artifacts::model::{Artifact, ArtifactLabel};
 use crate::artifacts::store;
 use crate::audit::{self, Action as AuditAction, Change};
-use crate::auth::Origin;
+use crate::auth::{Caller, Origin};
 use crate::blobs::{self, BLOB_LIMIT, BlobError, BlobKey, Blobs, ReceivedBlob, Upload, Validator};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
@@ -189,27 +189,29 @@ pub(super) struct Install {
 /// Creates a link and queues the installation at the server's agent; `url` builds the link's address.
 pub(super) async fn install(
     app: &App,
-    network: NetworkId,
+    caller: &Caller,
     id: &str,
     server: Identifier,
     url: impl FnOnce(&str) -> String,
     lease: &RequestLease,
-    origin: &Origin,
 ) -> Result<Install, ArtifactsError> {
+    let network = caller.network;
     let artifact = store::find(&app.db, network, id).await?.ok_or(ArtifactsError::Unknown)?;
     if !presence::service::is_known_server(app, network, &server).await? {
         return Err(ArtifactsError::UnknownServer(server));
     }
-    let link = sign(app, network, &artifact).await?;
+    let link = sign(app, caller, &artifact).await?;
     let install = Install { url: url(&link.token), artifact, expires_at: link.expires_at };
-    tell_agent(app, network, &server, &install, lease, origin).await?;
+    tell_agent(app, network, &server, &install, lease, &caller.origin(app)).await?;
     Ok(install)
 }
 
-async fn sign(app: &App, network: NetworkId, artifact: &Artifact) -> Result<Link, ArtifactsError> {
+async fn sign(app: &App, caller: &Caller, artifact: &Artifact) -> Result<Link, ArtifactsError> {
     let ttl = Millis::try_from(app.settings.artifact_link_ttl).unwrap_or(Millis::MAX);
     let expires_at = app.clock.now().saturating_add(ttl);
-    let claims = Claims { network, artifact_id: artifact.artifact_id.clone(), expires_at };
+    // A link ends with the key that made it.
+    let expires_at = caller.expires_at.map_or(expires_at, |own| own.min(expires_at));
+    let claims = Claims { network: caller.network, artifact_id: artifact.artifact_id.clone(), expires_at };
     let key = signing_key(app, link::PURPOSE).await?;
     Ok(Link { token: link::sign(&key, &claims), expires_at })
 }

@@ -6,6 +6,7 @@ mod certificate;
 mod database;
 mod disk;
 mod outside;
+mod secrets_key;
 mod store;
 
 use std::time::Duration;
@@ -105,6 +106,7 @@ impl Doctor {
         let blobs = outside::blobs(&self.settings, db);
         checks.push(in_time("blobs", "check --blobs, or start the blob store", blobs).await);
         if is_migrated {
+            checks.push(secrets_key::check(&self.settings, db).await);
             checks.extend([database::restore(db).await, database::nodes(db).await, database::breakers(db).await]);
         }
         checks

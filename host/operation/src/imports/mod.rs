@@ -21,6 +21,7 @@ mod file;
 mod findings;
 mod input;
 mod json_guard;
+mod left;
 mod luckperms;
 mod model;
 mod punishments;
@@ -55,6 +56,7 @@ pub static COMPONENT: Component = Component {
         states.insert(Imports::default());
         Ok(())
     },
+    creations: Some(&left::StartedImports),
     background: run::start,
     ..Component::new(module_path!())
 };

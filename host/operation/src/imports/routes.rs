@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Unbound};
 use crate::blobs::{Bytes, Upload};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
@@ -95,6 +95,9 @@ struct ImportBody {
     /// Time of the upload.
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
+    /// Key or person that uploaded it.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: String,
     started_at: Option<Millis>,
     finished_at: Option<Millis>,
     /// Reason for the failure.
@@ -142,6 +145,7 @@ impl ImportBody {
             total: import.total,
             size_bytes: import.file_size,
             created_at: import.created_at,
+            created_by: import.key.0,
             started_at: import.started_at,
             finished_at: import.finished_at,
             error: import.failure,
@@ -165,7 +169,7 @@ impl ImportBody {
         (status = 409, body = ErrorBody, description = "Another import of the network is running"),
         (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn upload(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Query(query): Query<UploadQuery>,
     upload: Upload<FILE_LIMIT>,

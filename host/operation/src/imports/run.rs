@@ -17,7 +17,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::blobs::{self, BlobError, BlobKey, Blobs};
 use crate::budget::{Budget, CancelFlag};
-use crate::clock::millis;
+use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
@@ -192,19 +192,26 @@ pub(super) async fn end(
 ) -> Result<bool, hub_db::Error> {
     let key = BlobKey::import(import.network, &import.sha256, &import.id);
     let now = app.clock.now();
-    let ended = app.db.transaction(async |mut tx| {
-        let ended = store::finish(&mut tx, import.network, &import.id, (state, failure), now).await?;
-        if ended {
-            blobs::mark_unreferenced(&mut tx, &key).await?;
-            let change =
-                Change::new(Action::ImportEnded, &import.id).after(json!({"kind": import.kind, "state": state}));
-            audit::record(&mut tx, import.network, origin, change).await?;
-        }
-        Ok::<_, hub_db::Error>(ended)
-    });
-    let ended = ended.await?;
+    let ended = app.db.transaction(async |mut tx| end_in(&mut tx, import, (state, failure), origin, now).await).await?;
     if ended {
         app.state::<Blobs>().delete_unreferenced(&[key]).await;
+    }
+    Ok(ended)
+}
+
+/// The part of an end in the database. Its node notices, and its file is deleted with others that are not referenced.
+pub(super) async fn end_in(
+    tx: &mut Tx,
+    import: &Import,
+    (state, failure): (ImportState, Option<&ImportFailure>),
+    origin: &Origin,
+    now: Millis,
+) -> Result<bool, hub_db::Error> {
+    let ended = store::finish(tx, import.network, &import.id, (state, failure), now).await?;
+    if ended {
+        blobs::mark_unreferenced(tx, &BlobKey::import(import.network, &import.sha256, &import.id)).await?;
+        let change = Change::new(Action::ImportEnded, &import.id).after(json!({"kind": import.kind, "state": state}));
+        audit::record(tx, import.network, origin, change).await?;
     }
     Ok(ended)
 }

@@ -160,6 +160,21 @@ pub(super) async fn list(db: &Db, network: NetworkId, limit: i64, offset: i64) -
     Ok((rows.into_iter().map(Import::try_from).collect::<Result<_, _>>()?, total))
 }
 
+/// Unfinished import that a key or person started.
+pub(super) async fn unfinished_of(tx: &mut Tx, network: NetworkId, creator: &str) -> Result<Option<Import>, Error> {
+    let row: Option<ImportRow> = tx
+        .query(concat!(
+            "SELECT ",
+            columns!(),
+            " FROM imports WHERE network_id = $1 AND key_id = $2 AND state IN ('QUEUED', 'RUNNING')"
+        ))
+        .bind(network)
+        .bind(creator)
+        .optional()
+        .await?;
+    row.map(Import::try_from).transpose()
+}
+
 /// Records that an import begins or continues.
 pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
     let rows = db

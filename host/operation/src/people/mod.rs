@@ -4,8 +4,8 @@
 //! passwords are hashed on separate threads, few at a time; wrong ones are counted by account, known or not, and by
 //! address; answers do not reveal the existence of accounts; no one grants a role above their own; a password reset
 //! ends all sessions.
-//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `sign_in_failures`, which
-//! belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
+//! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `pending_sign_ins`,
+//! `sign_in_failures`, which belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
 //! callers.
 
 mod model;
@@ -34,6 +34,7 @@ pub static COMPONENT: Component = Component {
         TableRule::hub("persons"),
         TableRule::hub("person_openid_subjects"),
         TableRule::hub("person_sessions").not_backed_up("people sign in again"),
+        TableRule::hub("pending_sign_ins").not_backed_up("people sign in again"),
         TableRule::hub("person_recovery_codes"),
         TableRule::hub("sign_in_failures").not_backed_up("wrong passwords in the last minutes"),
         // People belong to the hub and do not move with a network: they are invited again.
@@ -83,6 +84,7 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("not_invited", &[403], "No account with this address, and no invitation was given."),
         ErrorCode::new("unknown_token", &[400], "The link is invalid."),
     ],
+    creations: Some(&service::GivenRoles),
     register: |states, opening| {
         states.insert(People::open(opening.settings)?);
         Ok(())

@@ -104,6 +104,8 @@ pub(crate) struct LinkRow {
     pub email_folded: String,
     pub email: String,
     pub role: Option<String>,
+    /// Key or person that invited.
+    pub created_by: Option<String>,
     pub created_at: Millis,
     pub expires_at: Millis,
 }
@@ -127,6 +129,8 @@ pub(crate) struct MemberRow {
     pub email: String,
     pub name: String,
     pub role: String,
+    /// Key or person that granted the role.
+    pub(crate) created_by: Option<String>,
     pub(crate) joined_at: Millis,
     pub(crate) has_second_factor: bool,
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use argon2::{Argon2, PasswordHash, PasswordHasher as _, PasswordVerifier as _};
 use axum::http::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -19,16 +19,28 @@ const MAX_CONCURRENT: usize = 2;
 const MAX_WAITING: usize = 60;
 const SALT_LENGTH: usize = 22;
 
+/// Below all other threads of the hub: sign-ins must not slow players down.
+const NICENESS: i32 = 10;
+
 /// Hashing in progress.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Hashing {
+    /// For anyone.
+    public: Queue<MAX_CONCURRENT>,
+    /// Kept for addresses at which the account was signed in: strangers' attempts do not lock its owner out.
+    known: Queue<1>,
+}
+
+/// Threads that hash, and those who wait for one.
+#[derive(Debug)]
+struct Queue<const THREADS: usize> {
     permits: Semaphore,
     waiting: AtomicUsize,
 }
 
-impl Default for Hashing {
+impl<const THREADS: usize> Default for Queue<THREADS> {
     fn default() -> Self {
-        Self { permits: Semaphore::new(MAX_CONCURRENT), waiting: AtomicUsize::new(0) }
+        Self { permits: Semaphore::new(THREADS), waiting: AtomicUsize::new(0) }
     }
 }
 
@@ -42,6 +54,16 @@ impl Drop for Waiting<'_> {
 }
 
 impl Hashing {
+    async fn run<T: Send + 'static>(
+        &self,
+        is_known: bool,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ApiError> {
+        if is_known { self.known.run(work).await } else { self.public.run(work).await }
+    }
+}
+
+impl<const THREADS: usize> Queue<THREADS> {
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
         let waiting = Waiting(&self.waiting);
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
@@ -49,7 +71,14 @@ impl Hashing {
             return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).retry_after(1));
         }
         let _permit = self.permits.acquire().await.map_err(ApiError::internal)?;
-        let done = tokio::task::spawn_blocking(work).await.map_err(ApiError::internal);
+        let (send, done) = oneshot::channel();
+        // A thread of its own: a lower priority cannot be taken back.
+        let thread = std::thread::Builder::new().name("password".to_owned()).spawn(move || {
+            let _ = rustix::process::setpriority_process(None, NICENESS);
+            let _ = send.send(work());
+        });
+        thread.map_err(ApiError::internal)?;
+        let done = done.await.map_err(ApiError::internal);
         drop(waiting);
         done
     }
@@ -65,18 +94,24 @@ pub(super) fn hash_now(ids: &Ids, password: &str) -> Result<String, argon2::pass
 /// Runs [`hash_now`] on a separate thread.
 pub(super) async fn hash(app: &App, password: &Password) -> Result<String, ApiError> {
     let (ids, password) = (app.ids.clone(), password.clone());
-    let hashed = app.state::<People>().hashing.run(move || hash_now(&ids, password.expose())).await?;
+    let hashed = app.state::<People>().hashing.run(false, move || hash_now(&ids, password.expose())).await?;
     hashed.map_err(|error| ApiError::internal(std::io::Error::other(error.to_string())))
 }
 
-/// True if a password has this hash. Without a hash it is false, after the same time.
-pub(super) async fn verify(app: &App, hash: Option<String>, password: &Password) -> Result<bool, ApiError> {
+/// True if a password has this hash. Without a hash it is false, after the same time. `is_known`: the account was signed
+/// in at this address.
+pub(super) async fn verify(
+    app: &App,
+    hash: Option<String>,
+    password: &Password,
+    is_known: bool,
+) -> Result<bool, ApiError> {
     /// Dummy for missing accounts: the hash of the empty password, which cannot be sent.
     static NOBODYS: LazyLock<String> = LazyLock::new(|| hash_now(&Ids::System, "").unwrap_or_default());
     let password = password.clone();
     app.state::<People>()
         .hashing
-        .run(move || {
+        .run(is_known, move || {
             let hash = hash.as_deref().unwrap_or(&NOBODYS);
             let Ok(hash) = PasswordHash::new(hash) else { return false };
             Argon2::default().verify_password(password.expose().as_bytes(), &hash).is_ok()

@@ -6,6 +6,7 @@ use hub_db::{Db, Error, Executor, Tx};
 use crate::auth::{OPERATOR_NETWORK, Role, SessionToken};
 use crate::clock::{Millis, Settled};
 use crate::people::model::{ADDRESS_TTL, LinkKind, LinkRow, MemberRow, MembershipRow, PersonRow};
+use crate::people::openid::{Identity, Pending};
 use crate::values::NetworkId;
 
 macro_rules! select_person {
@@ -229,6 +230,43 @@ pub(super) async fn end_sessions(tx: &mut Tx, person: &str, but: Option<&str>, n
     Ok(())
 }
 
+/// Stores a sign-in that waits for its code.
+pub(super) async fn insert_pending(db: &Db, sha256: &[u8], pending: &Pending) -> Result<(), Error> {
+    db.write(
+        "INSERT INTO pending_sign_ins (sha256, subject, email, name, invitation_sha256, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(sha256)
+    .bind(&pending.identity.subject)
+    .bind(&pending.identity.email)
+    .bind(&pending.identity.name)
+    .bind(&pending.invitation)
+    .bind(pending.expires_at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+type PendingRow = (String, String, String, Option<Vec<u8>>, Millis);
+
+/// The sign-in that waits for its code, by the hash of the browser's token.
+pub(super) async fn pending(db: &Db, sha256: &[u8]) -> Result<Option<Pending>, Error> {
+    let row: Option<PendingRow> = db
+        .query("SELECT subject, email, name, invitation_sha256, expires_at FROM pending_sign_ins WHERE sha256 = $1")
+        .bind(sha256)
+        .optional()
+        .await?;
+    Ok(row.map(|(subject, email, name, invitation, expires_at)| {
+        let identity = Identity { subject, email, name };
+        Pending { identity, invitation, expires_at }
+    }))
+}
+
+/// Uses up a sign-in that waited for its code; false if another request did.
+pub(super) async fn delete_pending(db: &Db, sha256: &[u8]) -> Result<bool, Error> {
+    Ok(db.write("DELETE FROM pending_sign_ins WHERE sha256 = $1").bind(sha256).execute().await? > 0)
+}
+
 /// Number of failed sign-ins for an address, and time of the last. Locked until the transaction ends, so that
 /// concurrent attempts are counted one after the other.
 pub(super) async fn lock_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(i64, Millis), Error> {
@@ -271,6 +309,7 @@ pub(super) async fn delete_ended(db: &Db, settled: Settled) -> Result<(), Error>
         .bind(settled.before(ADDRESS_TTL).at())
         .execute()
         .await?;
+    db.write("DELETE FROM pending_sign_ins WHERE expires_at <= $1").bind(settled.now()).execute().await?;
     db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(settled.before(DAY).at()).execute().await?;
     // Crosses networks: links end alike in all of them.
     db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(settled.now()).execute().await?;
@@ -283,16 +322,17 @@ pub(super) async fn put_member(
     network: NetworkId,
     person: &str,
     role: Role,
-    now: Millis,
+    (now, by): (Millis, Option<&str>),
 ) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO network_members (network_id, person_id, role, joined_at) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (network_id, person_id) DO UPDATE SET role = excluded.role",
+        "INSERT INTO network_members (network_id, person_id, role, joined_at, created_by) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (network_id, person_id) DO UPDATE SET role = excluded.role, created_by = excluded.created_by",
     )
     .bind(network)
     .bind(person)
     .bind(role.as_str())
     .bind(now)
+    .bind(by)
     .execute()
     .await?;
     Ok(())
@@ -301,7 +341,7 @@ pub(super) async fn put_member(
 macro_rules! select_member {
     ($condition:literal) => {
         concat!(
-            "SELECT m.person_id, p.email, p.name, m.role, m.joined_at, p.totp_confirmed AS has_second_factor
+            "SELECT m.person_id, p.email, p.name, m.role, m.created_by, m.joined_at, p.totp_confirmed AS has_second_factor
              FROM network_members m JOIN persons p ON p.person_id = m.person_id WHERE m.network_id = $1 ",
             $condition
         )
@@ -376,7 +416,7 @@ pub(super) async fn count_people(tx: &mut Tx, network: NetworkId) -> Result<i64,
 macro_rules! select_link {
     ($condition:literal) => {
         concat!(
-            "SELECT network_id, link_id, kind, email_folded, email, role, created_at, expires_at
+            "SELECT network_id, link_id, kind, email_folded, email, role, created_by, created_at, expires_at
              FROM person_links ",
             $condition
         )
@@ -386,8 +426,8 @@ macro_rules! select_link {
 /// Stores a link.
 pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO person_links (network_id, link_id, kind, email_folded, email, role, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO person_links (network_id, link_id, kind, email_folded, email, role, created_at, expires_at, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(link.network_id)
     .bind(&link.link_id)
@@ -397,6 +437,7 @@ pub(super) async fn insert_link(tx: &mut Tx, link: &LinkRow) -> Result<(), Error
     .bind(&link.role)
     .bind(link.created_at)
     .bind(link.expires_at)
+    .bind(&link.created_by)
     .execute()
     .await?;
     Ok(())
@@ -444,6 +485,25 @@ pub(super) async fn invitations(
 
 pub(super) async fn link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<LinkRow>, Error> {
     tx.query(select_link!("WHERE network_id = $1 AND link_id = $2")).bind(network).bind(id).optional().await
+}
+
+/// Invitations that a key or person sent.
+pub(super) async fn invitations_by(tx: &mut Tx, network: NetworkId, by: &str) -> Result<Vec<LinkRow>, Error> {
+    tx.query(select_link!("WHERE network_id = $1 AND kind = 'INVITATION' AND created_by = $2 ORDER BY created_at"))
+        .bind(network)
+        .bind(by)
+        .all()
+        .await
+}
+
+/// Open invitations by an operator, or a key of theirs. Crosses networks: operators invite to all.
+pub(super) async fn invitations_by_operator(tx: &mut Tx, by: &str) -> Result<Vec<LinkRow>, Error> {
+    tx.query(select_link!("WHERE kind = 'INVITATION' AND created_by = $1 ORDER BY created_at")).bind(by).all().await
+}
+
+/// Members whose role a key or person granted.
+pub(super) async fn members_by(tx: &mut Tx, network: NetworkId, by: &str) -> Result<Vec<MemberRow>, Error> {
+    tx.query(select_member!("AND m.created_by = $2 ORDER BY m.joined_at")).bind(network).bind(by).all().await
 }
 
 /// Deletes a link; false if it is gone.

@@ -43,6 +43,8 @@ pub struct SignedAgent {
     pub sha256: String,
     /// The Ed25519 signature over `hub agent`, a NUL and the SHA-256, in hexadecimal.
     pub signature: String,
+    /// The same by the key before the last rotation.
+    pub previous_signature: Option<String>,
 }
 
 /// The node agent.
@@ -50,12 +52,16 @@ pub struct SignedAgent {
 /// # Errors
 /// Fails if the database with the key is unreachable.
 pub async fn signed_agent(app: &App) -> Result<SignedAgent, ApiError> {
-    let seed = signing_key(app, "agent").await?.sign(b"seed of Ed25519");
-    let key = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|error| ApiError::internal(BadSeed(error)))?;
-    let script = SCRIPT.replacen(NO_KEY, &format!("SIGNED_BY = \"{}\"", hex(key.public_key().as_ref())), 1);
+    let seeds = signing_key(app, "agent").await?.sign_with_all(b"seed of Ed25519");
+    let keys = seeds.iter().map(|seed| Ed25519KeyPair::from_seed_unchecked(seed));
+    let keys: Vec<_> = keys.collect::<Result<_, _>>().map_err(|error| ApiError::internal(BadSeed(error)))?;
+    let public = keys.first().map_or(String::new(), |key| hex(key.public_key().as_ref()));
+    let script = SCRIPT.replacen(NO_KEY, &format!("SIGNED_BY = \"{public}\""), 1);
     let sha256 = Sha256::digest(&script);
-    let signature = key.sign(&[b"hub agent\0", &sha256[..]].concat());
-    Ok(SignedAgent { script, sha256: hex(&sha256), signature: hex(signature.as_ref()) })
+    let message = [b"hub agent\0", &sha256[..]].concat();
+    let mut signatures = keys.iter().map(|key| hex(key.sign(&message).as_ref()));
+    let signature = signatures.next().unwrap_or_default();
+    Ok(SignedAgent { sha256: hex(&sha256), signature, previous_signature: signatures.next(), script })
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +92,7 @@ async fn agent_script(_: Agent, State(app): State<App>) -> Result<impl IntoRespo
 
 /// The current node agent of this hub.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 struct AgentVersion {
     /// SHA-256 of the script in hexadecimal.
     #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
@@ -96,6 +103,9 @@ struct AgentVersion {
         example = "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
     )]
     signature: String,
+    /// The same by the key before the last rotation, for agents that were downloaded before it; null if there is none.
+    #[schema(example = json!(null))]
+    previous_signature: Option<String>,
 }
 
 /// Get the current node agent's version
@@ -104,6 +114,6 @@ struct AgentVersion {
 #[utoipa::path(get, path = "/api/plugin/provisioning/agent-version", tag = "Provisioning", operation_id = "get_agent_version",
     security(("apiKey" = ["agent", "plugin"])), responses((status = 200, body = AgentVersion)))]
 async fn agent_version(_: Agent, State(app): State<App>) -> Result<Json<AgentVersion>, ApiError> {
-    let SignedAgent { sha256, signature, .. } = signed_agent(&app).await?;
-    Ok(Json(AgentVersion { sha256, signature }))
+    let SignedAgent { sha256, signature, previous_signature, .. } = signed_agent(&app).await?;
+    Ok(Json(AgentVersion { sha256, signature, previous_signature }))
 }

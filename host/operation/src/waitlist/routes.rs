@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{Operator, Role};
+use crate::auth::{Operator, Role, Unbound};
 use crate::email::Email;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -139,13 +139,14 @@ struct InviteFromWaitlist {
 
 /// Invite a person from the waitlist
 ///
-/// The network must exist, and the address must be confirmed. It is then removed from the list.
+/// The network must exist, and the address must be confirmed. It is then removed from the list. A key that expires, or is
+/// bound to servers or addresses, cannot invite (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/waitlist/{email}/invite", operation_id = "invite_from_waitlist", tag = "Waitlist",
     security(("apiKey" = ["operator"])), params(("email" = String, Path, example = "alex@example.org")),
     responses((status = 204, description = "Invited"),
         (status = 404, body = ErrorBody, description = "No such confirmed address on the list, or no such network")))]
 async fn invite(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Path(email): Path<String>,
     Json(body): Json<InviteFromWaitlist>,

@@ -16,6 +16,7 @@ mod deliver;
 mod discord;
 mod fan_out;
 mod finish;
+mod left;
 mod message;
 mod model;
 mod notice;
@@ -51,6 +52,7 @@ pub static COMPONENT: Component = Component {
         states.get::<Outbox>().set_consumer(&FanOut);
         Ok(())
     },
+    creations: Some(&left::CreatedWebhooks),
     background: deliver::start,
     ..Component::new(module_path!())
 };

@@ -63,6 +63,8 @@ pub(super) enum DisabledReason {
     Failing,
     /// The receiver reported that it is gone: 410, or Discord's 401, 403 or 404.
     Gone,
+    /// The key or person that created it is gone, or lost the right to.
+    CreatorLeft,
 }
 
 /// State of a delivery.
@@ -136,6 +138,8 @@ pub(super) struct Webhook {
     /// None while it is enabled.
     pub(super) disabled: Option<DisabledReason>,
     pub(super) created_at: Millis,
+    /// Key or person that created it.
+    pub(super) created_by: Option<String>,
     pub(super) updated_at: Millis,
     pub(super) waiting: i64,
     pub(super) dropped: i64,

@@ -39,7 +39,9 @@ pub(super) async fn disable(app: &App, tx: &mut Tx, webhook: &Webhook, reason: D
 pub(super) async fn mail(app: &App, webhook: &Webhook, reason: DisabledReason) {
     let why = match reason {
         DisabledReason::Gone => "its receiver reported that it is gone",
-        DisabledReason::Failing | DisabledReason::Requested => "no delivery has succeeded for five days",
+        DisabledReason::Failing | DisabledReason::Requested | DisabledReason::CreatorLeft => {
+            "no delivery has succeeded for five days"
+        }
     };
     let url = shown_url(webhook);
     let name = webhook.name.as_deref().unwrap_or(&webhook.id);

@@ -49,6 +49,9 @@ pub(super) enum WebhooksError {
     /// A value of the body is invalid.
     #[error("In the body, `{0}`: {1}.")]
     Invalid(&'static str, String),
+    /// The caller lacks the scope of an event.
+    #[error(transparent)]
+    Forbidden(#[from] ApiError),
     /// The network's limit is reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -66,6 +69,7 @@ impl From<WebhooksError> for ApiError {
             WebhooksError::Disabled => Self::new(StatusCode::CONFLICT, "webhook_disabled", message),
             WebhooksError::Waiting => Self::new(StatusCode::CONFLICT, "delivery_waiting", message),
             WebhooksError::Invalid(..) => Self::invalid(message),
+            WebhooksError::Forbidden(error) => error,
             WebhooksError::Quota(exceeded) => exceeded.into(),
             WebhooksError::Database(error) => error.into(),
         }
@@ -143,6 +147,12 @@ fn audited(webhook: &Webhook) -> Value {
         "enabled": webhook.disabled.is_none()})
 }
 
+/// Refuses an enabled webhook of events that the caller could not read in the event stream.
+fn require_events(caller: &Caller, webhook: &Webhook) -> Result<(), WebhooksError> {
+    let events = webhook.events.iter().filter(|_| webhook.disabled.is_none());
+    Ok(events.map(|event| event.0.scope()).try_for_each(|scope| caller.require(&[scope]))?)
+}
+
 /// Creates a webhook, with its secret.
 pub(super) async fn create(
     app: &App,
@@ -167,6 +177,7 @@ pub(super) async fn create(
         previous_until: None,
         disabled: None,
         created_at: now,
+        created_by: Some(caller.key.0.clone()),
         updated_at: now,
         waiting: 0,
         dropped: 0,
@@ -177,6 +188,7 @@ pub(super) async fn create(
         next_attempt_at: 0,
     };
     request.apply(&mut webhook);
+    require_events(caller, &webhook)?;
     let origin = caller.origin(app);
     app.db
         .transaction(async |mut tx| {
@@ -227,6 +239,7 @@ pub(super) async fn change(
             let before = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
             let mut after = Webhook { updated_at: now.max(before.updated_at + 1), ..before.clone() };
             request.apply(&mut after);
+            require_events(caller, &after)?;
             store::update(&mut tx, &after).await?;
             if after.disabled.is_some() && before.disabled.is_none() {
                 end_deliveries(app, &mut tx, &after).await?;

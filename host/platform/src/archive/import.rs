@@ -28,16 +28,26 @@ use crate::ids::Ids;
 const DELETE_LIMIT: usize = 5_000;
 const TOKEN_LENGTH: usize = 24;
 
-/// Imports a network from a file; the operator's only with `allow_operator`.
+/// Choices of the operator who imports a network.
+#[derive(Clone, Copy, Debug)]
+pub struct ImportOptions<'a> {
+    pub from: &'a Path,
+    /// Plan of the network, whatever the file says.
+    pub plan: &'a str,
+    /// Allows the operator's own network.
+    pub allow_operator: bool,
+}
+
+/// Imports a network from a file.
 pub async fn import(
     settings: &Settings,
     db: &Db,
     module_store: &Db,
     tables: &Tables,
     ids: &Ids,
-    from: &Path,
-    allow_operator: bool,
+    options: ImportOptions<'_>,
 ) -> anyhow::Result<Report> {
+    let ImportOptions { from, plan, allow_operator } = options;
     // Read twice: a damaged file is refused before anything is written.
     let (manifest, summary) = reader::read(from, tables, &mut Discard).await?;
     ensure!(
@@ -46,8 +56,10 @@ pub async fn import(
     );
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
+    let plan = plan.to_owned();
     let mut loader =
-        Loader { db, module_store, tables, ids, manifest, token, blobs, network_row: None, stored: vec![] };
+        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, network_row: None, stored: vec![] };
+    ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
     if let Err(error) = loader.load(from).await {
@@ -74,6 +86,7 @@ struct Loader<'a> {
     tables: &'a Tables,
     ids: &'a Ids,
     manifest: Manifest,
+    plan: String,
     token: String,
     blobs: Blobs,
     /// Row of the network itself, which is inserted last.
@@ -188,7 +201,8 @@ impl Loader<'_> {
                 let origin = Origin::command_line(&Clock::System, self.ids);
                 let change = Change::new(Action::NetworkImported, network);
                 audit::record(&mut tx, OPERATOR_NETWORK, &origin, change).await?;
-                Ok(store::ensure_plan(&mut tx, network).await?)
+                // The operator's choice, not that of the file's author.
+                Ok(store::set_plan(&mut tx, network, &self.plan).await?)
             })
             .await;
         Ok(published?)

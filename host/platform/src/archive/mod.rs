@@ -27,7 +27,7 @@ use crate::component::{Component, TableRule};
 
 pub use export::export;
 pub use format::Report;
-pub use import::import;
+pub use import::{ImportOptions, import};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

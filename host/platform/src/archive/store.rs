@@ -2,6 +2,7 @@
 
 use hub_db::{Db, Error, Tx};
 
+use crate::plans::service::DEFAULT_PLAN;
 use crate::values::NetworkId;
 
 /// Finds a network with this id or name.
@@ -50,15 +51,15 @@ pub(super) async fn lock_claim(tx: &mut Tx, network: NetworkId, token: &str) -> 
     Ok(rows > 0)
 }
 
-/// Moves the network to the plan `default` if its plan does not exist here.
-pub(super) async fn ensure_plan(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
-    tx.query(
-        "UPDATE networks SET plan = 'default'
-         WHERE network_id = $1 AND NOT EXISTS (SELECT 1 FROM plans WHERE plans.name = networks.plan)",
-    )
-    .bind(network)
-    .execute()
-    .await?;
+/// True if there is this plan. The hub itself adds `default` when it starts. Crosses networks: plans belong to the hub.
+pub(super) async fn has_plan(db: &Db, plan: &str) -> Result<bool, Error> {
+    let row: Option<(String,)> = db.query("SELECT name FROM plans WHERE name = $1").bind(plan).optional().await?;
+    Ok(row.is_some() || plan == DEFAULT_PLAN)
+}
+
+/// Puts a network on a plan.
+pub(super) async fn set_plan(tx: &mut Tx, network: NetworkId, plan: &str) -> Result<(), Error> {
+    tx.query("UPDATE networks SET plan = $2 WHERE network_id = $1").bind(network).bind(plan).execute().await?;
     Ok(())
 }
 

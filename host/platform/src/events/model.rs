@@ -2,6 +2,8 @@
 
 use strum::VariantArray as _;
 
+use crate::auth::Scope;
+
 /// Kind of event; its name is the frame's `event:` and the `type` in its data.
 #[derive(
     Clone,
@@ -81,6 +83,11 @@ impl EventKind {
                 | Self::BalanceChanged
                 | Self::WorldState
         )
+    }
+
+    /// Scope that a webhook of it needs: that of the stream with the same events.
+    pub fn scope(self) -> Scope {
+        if self.is_subscribable() { Scope::EventsRead } else { Scope::Plugin }
     }
 
     /// True if webhooks can subscribe to it. Commands to one server, with links and signatures, are only for that

@@ -95,8 +95,8 @@ impl<S: Send + Sync> FromRequestParts<S> for StreamRequest {
 ///
 /// The number of open streams per network is limited (`streams`).
 ///
-/// The stream ends when the hub stops, and when its key is revoked, replaced or expires. A key bound to servers must
-/// specify one of them.
+/// The stream ends when the hub stops, and when its key is revoked, replaced or expires. A `serverId` needs the scope
+/// `plugin`, or a key bound to that server. A key bound to servers must specify one of them.
 #[utoipa::path(get, path = "/api/plugin/events", tag = "Events", operation_id = "open_event_stream", security(("apiKey" = ["events:read", "plugin"])),
     params(OpenQuery, ("Last-Event-ID" = Option<String>, Header, description = "`id:` of the last received event")),
     responses((status = 200, description = "The stream", content_type = "text/event-stream", body = ServerEvent)))]
@@ -106,10 +106,11 @@ async fn open_events(
     Query(query): Query<OpenQuery>,
     request: StreamRequest,
 ) -> Result<Response, ApiError> {
-    caller.require_listener(query.server_id.as_ref())?;
+    let mut scope = caller.require_listener(query.server_id.as_ref())?;
     let types = query.types.unwrap_or_default();
     if types.include_secret() {
         caller.require(&[Scope::Plugin])?;
+        scope = Scope::Plugin;
     }
     let body = if request.head {
         Body::empty()
@@ -124,7 +125,7 @@ async fn open_events(
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
         let subscription = subscription.map_err(bus_unreachable)?;
         let has_id = last.is_some_and(|id| !id.is_empty());
-        stream::body(&app, subscription, types, caller, request.connection, has_id, open)
+        stream::body(&app, subscription, types, (caller, scope), request.connection, has_id, open)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -12,7 +12,7 @@ use hub_bus::{EndWatch, Subscription};
 use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::auth::{Caller, Credential};
+use crate::auth::{Caller, Credential, Scope};
 use crate::clock::{Millis, millis};
 use crate::events::Streams;
 use crate::events::model::EventTypes;
@@ -36,6 +36,8 @@ pub(super) struct OpenStream {
     pub(super) network: NetworkId,
     pub(super) types: EventTypes,
     pub(super) credential: Credential,
+    /// Scope that the credential needs until the end.
+    pub(super) scope: Scope,
     end: EndWatch,
     connection: Option<Connection>,
     next_ping: AtomicI64,
@@ -99,7 +101,7 @@ pub(super) fn body(
     app: &App,
     subscription: Subscription,
     types: EventTypes,
-    caller: Caller,
+    (caller, scope): (Caller, Scope),
     connection: Option<Connection>,
     has_id: bool,
     open: Option<OpenGuard>,
@@ -108,6 +110,7 @@ pub(super) fn body(
         network: caller.network,
         types,
         credential: caller.credential,
+        scope,
         end: subscription.watch_end(),
         connection,
         next_ping: AtomicI64::new(app.clock.now().saturating_add(millis(PING_INTERVAL))),

@@ -48,11 +48,10 @@ pub(super) async fn tick(app: App) -> Result<(), Infallible> {
 /// Ends streams whose key is no longer valid. Separate from `tick`, so that no ping waits for the database.
 pub(super) async fn check_keys(app: App) -> Result<(), hub_db::Error> {
     let streams = app.state::<Streams>().all();
-    let shown = streams.iter().map(|stream| &stream.credential).collect();
-    let revoked = auth::revoked(&app, shown, Scope::EventsRead).await?;
-    if !revoked.is_empty() {
-        let ended = streams.iter().filter(|stream| revoked.contains(&stream.credential));
-        ended.for_each(|stream| stream.end());
+    for scope in [Scope::EventsRead, Scope::Plugin] {
+        let of_scope = || streams.iter().filter(|stream| stream.scope == scope);
+        let revoked = auth::revoked(&app, of_scope().map(|stream| &stream.credential).collect(), scope).await?;
+        of_scope().filter(|stream| revoked.contains(&stream.credential)).for_each(|stream| stream.end());
     }
     Ok(())
 }

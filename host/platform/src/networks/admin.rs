@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{KeyId, KeyRow, Origin, Scope};
+use crate::auth::{Caller, KeyId, KeyRow, Origin, Scope};
 use crate::clock::Millis;
+use crate::component::Left;
 pub use crate::networks::admin_store::NetworkRow;
 use crate::networks::admin_store::{self as store, DeletedNetworkRow};
 use crate::networks::deletion;
@@ -135,15 +136,16 @@ pub(super) async fn list_keys(
 /// Creates a key of a network.
 pub(super) async fn create_key(
     app: &App,
-    origin: &Origin,
+    caller: &Caller,
     network: NetworkId,
     new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
     if new.scopes.iter().any(|scope| scope == Scope::Operator) {
         return Err(NetworksError::OperatorScope);
     }
+    let new = service::within_bounds(caller, new)?;
     self::network(&app.db, network).await?;
-    service::create_key_within_limit(app, network, new, origin).await
+    service::create_key_within_limit(app, network, new, &caller.origin(app)).await
 }
 
 /// Revokes a key of a network.
@@ -152,7 +154,8 @@ pub(super) async fn revoke_key(
     origin: &Origin,
     network: NetworkId,
     id: &KeyId,
-) -> Result<(), NetworksError> {
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
     self::network(&app.db, network).await?;
-    service::revoke_key_at_once(app, network, id, origin).await
+    service::revoke_key_at_once(app, network, id, origin, all).await
 }

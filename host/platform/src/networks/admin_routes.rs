@@ -2,11 +2,12 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{KeyId, Operator};
+use crate::auth::{KeyId, Operator, Unbound};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -14,7 +15,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks::admin::{self, FoundNetwork, NetworkChange, NetworkRow};
 use crate::networks::admin_store::DeletedNetworkRow;
-use crate::networks::routes::{CreateKey, CreatedKey, Key};
+use crate::networks::routes::{CreateKey, CreatedKey, Key, LeftBehind, RevokeQuery};
 use crate::plans::announce_change;
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, Label, NetworkId};
@@ -133,12 +134,13 @@ struct CreateNetwork {
 
 /// Create a network
 ///
-/// Its first key is shown only in this answer.
+/// Its first key is shown only in this answer. It has no end and no bindings, so an operator's key with some is refused (403
+/// `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/networks", operation_id = "create_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     responses((status = 201, body = CreatedNetwork), (status = 404, body = ErrorBody, description = "No such plan")))]
 async fn create(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Json(body): Json<CreateNetwork>,
 ) -> Result<(StatusCode, Json<CreatedNetwork>), ApiError> {
@@ -247,7 +249,8 @@ async fn list_keys(
 
 /// Create a key of a network
 ///
-/// All scopes except `operator` are allowed. The key's text is shown only in this answer.
+/// All scopes except `operator` are allowed. The key's text is shown only in this answer. It gets the bindings of the
+/// operator's key, and must not outlive it (403 `forbidden_scope`).
 #[utoipa::path(post, path = "/api/admin/networks/{id}/keys", operation_id = "create_key_of_network", tag = "Operator",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
@@ -258,23 +261,25 @@ async fn create_key(
     Path(id): Path<NetworkId>,
     Json(body): Json<CreateKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    let key = admin::create_key(&app, &caller.origin(&app), id, body.into_new_key(app.clock.now())?).await?;
+    let key = admin::create_key(&app, &caller, id, body.into_new_key(app.clock.now())?).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
 
 /// Revoke a key of a network
 ///
-/// In effect everywhere within a second.
+/// In effect everywhere within a second. The answer lists what the key created and left behind, as for the owner.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/keys/{keyId}", operation_id = "revoke_key_of_network",
     tag = "Operator", security(("apiKey" = ["operator"])),
-    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("keyId" = String, Path)),
-    responses((status = 204, description = "Revoked"),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("keyId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Revoked; it left these"),
+        (status = 204, description = "Revoked; it left nothing"),
         (status = 404, body = ErrorBody, description = "No such network, or no such key")))]
 async fn revoke_key(
     Operator(caller): Operator,
     State(app): State<App>,
     Path((id, key)): Path<(NetworkId, KeyId)>,
-) -> Result<StatusCode, ApiError> {
-    admin::revoke_key(&app, &caller.origin(&app), id, &key).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
+    let all = query.revoke.unwrap_or(false);
+    Ok(LeftBehind::answer(admin::revoke_key(&app, &caller.origin(&app), id, &key, all).await?))
 }

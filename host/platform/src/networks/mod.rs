@@ -8,11 +8,14 @@ pub mod admin;
 mod admin_routes;
 mod admin_store;
 pub mod deletion;
+pub mod left;
 mod routes;
 pub mod service;
 mod store;
 
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+pub use routes::LeftBehind;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

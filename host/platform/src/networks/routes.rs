@@ -2,15 +2,18 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, NetworkManage, Scope, Scopes};
 use crate::clock::Millis;
+use crate::component::Left;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::overlap::overlap;
 use crate::http::page::{Page, PageQuery};
 use crate::networks::service::{self, MintedKey, NewKey};
 use crate::secret_text::SecretText;
@@ -33,6 +36,9 @@ pub(super) struct Key {
     name: String,
     scopes: Vec<Scope>,
     created_at: Millis,
+    /// Key or person that created it; null if unknown.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
     /// Time of its last use, recorded with some seconds' delay.
     last_used_at: Option<Millis>,
     /// Expiry; null is never.
@@ -52,6 +58,7 @@ impl From<KeyRow> for Key {
             name: row.name,
             scopes: Scopes::from_text(&row.scopes).iter().collect(),
             created_at: row.created_at,
+            created_by: row.created_by,
             last_used_at: row.last_used_at,
             expires_at: row.expires_at,
             servers,
@@ -171,7 +178,7 @@ async fn create(
 #[schema(as = ApiKeyRotation)]
 struct RollKey {
     /// Milliseconds for which the old secret stays valid; absent or null: 0.
-    #[schema(minimum = 0, example = 60000)]
+    #[schema(minimum = 0, maximum = 2_592_000_000_i64, example = 60000)]
     overlap_ms: Option<Millis>,
 }
 
@@ -188,10 +195,7 @@ async fn roll(
     Path(id): Path<KeyId>,
     Json(body): Json<RollKey>,
 ) -> Result<(StatusCode, Json<CreatedKey>), ApiError> {
-    let overlap = body.overlap_ms.unwrap_or(0);
-    if overlap < 0 {
-        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
-    }
+    let overlap = overlap(body.overlap_ms, 0)?;
     let key = service::roll_key(&app, &caller, &id, overlap).await?;
     Ok((StatusCode::CREATED, Json(key.into())))
 }
@@ -199,15 +203,42 @@ async fn roll(
 /// Revoke a key
 ///
 /// In effect everywhere within a second. A key may revoke itself, but no key with more scopes or a later expiry (403).
+/// The answer lists what the key created and left behind, if anything: keys, and by them others, webhooks, invitations,
+/// modules. Invitations end with it, and with `revoke` its keys and webhooks.
 #[utoipa::path(delete, path = "/api/manage/keys/{keyId}", operation_id = "revoke_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
-    params(("keyId" = String, Path)),
-    responses((status = 204, description = "Revoked"), (status = 404, body = ErrorBody, description = "No such key")))]
+    params(("keyId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Revoked; it left these"),
+        (status = 204, description = "Revoked; it left nothing"), (status = 404, body = ErrorBody, description = "No such key")))]
 async fn revoke(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(id): Path<KeyId>,
-) -> Result<StatusCode, ApiError> {
-    service::revoke_key_for(&app, &caller, &id).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
+    Ok(LeftBehind::answer(service::revoke_key_for(&app, &caller, &id, query.revoke.unwrap_or(false)).await?))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RevokeQuery {
+    /// Also end what the key created: keys and webhooks, and those of its keys. Default: false.
+    #[param(required = false, example = false)]
+    pub(super) revoke: Option<bool>,
+}
+
+/// What a key or person created and left behind.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LeftBehind {
+    left: Vec<Left>,
+}
+
+impl LeftBehind {
+    /// 200 with the list, or 204 if it is empty.
+    pub fn answer(left: Vec<Left>) -> Response {
+        if left.is_empty() {
+            return StatusCode::NO_CONTENT.into_response();
+        }
+        Json(Self { left }).into_response()
+    }
 }

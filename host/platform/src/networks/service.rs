@@ -10,10 +10,12 @@ use crate::audit::{self, Action, Change};
 use crate::auth::key::{self, KeyHash};
 use crate::auth::{Bindings, Caller, KeyCache, KeyId, KeyRow, OPERATOR_NETWORK, Origin, Scope, Scopes};
 use crate::clock::{Clock, Millis};
+use crate::component::{Components, Left, LeftKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded};
+use crate::networks::left;
 use crate::networks::{admin_store, store};
 use crate::plans;
 use crate::plans::PlansError;
@@ -142,7 +144,7 @@ impl MintedKey {
     }
 }
 
-fn shown_row(row: &KeyRow) -> Value {
+pub(super) fn shown_row(row: &KeyRow) -> Value {
     shown(&row.name, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())
 }
 
@@ -177,7 +179,7 @@ pub(super) async fn create_network_on(
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
         admin_store::update(&mut tx, network, None, plan, None).await?;
-        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        store::insert_key(&mut tx, network, &key, &sha256, (now, &origin.actor.id)).await?;
         let after = json!({"name": name, "plan": plan.unwrap_or(plans::service::DEFAULT_PLAN), "keyId": key.id});
         Ok::<_, NetworksError>(
             audit::record(&mut tx, network, origin, Change::new(Action::NetworkCreated, network).after(after)).await?,
@@ -217,7 +219,7 @@ async fn create_key_by(
             }
             store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
-        store::insert_key(&mut tx, network, &key, &sha256, now).await?;
+        store::insert_key(&mut tx, network, &key, &sha256, (now, &origin.actor.id)).await?;
         store::forget_ended_keys(&mut tx, network, clock.cutoff(), kept).await?;
         let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
         Ok(audit::record(&mut tx, network, origin, change).await?)
@@ -229,8 +231,8 @@ async fn create_key_by(
 /// Creates a key for a caller, which cannot grant more than it has and whose bindings pass to the key.
 pub(super) async fn create_key_for(app: &App, caller: &Caller, new: NewKey) -> Result<MintedKey, NetworksError> {
     let network = caller.network;
-    let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
-    require_within(caller, new.scopes, new.expires_at, &new.bindings)?;
+    let new = within_bounds(caller, new)?;
+    require_scopes(caller, new.scopes)?;
     if new.scopes.iter().any(|scope| scope == Scope::Operator) {
         return Err(NetworksError::OperatorScope);
     }
@@ -250,16 +252,13 @@ pub(super) async fn create_key_within_limit(
     create_key_by(&app.db, origin, network, new, limits::bound(app, Limit::EndedKeys)).await
 }
 
-/// Refuses a key with more scopes, wider bindings or a later expiry than the caller's own.
-fn require_within(
-    caller: &Caller,
-    scopes: Scopes,
-    expires_at: Option<Millis>,
-    bindings: &Bindings,
-) -> Result<(), NetworksError> {
-    if !caller.scopes.cover(scopes) {
-        return Err(NetworksError::ScopesExceedOwn);
-    }
+/// Refuses a key with more scopes than the caller's own.
+fn require_scopes(caller: &Caller, scopes: Scopes) -> Result<(), NetworksError> {
+    if caller.scopes.cover(scopes) { Ok(()) } else { Err(NetworksError::ScopesExceedOwn) }
+}
+
+/// Refuses a key with wider bindings or a later expiry than the caller's own.
+fn require_bounds(caller: &Caller, expires_at: Option<Millis>, bindings: &Bindings) -> Result<(), NetworksError> {
     if caller.expires_at.is_some_and(|own| expires_at.is_none_or(|at| at > own)) {
         return Err(NetworksError::OutlivesOwn);
     }
@@ -269,11 +268,19 @@ fn require_within(
     Ok(())
 }
 
+/// A new key with the caller's bindings besides its own, unless it would outlive the caller's.
+pub(super) fn within_bounds(caller: &Caller, new: NewKey) -> Result<NewKey, NetworksError> {
+    let new = NewKey { bindings: caller.bindings.pass_to(new.bindings), ..new };
+    require_bounds(caller, new.expires_at, &new.bindings)?;
+    Ok(new)
+}
+
 /// The live key, if the caller may rotate or revoke it.
 async fn managed_key(tx: &mut Tx, caller: &Caller, id: &KeyId) -> Result<KeyRow, NetworksError> {
     let row = store::live_key(tx, caller.network, id).await?;
     let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-    require_within(caller, Scopes::from_text(&row.scopes), row.expires_at, &row.bindings())?;
+    require_scopes(caller, Scopes::from_text(&row.scopes))?;
+    require_bounds(caller, row.expires_at, &row.bindings())?;
     Ok(row)
 }
 
@@ -304,18 +311,46 @@ pub(super) async fn roll_key(
 }
 
 /// Revokes a key within the caller's scopes.
-pub(super) async fn revoke_key_for(app: &App, caller: &Caller, id: &KeyId) -> Result<(), NetworksError> {
-    let now = app.clock.now();
-    app.db
+pub(super) async fn revoke_key_for(
+    app: &App,
+    caller: &Caller,
+    id: &KeyId,
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    let (network, origin) = (caller.network, caller.origin(app));
+    let left = app
+        .db
         .transaction(async |mut tx| {
-            let row = managed_key(&mut tx, caller, id).await?;
-            store::revoke_key(&mut tx, caller.network, id, now).await?;
-            let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
-            Ok::<_, NetworksError>(audit::record(&mut tx, caller.network, &caller.origin(app), change).await?)
+            managed_key(&mut tx, caller, id).await?;
+            end_key(app.components(), &mut tx, &origin, network, id, all).await
         })
         .await?;
-    app.state::<KeyCache>().invalidate(id);
-    Ok(())
+    forget_keys(app, id, &left);
+    Ok(left)
+}
+
+/// Revokes a live key, and with `all` what it created. Returns what it created.
+async fn end_key(
+    components: &Components,
+    tx: &mut Tx,
+    origin: &Origin,
+    network: NetworkId,
+    id: &KeyId,
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    let row = store::live_key(tx, network, id).await?.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
+    store::revoke_key(tx, network, id, origin.clock.now()).await?;
+    let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
+    audit::record(tx, network, origin, change).await?;
+    Ok(left::find(components, tx, origin, network, (&id.0, None), all).await?)
+}
+
+/// Ends the use of a revoked key and of those that ended with it, at once on this node.
+fn forget_keys(app: &App, id: &KeyId, left: &[Left]) {
+    let cache = app.state::<KeyCache>();
+    cache.invalidate(id);
+    let ended = left.iter().filter(|it| it.kind == LeftKind::Key && it.ended);
+    ended.for_each(|it| cache.invalidate(&KeyId(it.id.clone())));
 }
 
 /// Revokes any key of a network, at once on this node.
@@ -324,22 +359,23 @@ pub(super) async fn revoke_key_at_once(
     network: NetworkId,
     id: &KeyId,
     origin: &Origin,
-) -> Result<(), NetworksError> {
-    revoke_key(&app.db, origin, network, id).await?;
-    app.state::<KeyCache>().invalidate(id);
-    Ok(())
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    let left = revoke_key(&app.db, app.components(), origin, network, id, all).await?;
+    forget_keys(app, id, &left);
+    Ok(left)
 }
 
-/// Revokes any key of a network. Hubs that serve it notice within a second.
-pub async fn revoke_key(db: &Db, origin: &Origin, network: NetworkId, id: &KeyId) -> Result<(), NetworksError> {
-    db.transaction(async |mut tx| {
-        let row = store::live_key(&mut tx, network, id).await?;
-        let row = row.ok_or_else(|| NetworksError::UnknownKey(id.clone()))?;
-        store::revoke_key(&mut tx, network, id, origin.clock.now()).await?;
-        let change = Change::new(Action::KeyRevoked, &id.0).before(shown_row(&row));
-        Ok::<_, NetworksError>(audit::record(&mut tx, network, origin, change).await?)
-    })
-    .await
+/// Revokes any key of a network, and with `all` what it created. Hubs that serve it notice within a second.
+pub async fn revoke_key(
+    db: &Db,
+    components: &Components,
+    origin: &Origin,
+    network: NetworkId,
+    id: &KeyId,
+    all: bool,
+) -> Result<Vec<Left>, NetworksError> {
+    db.transaction(async |mut tx| end_key(components, &mut tx, origin, network, id, all).await).await
 }
 
 /// A page of the network's live keys, and their number.

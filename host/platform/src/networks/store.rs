@@ -58,11 +58,12 @@ pub(super) async fn insert_key(
     network: NetworkId,
     key: &MintedKey,
     sha256: &[u8],
-    created_at: Millis,
+    (created_at, created_by): (Millis, &str),
 ) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at, servers, addresses)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "INSERT INTO api_keys (network_id, key_id, name, scopes, sha256, created_at, expires_at, servers, addresses,
+             created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
     )
     .bind(network)
     .bind(&key.id)
@@ -73,6 +74,7 @@ pub(super) async fn insert_key(
     .bind(key.expires_at)
     .bind(key.bindings.servers_text())
     .bind(key.bindings.addresses_text())
+    .bind(created_by)
     .execute()
     .await?;
     Ok(())
@@ -133,6 +135,17 @@ pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Res
         .bind(id)
         .optional()
         .await
+}
+
+/// Keys that a key or person created and that are not revoked.
+pub(super) async fn keys_of(tx: &mut Tx, network: NetworkId, creator: &str) -> Result<Vec<KeyRow>, Error> {
+    tx.query(select_key!(
+        "WHERE k.network_id = $1 AND k.created_by = $2 AND k.revoked_at IS NULL ORDER BY k.created_at"
+    ))
+    .bind(network)
+    .bind(creator)
+    .all()
+    .await
 }
 
 /// Replaces a key's secret; the old one stays valid until `overlap_until`.

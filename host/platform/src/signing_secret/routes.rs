@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Unbound};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
+use crate::http::overlap::overlap;
 use crate::secret_text::SecretText;
 use crate::signing_secret::service;
 
@@ -24,7 +25,7 @@ pub(super) fn router() -> Endpoints {
 #[schema(as = SigningSecretRotation)]
 struct RotateSigningSecret {
     /// Milliseconds for which the old secret stays valid; absent or null: 0.
-    #[schema(minimum = 0, example = 60000)]
+    #[schema(minimum = 0, maximum = 2_592_000_000_i64, example = 60000)]
     overlap_ms: Option<Millis>,
 }
 
@@ -45,18 +46,15 @@ struct RotatedSigningSecret {
 /// Transfers are signed with the new secret from now on, and for `overlapMs` also with the old one: a signature then
 /// contains both, separated by a space. Connectors learn the new one by the event `SIGNING_SECRET_ROTATED`, if their
 /// stream names it in `types`, and when they register. Only one previous secret is kept: another rotation ends the
-/// overlap of the older one.
+/// overlap of the older one. A key that expires, or is bound to servers or addresses, is refused (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/signing-secret/rotate", tag = "Keys",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = RotatedSigningSecret)))]
 async fn rotate_signing_secret(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Json(body): Json<RotateSigningSecret>,
 ) -> Result<(StatusCode, Json<RotatedSigningSecret>), ApiError> {
-    let overlap = body.overlap_ms.unwrap_or(0);
-    if overlap < 0 {
-        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
-    }
+    let overlap = overlap(body.overlap_ms, 0)?;
     let (signing_secret, valid_until) = service::rotate(&app, caller.network, &caller.origin(&app), overlap).await?;
     Ok((StatusCode::CREATED, Json(RotatedSigningSecret { signing_secret, valid_until })))
 }

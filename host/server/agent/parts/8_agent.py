@@ -129,7 +129,8 @@ class Agent:
         script = self.hub.request("GET", "/api/plugin/provisioning/agent-script", timeout=60)
         if hashlib.sha256(script).hexdigest() != wanted:
             raise ValueError("the script has another SHA-256 than announced")
-        if not is_signed(script, current.get("signature")):
+        signatures = (current.get("signature"), current.get("previousSignature"))
+        if not any(is_signed(script, signature) for signature in signatures):
             self.tried = wanted
             raise ValueError("the script is not signed by the hub of this one; download it again if you trust it")
         handle, partial = tempfile.mkstemp(prefix=".hub-agent-", suffix=".py", dir=os.path.dirname(self.path))

@@ -1,13 +1,12 @@
 //! `hub audit …`: reads the database directly, even while a hub is running.
 
-use std::io::Write as _;
-
 use clap::{Args, Subcommand};
 use hub_db::Db;
 
 use crate::audit;
 use crate::auth::OPERATOR_NETWORK;
 use crate::cli::open_database;
+use crate::cli::output::write;
 use crate::config::StorageArgs;
 use crate::networks::service;
 
@@ -53,7 +52,7 @@ impl Export {
             let rows = audit::service::next(db, network, &after).await?;
             let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(()) };
             let text: String = rows.into_iter().map(audit::to_line).collect();
-            std::io::stdout().lock().write_all(text.as_bytes())?;
+            write(format_args!("{text}"))?;
             after = last;
         }
     }

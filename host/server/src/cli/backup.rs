@@ -19,11 +19,12 @@ use crate::erasure::{self, Eraser};
 use crate::identity;
 use crate::ids::Ids;
 use crate::modules::open_store;
+use crate::secrets;
 use crate::values::{NetworkId, PlayerId};
 
 #[derive(Args, Debug)]
 pub(super) struct Backup {
-    /// File to write; it must not exist yet. It contains all secrets
+    /// File to write; it must not exist yet. It contains all data, but not the key of `--secrets-key`: keep that apart
     file: PathBuf,
     /// Print one JSON object
     #[arg(long)]
@@ -88,14 +89,26 @@ impl Restore {
         };
         let restoring = backup::restore(&settings, &db, &module_store, tables(), &Ids::System, &self.file, finally);
         let restored = hub_db::without_time_limit(Box::pin(restoring)).await;
+        let has_new_secrets = match &restored {
+            Ok(_) => secrets::open_restored(&settings, &db).await,
+            Err(_) => Ok(false),
+        };
         module_store.close().await;
         db.close().await;
-        let report = restored?;
+        let (report, has_new_secrets) = (restored?, has_new_secrets?);
         if self.json {
             println!("{}", serde_json::to_string(&report)?);
         } else {
             let folder = data_folder::shown(&settings);
             println!("restored into {}: {}", folder.display(), amounts(&report));
+        }
+        if has_new_secrets {
+            eprintln!(
+                "{} is not the key of this backup: the hub's secrets were made again. Links given out before are \
+                 invalid; node agents have to be downloaded again; people with a second factor sign in with a recovery \
+                 code and set it up again.",
+                settings.secrets_key_file().display()
+            );
         }
         Ok(())
     }

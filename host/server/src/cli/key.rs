@@ -8,6 +8,8 @@ use crate::auth::{AddressRange, Bindings, KeyId, KeyRow, OPERATOR_NETWORK, Origi
 use crate::cli::format::timestamp;
 use crate::cli::open_database;
 use crate::clock::Clock;
+use crate::component::Left;
+use crate::components::components;
 use crate::config::StorageArgs;
 use crate::ids::Ids;
 use crate::networks::service::{self, NewKey};
@@ -51,6 +53,9 @@ pub(super) struct Revoke {
     key: String,
     #[command(flatten)]
     holder: Holder,
+    /// Keep what the key created; by default its keys and webhooks, and those of its keys, end with it
+    #[arg(long)]
+    keep: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -163,15 +168,19 @@ impl Revoke {
         let origin = Origin::command_line(&Clock::System, &Ids::System);
         let revoked = async {
             let network = find_network(&db, self.holder.network.as_deref()).await?;
-            Ok::<_, anyhow::Error>(service::revoke_key(&db, &origin, network, &id).await?)
+            Ok::<_, anyhow::Error>(service::revoke_key(&db, components(), &origin, network, &id, !self.keep).await?)
         };
         let revoked = revoked.await;
         db.close().await;
-        revoked?;
+        let left = revoked?;
         if self.json {
-            println!("{}", json!({"keyId": id, "revoked": true}));
-        } else {
-            println!("{} is revoked", id.0);
+            println!("{}", json!({"keyId": id, "revoked": true, "left": left}));
+            return Ok(());
+        }
+        println!("{} is revoked", id.0);
+        for Left { kind, id, name, ended } in left {
+            let (kind, name) = (kind.as_str(), name.unwrap_or_default());
+            println!("it created: {kind} {id} {name} ({})", if ended { "ended" } else { "stays" });
         }
         Ok(())
     }
@@ -184,7 +193,7 @@ fn scopes(key: &KeyRow) -> Vec<String> {
 fn to_json(key: &KeyRow) -> Value {
     let Bindings { servers, addresses } = key.bindings();
     json!({
-        "keyId": key.key_id, "name": key.name, "scopes": scopes(key), "createdAt": key.created_at,
+        "keyId": key.key_id, "name": key.name, "scopes": scopes(key), "createdAt": key.created_at, "createdBy": key.created_by,
         "lastUsedAt": key.last_used_at, "expiresAt": key.expires_at, "servers": servers, "addresses": addresses,
     })
 }

@@ -1,5 +1,8 @@
 //! Commands of the binary.
 
+#[macro_use]
+mod output;
+
 mod audit;
 mod backup;
 mod client;
@@ -20,6 +23,7 @@ mod person;
 mod plan;
 mod player;
 mod reference;
+mod secrets;
 mod serve;
 #[cfg(test)]
 mod tests;
@@ -76,6 +80,9 @@ enum Command {
     Backup(backup::Backup),
     /// Restore a backup into an empty folder or database; rerun to continue after an interruption
     Restore(backup::Restore),
+    /// Replace the secrets that sign links, node agents' updates and requests between nodes (direct database access)
+    #[command(subcommand)]
+    Secrets(secrets::Secrets),
     /// Export or erase a player's data (direct database access)
     #[command(subcommand)]
     Player(player::Player),
@@ -106,6 +113,11 @@ enum Command {
     },
 }
 
+/// Reports the error of a command.
+pub fn report(error: &anyhow::Error) {
+    eprintln!("hub: {error:#}");
+}
+
 /// Runs the command given on the command line.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
@@ -130,6 +142,7 @@ pub fn run() -> anyhow::Result<()> {
             | Command::Key(_)
             | Command::Person(_)
             | Command::Restore(_)
+            | Command::Secrets(_)
     ) {
         data_folder::create_private_files();
     }
@@ -155,6 +168,7 @@ pub fn run() -> anyhow::Result<()> {
             }
             Command::Backup(backup) => backup.run().await,
             Command::Restore(restore) => restore.run().await,
+            Command::Secrets(secrets) => secrets.run().await,
             Command::Player(player) => player.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use hub_db::Db;
 use serde_json::{Value, json};
 
-use crate::archive::{self, Report};
+use crate::archive::{self, ImportOptions, Report};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
 use crate::cli::{connect, open_database};
@@ -125,6 +125,9 @@ pub(super) struct Export {
 pub(super) struct Import {
     /// File written by `hub network export`
     file: PathBuf,
+    /// Plan of the network, whatever the file says
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    plan: String,
     /// Also import the operator's own network, whose keys have full access
     #[arg(long)]
     operator: bool,
@@ -312,7 +315,8 @@ impl Import {
         data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let store = open_store(&settings, &db).await?;
-        let importing = archive::import(&settings, &db, &store, tables(), &Ids::System, &self.file, self.operator);
+        let options = ImportOptions { from: &self.file, plan: &self.plan, allow_operator: self.operator };
+        let importing = archive::import(&settings, &db, &store, tables(), &Ids::System, options);
         let imported = hub_db::without_time_limit(Box::pin(importing)).await;
         store.close().await;
         db.close().await;

@@ -1,6 +1,5 @@
 //! `hub player …`: works on the database directly, even while a hub is running.
 
-use std::io::Write as _;
 use std::pin::pin;
 
 use clap::{Args, Subcommand};
@@ -10,6 +9,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
 use crate::cli::open_database;
+use crate::cli::output::write;
 use crate::clock::{Clock, Millis};
 use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
@@ -127,7 +127,7 @@ impl Named {
         let chunks = erasure::export(db, module_store, tables(), network, self.player, Clock::System.now()).await?;
         let mut chunks = pin!(chunks);
         while let Some(chunk) = chunks.try_next().await? {
-            std::io::stdout().lock().write_all(&chunk)?;
+            write(format_args!("{}", std::str::from_utf8(&chunk)?))?;
         }
         Ok(())
     }
@@ -143,7 +143,7 @@ impl Forgotten {
                 let Some(last) = rows.last() else { return anyhow::Ok(()) };
                 position = (last.forgotten_at, last.network_id, last.player_uuid);
                 let text: String = rows.iter().map(erasure::to_line).collect();
-                std::io::stdout().lock().write_all(text.as_bytes())?;
+                write(format_args!("{text}"))?;
             }
         };
         let printed = printed.await;

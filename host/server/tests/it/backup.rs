@@ -2,6 +2,7 @@
 
 mod everything_lost;
 mod litestream;
+mod no_key;
 mod postgres_wal;
 
 use std::collections::{BTreeMap, BTreeSet};

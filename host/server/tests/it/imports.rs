@@ -3,7 +3,7 @@
 mod balances;
 mod command;
 mod dialects;
-mod files;
+pub mod files;
 mod litebans;
 mod luckperms;
 mod plugins;

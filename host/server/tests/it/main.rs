@@ -48,6 +48,8 @@ mod postgres;
 mod provisioning;
 mod punishments;
 mod references;
+mod rights;
+mod secrets;
 mod servers;
 mod shares;
 mod signing_secret;

@@ -437,7 +437,7 @@ on_both! {
         assert_eq!(tail.next_named("LOG").await.data["message"], "G4");
 
         // The stream of a revoked key ends.
-        let made = json!({"name": "reader", "scopes": ["modules:read"]});
+        let made = json!({"name": "reader", "scopes": ["modules:write"]});
         let made = owner.post("/api/manage/keys", made).await.expect(201).clone();
         let reader = owner.with_key(made["apiKey"].as_str().unwrap());
         let tail = reader.request(Method::GET, "/api/manage/modules/moody/logs?limit=1");

@@ -1,8 +1,8 @@
 //! People: invited by mail, signed in, acting by their roles.
 
 mod openid;
-mod provider;
-mod sessions;
+pub mod provider;
+pub mod sessions;
 mod smtp;
 
 use std::time::Duration;
@@ -70,7 +70,7 @@ pub async fn member(hub: &Hub, owner: &Client, email: &str, role: &str) -> Perso
     accept(hub, email).await
 }
 
-async fn send(hub: &Hub, token: &str, method: Method, path: &str, body: Value) -> Answer {
+pub async fn send(hub: &Hub, token: &str, method: Method, path: &str, body: Value) -> Answer {
     send_for(hub, token, None, method, path, body).await
 }
 
@@ -88,7 +88,7 @@ async fn get(hub: &Hub, token: &str, path: &str) -> Answer {
     send(hub, token, Method::GET, path, Value::Null).await
 }
 
-async fn sign_in(hub: &Hub, email: &str, password: &str, more: Value) -> Answer {
+pub async fn sign_in(hub: &Hub, email: &str, password: &str, more: Value) -> Answer {
     let mut body = json!({"email": email, "password": password});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     hub.anonymous().post("/api/people/sign-in", body).await

@@ -21,6 +21,7 @@ fn check_a_key() {
         previous_sha256: None,
         previous_until: None,
         created_at: 0,
+        created_by: None,
         expires_at: None,
         revoked_at: None,
         last_used_at: None,
@@ -33,7 +34,7 @@ fn check_a_key() {
         ("x-service-api-key".parse().unwrap(), HeaderValue::from_str(&text).unwrap()),
     ]);
     let check = || {
-        let sent = Sent::of(&headers).unwrap();
+        let sent = Sent::of(&headers, false).unwrap();
         let key = active_key(&row, sent.credential(&Method::GET, &headers)?, 0)?;
         Ok::<_, ApiError>(key.scopes.allow(Scope::Matchmaking))
     };

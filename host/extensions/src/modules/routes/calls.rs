@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::ModulesRead;
+use crate::auth::ModulesWrite;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Offset};
@@ -177,10 +177,10 @@ impl TryFrom<&RecordedStep> for ModulesPart {
 /// within its bounds. Calls without a chain are recorded as well, so that a module can be tried on them; frequent
 /// matchmaking calls without a module are sampled.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls", operation_id = "list_recorded_calls", tag = "Modules",
-    security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "chat"), CallsQuery),
+    security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "chat"), CallsQuery),
     responses((status = 200, body = Calls), (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn list(
-    ModulesRead(caller): ModulesRead,
+    ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
     Path(point): Path<String>,
     Query(query): Query<CallsQuery>,
@@ -203,12 +203,12 @@ pub(super) async fn list(
 ///
 /// With each module's input, requests and answers, so that the call can be repeated: by a replay here, or elsewhere.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls/{callId}", operation_id = "get_recorded_call",
-    tag = "Modules", security(("apiKey" = ["modules:read"])),
+    tag = "Modules", security(("apiKey" = ["modules:write"])),
     params(("point" = String, Path, example = "chat"), ("callId" = String, Path, example = "9f86d081884c7d65")),
     responses((status = 200, body = RecordedCall),
         (status = 404, body = ErrorBody, description = "No such point, or no such call among the latest")))]
 pub(super) async fn find(
-    ModulesRead(caller): ModulesRead,
+    ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
     Path((point, call_id)): Path<(String, String)>,
 ) -> Result<Json<RecordedCall>, ApiError> {

@@ -15,7 +15,7 @@ use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::auth::Scope;
-use crate::auth::{ModulesRead, RevocationWatch};
+use crate::auth::{ModulesWrite, RevocationWatch};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
@@ -41,10 +41,10 @@ pub(super) struct LogsQuery {
 /// each failed call. It keeps 1,000 lines per module, in memory. With `Accept: text/event-stream` it sends the newest
 /// `limit` lines, oldest first, as events named LOG, then each new line. The stream ends when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/modules/{name}/logs", operation_id = "list_module_logs", tag = "Modules",
-    security(("apiKey" = ["modules:read"])), params(("name" = String, Path), LogsQuery),
+    security(("apiKey" = ["modules:write"])), params(("name" = String, Path), LogsQuery),
     responses((status = 200, body = Page<Line>), (status = 404, body = ErrorBody, description = "No such module")))]
 pub(super) async fn logs(
-    ModulesRead(caller): ModulesRead,
+    ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
     Path(name): Path<String>,
     Query(query): Query<LogsQuery>,
@@ -57,7 +57,7 @@ pub(super) async fn logs(
         let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
         let counted = open::<ApiError>(&app, caller.network, NetworkLimit::Streams).await?;
         let (lines, following) = app.state::<Modules>().logs.follow(caller.network, &name, limit);
-        let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), Scope::ModulesRead);
+        let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), Scope::ModulesWrite);
         let revoked = watched.revoked();
         let events = stream::iter(lines).chain(new_lines(following)).map(move |line| {
             // Held for the lifetime of the stream.

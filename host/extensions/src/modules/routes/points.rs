@@ -10,7 +10,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{ModulesRead, ModulesWrite};
+use crate::auth::{ModulesRead, ModulesWrite, Unbound};
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
@@ -196,7 +196,7 @@ pub(super) async fn get(
     params(("point" = String, Path, example = "matchmaking"), PutChainQuery),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn put(
-    ModulesWrite(caller): ModulesWrite,
+    Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
     Path(point): Path<String>,
@@ -218,7 +218,7 @@ pub(super) async fn put(
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "matchmaking")),
     responses((status = 200, body = ExtensionPoint), (status = 404, body = ErrorBody, description = "No such point")))]
 pub(super) async fn roll_back(
-    ModulesWrite(caller): ModulesWrite,
+    Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     lease: RequestLease,
     Path(point): Path<String>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{ModulesRead, ModulesWrite};
+use crate::auth::{ModulesRead, ModulesWrite, Unbound};
 use crate::blobs::Bytes;
 use crate::clock::Millis;
 use crate::http::error::{ApiError, ErrorBody};
@@ -45,6 +45,9 @@ pub(super) struct Module {
     /// Reason for the rejection, for the author; null otherwise.
     reason: Option<String>,
     created_at: Millis,
+    /// Key or person that uploaded it.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
 }
 
 impl From<ModuleRow> for Module {
@@ -59,6 +62,7 @@ impl From<ModuleRow> for Module {
             state: row.state,
             reason: row.reason,
             created_at: row.created_at,
+            created_by: row.created_by,
         }
     }
 }
@@ -85,7 +89,7 @@ pub(super) struct UploadQuery {
         (status = 200, body = Module, description = "The same bytes already exist as this version"),
         (status = 202, body = Module, description = "Still compiling; read it again")))]
 pub(super) async fn upload(
-    ModulesWrite(caller): ModulesWrite,
+    Unbound(caller, ..): Unbound<ModulesWrite>,
     State(app): State<App>,
     Query(query): Query<UploadQuery>,
     request: Request,

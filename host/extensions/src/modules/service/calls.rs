@@ -24,15 +24,9 @@ pub fn has_chain(app: &App, network: NetworkId, point: Point) -> bool {
     app.state::<Modules>().may_have_chain(network, point)
 }
 
-/// True if a call is to be recorded: all while they are few, else a sample. Calls without modules are recorded with
-/// [`record_built_in`], for calls whose input is made only for that.
-pub fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
+/// True if a call of modules is to be recorded: all while they are few, else a sample.
+fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
     app.state::<Modules>().records.take_sample(network, point, app.clock.now())
-}
-
-/// Records a call without modules, so that modules can be tried on it.
-pub fn record_built_in<O: Operation>(app: &App, network: NetworkId, input: O::Input) {
-    record(app, network, Record::new(new_call(app, network), O::any_input(&Arc::new(input)), None, vec![]));
 }
 
 /// Calls the network's modules at the operation's extension point.
@@ -56,12 +50,8 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
             limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
             finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
         }
-        ChainLookup::Empty => {
-            if take_sample(app, network, O::POINT) {
-                record(app, network, Record::new(new_call(app, network), O::any_input(&input), None, vec![]));
-            }
-            O::Ruling::default()
-        }
+        // Without a module that may read it, no player's text is recorded.
+        ChainLookup::Empty => O::Ruling::default(),
         ChainLookup::Unavailable => O::unavailable().into(),
     }
 }

@@ -75,6 +75,7 @@ pub(super) async fn insert(
         sha256,
         size_bytes: bytes.len() as i64,
         created_at: app.clock.now(),
+        created_by: Some(origin.actor.id.clone()),
     };
     let blobs = Parts { upload: upload_blob, component: component_blob };
     // A separate task: the upload counts even if the client disconnects from here on.
@@ -182,6 +183,7 @@ fn compiling(new: NewVersion) -> ModuleRow {
         state: ModuleState::Compiling,
         reason: None,
         created_at: new.created_at,
+        created_by: new.created_by,
     }
 }
 

@@ -23,6 +23,7 @@ pub(in crate::modules) struct NewVersion {
     pub(in crate::modules) sha256: String,
     pub(in crate::modules) size_bytes: i64,
     pub(in crate::modules) created_at: Millis,
+    pub(in crate::modules) created_by: Option<String>,
 }
 
 /// Outcome of compiling a version.
@@ -53,6 +54,19 @@ pub(in crate::modules) async fn next_version(tx: &mut Tx, network: NetworkId, na
     Ok(version)
 }
 
+/// Versions that a key or person uploaded.
+pub(in crate::modules) async fn of_creator(
+    tx: &mut Tx,
+    network: NetworkId,
+    creator: &str,
+) -> Result<Vec<(String, i64)>, Error> {
+    tx.query("SELECT name, version FROM modules WHERE network_id = $1 AND created_by = $2 ORDER BY name, version")
+        .bind(network)
+        .bind(creator)
+        .all()
+        .await
+}
+
 /// Locks the name: other transactions wait with any change of it until this one ends.
 pub(in crate::modules) async fn lock_name(tx: &mut Tx, network: NetworkId, name: &str) -> Result<(), Error> {
     tx.query("UPDATE module_names SET last_version = last_version WHERE network_id = $1 AND name = $2")
@@ -76,8 +90,8 @@ pub(in crate::modules) async fn insert(
     upload: &[u8],
 ) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO modules (network_id, name, version, sha256, size_bytes, points, state, created_at)
-         VALUES ($1, $2, $3, $4, $5, '', $6, $7)",
+        "INSERT INTO modules (network_id, name, version, sha256, size_bytes, points, state, created_at, created_by)
+         VALUES ($1, $2, $3, $4, $5, '', $6, $7, $8)",
     )
     .bind(network)
     .bind(&new.name)
@@ -86,6 +100,7 @@ pub(in crate::modules) async fn insert(
     .bind(new.size_bytes)
     .bind(ModuleState::Compiling.as_str())
     .bind(new.created_at)
+    .bind(&new.created_by)
     .execute()
     .await?;
     tx.query("INSERT INTO module_code (network_id, name, version, upload) VALUES ($1, $2, $3, $4)")
@@ -112,7 +127,8 @@ pub(in crate::modules) async fn record_outcome(
         .query(
             "UPDATE modules SET state = $4, component_id = $5, points = $6, world_version = $7, reason = $8
              WHERE network_id = $1 AND name = $2 AND version = $3 AND state = 'COMPILING'
-             RETURNING name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at",
+             RETURNING name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
+                 created_by",
         )
         .bind(network)
         .bind(name)
@@ -146,7 +162,8 @@ pub(in crate::modules) async fn find(
 ) -> Result<Option<ModuleRow>, Error> {
     on.into()
         .query(
-            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at
+            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
+                 created_by
              FROM modules WHERE network_id = $1 AND name = $2 AND version = $3",
         )
         .bind(network)
@@ -180,7 +197,8 @@ pub(in crate::modules) async fn find_same(
 ) -> Result<Option<ModuleRow>, Error> {
     on.into()
         .query(
-            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at
+            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
+                 created_by
              FROM modules WHERE network_id = $1 AND name = $2 AND sha256 = $3",
         )
         .bind(network)
@@ -200,7 +218,7 @@ pub(in crate::modules) async fn list_newest(
     db.page(
         "SELECT COUNT(DISTINCT name) FROM modules WHERE network_id = $1",
         "SELECT m.name, m.version, m.sha256, m.component_id, m.size_bytes, m.points, m.world_version, m.state, m.reason,
-             m.created_at
+             m.created_at, m.created_by
          FROM modules m
          JOIN (SELECT name, MAX(version) AS version FROM modules WHERE network_id = $1 GROUP BY name) newest
            ON newest.name = m.name AND newest.version = m.version
@@ -222,7 +240,8 @@ pub(in crate::modules) async fn list_versions(
 ) -> Result<(Vec<ModuleRow>, i64), Error> {
     db.page(
         "SELECT COUNT(*) FROM modules WHERE network_id = $1 AND name = $2",
-        "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at
+        "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
+                 created_by
          FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4",
         |statement| statement.bind(network).bind(name),
         limit,

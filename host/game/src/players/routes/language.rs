@@ -12,6 +12,7 @@ use crate::http::extract::{Json, Path, Query};
 use crate::localization::LocaleCode;
 use crate::players::language::{PlayerLanguage, Source};
 use crate::players::service;
+use crate::punishments::NameRight;
 use crate::values::{Identifier, PlayerId, blank_as_absent};
 
 pub(super) fn router() -> Endpoints {
@@ -65,6 +66,6 @@ async fn put_player_locale(
     Json(body): Json<PutLanguage>,
 ) -> Result<Json<PlayerLanguage>, ApiError> {
     let language = body.locale.map(|locale| (locale, body.source.unwrap_or(Source::Player)));
-    let username = query.username.as_ref();
+    let username = (query.username.as_ref(), NameRight::of(&caller));
     Ok(Json(service::set_language(&app, caller.network, player, username, language).await?.into()))
 }

@@ -18,7 +18,7 @@ use crate::players::includes::{Included, Includes};
 use crate::players::model::{LoadRequest, NamespaceData, Profile};
 use crate::players::routes::Connection;
 use crate::players::{profile, service};
-use crate::punishments::IpAddress;
+use crate::punishments::{IpAddress, NameRight};
 use crate::values::{Identifier, Label, PlayerId, blank_as_absent, not_blank};
 
 pub(super) fn router() -> Endpoints {
@@ -143,7 +143,8 @@ struct LoadedPlayer {
 
 /// Load a joining player
 ///
-/// Creates the player on the first load. Punishments by the name match the player from now on.
+/// Creates the player on the first load. Punishments by the name match the player from now on, if the key has the scope
+/// `punishments:write` or `plugin`.
 ///
 /// With `include` a join is one call: each name adds a field in the form of that area's route, and requires that area's
 /// scope. An answer over 4 MiB is 400 `answer_too_large`.
@@ -164,7 +165,7 @@ async fn load_player(
     };
     let (network, game_mode) = (caller.network, &query.game_mode);
     let address = request.ip.map(IpAddress::from);
-    let profile = service::load(&app, network, id, game_mode, request).await?;
+    let profile = service::load(&app, network, id, game_mode, request, NameRight::of(&caller)).await?;
     let included = profile::include(&app, network, &query.include, &profile, game_mode, address).await?;
     let loaded = LoadedPlayer { profile: profile.into(), included };
     profile::check_size(&loaded)?;

@@ -174,7 +174,7 @@ struct LeaveQuery {
 
 /// Report that a player left
 ///
-/// No effect if the player is on another server by now.
+/// No effect if the player is on another server by now, or on one that the key is not bound to.
 #[utoipa::path(delete, path = "/api/plugin/servers/players/{playerUuid}", tag = "Servers",
     security(("apiKey" = ["plugin"])), params(("playerUuid" = PlayerId, Path), LeaveQuery),
     operation_id = "leave_server", responses((status = 204, description = "Recorded")))]
@@ -184,6 +184,6 @@ async fn leave(
     Path(player): Path<PlayerId>,
     Query(query): Query<LeaveQuery>,
 ) -> Result<StatusCode, ApiError> {
-    sessions::leave(&app, caller.network, player, query.server_id.as_ref()).await?;
+    sessions::leave(&app, caller.network, player, query.server_id.as_ref(), &caller).await?;
     Ok(StatusCode::NO_CONTENT)
 }

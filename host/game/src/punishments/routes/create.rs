@@ -12,6 +12,7 @@ use crate::auth::{AddressesWrite, Caller, PunishmentsWrite};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::Json;
+use crate::punishments::NameRight;
 use crate::punishments::review;
 use crate::punishments::{
     self, IpAddress, NewPunishment, PunishmentBody, PunishmentDuration, PunishmentKind, PunishmentTerms, Target,
@@ -171,7 +172,8 @@ struct NoteIp {
 /// Record a player's current address
 ///
 /// Afterwards punishments of addresses match the player, and ip-based punishments of the player match the address. The
-/// name is recorded too: punishments by that name match the player from now on.
+/// name is recorded too, if the key has the scope `punishments:write` or `plugin`: punishments by that name match the
+/// player from now on.
 #[utoipa::path(post, path = "/api/plugin/punishments/ip", tag = "Punishments", operation_id = "record_player_ip",
     security(("apiKey" = ["punishments:write", "players:write", "plugin"])), responses((status = 204, description = "Recorded")))]
 async fn note_player_ip(
@@ -179,7 +181,7 @@ async fn note_player_ip(
     State(app): State<App>,
     Json(body): Json<NoteIp>,
 ) -> Result<StatusCode, ApiError> {
-    let name = body.player_name.as_ref().map(Identifier::as_str);
+    let name = body.player_name.as_ref().map(Identifier::as_str).zip(NameRight::of(&caller));
     punishments::service::record_address(&app, caller.network, body.player_uuid, name, &body.ip_address).await?;
     Ok(StatusCode::NO_CONTENT)
 }

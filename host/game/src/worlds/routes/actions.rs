@@ -19,7 +19,7 @@ use crate::worlds::service;
 /// Release a world
 ///
 /// A hint that it is unused: if it is up, it is saved and unloaded at once. A world that is booting, or has ended,
-/// stays unchanged.
+/// stays unchanged. A key bound to servers releases only their worlds (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/release", tag = "Worlds", security(("apiKey" = ["plugin"])),
     params(("id" = i64, Path, example = 17)), responses((status = 200, body = LeaseAnswer),
         (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -28,7 +28,7 @@ pub(super) async fn release_world(
     State(app): State<App>,
     Path(id): Path<i64>,
 ) -> Result<Json<LeaseAnswer>, ApiError> {
-    let lease = service::release(&app, caller.network, id).await?;
+    let lease = service::release(&app, &caller, id).await?;
     Ok(Json(LeaseAnswer::of(&app, lease)))
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Snapshot {
 /// Request a save point
 ///
 /// The node of a world that is up gets a `WORLD_SNAPSHOT` event. 400 `world_not_ready` while it boots, `not_persistent`
-/// if it is EPHEMERAL.
+/// if it is EPHEMERAL. A key bound to servers asks only for their worlds (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/plugin/worlds/{id}/snapshot", tag = "Worlds", security(("apiKey" = ["plugin"])),
     params(("id" = i64, Path, example = 17)), responses((status = 200, body = LeaseAnswer),
         (status = 404, body = ErrorBody, description = "No such lease")))]
@@ -55,7 +55,7 @@ pub(super) async fn snapshot_world(
     Json(body): Json<Snapshot>,
 ) -> Result<Json<LeaseAnswer>, ApiError> {
     let reason = body.reason.map_or_else(|| "REQUESTED".to_owned(), Text::into_string);
-    let lease = service::ask_snapshot(&app, caller.network, id, reason).await?;
+    let lease = service::ask_snapshot(&app, &caller, id, reason).await?;
     Ok(Json(LeaseAnswer::of(&app, lease)))
 }
 

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use super::{publish, publish_state};
 use crate::app::App;
+use crate::auth::Caller;
 use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::values::NetworkId;
@@ -66,17 +67,20 @@ async fn drain(
         .await
 }
 
-async fn find(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
-    let lease = store::leases::get(&app.db, network, id).await?.ok_or(WorldsError::Unknown(id))?;
-    Ok(lease.at(app.clock.now()))
+/// A lease that the key may act on: a key bound to servers only on theirs.
+async fn find(app: &App, caller: &Caller, id: i64) -> Result<Lease, WorldsError> {
+    let lease = store::leases::get(&app.db, caller.network, id).await?.ok_or(WorldsError::Unknown(id))?;
+    if caller.acts_on(lease.node_server_id.as_ref()) {
+        Ok(lease.at(app.clock.now()))
+    } else {
+        Err(WorldsError::ForbiddenNode(id))
+    }
 }
 
 /// Releases an unused world. A world that is not up stays unchanged.
-pub(in crate::worlds) async fn release(app: &App, network: NetworkId, id: i64) -> Result<Lease, WorldsError> {
-    match drain(app, network, id, None, SaveReason::Released).await? {
-        Some(lease) => Ok(lease),
-        None => find(app, network, id).await,
-    }
+pub(in crate::worlds) async fn release(app: &App, caller: &Caller, id: i64) -> Result<Lease, WorldsError> {
+    let lease = find(app, caller, id).await?;
+    Ok(drain(app, caller.network, id, None, SaveReason::Released).await?.unwrap_or(lease))
 }
 
 /// Unloads a world without players since `idle_since`.
@@ -92,11 +96,11 @@ pub(in crate::worlds) async fn drain_idle(
 /// Requests a save point from the node of a world that is up.
 pub(in crate::worlds) async fn ask_snapshot(
     app: &App,
-    network: NetworkId,
+    caller: &Caller,
     id: i64,
     reason: String,
 ) -> Result<Lease, WorldsError> {
-    let lease = find(app, network, id).await?;
+    let lease = find(app, caller, id).await?;
     if !lease.is_live() {
         return Err(WorldsError::Ended(id));
     }

@@ -1,6 +1,7 @@
 //! Signing in by OpenID Connect: the operator's provider, and the browser's state during a sign-in there.
 //!
-//! Invariants: the hub keeps no state of a sign-in, so that any node finishes it; an answer of the provider counts only
+//! Invariants: the hub keeps no state of a sign-in but for those that wait for a code, in the database, so that any node
+//! finishes it; an answer of the provider counts only
 //! in the browser that asked for it, for ten minutes; a person is identified by the provider's subject, and by the
 //! address only until their first sign-in.
 
@@ -15,7 +16,7 @@ use openidconnect::{ClientId, ClientSecret, IssuerUrl, RedirectUrl};
 pub(super) use flow::{FLOW_TTL, Flow, ReturnPath};
 pub(super) use provider::OpenIdError;
 pub(super) use provider::{Identity, Provider};
-pub(super) use second_factor::{PENDING_TTL, Pending};
+pub(super) use second_factor::{PENDING_TTL, Pending, new_token};
 
 use crate::config::Settings;
 use crate::http::hub_url::is_loopback;

@@ -13,7 +13,6 @@ use openidconnect::{
     PkceCodeVerifier, RequestTokenError, Scope, SignatureVerificationError, StandardErrorResponse, TokenResponse as _,
     UserInfoError,
 };
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
@@ -65,7 +64,7 @@ pub enum OpenIdError {
 }
 
 /// A person identified by the provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::people) struct Identity {
     /// The provider's id of the person, never reused.
     pub(in crate::people) subject: String,
@@ -136,6 +135,10 @@ impl Provider {
             verified => verified,
         };
         let claims = claims.map_err(|error| untrusted(&error))?;
+        // The library does not compare it.
+        if claims.authorized_party().is_some_and(|party| *party != self.settings.client_id) {
+            return Err(OpenIdError::Untrusted("the ID token was issued to another client.".to_owned()));
+        }
         self.identity(&client, claims, answer.access_token()).await
     }
 

@@ -2,19 +2,21 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{OPERATOR_NETWORK, Operator, Role};
+use crate::auth::{OPERATOR_NETWORK, Operator, Role, Unbound};
 use crate::clock::Millis;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::networks;
+use crate::networks::LeftBehind;
 use crate::people::model::PersonRow;
-use crate::people::routes::manage::{InvitationBody, Invite, MemberBody};
+use crate::people::routes::manage::{InvitationBody, Invite, MemberBody, RevokeQuery};
 use crate::people::service;
 use crate::values::NetworkId;
 
@@ -63,10 +65,12 @@ pub(super) struct InviteOperator {
 }
 
 /// Invite an operator
+///
+/// A key that expires, or is bound to servers or addresses, cannot invite (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/people", operation_id = "invite_operator", tag = "People",
     security(("apiKey" = ["operator"])), responses((status = 201, body = InvitationBody)))]
 pub(super) async fn invite(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Json(body): Json<InviteOperator>,
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
@@ -130,17 +134,19 @@ pub(super) async fn list_of_network(
 /// Whatever their role. The account remains.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/people/{personId}", operation_id = "remove_person_from_network",
     tag = "People", security(("apiKey" = ["operator"])),
-    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path)),
-    responses((status = 204, description = "Removed"),
+    params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Removed; they left these"),
+        (status = 204, description = "Removed; they left nothing"),
         (status = 404, body = ErrorBody, description = "No such network, or no such member")))]
 pub(super) async fn remove_from_network(
     Operator(caller): Operator,
     State(app): State<App>,
     Path((network, person)): Path<(NetworkId, String)>,
-) -> Result<StatusCode, ApiError> {
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
     networks::admin::network(&app.db, network).await?;
-    service::remove(&app, &caller.origin(&app), network, None, &person).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let (origin, revoke) = (caller.origin(&app), query.revoke.unwrap_or(true));
+    Ok(LeftBehind::answer(service::remove(&app, &origin, network, None, &person, revoke).await?))
 }
 
 /// List the invitations of a network
@@ -179,13 +185,14 @@ pub(super) async fn delete_invitation_of_network(
 
 /// Invite a person to a network
 ///
-/// With any role, for example as its first owner.
+/// With any role, for example as its first owner. A key that expires, or is bound to servers or addresses, cannot invite
+/// (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/admin/networks/{id}/people", operation_id = "invite_person_to_network", tag = "People",
     security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
     responses((status = 201, body = InvitationBody), (status = 404, body = ErrorBody, description = "No such network")))]
 pub(super) async fn invite_to_network(
-    Operator(caller): Operator,
+    Unbound(caller, ..): Unbound<Operator>,
     State(app): State<App>,
     Path(network): Path<NetworkId>,
     Json(body): Json<Invite>,
@@ -200,13 +207,15 @@ pub(super) async fn invite_to_network(
 ///
 /// Deletes the account with all memberships and sessions. Entries in audit logs remain.
 #[utoipa::path(delete, path = "/api/admin/people/{personId}", operation_id = "delete_person", tag = "People",
-    security(("apiKey" = ["operator"])), params(("personId" = String, Path)),
-    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such person")))]
+    security(("apiKey" = ["operator"])), params(("personId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Deleted; they left these in their networks"),
+        (status = 204, description = "Deleted; they left nothing"), (status = 404, body = ErrorBody, description = "No such person")))]
 pub(super) async fn delete(
     Operator(caller): Operator,
     State(app): State<App>,
     Path(person): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    service::delete_person(&app, &caller.origin(&app), &person).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
+    let (origin, revoke) = (caller.origin(&app), query.revoke.unwrap_or(true));
+    Ok(LeftBehind::answer(service::delete_person(&app, &origin, &person, revoke).await?))
 }

@@ -2,16 +2,19 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{NetworkManage, Role};
+use crate::auth::{NetworkManage, Role, Unbound};
 use crate::clock::Millis;
+use crate::component::Left;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
+use crate::networks::LeftBehind;
 use crate::people::model::LinkRow;
 use crate::people::service::{self, Member};
 
@@ -29,14 +32,17 @@ pub(super) struct MemberBody {
     #[schema(value_type = Role)]
     role: String,
     joined_at: Millis,
+    /// Key or person that granted the role.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
     /// True if signing in needs a second factor.
     second_factor: bool,
 }
 
 impl From<Member> for MemberBody {
     fn from(member: Member) -> Self {
-        let Member { person_id, email, name, role, joined_at, has_second_factor: second_factor } = member;
-        Self { person_id, email, name, role, joined_at, second_factor }
+        let Member { person_id, email, name, role, created_by, joined_at, has_second_factor: second_factor } = member;
+        Self { person_id, email, name, role, joined_at, created_by, second_factor }
     }
 }
 
@@ -53,14 +59,17 @@ pub(super) struct InvitationBody {
     #[schema(value_type = Option<Role>)]
     role: Option<String>,
     created_at: Millis,
+    /// Key or person that invited.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
     /// Expiry of the invitation.
     expires_at: Millis,
 }
 
 impl From<LinkRow> for InvitationBody {
     fn from(link: LinkRow) -> Self {
-        let LinkRow { link_id: invitation_id, email, role, created_at, expires_at, .. } = link;
-        Self { invitation_id, email, role, created_at, expires_at }
+        let LinkRow { link_id: invitation_id, email, role, created_by, created_at, expires_at, .. } = link;
+        Self { invitation_id, email, role, created_at, created_by, expires_at }
     }
 }
 
@@ -95,7 +104,7 @@ pub(super) struct Invite {
 #[utoipa::path(post, path = "/api/manage/people", operation_id = "invite_person", tag = "People",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = InvitationBody)))]
 pub(super) async fn invite(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Json(body): Json<Invite>,
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
@@ -111,32 +120,58 @@ pub(super) struct ChangeRole {
 
 /// Change a member's role
 ///
-/// In effect everywhere within a second. Neither the old nor the new role may be above the caller's own.
+/// In effect everywhere within a second. Neither the old nor the new role may be above the caller's own. `left` lists what
+/// the person created and may no longer create: it is ended, unless `revoke` is false; invitations end in any case.
 #[utoipa::path(patch, path = "/api/manage/people/{personId}", operation_id = "change_person_role", tag = "People",
-    security(("apiKey" = ["network:manage"])), params(("personId" = String, Path)),
-    responses((status = 200, body = MemberBody), (status = 404, body = ErrorBody, description = "No such member")))]
+    security(("apiKey" = ["network:manage"])), params(("personId" = String, Path), RevokeQuery),
+    responses((status = 200, body = ChangedMember), (status = 404, body = ErrorBody, description = "No such member")))]
 pub(super) async fn change(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(person): Path<String>,
+    Query(query): Query<RevokeQuery>,
     Json(body): Json<ChangeRole>,
-) -> Result<Json<MemberBody>, ApiError> {
-    Ok(Json(service::change_role(&app, &caller, &person, body.role).await?.into()))
+) -> Result<Json<ChangedMember>, ApiError> {
+    let revoke = query.revoke.unwrap_or(true);
+    let (member, left) = service::change_role(&app, &caller, &person, body.role, revoke).await?;
+    Ok(Json(ChangedMember { member: member.into(), left }))
+}
+
+/// A member with a new role.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ChangedNetworkMember)]
+pub(super) struct ChangedMember {
+    #[serde(flatten)]
+    member: MemberBody,
+    left: Vec<Left>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RevokeQuery {
+    /// End what the person created: keys and webhooks, and those of their keys. Default: true.
+    #[param(required = false, example = true)]
+    pub(super) revoke: Option<bool>,
 }
 
 /// Remove a member
 ///
-/// In effect everywhere within a second. The account and memberships of other networks remain.
+/// In effect everywhere within a second. The account and memberships of other networks remain. The answer lists what the
+/// person created and left behind, if anything: keys and webhooks, which are ended unless `revoke` is false, invitations,
+/// which end in any case, and modules and members, which stay.
 #[utoipa::path(delete, path = "/api/manage/people/{personId}", operation_id = "remove_person", tag = "People",
-    security(("apiKey" = ["network:manage"])), params(("personId" = String, Path)),
-    responses((status = 204, description = "Removed"), (status = 404, body = ErrorBody, description = "No such member")))]
+    security(("apiKey" = ["network:manage"])), params(("personId" = String, Path), RevokeQuery),
+    responses((status = 200, body = LeftBehind, description = "Removed; they left these"),
+        (status = 204, description = "Removed; they left nothing"), (status = 404, body = ErrorBody, description = "No such member")))]
 pub(super) async fn remove(
     NetworkManage(caller): NetworkManage,
     State(app): State<App>,
     Path(person): Path<String>,
-) -> Result<StatusCode, ApiError> {
-    service::remove(&app, &caller.origin(&app), caller.network, Some(&caller), &person).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Query(query): Query<RevokeQuery>,
+) -> Result<Response, ApiError> {
+    let (origin, revoke) = (caller.origin(&app), query.revoke.unwrap_or(true));
+    let left = service::remove(&app, &origin, caller.network, Some(&caller), &person, revoke).await?;
+    Ok(LeftBehind::answer(left))
 }
 
 /// List the invitations

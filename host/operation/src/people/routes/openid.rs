@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::header::{LOCATION, SET_COOKIE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -20,17 +20,19 @@ use crate::people::service::{self, Callback, PeopleError, Sender, Session, Signe
 use crate::values::Text;
 
 /// Cookie of a sign-in in progress: first for the provider's answer, then for a code.
-const COOKIE: &str = "hub_openid";
-/// Path of that cookie.
-const COOKIE_PATH: &str = "/api/people/openid";
+const PLAIN_COOKIE: &str = "hub_openid";
+/// The same over TLS: with this prefix no page of another host can set it.
+const HOST_COOKIE: &str = "__Host-hub_openid";
+
+/// Name of the cookie.
+fn cookie_name(hub: &HubUrl) -> &'static str {
+    if secure(hub).is_empty() { PLAIN_COOKIE } else { HOST_COOKIE }
+}
 
 /// Cookie that is sent when the provider redirects back, but with no other cross-site request.
 fn sign_in_cookie(hub: &HubUrl, value: &str, ttl: Millis) -> Option<HeaderValue> {
-    // A proxy may serve the hub under a path prefix.
-    let base = hub.0.as_deref().and_then(|url| url.parse::<Uri>().ok());
-    let base = base.as_ref().map_or("", |url| url.path().trim_end_matches('/'));
-    let (secure, seconds) = (secure(hub), ttl / 1000);
-    let text = format!("{COOKIE}={value}; Path={base}{COOKIE_PATH}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+    let (name, secure, seconds) = (cookie_name(hub), secure(hub), ttl / 1000);
+    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
     text.try_into().ok()
 }
 
@@ -111,7 +113,7 @@ pub(super) async fn finish(
     Query(query): Query<FinishQuery>,
 ) -> Response {
     let FinishQuery { state, code, error } = query;
-    let flow = cookie::find(&headers, COOKIE).and_then(|cookie| Flow::read(cookie, app.clock.now()));
+    let flow = cookie::find(&headers, cookie_name(&hub)).and_then(|cookie| Flow::read(cookie, app.clock.now()));
     let finished = service::finish_openid(&app, &sender, flow.as_ref(), Callback { state, code, error }).await;
     let return_to = flow.as_ref().and_then(Flow::return_to);
     let (response, cookie) = match finished {
@@ -166,7 +168,7 @@ pub(super) async fn finish_with_code(
     headers: HeaderMap,
     Json(body): Json<SecondFactor>,
 ) -> Result<Response, ApiError> {
-    let pending = cookie::find(&headers, COOKIE).unwrap_or_default();
+    let pending = cookie::find(&headers, cookie_name(&hub)).unwrap_or_default();
     let session = service::finish_openid_with_code(&app, &sender, pending, &body.code).await?;
     Ok(with_cookie(answer(&app, &hub, session, true).await?, sign_in_cookie(&hub, "", 0)))
 }

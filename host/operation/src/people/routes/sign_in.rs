@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{Role, SESSION_COOKIE};
+use crate::auth::{Role, session_cookie};
 use crate::clock::Millis;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
@@ -132,7 +132,8 @@ fn require_own_page(is_cookie: bool, headers: &HeaderMap) -> Result<(), ApiError
 /// not reached by TLS.
 pub(super) fn cookie(hub: &HubUrl, token: &str, seconds: Millis) -> Option<HeaderValue> {
     let secure = secure(hub);
-    let text = format!("{SESSION_COOKIE}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    let name = session_cookie(!secure.is_empty());
+    let text = format!("{name}={token}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     text.try_into().ok()
 }
 

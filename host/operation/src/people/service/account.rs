@@ -103,6 +103,7 @@ async fn send_reset(app: &App, folded: &str) -> Result<(), hub_db::Error> {
         email_folded: person.email_folded,
         email: person.email,
         role: None,
+        created_by: None,
         created_at: now,
         expires_at: now.saturating_add(RESET_TTL),
     };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{Bindings, Caller, KeyCache, OPERATOR_NETWORK, Origin, Role, SignedIn};
+use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role, SignedIn};
 use crate::email::Email;
 use crate::limits::{self, Limit, Limits};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
@@ -15,7 +15,7 @@ use crate::people::{password, sender, store};
 use crate::values::NetworkId;
 
 /// An invitation's form in the audit log.
-fn shown(link: &LinkRow) -> Value {
+pub(super) fn shown(link: &LinkRow) -> Value {
     json!({"email": link.email, "role": link.role, "expiresAt": link.expires_at})
 }
 
@@ -26,7 +26,7 @@ pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), 
     if !caller.scopes.cover(role.scopes()) {
         return Err(PeopleError::RoleExceedsOwn);
     }
-    if caller.expires_at.is_some() || caller.bindings != Bindings::default() {
+    if !caller.is_unbound() {
         return Err(PeopleError::KeyIsBound);
     }
     Ok(())
@@ -37,7 +37,7 @@ pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role
     require_within(Some(caller), role)?;
     app.state::<Limits>().addresses.count_mail(caller.remote, app.clock.now())?;
     let origin = caller.origin(app);
-    let link = new_link(app, caller.network, email, Some(role));
+    let link = new_link(app, caller.network, email, Some(role), &origin);
     app.db
         .transaction(async |mut tx| {
             invite_in(app, &mut tx, &origin, &link).await?;
@@ -61,7 +61,7 @@ pub(crate) async fn invite_by_operator(
     email: &Email,
     role: Role,
 ) -> Result<LinkRow, PeopleError> {
-    let link = new_link(app, network.unwrap_or(OPERATOR_NETWORK), email, network.map(|_| role));
+    let link = new_link(app, network.unwrap_or(OPERATOR_NETWORK), email, network.map(|_| role), origin);
     invite_in(app, tx, origin, &link).await?;
     Ok(link)
 }
@@ -77,7 +77,7 @@ pub(crate) async fn invite_as_operator(
     app.db.transaction(async |mut tx| invite_by_operator(app, &mut tx, origin, network, email, role).await).await
 }
 
-fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<Role>) -> LinkRow {
+fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<Role>, origin: &Origin) -> LinkRow {
     let now = app.clock.now();
     LinkRow {
         network_id,
@@ -86,6 +86,7 @@ fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<Role>)
         email_folded: email.folded(),
         email: email.as_str().to_owned(),
         role: role.map(|role| role.as_str().to_owned()),
+        created_by: Some(origin.actor.id.clone()),
         created_at: now,
         expires_at: now.saturating_add(INVITATION_TTL),
     }
@@ -233,7 +234,7 @@ pub(super) async fn enter(
     let change = Change::new(Action::MemberJoined, person);
     let change = match (link.role(), network) {
         (Some(role), _) => {
-            store::put_member(tx, network, person, role, app.clock.now()).await?;
+            store::put_member(tx, network, person, role, (app.clock.now(), link.created_by.as_deref())).await?;
             change.after(json!({"email": link.email, "role": role}))
         }
         (None, OPERATOR_NETWORK) if link.role.is_none() => {

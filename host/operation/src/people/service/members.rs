@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role};
+use crate::component::Left;
+use crate::networks::left;
 pub(crate) use crate::people::model::MemberRow as Member;
 use crate::people::model::PersonRow;
 use crate::people::service::PeopleError;
@@ -42,43 +44,59 @@ async fn managed(
     Ok(member)
 }
 
-/// Changes a member's role.
-pub(crate) async fn change_role(app: &App, caller: &Caller, person: &str, role: Role) -> Result<Member, PeopleError> {
+/// Changes a member's role. Returns what they created and may no longer; `revoke` ends it.
+pub(crate) async fn change_role(
+    app: &App,
+    caller: &Caller,
+    person: &str,
+    role: Role,
+    revoke: bool,
+) -> Result<(Member, Vec<Left>), PeopleError> {
     require_within(Some(caller), role)?;
     let origin = caller.origin(app);
     let changed = app
         .db
         .transaction(async |mut tx| {
             let before = managed(&mut tx, caller.network, Some(caller), person).await?;
-            store::put_member(&mut tx, caller.network, person, role, app.clock.now()).await?;
-            let after = Member { role: role.as_str().to_owned(), ..before.clone() };
+            let by = Some(caller.key.0.as_str());
+            store::put_member(&mut tx, caller.network, person, role, (app.clock.now(), by)).await?;
+            let created_by = by.map(str::to_owned);
+            let after = Member { role: role.as_str().to_owned(), created_by, ..before.clone() };
             let change = Change::new(Action::MemberChanged, person).before(shown(&before)).after(shown(&after));
             audit::record(&mut tx, caller.network, &origin, change).await?;
-            Ok::<_, PeopleError>(after)
+            let components = app.components();
+            let kept = (person, Some(role.scopes()));
+            let left = left::find(components, &mut tx, &origin, caller.network, kept, revoke).await?;
+            Ok::<_, PeopleError>((after, left))
         })
         .await?;
     app.state::<KeyCache>().clear();
     Ok(changed)
 }
 
-/// Removes a member whose role is within that of `within`, or any if that is none; the account remains.
+/// Removes a member whose role is within that of `within`, or any if that is none; the account remains. Returns what they
+/// left behind; `revoke` ends it.
 pub(crate) async fn remove(
     app: &App,
     origin: &Origin,
     network: NetworkId,
     within: Option<&Caller>,
     person: &str,
-) -> Result<(), PeopleError> {
-    app.db
+    revoke: bool,
+) -> Result<Vec<Left>, PeopleError> {
+    let left = app
+        .db
         .transaction(async |mut tx| {
             let before = managed(&mut tx, network, within, person).await?;
             store::delete_member(&mut tx, network, person).await?;
             let change = Change::new(Action::MemberRemoved, person).before(shown(&before));
-            Ok::<_, PeopleError>(audit::record(&mut tx, network, origin, change).await?)
+            audit::record(&mut tx, network, origin, change).await?;
+            let components = app.components();
+            Ok::<_, PeopleError>(left::find(components, &mut tx, origin, network, (person, None), revoke).await?)
         })
         .await?;
     app.state::<KeyCache>().clear();
-    Ok(())
+    Ok(left)
 }
 
 /// A page of the hub's people, and their number.
@@ -87,24 +105,37 @@ pub(crate) async fn persons(app: &App, limit: i64, offset: i64) -> Result<(Vec<P
 }
 
 /// Deletes a person's account with all memberships. Entries in audit logs remain.
-pub(crate) async fn delete_person(app: &App, origin: &Origin, person: &str) -> Result<(), PeopleError> {
-    app.db
+pub(crate) async fn delete_person(
+    app: &App,
+    origin: &Origin,
+    person: &str,
+    revoke: bool,
+) -> Result<Vec<Left>, PeopleError> {
+    let left = app
+        .db
         .transaction(async |mut tx| {
+            let mut all = vec![];
             let before = store::find(&mut tx, person).await?;
             let PersonRow { email, is_operator, .. } =
                 before.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
-            for (network, role) in store::delete(&mut tx, person).await? {
+            let memberships = store::delete(&mut tx, person).await?;
+            for (network, role) in &memberships {
                 let change = Change::new(Action::MemberRemoved, person);
                 let change = change.before(json!({"email": email, "role": role}));
-                audit::record(&mut tx, network, origin, change).await?;
+                audit::record(&mut tx, *network, origin, change).await?;
+            }
+            let networks = memberships.into_iter().map(|(network, _)| network);
+            for network in networks.chain(is_operator.then_some(OPERATOR_NETWORK)) {
+                all.extend(left::find(app.components(), &mut tx, origin, network, (person, None), revoke).await?);
             }
             let change = Change::new(Action::PersonDeleted, person);
             let change = change.before(json!({"email": email, "operator": is_operator}));
-            Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?)
+            audit::record(&mut tx, OPERATOR_NETWORK, origin, change).await?;
+            Ok::<_, PeopleError>(all)
         })
         .await?;
     app.state::<KeyCache>().clear();
-    Ok(())
+    Ok(left)
 }
 
 /// Mail addresses of the network's owners.

@@ -3,6 +3,7 @@
 mod account;
 mod error;
 mod invitations;
+mod left;
 mod members;
 mod openid;
 mod second_factor;
@@ -13,6 +14,7 @@ pub(super) use account::{Me, change_password, lose_password, me, reset_password,
 pub(super) use error::PeopleError;
 pub(crate) use invitations::invite_by_operator;
 pub(super) use invitations::{NewPerson, accept, delete_invitation, invitations, invite, invite_as_operator, join};
+pub use left::GivenRoles;
 pub(crate) use members::owner_addresses;
 pub(super) use members::{Member, change_role, delete_person, members, persons, remove};
 pub(super) use openid::{Callback, SignedInByOpenId, begin_openid, finish_openid, finish_openid_with_code};

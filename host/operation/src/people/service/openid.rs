@@ -10,12 +10,11 @@ use crate::email::fold;
 use crate::http::error::ApiError;
 use crate::limits::Limits;
 use crate::people::model::{PersonRow, hash};
-use crate::people::openid::{Flow, Identity, PENDING_TTL, Pending, Provider, ReturnPath};
+use crate::people::openid::{Flow, Identity, PENDING_TTL, Pending, Provider, ReturnPath, new_token};
 use crate::people::service::invitations::{enter, take_invitation};
 use crate::people::service::sign_in::{Failures, Session, begin_attempt, begin_session};
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of_person, second_factor};
 use crate::people::{People, store};
-use crate::secrets::signing_key;
 
 fn provider(app: &App) -> Result<&Provider, PeopleError> {
     app.state::<People>().openid.as_ref().ok_or(PeopleError::OpenIdNotSetUp)
@@ -70,13 +69,14 @@ pub(crate) async fn finish_openid(
     let code = callback.code.ok_or_else(|| PeopleError::RefusedByProvider("no_code".to_owned()))?;
     let identity = provider.identify(&app.clock, flow, code).await?;
     let known = find(&app.db, provider.issuer(), &identity).await?;
+    let invitation = flow.invitation().map(|token| hash(token.trim()));
     if known.is_some_and(|person| person.totp_confirmed) {
-        let invitation = flow.invitation().map(str::to_owned);
         let pending = Pending { identity, invitation, expires_at: now.saturating_add(PENDING_TTL) };
-        let key = signing_key(app, Pending::PURPOSE).await?;
-        return Ok(SignedInByOpenId::CodeNeeded(pending.sign(&key).map_err(ApiError::internal)?));
+        let (token, sha256) = new_token(&app.ids);
+        store::insert_pending(&app.db, &sha256, &pending).await?;
+        return Ok(SignedInByOpenId::CodeNeeded(token));
     }
-    let person = admit(app, sender, provider.issuer(), &identity, flow.invitation(), false).await?;
+    let person = admit(app, sender, provider.issuer(), &identity, invitation.as_deref(), false).await?;
     let failures = Failures::of_account(&person.email_folded);
     Ok(SignedInByOpenId::Session(Box::new(begin_session(app, person, sender.address, &failures).await?)))
 }
@@ -89,12 +89,16 @@ pub(crate) async fn finish_openid_with_code(
     code: &str,
 ) -> Result<Session, PeopleError> {
     let provider = provider(app)?;
-    let key = signing_key(app, Pending::PURPOSE).await?;
-    let pending = Pending::read(&key, cookie, app.clock.now()).ok_or(PeopleError::SignInEnded)?;
+    let sha256 = hash(cookie);
+    let pending = store::pending(&app.db, &sha256).await?.filter(|pending| app.clock.now() < pending.expires_at);
+    let pending = pending.ok_or(PeopleError::SignInEnded)?;
     let person = find(&app.db, provider.issuer(), &pending.identity).await?.ok_or(PeopleError::SignInEnded)?;
     let failures = begin_attempt(app, sender.address, &person.email_folded).await?;
     if person.totp_confirmed {
         second_factor::check(app, &person, code).await?;
+    }
+    if !store::delete_pending(&app.db, &sha256).await? {
+        return Err(PeopleError::SignInEnded);
     }
     let invitation = pending.invitation.as_deref();
     let person = admit(app, sender, provider.issuer(), &pending.identity, invitation, true).await?;
@@ -125,7 +129,7 @@ async fn admit(
     sender: &Sender,
     issuer: &str,
     identity: &Identity,
-    invitation: Option<&str>,
+    invitation: Option<&[u8]>,
     has_code: bool,
 ) -> Result<PersonRow, PeopleError> {
     let now = app.clock.now();
@@ -137,7 +141,7 @@ async fn admit(
                 return Err(PeopleError::SecondFactorNeeded);
             }
             let link = match invitation {
-                Some(token) => Some(take_invitation(app, &mut tx, &hash(token.trim())).await?),
+                Some(sha256) => Some(take_invitation(app, &mut tx, sha256).await?),
                 None if found.is_none() => return Err(PeopleError::NotInvited),
                 None => None,
             };

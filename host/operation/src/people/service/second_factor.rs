@@ -6,12 +6,13 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{OPERATOR_NETWORK, SignedIn};
+use crate::auth::{KeyCache, OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password};
 use crate::people::service::{PeopleError, account, origin_of};
 use crate::people::store;
 use crate::secret_text::SecretText;
+use crate::secrets;
 
 /// 160 bits, as RFC 4226 recommends.
 const SECRET_BYTES: usize = 20;
@@ -31,12 +32,23 @@ fn seconds(app: &App) -> u64 {
 /// Checks a code of the second factor, or a recovery code. Each is valid once.
 pub(super) async fn check(app: &App, person: &PersonRow, code: &str) -> Result<(), PeopleError> {
     let id = &person.person_id;
-    let secret = person.totp_secret.as_deref().unwrap_or_default();
-    let is_right = match step_of(secret, code, seconds(app)) {
+    // Without it, its key was lost: a recovery code still works.
+    let step = unsealed(app, person).and_then(|secret| step_of(&secret, code, seconds(app)));
+    let is_right = match step {
         Some(step) => store::use_totp_step(&app.db, id, step).await?,
         None => store::use_recovery_code(&app.db, id, &hash(code.trim())).await?,
     };
     if is_right { Ok(()) } else { Err(PeopleError::WrongCredentials) }
+}
+
+/// Context of a person's sealed secret.
+fn context(person: &str) -> String {
+    format!("totp {person}")
+}
+
+/// Secret of the person's second factor.
+fn unsealed(app: &App, person: &PersonRow) -> Option<Vec<u8>> {
+    secrets::unseal(app, &context(&person.person_id), person.totp_secret.as_ref()?)
 }
 
 /// Data for an authenticator app.
@@ -59,7 +71,8 @@ pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Re
         return Err(PeopleError::SecondFactorEnabled);
     }
     let secret: Vec<u8> = (0..SECRET_BYTES).map(|_| app.ids.seed().to_be_bytes()[0]).collect();
-    app.db.transaction(async |mut tx| store::set_totp(&mut tx, &person.person_id, Some(&secret), false).await).await?;
+    let sealed = secrets::seal(app, &context(&person.person_id), &secret)?;
+    app.db.transaction(async |mut tx| store::set_totp(&mut tx, &person.person_id, Some(&sealed), false).await).await?;
     let base32 = totp_rs::Secret::from(secret).to_base32();
     let account: String = form_urlencoded::byte_serialize(person.email.as_bytes()).collect();
     let uri = format!("otpauth://totp/Network%20Hub:{account}?secret={base32}&issuer=Network%20Hub");
@@ -70,7 +83,8 @@ pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Re
 pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec<SecretText>, PeopleError> {
     let person = account::person(app, who).await?;
     let failures = begin_attempt_in_session(app, who).await?;
-    let secret = person.totp_secret.filter(|_| !person.totp_confirmed).ok_or(PeopleError::SecondFactorMissing)?;
+    let secret = unsealed(app, &person).filter(|_| !person.totp_confirmed).ok_or(PeopleError::SecondFactorMissing)?;
+    let sealed = person.totp_secret;
     let step = step_of(&secret, code, seconds(app)).ok_or(PeopleError::WrongCredentials)?;
     if !store::use_totp_step(&app.db, &who.person, step).await? {
         return Err(PeopleError::WrongCredentials);
@@ -78,15 +92,18 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
     let codes: Vec<_> = (0..RECOVERY_CODES).map(|_| app.ids.token(RECOVERY_CODE_LENGTH)).collect();
     app.db
         .transaction(async |mut tx| {
-            store::set_totp(&mut tx, &who.person, Some(&secret), true).await?;
+            store::set_totp(&mut tx, &who.person, sealed.as_deref(), true).await?;
             for code in &codes {
                 store::insert_recovery_code(&mut tx, &who.person, &hash(code)).await?;
             }
+            // Who knows the password alone is signed out.
+            store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
             store::clear_failures(&mut tx, failures.key()).await?;
             let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
         .await?;
+    app.state::<KeyCache>().clear();
     Ok(codes.into_iter().map(SecretText::from).collect())
 }
 
@@ -130,7 +147,7 @@ async fn try_password(app: &App, who: &SignedIn, password: &Password) -> Result<
         return Err(PeopleError::NoPassword);
     }
     let failures = begin_attempt_in_session(app, who).await?;
-    Ok((check_password(app, Some(person), password).await?, failures))
+    Ok((check_password(app, Some(person), password, &failures).await?, failures))
 }
 
 #[cfg(test)]

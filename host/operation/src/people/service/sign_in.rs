@@ -34,12 +34,16 @@ pub(crate) struct Session {
 }
 
 /// Key of the counter of failures.
-pub(super) struct Failures(Vec<u8>);
+pub(super) struct Failures {
+    key: Vec<u8>,
+    /// The account was signed in at the address.
+    is_known: bool,
+}
 
 impl Failures {
     /// Failures of an account, from anywhere.
     pub(super) fn of_account(folded: &str) -> Self {
-        Self(hash(folded))
+        Self { key: hash(folded), is_known: false }
     }
 
     /// Failures of an account from an address. An address at which the person was signed in has its own counter, so
@@ -49,17 +53,17 @@ impl Failures {
         let is_block =
             |address: &String| address.parse::<IpAddr>().is_ok_and(|address| address_block(address) == block);
         let is_known = store::addresses_of_sessions(&app.db, folded).await?.iter().any(is_block);
-        Ok(if is_known { Self(hash(&format!("{folded} {block}"))) } else { Self::of_account(folded) })
+        Ok(if is_known { Self { key: hash(&format!("{folded} {block}")), is_known } } else { Self::of_account(folded) })
     }
 
     /// Failures of a signed-in person.
     fn of_session(who: &SignedIn) -> Self {
-        Self(hash(&format!("session {}", who.session)))
+        Self { key: hash(&format!("session {}", who.session)), is_known: true }
     }
 
     /// Key in the table.
     pub(super) fn key(&self) -> &[u8] {
-        &self.0
+        &self.key
     }
 }
 
@@ -104,9 +108,10 @@ pub(super) async fn check_password(
     app: &App,
     person: Option<PersonRow>,
     password: &Password,
+    failures: &Failures,
 ) -> Result<PersonRow, PeopleError> {
     let stored = person.as_ref().and_then(|person| person.password_hash.clone());
-    let is_right = password::verify(app, stored, password).await?;
+    let is_right = password::verify(app, stored, password, failures.is_known).await?;
     person.filter(|_| is_right).ok_or(PeopleError::WrongCredentials)
 }
 
@@ -115,7 +120,7 @@ pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, 
     let folded = attempt.email.folded();
     let failures = begin_attempt(app, attempt.remote, &folded).await?;
     let person = store::find_by_email(&app.db, &folded).await?;
-    let person = check_password(app, person, attempt.password).await?;
+    let person = check_password(app, person, attempt.password, &failures).await?;
     if person.totp_confirmed {
         let Some(code) = attempt.code else {
             // This attempt was not a guess; earlier wrong codes still count.

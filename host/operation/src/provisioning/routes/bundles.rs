@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{Agent, NetworkManage};
+use crate::auth::{Agent, NetworkManage, Scope, Unbound};
 use crate::blobs::{BLOB_LIMIT, Bytes, Upload, Validator};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
@@ -53,18 +53,20 @@ impl From<Bundle> for BundleBody {
 /// Store a bundle
 ///
 /// The bytes that machines of this server type fetch at boot, up to 512 MiB, opaque to the hub. Replaces the existing
-/// bundle; downloads in progress of the previous one complete.
+/// bundle; downloads in progress of the previous one complete. Machines run it: the key also needs the scope
+/// `servers:control`.
 #[utoipa::path(put, path = "/api/manage/provisioning/bundles/{serverType}", operation_id = "put_bundle",
     tag = "Provisioning", security(("apiKey" = ["network:manage"])), params(("serverType" = Identifier, Path)),
     request_body(content = Bytes, content_type = "application/octet-stream", description = "The bundle's bytes"),
     responses((status = 200, body = BundleBody),
         (status = 503, body = ErrorBody, description = "The hub's storage is full")))]
 async fn put(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(server_type): Path<Identifier>,
     upload: Upload<BLOB_LIMIT>,
 ) -> Result<Json<BundleBody>, ApiError> {
+    caller.require(&[Scope::ServersControl])?;
     Ok(Json(bundles::put(&app, caller.network, server_type, upload, caller.origin(&app)).await?.into()))
 }
 

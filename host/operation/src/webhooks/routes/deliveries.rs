@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Scope};
 use crate::clock::Millis;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
@@ -134,6 +134,8 @@ pub(super) async fn get(
     State(app): State<App>,
     Path((id, delivery)): Path<(String, i64)>,
 ) -> Result<Json<DeliveryWithEvent>, ApiError> {
+    // It shows the event.
+    caller.require(&[Scope::EventsRead])?;
     let mut delivery = service::delivery(&app, caller.network, &id, delivery).await?;
     let data = RawValue::from_string(std::mem::take(&mut delivery.data)).map_err(ApiError::internal)?;
     Ok(Json(DeliveryWithEvent { delivery: delivery.into(), data }))

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::NetworkManage;
+use crate::auth::{NetworkManage, Unbound};
 use crate::clock::{Millis, millis};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::http::overlap::overlap;
 use crate::http::page::{Page, PageQuery};
 use crate::secret_text::SecretText;
 use crate::values::Identifier;
@@ -44,6 +45,9 @@ pub(super) struct WebhookBody {
     disabled_reason: Option<DisabledReason>,
     #[schema(example = 1_804_680_000_000_i64)]
     created_at: Millis,
+    /// Key or person that created it.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
     #[schema(example = 1_804_680_000_000_i64)]
     updated_at: Millis,
     /// Number of waiting deliveries.
@@ -80,6 +84,7 @@ impl WebhookBody {
             templates: webhook.templates,
             disabled_reason: webhook.disabled,
             created_at: webhook.created_at,
+            created_by: webhook.created_by,
             updated_at: webhook.updated_at,
             waiting: webhook.waiting,
             dropped: webhook.dropped,
@@ -142,11 +147,12 @@ pub(super) struct CreatedWebhook {
 /// Create a webhook
 ///
 /// It receives the events of changes from now on, in order, each at least once: as `POST` requests, until an answer is
-/// 2xx or a day has passed. The secret is shown only in this answer.
+/// 2xx or a day has passed. The secret is shown only in this answer. The caller needs the scope `events:read` too; a key
+/// that expires, or is bound to servers or addresses, is refused (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/webhooks", operation_id = "create_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = CreatedWebhook)))]
 pub(super) async fn create(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Json(body): Json<CreateWebhook>,
 ) -> Result<(StatusCode, Json<CreatedWebhook>), ApiError> {
@@ -197,7 +203,7 @@ pub(super) struct ChangeWebhook {
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 200, body = WebhookBody), (status = 404, body = ErrorBody, description = "No such webhook")))]
 pub(super) async fn change(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(id): Path<String>,
     Json(body): Json<ChangeWebhook>,
@@ -227,7 +233,7 @@ pub(super) async fn delete(
 #[schema(as = WebhookSecretRotation)]
 pub(super) struct RotateSecret {
     /// Milliseconds for which messages are also signed with the old secret. Default: a day.
-    #[schema(minimum = 0, example = 86_400_000)]
+    #[schema(minimum = 0, maximum = 2_592_000_000_i64, example = 86_400_000)]
     overlap_ms: Option<Millis>,
 }
 
@@ -252,15 +258,12 @@ pub(super) struct RotatedSecret {
     params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 201, body = RotatedSecret), (status = 404, body = ErrorBody, description = "No such webhook")))]
 pub(super) async fn rotate_secret(
-    NetworkManage(caller): NetworkManage,
+    Unbound(caller, ..): Unbound<NetworkManage>,
     State(app): State<App>,
     Path(id): Path<String>,
     Json(body): Json<RotateSecret>,
 ) -> Result<(StatusCode, Json<RotatedSecret>), ApiError> {
-    let overlap = body.overlap_ms.unwrap_or(millis(OVERLAP));
-    if overlap < 0 {
-        return Err(ApiError::invalid("In the body, `overlapMs`: must be 0 or more."));
-    }
+    let overlap = overlap(body.overlap_ms, millis(OVERLAP))?;
     let (secret, previous_secret_until) = service::rotate_secret(&app, &caller, &id, overlap).await?;
     Ok((StatusCode::CREATED, Json(RotatedSecret { secret, previous_secret_until })))
 }

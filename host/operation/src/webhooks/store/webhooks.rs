@@ -16,7 +16,7 @@ pub(in crate::webhooks) const WEBHOOKS: Rows =
 macro_rules! columns {
     () => {
         "network_id, webhook_id, kind, name, url, events, templates, secret, previous_secret, previous_until, state,
-         disabled_reason, created_at, updated_at, waiting, dropped, failures, failing_since, last_success_at,
+         disabled_reason, created_at, created_by, updated_at, waiting, dropped, failures, failing_since, last_success_at,
          last_failure_at, next_attempt_at"
     };
 }
@@ -36,6 +36,7 @@ struct WebhookRow {
     state: String,
     disabled_reason: Option<String>,
     created_at: Millis,
+    created_by: Option<String>,
     updated_at: Millis,
     waiting: i64,
     dropped: i64,
@@ -69,6 +70,7 @@ impl TryFrom<WebhookRow> for Webhook {
             previous_secret: row.previous_secret,
             previous_until: row.previous_until,
             created_at: row.created_at,
+            created_by: row.created_by,
             updated_at: row.updated_at,
             waiting: row.waiting,
             dropped: row.dropped,
@@ -92,8 +94,8 @@ fn reason(webhook: &Webhook) -> Option<&'static str> {
 pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     tx.query(
         "INSERT INTO webhooks (network_id, webhook_id, kind, name, url, events, templates, secret, state, disabled_reason,
-             created_at, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, next_attempt_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, 0, 0, 0, 0, 0, 0)",
+             created_at, created_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, next_attempt_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, 0, 0, 0, 0, 0, 0)",
     )
     .bind(webhook.network)
     .bind(&webhook.id)
@@ -106,9 +108,26 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Resul
     .bind(state(webhook))
     .bind(reason(webhook))
     .bind(webhook.created_at)
+    .bind(&webhook.created_by)
     .execute()
     .await?;
     Ok(())
+}
+
+/// Enabled webhooks that a key or person created.
+pub(in crate::webhooks) async fn of_creator(
+    tx: &mut Tx,
+    network: NetworkId,
+    creator: &str,
+) -> Result<Vec<(String, Option<String>)>, Error> {
+    tx.query(
+        "SELECT webhook_id, name FROM webhooks
+         WHERE network_id = $1 AND created_by = $2 AND state = 'ENABLED' ORDER BY created_at, webhook_id",
+    )
+    .bind(network)
+    .bind(creator)
+    .all()
+    .await
 }
 
 /// Stores an owner's changes.

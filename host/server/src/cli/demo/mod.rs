@@ -10,11 +10,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::app::App;
-use crate::auth::{Bindings, Scope, Scopes};
+use crate::auth::{Bindings, Origin, Scope, Scopes};
 use crate::cli::client::HubClient;
 use crate::cli::log::log_to_stderr;
 use crate::cli::serve::stop_on_signal;
 use crate::clock::Clock;
+use crate::components::components;
 use crate::config::{ServeArgs, Settings};
 use crate::data_folder;
 use crate::ids::Ids;
@@ -24,6 +25,10 @@ use crate::serve::{self, Server};
 use crate::values::NetworkId;
 
 const NETWORK: &str = "demo";
+const OWNER: &str = "demo owner";
+const CONNECTOR: &str = "demo connector";
+/// Number of the network's keys among which those of the last start are looked for.
+const MAX_KEYS: i64 = 200;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Demo {
@@ -73,22 +78,25 @@ struct Keys {
 }
 
 impl Keys {
-    /// Creates the demo network on first start, and new keys on every start because a key is shown only once. The keys
-    /// expire after a day.
+    /// Creates the demo network on first start, and new keys on every start because a key is shown only once. Those of the
+    /// last start end; they have no expiry, with which they could not upload modules.
     async fn create(app: &App) -> anyhow::Result<Self> {
         let network = match service::find_network(&app.db, NETWORK).await? {
             Some(network) => network,
             None => service::create_network(&app.db, &app.clock, &app.ids, NETWORK).await?.0,
         };
-        let owner = Self::create_key(app, network, "demo owner", Scopes::owner()).await?;
-        let connector = Self::create_key(app, network, "demo connector", [Scope::Plugin].into_iter().collect()).await?;
+        let origin = Origin::command_line(&app.clock, &app.ids);
+        let (keys, _) = service::list_keys(&app.db, network, MAX_KEYS, 0).await?;
+        for key in keys.iter().filter(|key| key.name == OWNER || key.name == CONNECTOR) {
+            service::revoke_key(&app.db, components(), &origin, network, &key.key_id, false).await?;
+        }
+        let owner = Self::create_key(app, network, OWNER, Scopes::owner()).await?;
+        let connector = Self::create_key(app, network, CONNECTOR, [Scope::Plugin].into_iter().collect()).await?;
         Ok(Self { owner, connector })
     }
 
     async fn create_key(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
-        const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-        let (expires_at, bindings) = (Some(app.clock.now() + DAY_MS), Bindings::default());
-        let new = NewKey { name: name.to_owned(), scopes, expires_at, bindings };
+        let new = NewKey { name: name.to_owned(), scopes, expires_at: None, bindings: Bindings::default() };
         Ok(service::create_key(&app.db, &app.clock, &app.ids, network, new).await?.text.expose().to_owned())
     }
 }

@@ -13,6 +13,7 @@ use network_hub_client::{HubError, Method};
 use serde_json::Value;
 
 use crate::cli::client::HubClient;
+use crate::cli::output::shown;
 
 /// Interval between polls of an import's progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -263,7 +264,7 @@ async fn wait(hub: &HubClient, id: &str) -> anyhow::Result<Value> {
             Ok(import) => {
                 unreachable = 0;
                 if is_terminal {
-                    eprint!("\r{}", show::progress(&import));
+                    eprint!("\r{}", shown(format_args!("{}", show::progress(&import))));
                 }
                 if !matches!(import["state"].as_str(), Some("QUEUED" | "RUNNING")) {
                     if is_terminal {

@@ -1,7 +1,6 @@
 //! Prints and follows a module's log.
 
 use std::collections::VecDeque;
-use std::io::Write as _;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,6 +10,7 @@ use serde_json::Value;
 
 use crate::cli::client::{HubClient, event_data};
 use crate::cli::module::{Remote, format};
+use crate::cli::output::write;
 
 /// Maximum number of lines per answer of the hub, and of printed lines remembered while following.
 const MAX_LINES: usize = 200;
@@ -88,12 +88,12 @@ impl Logs {
     }
 
     fn print(&self, line: &Value) -> std::io::Result<()> {
-        let mut out = std::io::stdout();
         if self.json {
-            return writeln!(out, "{line}");
+            return write(format_args!("{line}\n"));
         }
         let at = format::timestamp(&line["at"]);
         let (point, level) = (format::text(line, "point"), format::text(line, "level"));
-        writeln!(out, "{at} v{} {point:<11} {level:<5} {}", line["version"], format::text(line, "message"))
+        let (version, message) = (&line["version"], format::text(line, "message"));
+        write(format_args!("{at} v{version} {point:<11} {level:<5} {message}\n"))
     }
 }

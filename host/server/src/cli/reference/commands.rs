@@ -51,7 +51,8 @@ fn write_usage(command: &Command, text: &mut String) {
         (ids::<ServeArgs>(), "All [options of `hub serve`](configuration.md)."),
         (
             ids::<StorageArgs>(),
-            "The [options of the database](configuration.md): `--data`, `--database`, `--blobs`, `--config`.",
+            "The [options of the database](configuration.md): `--data`, `--database`, `--blobs`, `--secrets-key`, \
+             `--config`.",
         ),
     ];
     let shared = shared.iter().find(|(ids, _)| ids.is_subset(&own));

@@ -191,6 +191,7 @@ impl Site {
         command.args(&node.arguments);
         // Not an option, because an older hub under test may not know it.
         command.env("HUB_BLOBS", self.blob_disk.path());
+        command.env("HUB_SECRETS_KEY", self.folder.join("secrets.key"));
         command.env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "info".to_owned()));
         if let (Some(file), Some(library)) = (&node.clock, faketime()) {
             command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", file).env("FAKETIME_CACHE_DURATION", "1");

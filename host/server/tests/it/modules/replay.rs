@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::recorded_calls::calls;
 use super::{chain, point, say, upload, wasm};
-use crate::servers::{register, uuid};
 use crate::support::{Answer, Client, on_both};
 
 async fn replay(owner: &Client, module: &str, body: Value) -> Answer {
@@ -109,22 +108,5 @@ on_both! {
         assert_eq!(other["config"], json!({}));
         let other = replay(&owner, "picky/1", one(json!({"a": 1}))).await.expect(200).clone();
         assert_eq!((&other["failure"]["code"], &other["logs"][0]["message"]), (&json!("trap"), &json!("no thanks")));
-    }
-
-    async fn a_first_module_is_replayed_on_earlier_calls(hub: Hub) {
-        let owner = hub.network().await;
-        for server in ["a", "b"] {
-            register(&owner, server, json!({})).await;
-        }
-        for player in 1..=3 {
-            let find = json!({"playerUuid": uuid(player), "playerName": "p", "serverType": "lobby"});
-            owner.post("/api/plugin/matchmaking/find", find).await.expect(200);
-        }
-        upload(&owner, "last-first", wasm::last_first()).await.expect(201);
-        let tried = replay(&owner, "last-first/1", json!({"point": "matchmaking"})).await.expect(200).clone();
-        assert_eq!(counts(&tried), [3, 0, 3, 0]);
-        let example = &tried["examples"][0];
-        assert_eq!((&example["recorded"], &example["replayed"]), (&json!({"order": [0, 1]}), &json!({"order": [1]})));
-        assert_eq!(example["input"]["servers"].as_array().unwrap().len(), 2);
     }
 }

@@ -57,7 +57,7 @@ impl Site {
         let answer = self.go(query).await;
         answer.expect(303);
         let [cookie] = &cookies(&answer)[..] else { panic!("{:?}", answer.headers) };
-        for part in ["; HttpOnly", "; SameSite=Lax", "; Secure", "; Max-Age=600", "; Path=/api/people/openid;"] {
+        for part in ["; HttpOnly", "; SameSite=Lax", "; Secure", "; Max-Age=600", "; Path=/;"] {
             assert!(cookie.contains(part), "{cookie}");
         }
         let url = answer.headers["location"].to_str().unwrap().to_owned();
@@ -85,7 +85,7 @@ impl Site {
     /// Person of the session that an answer began.
     async fn me(&self, signed_in: &Answer) -> Value {
         let cookies = cookies(signed_in);
-        let session = cookies.iter().find(|cookie| cookie.starts_with("hub_session=")).expect("a session");
+        let session = cookies.iter().find(|cookie| cookie.starts_with("__Host-hub_session=")).expect("a session");
         let browser = self.browser();
         let me = browser.request(Method::GET, "/api/people/me").header("Cookie", pair(session));
         browser.send(me).await.expect(200).clone()
@@ -199,7 +199,7 @@ async fn an_account_without_a_password_sets_one_by_mail(site: Site) {
     let owner = site.hub.network().await;
     let answer = site.sign_in(&site.invitation(&owner, ALEX, "VIEWER").await).await;
     let csrf = answer.expect(200)["person"]["csrfToken"].as_str().unwrap().to_owned();
-    let cookie = pair(cookies(&answer).iter().find(|cookie| cookie.starts_with("hub_session=")).unwrap());
+    let cookie = pair(cookies(&answer).iter().find(|cookie| cookie.starts_with("__Host-hub_session=")).unwrap());
     let post = async |path: &str, body: Value| {
         let browser = site.browser();
         let request = browser.request(Method::POST, path).header("Cookie", &cookie).header("X-CSRF-Token", &csrf);
@@ -223,6 +223,7 @@ async fn signed_claims_of_the_provider_are_checked(site: Site) {
     for lie in [
         json!({"aud": "another"}),
         json!({"aud": ["network-hub", "another"]}),
+        json!({"azp": "another"}),
         json!({"iss": "http://127.0.0.1:1"}),
         json!({"nonce": "another"}),
         json!({"nonce": null}),
@@ -233,7 +234,10 @@ async fn signed_claims_of_the_provider_are_checked(site: Site) {
         site.provider.claim(lie.clone());
         let answer = site.sign_in("").await;
         answer.expect_error(403, "openid_token_invalid");
-        assert!(cookies(&answer)[0].starts_with("hub_openid=; ") && cookies(&answer)[0].contains("Max-Age=0"), "{lie}");
+        assert!(
+            cookies(&answer)[0].starts_with("__Host-hub_openid=; ") && cookies(&answer)[0].contains("Max-Age=0"),
+            "{lie}"
+        );
     }
     site.provider.answers().claims = honest.claims.clone();
     for signature in [Signature::Key(2), Signature::Secret, Signature::Absent] {
@@ -252,7 +256,7 @@ async fn an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(sit
     // Another person's answer, as a link that they were given.
     site.come_back(&other.cookie, &one.callback).await.expect_error(400, "openid_state_wrong");
     site.come_back("a=b", &one.callback).await.expect_error(400, "openid_sign_in_ended");
-    site.come_back("hub_openid=x", &one.callback).await.expect_error(400, "openid_sign_in_ended");
+    site.come_back("__Host-hub_openid=x", &one.callback).await.expect_error(400, "openid_sign_in_ended");
     site.come_back(&one.cookie, "/api/people/openid/callback?code=code-0")
         .await
         .expect_error(400, "openid_state_wrong");
@@ -261,7 +265,7 @@ async fn an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(sit
     let answer = site.come_back(&one.cookie, &refused).await;
     answer.expect_error(403, "openid_refused");
     assert!(answer.body["error"].as_str().unwrap().contains("access_denied"), "{}", answer.body);
-    assert!(cookies(&answer)[0].starts_with("hub_openid=; "), "{:?}", answer.headers);
+    assert!(cookies(&answer)[0].starts_with("__Host-hub_openid=; "), "{:?}", answer.headers);
     let unsaid = refused.replace("access_denied", "%3Cscript%3E");
     let answer = site.come_back(&one.cookie, &unsaid).await;
     answer.expect_error(403, "openid_refused");
@@ -272,7 +276,7 @@ async fn an_answer_counts_once_in_the_browser_that_asked_and_for_ten_minutes(sit
     site.come_back(&one.cookie, &mixed).await.expect_error(400, "openid_code_refused");
     let answer = site.finish(&one).await;
     answer.expect(200);
-    assert!(cookies(&answer).iter().any(|cookie| cookie.starts_with("hub_openid=; ")), "{:?}", answer.headers);
+    assert!(cookies(&answer).iter().any(|cookie| cookie.starts_with("__Host-hub_openid=; ")), "{:?}", answer.headers);
     site.finish(&one).await.expect_error(400, "openid_code_refused");
 
     let late = site.begin("").await;
@@ -316,7 +320,7 @@ async fn a_second_factor_of_the_hub_is_asked_for(site: Site) {
     answer.expect(303);
     assert_eq!(answer.headers["location"], format!("{HUB}/console?x=1&signIn=second_factor_needed"));
     let pending = pair(&cookies(&answer)[0]);
-    assert!(cookies(&answer).iter().all(|cookie| !cookie.starts_with("hub_session=")), "{:?}", answer.headers);
+    assert!(cookies(&answer).iter().all(|cookie| !cookie.starts_with("__Host-hub_session=")), "{:?}", answer.headers);
     for _ in 0..5 {
         with_code(&pending, "000000").await.expect_error(401, "wrong_credentials");
     }

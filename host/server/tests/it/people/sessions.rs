@@ -9,7 +9,7 @@ use super::{PASSWORD, code, get, member, send, sign_in};
 use crate::support::{Answer, Backend, Hub, NOW, on_both, on_each};
 
 /// Code shown by an authenticator app.
-pub(super) fn shown(secret: &str, millis: i64) -> String {
+pub fn shown(secret: &str, millis: i64) -> String {
     let secret = totp_rs::Secret::try_from_base32(secret).unwrap();
     let totp = Builder::new().with_secret(secret).build().unwrap();
     totp.generate(u64::try_from(millis / 1000).unwrap()).to_string()
@@ -133,11 +133,15 @@ on_both! {
         post(path, json!({"password": "a wrong password"})).await.expect_error(401, "wrong_credentials");
         let secret = post(path, json!({"password": PASSWORD})).await.expect(201)["secret"].as_str().unwrap().to_owned();
         // Not in effect before it is confirmed.
-        sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200);
+        let other = sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect(200).clone();
+        let other = other["token"].as_str().unwrap().to_owned();
         post(&format!("{path}/confirm"), json!({"code": "000000"})).await.expect_error(401, "wrong_credentials");
         let confirmed = post(&format!("{path}/confirm"), json!({"code": shown(&secret, NOW)})).await;
         let recovery = confirmed.expect(200)["recoveryCodes"].clone();
         assert_eq!(recovery.as_array().unwrap().len(), 10);
+        // Whoever signed in with the password alone is out.
+        get(&hub, &other, "/api/people/me").await.expect_error(401, "unauthenticated");
+        get(&hub, &alex.token, "/api/people/me").await.expect(200);
         post(path, json!({"password": PASSWORD})).await.expect_error(400, "second_factor_enabled");
 
         let with = async |code: &str| sign_in(&hub, "alex@example.org", PASSWORD, json!({"code": code})).await;

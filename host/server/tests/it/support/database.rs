@@ -64,6 +64,10 @@ impl Backend {
         options
     }
 
+    pub fn is_postgres(&self) -> bool {
+        self.postgres.is_some()
+    }
+
     /// The data folder.
     pub fn data(&self) -> &Path {
         self.folder.path()

@@ -44,6 +44,11 @@ impl Events {
         }
     }
 
+    /// Reads until the stream ends.
+    pub async fn until_end(&mut self) {
+        while self.next().await.is_some() {}
+    }
+
     /// The next event, without a time limit; None when the stream has ended.
     pub async fn next_frame(&mut self) -> Option<Event> {
         loop {

@@ -199,6 +199,10 @@ impl Hub {
         PgConnection::connect(self.settings.database.as_deref().expect("a hub on PostgreSQL")).await.unwrap()
     }
 
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
     /// Its data folder.
     pub fn data(&self) -> &Path {
         self.backend.data()

@@ -1,0 +1,71 @@
+//! Things that a person or a key leaves behind, and that go on without them.
+
+use futures_util::future::BoxFuture;
+use hub_db::{Error, Tx};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::auth::{Origin, Scopes};
+use crate::values::NetworkId;
+
+/// Kind of a thing that was left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = LeftType)]
+pub enum LeftKind {
+    Key,
+    Webhook,
+    Import,
+    Invitation,
+    Member,
+    Module,
+}
+
+impl LeftKind {
+    /// Name on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Webhook => "webhook",
+            Self::Import => "import",
+            Self::Invitation => "invitation",
+            Self::Member => "member",
+            Self::Module => "module",
+        }
+    }
+}
+
+/// A thing that was left behind.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LeftThing)]
+pub struct Left {
+    #[serde(rename = "type")]
+    #[schema(value_type = LeftKind)]
+    pub kind: LeftKind,
+    #[schema(example = "4fTq0ZkX91ab")]
+    pub id: String,
+    #[schema(example = "monitoring")]
+    pub name: Option<String>,
+    /// True if it was ended.
+    pub ended: bool,
+}
+
+/// Search for things that were left behind.
+pub struct Search<'a> {
+    pub network: NetworkId,
+    /// The key or person, and the keys that they created.
+    pub creators: &'a [String],
+    /// Scopes that their creator keeps; none if the creator is gone.
+    pub kept: Option<Scopes>,
+    /// Ends them in the name of this origin.
+    pub end: Option<&'a Origin>,
+    /// Origin of what ends in any case.
+    pub origin: &'a Origin,
+}
+
+/// A component whose things outlive the request that created them.
+pub trait Creations: Send + Sync {
+    /// Things of these creators beyond the kept scopes, ended if requested.
+    fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>>;
+}

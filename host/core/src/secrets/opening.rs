@@ -1,0 +1,93 @@
+//! Opens the sealing key when a hub or a command starts, and decides on a missing or another one.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use hub_db::Db;
+
+use crate::config::Settings;
+use crate::secrets::sealing_key::SealingKey;
+use crate::secrets::{check, store, unseal_all};
+
+/// State of the key's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// It opens the database's secrets.
+    Fits,
+    /// There is none yet, and no secret that it would have to open.
+    Unused,
+    /// There is none for the database's secrets.
+    Missing,
+    /// It is another hub's.
+    Other,
+}
+
+/// Compares the key's file with the database. It changes nothing.
+pub async fn key_state(path: &Path, db: &Db) -> anyhow::Result<KeyState> {
+    let (key, rows) = (SealingKey::read(path)?, store::all(db).await?);
+    Ok(match key {
+        None if rows.is_empty() => KeyState::Unused,
+        None => KeyState::Missing,
+        Some(key) if rows.iter().all(|(purpose, stored)| unseal_all(&key, purpose, stored).is_ok()) => KeyState::Fits,
+        Some(_) => KeyState::Other,
+    })
+}
+
+/// Opens the key of a hub that starts. The first start creates it. A hub alone with its database continues without a lost
+/// key, with new secrets; among several nodes that would end the others' secrets.
+pub async fn open_key(settings: &Settings, db: &Db) -> anyhow::Result<SealingKey> {
+    let path = settings.secrets_key_file();
+    let shown = path.display();
+    match key_state(&path, db).await? {
+        KeyState::Missing if settings.database.is_none() => {
+            tracing::warn!(
+                "{shown} is missing, with which the database's secrets were sealed: they are made again. Links given out \
+                 before are invalid; node agents have to be downloaded again; people with a second factor sign in with a \
+                 recovery code"
+            );
+            create_again(&path, db).await
+        }
+        KeyState::Missing => anyhow::bail!(
+            "{shown} is missing, with which the database's secrets were sealed; copy it from another node, or name it by \
+             --secrets-key (HUB_SECRETS_KEY); if it is lost, run `hub secrets renew`"
+        ),
+        KeyState::Other => anyhow::bail!(
+            "{shown} does not open the secrets in the database, which another key sealed; give all nodes the same file by \
+             --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub secrets renew`"
+        ),
+        KeyState::Fits | KeyState::Unused => {
+            let key = match SealingKey::read(&path)? {
+                Some(key) => key,
+                None => SealingKey::create(&path)?,
+            };
+            let fits = check(db, &key).await.context("could not store a secret")?;
+            anyhow::ensure!(
+                fits,
+                "another node started first, with another secrets key than {shown}; give all nodes the same file by \
+                 --secrets-key (HUB_SECRETS_KEY)"
+            );
+            Ok(key)
+        }
+    }
+}
+
+/// Deletes secrets that no key opens, and creates a key if there is none.
+pub async fn create_again(path: &Path, db: &Db) -> anyhow::Result<SealingKey> {
+    let key = match SealingKey::read(path)? {
+        Some(key) => key,
+        None => SealingKey::create(path)?,
+    };
+    store::delete_all(db).await?;
+    check(db, &key).await?;
+    Ok(key)
+}
+
+/// Makes a restored database usable; true if its secrets had to be made again, without their key.
+pub async fn open_restored(settings: &Settings, db: &Db) -> anyhow::Result<bool> {
+    let path = settings.secrets_key_file();
+    if matches!(key_state(&path, db).await?, KeyState::Fits | KeyState::Unused) {
+        return Ok(false);
+    }
+    create_again(&path, db).await?;
+    Ok(true)
+}

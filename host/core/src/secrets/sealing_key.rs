@@ -1,0 +1,119 @@
+//! The key that seals secrets in the database: a file beside the database, never part of a backup.
+
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use ring::rand::{SecureRandom as _, SystemRandom};
+
+const LENGTH: usize = 32;
+const RANDOM: &str = "the system's random numbers are not available";
+
+/// Seals secrets, each for one context.
+pub struct SealingKey(LessSafeKey);
+
+impl SealingKey {
+    fn new(bytes: &[u8; LENGTH]) -> anyhow::Result<Self> {
+        let key = UnboundKey::new(&CHACHA20_POLY1305, bytes);
+        Ok(Self(LessSafeKey::new(key.map_err(|_| anyhow::anyhow!("unusable key"))?)))
+    }
+
+    /// Reads the key's file; none if it does not exist.
+    pub fn read(path: &Path) -> anyhow::Result<Option<Self>> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let bytes = BASE64.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
+        let bytes = bytes.with_context(|| format!("{} is not a hub's secrets key", path.display()))?;
+        Self::new(&bytes).map(Some)
+    }
+
+    /// Creates the key's file, readable only by the hub's user. Another process may create it first: its key is used.
+    pub fn create(path: &Path) -> anyhow::Result<Self> {
+        let mut bytes = [0; LENGTH];
+        SystemRandom::new().fill(&mut bytes).map_err(|_| anyhow::anyhow!(RANDOM))?;
+        let shown = path.display();
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+        }
+        // Complete before it has its name: another process never reads half of it.
+        let partial = path.with_extension(format!("{}.tmp", std::process::id()));
+        let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial).and_then(
+            |mut file| {
+                file.write_all(format!("{}\n", BASE64.encode(bytes)).as_bytes())?;
+                file.sync_all()
+            },
+        );
+        let linked = written.and_then(|()| fs::hard_link(&partial, path));
+        let _ = fs::remove_file(&partial);
+        match linked {
+            Ok(()) => Self::new(&bytes),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Self::read(path)?.with_context(|| format!("{shown} disappeared"))
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot write {shown}")),
+        }
+    }
+
+    /// Sealed form of a secret, valid only for this context.
+    pub fn seal(&self, context: &str, secret: &[u8]) -> Result<Vec<u8>, hub_db::Error> {
+        let failed = |_| hub_db::Error::from(sqlx::Error::Encode(RANDOM.into()));
+        let mut nonce = [0; NONCE_LEN];
+        SystemRandom::new().fill(&mut nonce).map_err(failed)?;
+        let mut sealed = secret.to_vec();
+        let aad = Aad::from(context.as_bytes());
+        self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed).map_err(failed)?;
+        Ok([&nonce[..], &sealed].concat())
+    }
+
+    /// The secret; none if another key sealed it, or for another context.
+    pub fn unseal(&self, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>()?;
+        let mut secret = sealed.to_vec();
+        let aad = Aad::from(context.as_bytes());
+        let length = self.0.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut secret).ok()?.len();
+        secret.truncate(length);
+        Some(secret)
+    }
+}
+
+impl std::fmt::Debug for SealingKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SealingKey").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn only_the_same_key_and_context_unseal() {
+        let folder = std::env::temp_dir().join(format!("hub-sealing-key-{}", std::process::id()));
+        let path = folder.join("secrets.key");
+        assert!(SealingKey::read(&path).unwrap().is_none());
+        let key = SealingKey::create(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let sealed = key.seal("a", b"secret").unwrap();
+        assert_ne!(sealed, key.seal("a", b"secret").unwrap());
+        // A second creation finds the first one's key.
+        for key in [key, SealingKey::create(&path).unwrap(), SealingKey::read(&path).unwrap().unwrap()] {
+            assert_eq!(key.unseal("a", &sealed).unwrap(), b"secret");
+            assert_eq!(key.unseal("b", &sealed), None);
+            assert_eq!(key.unseal("a", &sealed[1..]), None);
+        }
+        assert_eq!(SealingKey::create(&folder.join("other.key")).unwrap().unseal("a", &sealed), None);
+        fs::write(&path, "no key").unwrap();
+        assert!(SealingKey::read(&path).unwrap_err().to_string().contains("not a hub's secrets key"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

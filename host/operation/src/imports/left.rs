@@ -1,0 +1,34 @@
+//! Unfinished imports whose creator lost the right to them.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use hub_db::{Error, Tx};
+
+use crate::auth::Scope;
+use crate::component::{Creations, Left, LeftKind, Search};
+use crate::imports::model::ImportState;
+use crate::imports::{run, store};
+
+/// Unfinished imports by their creators.
+pub(super) struct StartedImports;
+
+impl Creations for StartedImports {
+    fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>> {
+        async move {
+            let mut found = vec![];
+            if search.kept.is_some_and(|kept| kept.allow(Scope::NetworkManage)) {
+                return Ok(found);
+            }
+            for creator in search.creators {
+                let Some(import) = store::unfinished_of(tx, search.network, creator).await? else { continue };
+                if let Some(origin) = search.end {
+                    run::end_in(tx, &import, (ImportState::Cancelled, None), origin, origin.clock.now()).await?;
+                }
+                let (kind, ended) = (LeftKind::Import, search.end.is_some());
+                found.push(Left { kind, id: import.id, name: None, ended });
+            }
+            Ok(found)
+        }
+        .boxed()
+    }
+}

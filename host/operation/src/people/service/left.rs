@@ -1,0 +1,50 @@
+//! Invitations and roles whose giver lost the right to them.
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use hub_db::{Error, Tx};
+
+use crate::audit::{self, Action, Change};
+use crate::auth::{OPERATOR_NETWORK, Scope};
+use crate::component::{Creations, Left, LeftKind, Search};
+use crate::people::service::invitations::shown;
+use crate::people::store;
+
+/// Invitations and roles by their givers.
+pub struct GivenRoles;
+
+impl Creations for GivenRoles {
+    fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>> {
+        async move {
+            let mut found = vec![];
+            for creator in search.creators {
+                let links = if search.network == OPERATOR_NETWORK {
+                    store::invitations_by_operator(tx, creator).await?
+                } else {
+                    store::invitations_by(tx, search.network, creator).await?
+                };
+                for link in links {
+                    let may_invite = search.kept.filter(|kept| kept.allow(Scope::NetworkManage));
+                    if may_invite.is_some_and(|kept| link.role().is_some_and(|role| kept.cover(role.scopes()))) {
+                        continue;
+                    }
+                    // It would let people in by a right that is gone.
+                    store::delete_link(tx, link.network_id, &link.link_id).await?;
+                    let change = Change::new(Action::MemberInvitationDeleted, &link.link_id).before(shown(&link));
+                    audit::record(tx, link.network_id, search.origin, change).await?;
+                    let (kind, name) = (LeftKind::Invitation, Some(link.email));
+                    found.push(Left { kind, id: link.link_id, name, ended: true });
+                }
+                if search.kept.is_some() {
+                    continue;
+                }
+                for member in store::members_by(tx, search.network, creator).await? {
+                    let (kind, name) = (LeftKind::Member, Some(member.email));
+                    found.push(Left { kind, id: member.person_id, name, ended: false });
+                }
+            }
+            Ok(found)
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,45 @@
+//! What a person or a key leaves behind: keys, and other components' things that act without them.
+
+use hub_db::{Error, Tx};
+
+use crate::audit::{self, Action, Change};
+use crate::auth::{Origin, Scopes};
+use crate::component::{Components, Left, LeftKind, Search};
+use crate::networks::service::shown_row;
+use crate::networks::store;
+use crate::values::NetworkId;
+
+/// Things that a key or person left: theirs, and those of keys that they created. `revoke` ends them, except for members
+/// and modules; invitations end in any case.
+pub async fn find(
+    components: &Components,
+    tx: &mut Tx,
+    origin: &Origin,
+    network: NetworkId,
+    (creator, kept): (&str, Option<Scopes>),
+    revoke: bool,
+) -> Result<Vec<Left>, Error> {
+    let (mut creators, mut left) = (vec![creator.to_owned()], vec![]);
+    let mut next = 0;
+    while let Some(creator) = creators.get(next).cloned() {
+        next += 1;
+        for row in store::keys_of(tx, network, &creator).await? {
+            let is_kept = kept.is_some_and(|kept| kept.cover(Scopes::from_text(&row.scopes)));
+            if is_kept || creators.contains(&row.key_id.0) {
+                continue;
+            }
+            if revoke {
+                store::revoke_key(tx, network, &row.key_id, origin.clock.now()).await?;
+                let change = Change::new(Action::KeyRevoked, &row.key_id.0).before(shown_row(&row));
+                audit::record(tx, network, origin, change).await?;
+            }
+            creators.push(row.key_id.0.clone());
+            left.push(Left { kind: LeftKind::Key, id: row.key_id.0, name: Some(row.name), ended: revoke });
+        }
+    }
+    let search = Search { network, creators: &creators, kept, end: revoke.then_some(origin), origin };
+    for creations in components.creations() {
+        left.extend(creations.find(tx, &search).await?);
+    }
+    Ok(left)
+}

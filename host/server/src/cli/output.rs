@@ -1,0 +1,58 @@
+//! Output of the commands: control characters in what others wrote are shown, not sent to the terminal.
+
+use std::fmt::{self, Write as _};
+use std::io::{self, Write as _};
+
+use crate::values::is_invisible;
+
+/// Text in which only line breaks and tabs act on a terminal. The escapes are also valid in JSON.
+pub(super) fn shown(text: fmt::Arguments<'_>) -> String {
+    let text = text.to_string();
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\n' | '\t') || !(character.is_control() || is_invisible(character)) {
+            shown.push(character);
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\u{:04x}", u32::from(character));
+        }
+    }
+    shown
+}
+
+/// Writes text to standard output, in which a reader that stopped reading is an error.
+pub(super) fn write(text: fmt::Arguments<'_>) -> io::Result<()> {
+    io::stdout().lock().write_all(shown(text).as_bytes())
+}
+
+pub(super) fn print(text: fmt::Arguments<'_>, end: &str) {
+    std::print!("{}{end}", shown(text));
+}
+
+pub(super) fn print_error(text: fmt::Arguments<'_>, end: &str) {
+    std::eprint!("{}{end}", shown(text));
+}
+
+/// These hide the standard ones in all commands.
+macro_rules! println {
+    ($($argument:tt)*) => { $crate::cli::output::print(format_args!($($argument)*), "\n") };
+}
+macro_rules! print {
+    ($($argument:tt)*) => { $crate::cli::output::print(format_args!($($argument)*), "") };
+}
+macro_rules! eprintln {
+    () => { $crate::cli::output::print_error(format_args!(""), "\n") };
+    ($($argument:tt)*) => { $crate::cli::output::print_error(format_args!($($argument)*), "\n") };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn controls_are_shown() {
+        let shown = |text: &str| shown(format_args!("{text}"));
+        assert_eq!(shown("a\tb\n\u{e9}\u{1f600}"), "a\tb\n\u{e9}\u{1f600}");
+        assert_eq!(shown("\u{1b}]0;x\u{7}\r\u{9b}2J\u{202e}"), "\\u001b]0;x\\u0007\\u000d\\u009b2J\\u202e");
+    }
+}
