@@ -1200,7 +1200,7 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
 -- The hub itself.
 CREATE TABLE hub_identity (
-    one           INTEGER NOT NULL CHECK (one = 1),
+    one           BIGINT  NOT NULL CHECK (one = 1),
     -- Random; the bus and the blob store have it, too.
     cluster_id    TEXT    NOT NULL,
     -- True once the blob store has it.
@@ -1221,7 +1221,7 @@ CREATE TABLE clock_anchors (
 
 -- The operator's word that a machine's clock is right.
 CREATE TABLE clock_confirmation (
-    one INTEGER NOT NULL CHECK (one = 1),
+    one BIGINT NOT NULL CHECK (one = 1),
     at  BIGINT NOT NULL,
     PRIMARY KEY (one)
 );

@@ -311,7 +311,7 @@ pub(super) async fn delete_ended(db: &Db, settled: Settled) -> Result<(), Error>
         .await?;
     db.write("DELETE FROM pending_sign_ins WHERE expires_at <= $1").bind(settled.now()).execute().await?;
     db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(settled.before(DAY).at()).execute().await?;
-    // Crosses networks: links end alike in all of them.
+    // Crosses networks: links end alike in all of them, at a `Settled` time.
     db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(settled.now()).execute().await?;
     Ok(())
 }
@@ -516,7 +516,7 @@ pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Re
 pub(super) async fn set_token(db: &Db, network: NetworkId, id: &str, sha256: &[u8]) -> Result<Option<LinkRow>, Error> {
     db.write(
         "UPDATE person_links SET sha256 = $3 WHERE network_id = $1 AND link_id = $2
-         RETURNING network_id, link_id, kind, email_folded, email, role, created_at, expires_at",
+         RETURNING network_id, link_id, kind, email_folded, email, role, created_by, created_at, expires_at",
     )
     .bind(network)
     .bind(id)

@@ -1,9 +1,12 @@
 //! The mark of its hub in a blob store, so that another store, or one that is not shared, is noticed.
 
+use std::time::Duration;
+
 use anyhow::ensure;
 use hub_db::Backend;
 use object_store::ObjectStoreExt as _;
 use object_store::path::Path;
+use tokio::time::timeout;
 
 use crate::app::App;
 use crate::blobs::{BlobError, Blobs};
@@ -11,11 +14,21 @@ use crate::identity::{self, Identity};
 
 /// Object that holds the hub's id.
 const MARK: &str = "hub-cluster";
+/// Time for the store to answer.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Fails if the store is not this hub's; marks a new one.
+/// Fails if the store is not this hub's; marks a new one. One that fails is not checked: most of the hub works without.
 pub(super) async fn check(app: &App) -> anyhow::Result<()> {
     let (blobs, id) = (app.state::<Blobs>(), app.state::<Identity>().cluster.as_str());
-    match blobs.mark().await? {
+    let mark =
+        match timeout(TIME_LIMIT, blobs.mark()).await.unwrap_or_else(|late| Err(std::io::Error::from(late).into())) {
+            Ok(mark) => mark,
+            Err(error) => {
+                tracing::warn!(%error, "could not check that the blob store is this hub's");
+                return Ok(());
+            }
+        };
+    match mark {
         Some(mark) => ensure!(
             mark == id,
             "the blob store belongs to another hub; set --blobs (HUB_BLOBS) to this hub's own, or to a copy of it \
@@ -27,8 +40,11 @@ pub(super) async fn check(app: &App) -> anyhow::Result<()> {
              (HUB_BLOBS), a folder on a shared disk or a bucket"
         ),
         None => {
-            blobs.set_mark(id).await?;
-            identity::set_blob_mark(&app.db).await?;
+            let marking = timeout(TIME_LIMIT, blobs.set_mark(id)).await;
+            match marking.unwrap_or_else(|late| Err(std::io::Error::from(late).into())) {
+                Ok(()) => identity::set_blob_mark(&app.db).await?,
+                Err(error) => tracing::warn!(%error, "could not mark the blob store as this hub's"),
+            }
         }
     }
     Ok(())

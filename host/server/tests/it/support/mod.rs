@@ -163,9 +163,10 @@ impl Hub {
         }
     }
 
-    /// All files of the store of blobs in the data folder.
+    /// All files of the store of blobs in the data folder, but for the hub's mark.
     pub fn blobs(&self) -> Vec<PathBuf> {
-        files(&self.data().join("blobs"))
+        let all = files(&self.data().join("blobs")).into_iter();
+        all.filter(|file| !file.ends_with("hub-cluster")).collect()
     }
 
     /// A new network, called with its owner's key.

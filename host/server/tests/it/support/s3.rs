@@ -42,10 +42,11 @@ impl S3 {
         format!("s3://AKID:s3cr%2Fet@{}/worlds/eu?region=eu-west-1&tls=off", self.address)
     }
 
-    /// The keys of its objects, without the prefix.
+    /// The keys of its objects but for the hub's mark, without the prefix.
     pub fn keys(&self) -> Vec<String> {
         let objects = self.objects.lock().unwrap();
-        objects.whole.keys().map(|key| key.strip_prefix("eu/").unwrap().to_owned()).collect()
+        let keys = objects.whole.keys().map(|key| key.strip_prefix("eu/").unwrap().to_owned());
+        keys.filter(|key| key != "hub-cluster").collect()
     }
 
     pub fn values(&self) -> Vec<Bytes> {
