@@ -22,6 +22,12 @@ pub struct Person {
 
 /// The code in the latest mail to an address, once there are as many.
 pub async fn code(hub: &Hub, email: &str, count: usize) -> String {
+    let mail = latest_mail(hub, email, count).await;
+    let is_code = |line: &&str| line.len() == 40 && line.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    mail.lines().map(str::trim).find(is_code).expect(&mail).to_owned()
+}
+
+async fn latest_mail(hub: &Hub, email: &str, count: usize) -> String {
     let folder = hub.app.settings.data.join("outbox");
     for _ in 0..1_000 {
         let entries = std::fs::read_dir(&folder).into_iter().flatten().map(|entry| entry.unwrap());
@@ -32,9 +38,7 @@ pub async fn code(hub: &Hub, email: &str, count: usize) -> String {
         let mut mails: Vec<_> = read.filter(|(_, mail)| mail.contains(&format!("To: {email}"))).collect();
         if mails.len() >= count {
             mails.sort();
-            let (_, mail) = mails.pop().unwrap();
-            let is_code = |line: &&str| line.len() == 40 && line.bytes().all(|byte| byte.is_ascii_alphanumeric());
-            return mail.lines().map(str::trim).find(is_code).expect(&mail).to_owned();
+            return mails.pop().unwrap().1;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -56,6 +60,8 @@ fn person(session: &Value) -> Person {
 /// Puts an address on the waitlist and confirms it.
 pub async fn confirm_on_waitlist(hub: &Hub, email: &str) {
     hub.anonymous().post("/api/public/waitlist", json!({"email": email})).await.expect(200);
+    // An address that is confirmed before its mail is sent gets none.
+    latest_mail(hub, email, 1).await;
     let confirmed = "UPDATE waitlist SET confirmed_at = 1 WHERE email_folded = $1";
     hub.app.db.write(confirmed).bind(email).execute().await.unwrap();
 }

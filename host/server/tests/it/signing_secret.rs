@@ -141,11 +141,11 @@ on_both! {
         let (ours, theirs) = (hub.network().await, hub.network().await);
         let secret = registered_secret(&theirs).await;
         let mut events = stream(&theirs, "types=SIGNING_SECRET_ROTATED,LOCALIZATION_UPDATED").await;
-        for wrong in [json!({"overlapMs": -1}), json!({"overlapMs": "1"}), json!([])] {
+        for wrong in [json!({"overlapMs": -1}), json!({"overlapMs": i64::MAX}), json!({"overlapMs": "1"}), json!([])] {
             ours.post(ROTATE, wrong).await.expect_error(400, "invalid_request");
         }
         ours.key_with(&["plugin"]).await.post(ROTATE, json!({})).await.expect_error(403, "forbidden_scope");
-        ours.post(ROTATE, json!({"overlapMs": i64::MAX})).await.expect(201);
+        ours.post(ROTATE, json!({"overlapMs": 2_592_000_000_i64})).await.expect(201);
         assert_eq!(registered_secret(&theirs).await, secret);
         let defaults = json!({"namespace": "n", "locale": "en", "entries": {"a": "b"}});
         theirs.post("/api/plugin/localization/defaults", defaults).await.expect(200);

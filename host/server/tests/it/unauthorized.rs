@@ -99,7 +99,9 @@ on_both! {
             assert_eq!((status, &body["code"]), (401, &"unauthenticated".into()), "{name} without a key");
             for (scope, key) in &keys {
                 let (status, body) = call(key, &operation).await;
-                let may = operation.scopes.iter().any(|needed| needed == scope || includes(scope, needed));
+                // Its bytes run on machines, so that it also needs `servers:control`.
+                let is_bundle = operation.method == "PUT" && operation.path.contains("/provisioning/bundles/");
+                let may = operation.scopes.iter().any(|needed| needed == scope || includes(scope, needed)) && !is_bundle;
                 if may {
                     assert!(!matches!(status, 401 | 403 | 500..), "{name} with {scope}: {status} {body}");
                 } else {

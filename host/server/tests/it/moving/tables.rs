@@ -12,6 +12,9 @@ use crate::support::{Backend, Hub};
 const EXCLUDED: &[(&str, &str)] = &[
     ("_sqlx_migrations", "the schema's own"),
     ("backup_holds", "backups under way"),
+    ("clock_anchors", "times of the hub's machines"),
+    ("clock_confirmation", "the operator's word on a clock"),
+    ("hub_identity", "the hub itself"),
     ("hub_nodes", "the hub's nodes"),
     ("hub_secrets", "the hub's own secrets, no network's"),
     ("shard_leases", "leases of the hub's nodes"),

@@ -49,8 +49,11 @@ impl S3 {
         keys.filter(|key| key != "hub-cluster").collect()
     }
 
+    /// Their bytes.
     pub fn values(&self) -> Vec<Bytes> {
-        self.objects.lock().unwrap().whole.values().cloned().collect()
+        let objects = self.objects.lock().unwrap();
+        let own = objects.whole.iter().filter(|(key, _)| !key.ends_with("/hub-cluster"));
+        own.map(|(_, value)| value.clone()).collect()
     }
 
     /// Number of unfinished multipart uploads.
