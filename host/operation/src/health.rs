@@ -63,22 +63,22 @@ fn start(app: &App) {
 /// Succeeds while the process can respond; independent of the database.
 #[utoipa::path(get, path = "/healthz", tag = "Health", operation_id = "get_health", responses((status = 200, body = Health)))]
 async fn healthz() -> Json<Health> {
-    alive()
+    Json(alive())
 }
 
-/// Answer of a process that can respond.
-pub fn alive() -> Json<Health> {
-    Json(Health { status: "OK", lacks: vec![], faults: vec![] })
+/// Health of a process that can respond.
+pub fn alive() -> Health {
+    Health { status: "OK", lacks: vec![], faults: vec![] }
 }
 
-/// Answer of a hub that has not started, because this part cannot be reached.
-pub fn waiting_for(part: FaultKind) -> (StatusCode, Json<Health>) {
+/// Health of a hub that has not started, because this part cannot be reached.
+pub fn waiting_for(part: FaultKind) -> Health {
     let message = match part {
         FaultKind::Bus => "The hub is starting, and the bus is unreachable.",
         _ => "The hub is starting, and the database does not answer.",
     };
     let report = FaultReport { name: part, since: Clock::System.now(), message: message.into() };
-    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "UNAVAILABLE", lacks: vec![part], faults: vec![report] }))
+    Health { status: "UNAVAILABLE", lacks: vec![part], faults: vec![report] }
 }
 
 /// Health of a node.

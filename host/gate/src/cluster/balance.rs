@@ -38,10 +38,6 @@ const MAX_CONCURRENT_MOVES: usize = 16;
 /// Joins the cluster and starts this node's part; does nothing on a single node.
 pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     let Some(node) = app.state::<ShardRegistry>().node() else { return Ok(()) };
-    anyhow::ensure!(
-        app.db.backend() == hub_db::Backend::Postgres,
-        "a cluster (--bus) needs a shared PostgreSQL (--database)"
-    );
     node.set_states(app.components().network_states());
     let calls = node.call_roll_first(&app.db, millis(PROBED_FOR), millis(NODE_TIMEOUT)).await?;
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;

@@ -90,6 +90,7 @@ pub async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
 pub async fn open(settings: &Settings, ids: &Ids, identity: &Identity) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
     let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };
+    anyhow::ensure!(settings.database.is_some(), "a cluster (--bus) needs a shared PostgreSQL (--database)");
     let config_of_bus = ClusterConfig {
         ca: settings.bus_ca.clone(),
         credentials: settings.bus_credentials.clone(),

@@ -96,9 +96,11 @@ fn new_id(ids: &Ids) -> String {
     format!("{:016x}", ids.seed())
 }
 
-/// Makes a copied or restored database a hub of its own.
-pub async fn separate(db: &Db, ids: &Ids) -> Result<(), Error> {
-    store::set_id(db, &new_id(ids)).await
+/// Makes a copied database a hub of its own. Returns its id.
+pub async fn separate(db: &Db, ids: &Ids) -> Result<String, Error> {
+    let id = new_id(ids);
+    store::set_id(db, &id).await?;
+    Ok(id)
 }
 
 /// Prepares a restored database for its first start: as a hub of its own, or in the place of the one that was backed up.

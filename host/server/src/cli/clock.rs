@@ -1,6 +1,7 @@
 //! `hub clock …`: works on the database directly; a running hub notices within a second.
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use crate::cli::open_database;
 use crate::clock::Clock as Time;
@@ -15,6 +16,9 @@ pub(super) enum Clock {
 
 #[derive(Args, Debug)]
 pub(super) struct Confirm {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -28,7 +32,11 @@ impl Clock {
         db.close().await;
         confirmed?;
         let shown = jiff::Timestamp::from_millisecond(now).map_or_else(|_| now.to_string(), |at| format!("{at:.0}"));
-        println!("{shown} is confirmed; a hub that doubts this time follows it within a second");
+        if confirm.json {
+            println!("{}", json!({"confirmedAt": now}));
+        } else {
+            println!("{shown} is confirmed; a hub that doubts this time follows it within a second");
+        }
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! `hub cluster …`: works on the database directly.
 
 use clap::{Args, Subcommand};
+use serde_json::json;
 
 use crate::cli::open_database;
 use crate::config::StorageArgs;
@@ -16,6 +17,9 @@ pub(super) enum Cluster {
 
 #[derive(Args, Debug)]
 pub(super) struct Separate {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -26,8 +30,12 @@ impl Cluster {
         let db = open_database(&separate.storage).await?;
         let separated = identity::separate(&db, &Ids::System).await;
         db.close().await;
-        separated?;
-        println!("this database is a hub of its own");
+        let id = separated?;
+        if separate.json {
+            println!("{}", json!({"clusterId": id}));
+        } else {
+            println!("this database is a hub of its own, with the id {id}");
+        }
         Ok(())
     }
 }
