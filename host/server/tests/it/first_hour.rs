@@ -202,6 +202,7 @@ async fn the_configuration_of_the_deployment_page_starts() {
     let lines = text.lines().map(|line| line.strip_prefix("# ").filter(|rest| is_option(rest)).unwrap_or(line));
     let all = hub.settings.data.join("all.toml");
     std::fs::write(&all, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    let hub = Installation::new(Backend::postgres().await);
     let mut command = hub.command(&["serve", "--listen", "127.0.0.1:0", "--bus", "nats://127.0.0.1:1"]);
     command.env("HUB_CONFIG", &all).env("HUB_BLOBS", hub.settings.data.join("blobs"));
     let error = errors(&command.output().unwrap());
