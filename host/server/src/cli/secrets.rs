@@ -36,6 +36,9 @@ pub(super) struct Rotate {
 
 #[derive(Args, Debug)]
 pub(super) struct Renew {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     storage: StorageArgs,
 }
@@ -89,6 +92,10 @@ impl Renew {
         let renewed = secrets::create_again(&settings.secrets_key_file(), &db).await;
         db.close().await;
         renewed?;
+        if self.json {
+            println!("{}", json!({"keyFile": settings.secrets_key_file()}));
+            return Ok(());
+        }
         println!("All secrets are deleted. Start the hub, with this key at every node:");
         println!("{}", settings.secrets_key_file().display());
         println!("Links given out before are invalid; node agents have to be downloaded again;");
