@@ -77,7 +77,16 @@ impl Installation {
     }
 
     fn start_with(mut command: Command, log: Stdio) -> Serving {
-        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        command.stdout(Stdio::piped()).stderr(log);
+        let mut child = loop {
+            match command.spawn() {
+                // A process that another test has just forked still has the written program open.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                spawned => break spawned.unwrap(),
+            }
+        };
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let first = lines.next().expect("the hub prints its address").unwrap();
         let url = first.strip_prefix("listening on ").expect(&first).to_owned();
