@@ -271,6 +271,8 @@ pub struct ModuleSettings {
     pub compute: Option<Duration>,
     /// Fuel of every call; none: the point's.
     pub fuel: Option<u64>,
+    /// Time a network's first call waits for its modules; none: two seconds.
+    pub load: Option<Duration>,
     /// Clock of calls.
     pub clock: CallClock,
 }

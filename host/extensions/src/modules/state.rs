@@ -26,7 +26,7 @@ use crate::modules::store;
 use crate::values::NetworkId;
 
 /// Time a network's first call waits for its chains, exceeded only if code has to be compiled again.
-const LOAD_TIMEOUT: Duration = Duration::from_secs(2);
+const LOAD_WAIT: Duration = Duration::from_secs(2);
 /// Revisions in the database begin at 1.
 const UNLOADED_REVISION: i64 = 0;
 /// Concurrent dry runs of one network.
@@ -205,9 +205,10 @@ impl Modules {
         let chains = self.network(network);
         if !chains.loaded.initialized() {
             // A separate task: loading continues when this call stops waiting for it.
+            let wait = app.settings.modules.load.unwrap_or(LOAD_WAIT);
             let (app, chains) = (app.clone(), Arc::clone(&chains));
             let loading = tokio::spawn(with_tenant(network.0, async move { load(&app, network, &chains).await }));
-            match tokio::time::timeout(LOAD_TIMEOUT, loading).await {
+            match tokio::time::timeout(wait, loading).await {
                 Ok(Ok(Ok(()))) => {}
                 Ok(Ok(Err(error))) => tracing::error!(%network, %error, "could not load a network's modules"),
                 Ok(Err(error)) => tracing::error!(%network, %error, "loading a network's modules ended early"),

@@ -103,6 +103,7 @@ impl Hub {
         settings.modules.compiler = Some(env!("CARGO_BIN_EXE_hub").into());
         // For busy machines; the tests of deadlines set their own.
         settings.modules.compute = Some(Duration::from_secs(5));
+        settings.modules.load = Some(Duration::from_secs(30));
         change(&mut settings);
         let clock = ManualClock::new(NOW);
         Self::run(backend, settings, clock.clone(), Clock::Manual(clock)).await
