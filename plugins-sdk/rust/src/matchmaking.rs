@@ -18,27 +18,27 @@ pub type Ranking = Result<Vec<u32>, Refusal>;
 /// functions; by default the given order of the candidates is kept.
 pub trait Matchmaking {
     /// Ranks servers and worlds alike.
-    fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
+    fn rank(context: &CallContext, request: &MatchRequest, candidates: &[Candidate]) -> Ranking {
         let _ = (context, request);
-        Ok(places.iter().map(|place| place.index).collect())
+        Ok(candidates.iter().map(|candidate| candidate.index).collect())
     }
 
     /// Ranks servers.
     fn rank_servers(context: &CallContext, request: &MatchRequest, servers: Vec<ServerCandidate>) -> Ranking {
-        let places: Vec<_> = servers.iter().map(Place::from).collect();
-        Self::rank(context, request, &places)
+        let candidates: Vec<_> = servers.iter().map(Candidate::from).collect();
+        Self::rank(context, request, &candidates)
     }
 
     /// Ranks worlds.
     fn rank_worlds(context: &CallContext, request: &MatchRequest, worlds: Vec<WorldCandidate>) -> Ranking {
-        let places: Vec<_> = worlds.iter().map(Place::from).collect();
-        Self::rank(context, request, &places)
+        let candidates: Vec<_> = worlds.iter().map(Candidate::from).collect();
+        Self::rank(context, request, &candidates)
     }
 }
 
 /// The fields that servers and worlds have in common as candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Candidate {
     /// Its position in the list; the answer consists of these.
     pub index: u32,
     /// The number of its region in this call.
@@ -59,9 +59,9 @@ pub struct Place {
     pub players_needed: u32,
 }
 
-macro_rules! place_from {
+macro_rules! candidate_from {
     ($($candidate:ty),+) => {$(
-        impl From<&$candidate> for Place {
+        impl From<&$candidate> for Candidate {
             fn from(candidate: &$candidate) -> Self {
                 Self {
                     index: candidate.index,
@@ -79,7 +79,7 @@ macro_rules! place_from {
     )+};
 }
 
-place_from!(ServerCandidate, WorldCandidate);
+candidate_from!(ServerCandidate, WorldCandidate);
 
 impl<T: Matchmaking> Guest for Exported<T> {
     fn rank_servers(context: CallContext, request: MatchRequest, servers: Vec<ServerCandidate>) -> Ranking {

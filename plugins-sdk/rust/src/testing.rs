@@ -8,12 +8,12 @@
 //! assert_eq!(testing::hub(|hub| hub.store["seen"].0.clone()), "1");
 //! ```
 //!
-//! [`line`], [`proposal`], [`request`] and [`place`] make inputs; change the fields the test is about.
+//! [`line`], [`proposal`], [`request`] and [`candidate`] make inputs; change the fields the test is about.
 //!
 //! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
 
 use crate::chat::Line;
-use crate::matchmaking::{GameState, MatchRequest, Place};
+use crate::matchmaking::{Candidate, GameState, MatchRequest};
 use crate::players::{Location, PermissionState, Punishment};
 use crate::punishment::{Proposal, Terms};
 use crate::{CallContext, HostError, PlayerRef, PunishmentKind};
@@ -42,7 +42,7 @@ pub struct Hub {
     /// Locations of online players.
     pub online: BTreeMap<String, Location>,
     /// Texts of candidates, by index.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CandidateDetails>,
     /// Names of regions; a region's number is its position.
     pub regions: Vec<String>,
     /// Log lines of the module.
@@ -52,7 +52,7 @@ pub struct Hub {
 /// Texts of a candidate, and the players on it.
 #[derive(Debug, Default, Clone)]
 #[allow(missing_docs)] // Documented in `candidates`.
-pub struct Candidate {
+pub struct CandidateDetails {
     pub server_id: String,
     pub server_type: String,
     pub display_name: String,
@@ -129,8 +129,8 @@ pub fn request() -> MatchRequest {
 }
 
 /// An empty candidate for 16 players in region 0, with an idle game.
-pub fn place(index: u32) -> Place {
-    Place {
+pub fn candidate(index: u32) -> Candidate {
+    Candidate {
         index,
         region: 0,
         state: GameState::Idle,
@@ -262,11 +262,11 @@ pub(crate) mod host {
     }
 
     pub(crate) mod candidates {
-        use super::super::Candidate;
+        use super::super::CandidateDetails;
         use super::{HostError, data, hub};
 
-        #[allow(clippy::expect_used)] // As on the hub, a wrong index ends the call.
-        fn text(candidate: u32, pick: impl FnOnce(&Candidate) -> &String) -> String {
+        #[allow(clippy::expect_used)] // A wrong index ends the call, as on the hub.
+        fn text(candidate: u32, pick: impl FnOnce(&CandidateDetails) -> &String) -> String {
             hub(|hub| {
                 let found = hub.candidates.get(candidate as usize);
                 pick(found.expect("no such candidate in this call")).clone()
@@ -297,7 +297,7 @@ pub(crate) mod host {
             text(candidate, |candidate| &candidate.state_name)
         }
 
-        #[allow(clippy::expect_used)] // As on the hub, a wrong number ends the call.
+        #[allow(clippy::expect_used)] // A wrong number ends the call, as on the hub.
         pub(crate) fn region_name(region: u16) -> String {
             hub(|hub| {
                 let name = hub.regions.get(usize::from(region));

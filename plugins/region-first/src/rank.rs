@@ -2,21 +2,21 @@
 
 use crate::config::Config;
 use network_hub_module::candidates::{region_name, region_number};
-use network_hub_module::matchmaking::{Place, Ranking, Refusal};
+use network_hub_module::matchmaking::{Candidate, Ranking, Refusal};
 
 /// Affinity, then region, then the minigame that needs the fewest players, then the given order.
-pub(crate) fn rank(config: &Config, player_region: u16, places: &[Place]) -> Ranking {
+pub(crate) fn rank(config: &Config, player_region: u16, candidates: &[Candidate]) -> Ranking {
     let near = regions_by_distance(config, player_region);
-    let mut ranked: Vec<_> = places
+    let mut ranked: Vec<_> = candidates
         .iter()
-        .filter_map(|place| {
-            let is_preferred = config.affinity_first && place.affinity;
-            let distance = near.iter().position(|&region| region == place.region);
+        .filter_map(|candidate| {
+            let is_preferred = config.affinity_first && candidate.affinity;
+            let distance = near.iter().position(|&region| region == candidate.region);
             if config.neighbours_only && !is_preferred && distance.is_none() {
                 return None;
             }
             let distance = if is_preferred { 0 } else { distance.unwrap_or(near.len()) };
-            Some((!is_preferred, distance, place.players_needed, place.index))
+            Some((!is_preferred, distance, candidate.players_needed, candidate.index))
         })
         .collect();
     if ranked.is_empty() {
@@ -49,51 +49,52 @@ mod tests {
     const ASIA: u16 = 2;
     const OCEANIA: u16 = 3;
 
-    fn place(index: u32, region: u16, needed: u32) -> Place {
-        Place { region, players_needed: needed, ..testing::place(index) }
+    fn candidate(index: u32, region: u16, needed: u32) -> Candidate {
+        Candidate { region, players_needed: needed, ..testing::candidate(index) }
     }
 
-    fn ranked(text: &str, player_region: u16, places: &[Place]) -> Ranking {
+    fn ranked(text: &str, player_region: u16, candidates: &[Candidate]) -> Ranking {
         let names = ["UNKNOWN", "EUROPE", "ASIA", "OCEANIA"];
         testing::hub(|hub| hub.regions = names.map(String::from).to_vec());
         let config: Config = config(&testing::context(text));
-        rank(&config, player_region, places)
+        rank(&config, player_region, candidates)
     }
 
     #[test]
     fn the_players_region_comes_first_and_the_rest_keeps_its_order() {
-        let places = [place(0, ASIA, 0), place(1, UNKNOWN, 0), place(2, EUROPE, 0)];
-        assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [2, 0, 1]);
+        let candidates = [candidate(0, ASIA, 0), candidate(1, UNKNOWN, 0), candidate(2, EUROPE, 0)];
+        assert_eq!(ranked("{}", EUROPE, &candidates).unwrap(), [2, 0, 1]);
     }
 
     #[test]
     fn nearby_regions_follow_in_their_order() {
         let text = r#"{"neighbours": {"OCEANIA": ["AFRICA", "ASIA", "EUROPE"]}}"#;
-        let places = [place(0, UNKNOWN, 0), place(1, EUROPE, 0), place(2, ASIA, 0), place(3, OCEANIA, 0)];
-        assert_eq!(ranked(text, OCEANIA, &places).unwrap(), [3, 2, 1, 0]);
-        assert_eq!(ranked(text, EUROPE, &places).unwrap(), [1, 0, 2, 3]);
+        let candidates =
+            [candidate(0, UNKNOWN, 0), candidate(1, EUROPE, 0), candidate(2, ASIA, 0), candidate(3, OCEANIA, 0)];
+        assert_eq!(ranked(text, OCEANIA, &candidates).unwrap(), [3, 2, 1, 0]);
+        assert_eq!(ranked(text, EUROPE, &candidates).unwrap(), [1, 0, 2, 3]);
     }
 
     #[test]
     fn within_a_region_the_game_that_needs_the_fewest_players_comes_first() {
-        let places = [place(0, EUROPE, 6), place(1, EUROPE, 2), place(2, ASIA, 1)];
-        assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [1, 0, 2]);
+        let candidates = [candidate(0, EUROPE, 6), candidate(1, EUROPE, 2), candidate(2, ASIA, 1)];
+        assert_eq!(ranked("{}", EUROPE, &candidates).unwrap(), [1, 0, 2]);
     }
 
     #[test]
     fn affinity_beats_the_region_unless_configured_otherwise() {
-        let friend = Place { affinity: true, ..place(1, ASIA, 0) };
-        let places = [place(0, EUROPE, 0), friend];
-        assert_eq!(ranked("{}", EUROPE, &places).unwrap(), [1, 0]);
-        assert_eq!(ranked(r#"{"affinityFirst": false}"#, EUROPE, &places).unwrap(), [0, 1]);
+        let friend = Candidate { affinity: true, ..candidate(1, ASIA, 0) };
+        let candidates = [candidate(0, EUROPE, 0), friend];
+        assert_eq!(ranked("{}", EUROPE, &candidates).unwrap(), [1, 0]);
+        assert_eq!(ranked(r#"{"affinityFirst": false}"#, EUROPE, &candidates).unwrap(), [0, 1]);
     }
 
     #[test]
     fn far_regions_can_be_left_out() {
         let text = r#"{"neighboursOnly": true, "neighbours": {"EUROPE": ["ASIA"]}}"#;
-        let places = [place(0, OCEANIA, 0), place(1, ASIA, 0)];
-        assert_eq!(ranked(text, EUROPE, &places).unwrap(), [1]);
-        assert!(ranked(text, EUROPE, &places[..1]).is_err());
+        let candidates = [candidate(0, OCEANIA, 0), candidate(1, ASIA, 0)];
+        assert_eq!(ranked(text, EUROPE, &candidates).unwrap(), [1]);
+        assert!(ranked(text, EUROPE, &candidates[..1]).is_err());
     }
 
     #[test]

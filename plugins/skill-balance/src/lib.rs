@@ -4,7 +4,7 @@ mod config;
 mod skill;
 
 use config::Config;
-use network_hub_module::matchmaking::{MatchRequest, Matchmaking, Place, Ranking, Refusal};
+use network_hub_module::matchmaking::{Candidate, MatchRequest, Matchmaking, Ranking, Refusal};
 use network_hub_module::{CallContext, config, debug, warn};
 use skill::{MAX_CANDIDATES, gaps};
 
@@ -12,18 +12,23 @@ struct SkillBalance;
 
 #[network_hub_module::export]
 impl Matchmaking for SkillBalance {
-    fn rank(context: &CallContext, request: &MatchRequest, places: &[Place]) -> Ranking {
+    fn rank(context: &CallContext, request: &MatchRequest, candidates: &[Candidate]) -> Ranking {
         let config: Config = config(context);
-        let mut ranked: Vec<(Level, u32)> = places.iter().map(|place| (Level::of(place), place.index)).collect();
+        let mut ranked: Vec<(Level, u32)> =
+            candidates.iter().map(|candidate| (Level::of(candidate), candidate.index)).collect();
         if let (Some(statistic), Some(player)) = (&config.statistic, &request.player_uuid) {
-            let with_players = places.iter().filter(|place| place.current_players > 0 && !place.affinity);
-            let compared: Vec<&Place> = with_players.take(config.candidates.min(MAX_CANDIDATES)).collect();
+            let with_players =
+                candidates.iter().filter(|candidate| candidate.current_players > 0 && !candidate.affinity);
+            let compared: Vec<&Candidate> = with_players.take(config.candidates.min(MAX_CANDIDATES)).collect();
             match gaps(&config, statistic, player, &compared) {
                 Ok(gaps) => {
-                    for (place, gap) in compared.iter().zip(gaps) {
-                        debug!("candidate {}: {} from the player", place.index, describe(gap));
+                    for (candidate, gap) in compared.iter().zip(gaps) {
+                        debug!("candidate {}: {} from the player", candidate.index, describe(gap));
                         let level = gap.map_or(Level::Unknown, |gap| Level::of_gap(&config, gap));
-                        ranked.iter_mut().filter(|(_, index)| *index == place.index).for_each(|entry| entry.0 = level);
+                        ranked
+                            .iter_mut()
+                            .filter(|(_, index)| *index == candidate.index)
+                            .for_each(|entry| entry.0 = level);
                     }
                 }
                 Err(_) => warn!("the players could not be compared; the order stays as it was"),
@@ -57,8 +62,8 @@ enum Level {
 }
 
 impl Level {
-    fn of(place: &Place) -> Self {
-        if place.affinity { Self::Preferred } else { Self::Unknown }
+    fn of(candidate: &Candidate) -> Self {
+        if candidate.affinity { Self::Preferred } else { Self::Unknown }
     }
 
     fn of_gap(config: &Config, gap: f64) -> Self {

@@ -1,7 +1,7 @@
 //! The skill of the player, and of the players on each candidate.
 
 use crate::config::Config;
-use network_hub_module::matchmaking::Place;
+use network_hub_module::matchmaking::Candidate;
 use network_hub_module::{HostError, candidates, players};
 
 /// One data call for each candidate; the same number is left for statistics.
@@ -15,14 +15,14 @@ pub(crate) fn gaps(
     config: &Config,
     statistic: &str,
     player: &str,
-    places: &[&Place],
+    candidates: &[&Candidate],
 ) -> Result<Vec<Option<f64>>, HostError> {
     // The first players of each candidate, as many as the data calls allow.
-    let share = (STATISTICS_CALLS * PLAYERS_PER_CALL - 1) / places.len().max(1);
+    let share = (STATISTICS_CALLS * PLAYERS_PER_CALL - 1) / candidates.len().max(1);
     let mut everybody = vec![player.to_owned()];
-    let mut counts = Vec::with_capacity(places.len());
-    for place in places {
-        let others = candidates::players(place.index)?.into_iter().filter(|other| other != player);
+    let mut counts = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let others = candidates::players(candidate.index)?.into_iter().filter(|other| other != player);
         let before = everybody.len();
         everybody.extend(others.take(share));
         counts.push(everybody.len() - before);

@@ -9,19 +9,20 @@ fn ranked(config: &str, own: Option<f64>, skills: &[&[f64]]) -> Ranking {
         hub.statistics.clear();
         hub.candidates.clear();
         hub.statistics.extend(own.map(|own| (("p".into(), "elo".into()), own)));
-        for (place, skills) in skills.iter().enumerate() {
-            let players: Vec<_> = (0..skills.len()).map(|number| format!("{place}-{number}")).collect();
+        for (candidate, skills) in skills.iter().enumerate() {
+            let players: Vec<_> = (0..skills.len()).map(|number| format!("{candidate}-{number}")).collect();
             let known = players.iter().zip(*skills).filter(|(_, skill)| **skill >= 0.0);
             hub.statistics.extend(known.map(|(player, skill)| ((player.clone(), "elo".into()), *skill)));
-            hub.candidates.push(testing::Candidate { players, ..testing::Candidate::default() });
+            hub.candidates.push(testing::CandidateDetails { players, ..testing::CandidateDetails::default() });
         }
     });
-    let places: Vec<_> = (0..).zip(skills).map(|(index, skills)| place_with_players(index, skills.len())).collect();
-    SkillBalance::rank(&testing::context(config), &testing::request(), &places)
+    let candidates: Vec<_> =
+        (0..).zip(skills).map(|(index, skills)| candidate_with_players(index, skills.len())).collect();
+    SkillBalance::rank(&testing::context(config), &testing::request(), &candidates)
 }
 
-fn place_with_players(index: u32, players: usize) -> Place {
-    Place { current_players: u32::try_from(players).unwrap(), ..testing::place(index) }
+fn candidate_with_players(index: u32, players: usize) -> Candidate {
+    Candidate { current_players: u32::try_from(players).unwrap(), ..testing::candidate(index) }
 }
 
 const ELO: &str = r#"{"statistic": "elo"}"#;
@@ -70,20 +71,20 @@ fn without_statistic_player_or_data_the_order_stays() {
     let skills = [&[2000.0][..], &[1000.0]];
     assert_eq!(ranked("{}", Some(1000.0), &skills).unwrap(), [0, 1]);
     assert_eq!(testing::hub(|hub| hub.data_calls), 0);
-    let places = [place_with_players(0, 1), place_with_players(1, 1)];
+    let candidates = [candidate_with_players(0, 1), candidate_with_players(1, 1)];
     let nobody = MatchRequest { player_uuid: None, ..testing::request() };
-    assert_eq!(SkillBalance::rank(&testing::context(ELO), &nobody, &places).unwrap(), [0, 1]);
+    assert_eq!(SkillBalance::rank(&testing::context(ELO), &nobody, &candidates).unwrap(), [0, 1]);
     testing::hub(|hub| hub.failing = Some(HostError::Unavailable));
-    assert_eq!(SkillBalance::rank(&testing::context(ELO), &testing::request(), &places).unwrap(), [0, 1]);
+    assert_eq!(SkillBalance::rank(&testing::context(ELO), &testing::request(), &candidates).unwrap(), [0, 1]);
     assert!(testing::hub(|hub| hub.log[hub.log.len() - 1].contains("could not be compared")));
 }
 
 #[test]
 fn the_own_party_comes_before_everything() {
     ranked(ELO, Some(1000.0), &[&[1000.0], &[3000.0]]).unwrap();
-    let party = Place { affinity: true, ..place_with_players(1, 1) };
+    let party = Candidate { affinity: true, ..candidate_with_players(1, 1) };
     let context = testing::context(ELO);
-    let order = SkillBalance::rank(&context, &testing::request(), &[place_with_players(0, 1), party]);
+    let order = SkillBalance::rank(&context, &testing::request(), &[candidate_with_players(0, 1), party]);
     assert_eq!(order.unwrap(), [1, 0]);
 }
 
