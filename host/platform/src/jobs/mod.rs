@@ -3,7 +3,7 @@
 //! A job is queued inside the caller's transaction and names its kind. Each kind has a loop at every node: it looks for
 //! due jobs when one is queued at this node, and each second for those of others. It takes one job of each network in
 //! turn, so that a network with many jobs delays no other's. A node leases a job and renews the lease while it works; a
-//! killed node's leases run out, and another node takes the jobs. A long job gives its place back after its turn, if
+//! killed node's leases run out, and another node takes the jobs. A long job gives its slot back after its turn, if
 //! others wait for one.
 //!
 //! Invariants: a job has at most one lease; a job is queued once under its key, and runs once more if it was queued
@@ -15,8 +15,8 @@ mod backoff;
 mod kind;
 mod lease;
 mod model;
-mod places;
 mod service;
+mod slots;
 mod state;
 mod store;
 mod unattended;

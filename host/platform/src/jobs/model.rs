@@ -77,7 +77,7 @@ impl FromStr for JobId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
 pub enum JobState {
-    /// It waits for its time, or for a place.
+    /// It waits for its time, or for a slot.
     Waiting,
     /// A node has it.
     Running,

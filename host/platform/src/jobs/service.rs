@@ -38,7 +38,7 @@ pub fn wake(app: &App, kind: &'static JobKind) {
     app.state::<Jobs>().queue(kind.name).wake();
 }
 
-/// True if a job has had its turn, and another network's waits for a place at this node. The job should end then as
+/// True if a job has had its turn, and another network's waits for a slot at this node. The job should end then as
 /// [`NextTurn`](crate::jobs::JobOutcome::NextTurn). Each of its turns is twice as long as the last.
 pub fn is_turn_over(app: &App, kind: &'static JobKind, network: NetworkId) -> bool {
     app.state::<Jobs>().queue(kind.name).is_turn_over(network, app.clock.now())

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::clock::Millis;
 use crate::ids::Ids;
-use crate::jobs::places::Places;
+use crate::jobs::slots::JobSlots;
 use crate::values::NetworkId;
 
 /// State of the jobs at this node.
@@ -42,7 +42,7 @@ impl Jobs {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     wake: Notify,
-    places: Mutex<Places>,
+    slots: Mutex<JobSlots>,
 }
 
 impl Queue {
@@ -54,11 +54,11 @@ impl Queue {
         self.wake.notified().await;
     }
 
-    pub(super) fn places(&self) -> MutexGuard<'_, Places> {
-        self.places.lock()
+    pub(super) fn slots(&self) -> MutexGuard<'_, JobSlots> {
+        self.slots.lock()
     }
 
     pub(super) fn is_turn_over(&self, network: NetworkId, now: Millis) -> bool {
-        self.places().is_turn_over(network, now)
+        self.slots().is_turn_over(network, now)
     }
 }

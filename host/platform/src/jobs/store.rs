@@ -132,18 +132,7 @@ pub(super) async fn claim(
     now: Millis,
     lease: &Lease<'_>,
 ) -> Result<Option<Job>, Error> {
-    let row: Option<LeasedRow> = db
-        .write(CLAIM)
-        .bind(kind)
-        .bind(network)
-        .bind(now)
-        .bind(lease.node)
-        .bind(lease.id)
-        .bind(lease.until)
-        .bind(json!(run_here).to_string())
-        .optional()
-        .await?;
-    Ok(row.map(|row| job(kind, network, row, lease)))
+    claim_by(db, CLAIM, kind, (network, &json!(run_here).to_string()), now, lease).await
 }
 
 /// Leases the job with this key, if it is due.
@@ -154,29 +143,34 @@ pub(super) async fn claim_key(
     now: Millis,
     lease: &Lease<'_>,
 ) -> Result<Option<Job>, Error> {
+    claim_by(db, CLAIM_KEY.into(), kind, (network, key), now, lease).await
+}
+
+/// Runs one of the claims, whose last parameter is `choice`.
+async fn claim_by(
+    db: &Db,
+    sql: Sql,
+    kind: &'static str,
+    (network, choice): (NetworkId, &str),
+    now: Millis,
+    lease: &Lease<'_>,
+) -> Result<Option<Job>, Error> {
     let row: Option<LeasedRow> = db
-        .write(CLAIM_KEY)
+        .write(sql)
         .bind(kind)
         .bind(network)
         .bind(now)
         .bind(lease.node)
         .bind(lease.id)
         .bind(lease.until)
-        .bind(key)
+        .bind(choice)
         .optional()
         .await?;
-    Ok(row.map(|row| job(kind, network, row, lease)))
-}
-
-fn job(
-    kind: &'static str,
-    network: NetworkId,
-    LeasedRow { job_key: key, payload, attempts, kills }: LeasedRow,
-    lease: &Lease<'_>,
-) -> Job {
-    // One that is not JSON, from an imported file, is none: the kind of job refuses it.
-    let payload = serde_json::from_str(&payload).unwrap_or_default();
-    Job { network, key, payload, attempts, kills, kind, lease: lease.id }
+    Ok(row.map(|LeasedRow { job_key: key, payload, attempts, kills }| {
+        // One that is not JSON, from an imported file, is none: the kind of job refuses it.
+        let payload = serde_json::from_str(&payload).unwrap_or_default();
+        Job { network, key, payload, attempts, kills, kind, lease: lease.id }
+    }))
 }
 
 #[derive(sqlx::FromRow)]

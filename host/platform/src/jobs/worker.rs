@@ -94,7 +94,7 @@ enum Attempt {
 }
 
 impl Worker {
-    /// Starts due jobs until no place is free or none is left: one of each network in turn.
+    /// Starts due jobs until no slot is free or none is left: one of each network in turn.
     async fn start_due(&self) -> Result<(), Error> {
         loop {
             let shards = self.app.state::<ShardRegistry>();
@@ -104,9 +104,9 @@ impl Worker {
             let mut networks = store::due_networks(&self.app.db, self.kind.name, self.app.clock.now()).await?;
             networks.retain(|network| self.may_run(*network));
             {
-                let mut places = self.queue.places();
-                places.begin_search();
-                places.order(&mut networks);
+                let mut slots = self.queue.slots();
+                slots.begin_search();
+                slots.order(&mut networks);
             }
             let mut has_started = false;
             for network in networks {
@@ -128,22 +128,22 @@ impl Worker {
         self.kind.runs_at == RunsAt::AnyNode || self.app.state::<ShardRegistry>().owns(network)
     }
 
-    /// Starts the longest due job of a network, if a place is free.
+    /// Starts the longest due job of a network, if a slot is free.
     async fn start_one(&self, network: NetworkId) -> Result<bool, Error> {
-        let Some(mut place) = Place::enter(&self.queue, network, self.kind.concurrency) else { return Ok(false) };
+        let Some(mut slot) = JobSlot::acquire(&self.queue, network, self.kind.concurrency) else { return Ok(false) };
         let (app, now) = (&self.app, self.app.clock.now());
         let lease = Lease { node: app.state::<Jobs>().node(), id: app.ids.uuid(), until: lease_end(&app.clock) };
-        let run_here = self.queue.places().keys(network);
+        let run_here = self.queue.slots().keys(network);
         let claimed = store::claim(&app.db, self.kind.name, (network, &run_here), now, &lease).await?;
         let Some(job) = claimed else { return Ok(false) };
-        place.fill(&job.key, now);
+        slot.assign(&job.key, now);
         let worker = self.clone();
         // Ends soon after the hub stops, with the lease.
         app.spawn_until_done(async move {
             let attempt = worker.attempt(&job).await;
             worker.settle(&job, &attempt).await;
-            place.has_turn_ended = matches!(attempt, Attempt::Ended(Ok(JobOutcome::NextTurn)));
-            drop(place);
+            slot.has_turn_ended = matches!(attempt, Attempt::Ended(Ok(JobOutcome::NextTurn)));
+            drop(slot);
             worker.queue.wake();
         });
         Ok(true)
@@ -163,7 +163,7 @@ impl Worker {
         }
     }
 
-    /// Stores the end of an attempt. The job keeps its place until that succeeds.
+    /// Stores the end of an attempt. The job keeps its slot until that succeeds.
     async fn settle(&self, job: &Job, attempt: &Attempt) {
         if let Attempt::Ended(Err(error)) = attempt {
             tracing::warn!(error = error.message, kind = job.kind, network = %job.network, attempt = job.attempts, "a job failed");
@@ -194,8 +194,8 @@ impl Worker {
     }
 }
 
-/// A place that is left when this is dropped.
-struct Place {
+/// A slot that is released when this is dropped.
+struct JobSlot {
     queue: Arc<Queue>,
     network: NetworkId,
     key: Option<String>,
@@ -203,20 +203,20 @@ struct Place {
     has_turn_ended: bool,
 }
 
-impl Place {
-    fn enter(queue: &Arc<Queue>, network: NetworkId, concurrency: usize) -> Option<Self> {
-        let is_further = queue.places().enter(network, concurrency)?;
+impl JobSlot {
+    fn acquire(queue: &Arc<Queue>, network: NetworkId, concurrency: usize) -> Option<Self> {
+        let is_further = queue.slots().acquire(network, concurrency)?;
         Some(Self { queue: Arc::clone(queue), network, key: None, is_further, has_turn_ended: false })
     }
 
-    fn fill(&mut self, key: &str, now: Millis) {
-        self.queue.places().fill(self.network, key, now);
+    fn assign(&mut self, key: &str, now: Millis) {
+        self.queue.slots().assign(self.network, key, now);
         self.key = Some(key.to_owned());
     }
 }
 
-impl Drop for Place {
+impl Drop for JobSlot {
     fn drop(&mut self) {
-        self.queue.places().leave(self.network, self.key.take(), self.is_further, self.has_turn_ended);
+        self.queue.slots().release(self.network, self.key.take(), self.is_further, self.has_turn_ended);
     }
 }

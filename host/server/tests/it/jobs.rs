@@ -76,7 +76,7 @@ on_both! {
         Hub::eventually("none is left", async || waiting(&hub, &FAIR).await == 0).await;
     }
 
-    async fn long_jobs_give_their_places_to_those_that_wait(hub: Hub) {
+    async fn long_jobs_give_their_slots_to_those_that_wait(hub: Hub) {
         let done = Arc::new(Mutex::new(vec![]));
         let ended = Arc::clone(&done);
         for number in 1..=3 {
@@ -96,15 +96,15 @@ on_both! {
             }
         });
         let running = async || jobs::stats(&hub.app.db, LONG.name, 10).await.unwrap().running;
-        Hub::eventually("both places are taken", async || running().await == 2).await;
+        Hub::eventually("both slots are taken", async || running().await == 2).await;
         enqueue(&hub, &LONG, network(4), "short").await;
         hub.advance_ms(4_999);
         assert_eq!((running().await, done.lock().len()), (2, 0), "the turns are not over");
         hub.advance_ms(1);
         Hub::eventually("the short one is done", async || *done.lock() == [network(4)]).await;
-        // Long jobs in a further turn leave a place free.
+        // Long jobs in a further turn leave a slot free.
         hub.advance_ms(60_000);
-        Hub::eventually("one place is free", async || running().await == 1).await;
+        Hub::eventually("one slot is free", async || running().await == 1).await;
         enqueue(&hub, &LONG, network(5), "short").await;
         Hub::eventually("another is done at once", async || done.lock().len() == 2).await;
         Hub::eventually("only the long ones are left", async || waiting(&hub, &LONG).await == 3).await;
@@ -113,7 +113,7 @@ on_both! {
     async fn no_other_network_has_jobs_of_the_hub(hub: Hub) {
         let ran = Arc::new(Mutex::new(vec![]));
         let seen = Arc::clone(&ran);
-        // As a file from elsewhere could contain it.
+        // A network's job of a kind that is the hub's: an imported file could contain one.
         enqueue(&hub, &OF_HUB, network(1), "theirs").await;
         enqueue(&hub, &OF_HUB, OPERATOR_NETWORK, "own").await;
         jobs::work(&hub.app, &OF_HUB, move |_, job| {

@@ -1,4 +1,4 @@
-//! Places of a kind's jobs at this node.
+//! Slots for the jobs of a kind at this node.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -12,29 +12,29 @@ const MOST_DOUBLINGS: u32 = 8;
 
 /// Jobs that run here, by network.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct JobSlots {
     taken: HashMap<NetworkId, usize>,
     total: usize,
-    /// Number of places of jobs in a further turn.
+    /// Number of slots of jobs in a further turn.
     of_further_turns: usize,
     /// Times at which the jobs began.
     began: HashMap<(NetworkId, String), Millis>,
     /// Number of turns that a network's job has had.
     turns: HashMap<NetworkId, u32>,
-    /// Networks without a place whose jobs are due.
+    /// Networks without a slot whose jobs are due.
     waiting: HashSet<NetworkId>,
-    /// Network that got the latest place.
+    /// Network that got the latest slot.
     last: Option<NetworkId>,
 }
 
-impl Places {
+impl JobSlots {
     fn is_full(&self, concurrency: usize) -> bool {
         self.total >= concurrency
     }
 
-    /// Takes a place for a network; none if none is free, or the network has its share. Jobs in a further turn leave one
-    /// place to those in their first. Returns true for a further turn.
-    pub(super) fn enter(&mut self, network: NetworkId, concurrency: usize) -> Option<bool> {
+    /// Acquires a slot for a network; `None` if all are taken, or the network has its share. Jobs in a further turn leave
+    /// one slot to those in their first. Returns true for a further turn.
+    pub(super) fn acquire(&mut self, network: NetworkId, concurrency: usize) -> Option<bool> {
         let share = (concurrency / 2).max(1);
         let taken = self.taken.get(&network).copied().unwrap_or(0);
         let is_further = self.turns.contains_key(&network);
@@ -51,8 +51,8 @@ impl Places {
         Some(is_further)
     }
 
-    /// Gives a place to a job, whose network has had its turn.
-    pub(super) fn fill(&mut self, network: NetworkId, key: &str, now: Millis) {
+    /// Assigns an acquired slot to a job, whose network has had its turn.
+    pub(super) fn assign(&mut self, network: NetworkId, key: &str, now: Millis) {
         self.began.insert((network, key.to_owned()), now);
         self.last = Some(network);
     }
@@ -62,8 +62,8 @@ impl Places {
         self.began.keys().filter(|(of, _)| *of == network).map(|(_, key)| key.clone()).collect()
     }
 
-    /// Leaves a place. `has_turn_ended` says that the job goes on in another turn.
-    pub(super) fn leave(&mut self, network: NetworkId, key: Option<String>, is_further: bool, has_turn_ended: bool) {
+    /// Releases a slot. `has_turn_ended` says that the job goes on in another turn.
+    pub(super) fn release(&mut self, network: NetworkId, key: Option<String>, is_further: bool, has_turn_ended: bool) {
         if let Some(key) = key {
             self.began.remove(&(network, key));
             if has_turn_ended {
@@ -113,44 +113,44 @@ mod tests {
     #[test]
     fn networks_take_turns_and_get_half_at_most() {
         let [a, b, c] = networks();
-        let mut places = Places::default();
-        let mut enter = |network| places.enter(network, 4).is_some();
-        assert!(enter(a) && enter(a) && !enter(a));
-        assert!(enter(b) && enter(c) && !enter(c));
-        places.leave(a, None, false, false);
-        assert!(places.enter(c, 4).is_some());
-        let mut one = Places::default();
-        assert!(one.enter(a, 1).is_some() && one.enter(b, 1).is_none());
+        let mut slots = JobSlots::default();
+        let mut acquire = |network| slots.acquire(network, 4).is_some();
+        assert!(acquire(a) && acquire(a) && !acquire(a));
+        assert!(acquire(b) && acquire(c) && !acquire(c));
+        slots.release(a, None, false, false);
+        assert!(slots.acquire(c, 4).is_some());
+        let mut one = JobSlots::default();
+        assert!(one.acquire(a, 1).is_some() && one.acquire(b, 1).is_none());
         let mut networks = [a, b, c];
-        places.fill(a, "one", 0);
-        assert_eq!(places.keys(a), ["one"]);
-        assert!(places.keys(b).is_empty());
-        places.order(&mut networks);
+        slots.assign(a, "one", 0);
+        assert_eq!(slots.keys(a), ["one"]);
+        assert!(slots.keys(b).is_empty());
+        slots.order(&mut networks);
         assert_eq!(networks, [b, c, a]);
     }
 
     #[test]
-    fn a_turn_ends_when_others_wait_and_leaves_a_place_to_new_jobs() {
+    fn a_turn_ends_when_others_wait_and_leaves_a_slot_to_new_jobs() {
         let [a, b, c] = networks();
-        let mut places = Places::default();
-        let begin = |places: &mut Places, network, now| {
-            let is_further = places.enter(network, 2)?;
-            places.fill(network, "job", now);
+        let mut slots = JobSlots::default();
+        let begin = |slots: &mut JobSlots, network, now| {
+            let is_further = slots.acquire(network, 2)?;
+            slots.assign(network, "job", now);
             Some(is_further)
         };
-        assert_eq!((begin(&mut places, a, 0), begin(&mut places, b, 0)), (Some(false), Some(false)));
-        assert!(!places.is_turn_over(a, 5_000), "nobody waits");
-        assert_eq!(begin(&mut places, c, 0), None);
-        assert!(!places.is_turn_over(a, 4_999) && places.is_turn_over(a, 5_000) && places.is_turn_over(b, 5_000));
+        assert_eq!((begin(&mut slots, a, 0), begin(&mut slots, b, 0)), (Some(false), Some(false)));
+        assert!(!slots.is_turn_over(a, 5_000), "nobody waits");
+        assert_eq!(begin(&mut slots, c, 0), None);
+        assert!(!slots.is_turn_over(a, 4_999) && slots.is_turn_over(a, 5_000) && slots.is_turn_over(b, 5_000));
         for network in [a, b] {
-            places.leave(network, Some("job".to_owned()), false, true);
+            slots.release(network, Some("job".to_owned()), false, true);
         }
-        places.begin_search();
-        assert_eq!(begin(&mut places, a, 5_000), Some(true));
-        assert_eq!(begin(&mut places, b, 5_000), None, "the other place is for new jobs");
-        assert_eq!(begin(&mut places, c, 5_000), Some(false));
-        assert!(!places.is_turn_over(a, 14_999) && places.is_turn_over(a, 15_000), "the second turn is longer");
-        places.leave(a, Some("job".to_owned()), true, false);
-        assert_eq!(begin(&mut places, a, 15_000), Some(false), "its next job is a new one");
+        slots.begin_search();
+        assert_eq!(begin(&mut slots, a, 5_000), Some(true));
+        assert_eq!(begin(&mut slots, b, 5_000), None, "the other slot is for new jobs");
+        assert_eq!(begin(&mut slots, c, 5_000), Some(false));
+        assert!(!slots.is_turn_over(a, 14_999) && slots.is_turn_over(a, 15_000), "the second turn is longer");
+        slots.release(a, Some("job".to_owned()), true, false);
+        assert_eq!(begin(&mut slots, a, 15_000), Some(false), "its next job is a new one");
     }
 }
