@@ -32,8 +32,8 @@ pub(super) enum Verdict {
     FarAhead { since: Millis },
 }
 
-/// Judges a clock that shows `now` at the uptime of `boot`.
-pub(super) fn judge(now: Millis, uptime: Millis, boot: &str, anchors: &[Anchor]) -> Verdict {
+/// Checks a clock that shows `now` at the uptime of `boot`.
+pub(super) fn check_reading(now: Millis, uptime: Millis, boot: &str, anchors: &[Anchor]) -> Verdict {
     let Some(last) = anchors.iter().map(|anchor| anchor.at).max() else { return Verdict::Plausible };
     if let Some(own) = anchors.iter().find(|anchor| anchor.boot == boot && anchor.uptime <= uptime) {
         let right = own.at.saturating_add(uptime - own.uptime);
@@ -89,22 +89,22 @@ mod tests {
 
     #[test]
     fn uptime_proves_a_wrong_clock_of_the_same_start() {
-        let judge = |now, uptime| judge(now, uptime, "a", &anchors());
-        assert_eq!(judge(100 * DAY + 59_000, 1_000_000), Verdict::Plausible);
-        assert_eq!(judge(500 * DAY, 1_008_000), Verdict::Wrong { right: 100 * DAY + 8_000 });
-        assert_eq!(judge(100 * DAY - 3_600_000, 1_000_000), Verdict::Wrong { right: 100 * DAY });
-        assert_eq!(judge(103 * DAY, 1_000_000 + 3 * DAY), Verdict::Plausible, "it was idle");
-        assert_eq!(judge(100 * DAY + 5, 3_000), Verdict::Plausible, "another start with the same name");
+        let check_reading = |now, uptime| check_reading(now, uptime, "a", &anchors());
+        assert_eq!(check_reading(100 * DAY + 59_000, 1_000_000), Verdict::Plausible);
+        assert_eq!(check_reading(500 * DAY, 1_008_000), Verdict::Wrong { right: 100 * DAY + 8_000 });
+        assert_eq!(check_reading(100 * DAY - 3_600_000, 1_000_000), Verdict::Wrong { right: 100 * DAY });
+        assert_eq!(check_reading(103 * DAY, 1_000_000 + 3 * DAY), Verdict::Plausible, "it was idle");
+        assert_eq!(check_reading(100 * DAY + 5, 3_000), Verdict::Plausible, "another start with the same name");
     }
 
     #[test]
     fn another_start_is_later_and_not_much() {
-        let judge = |now| judge(now, 60_000, "c", &anchors());
-        assert_eq!(judge(100 * DAY - 60_000), Verdict::Plausible);
-        assert_eq!(judge(0), Verdict::Wrong { right: 100 * DAY });
-        assert_eq!(judge(101 * DAY), Verdict::Plausible);
-        assert_eq!(judge(500 * DAY), Verdict::FarAhead { since: 100 * DAY });
-        assert_eq!(super::judge(500 * DAY, 0, "c", &[]), Verdict::Plausible, "the first start");
+        let check_reading = |now| check_reading(now, 60_000, "c", &anchors());
+        assert_eq!(check_reading(100 * DAY - 60_000), Verdict::Plausible);
+        assert_eq!(check_reading(0), Verdict::Wrong { right: 100 * DAY });
+        assert_eq!(check_reading(101 * DAY), Verdict::Plausible);
+        assert_eq!(check_reading(500 * DAY), Verdict::FarAhead { since: 100 * DAY });
+        assert_eq!(super::check_reading(500 * DAY, 0, "c", &[]), Verdict::Plausible, "the first start");
     }
 
     #[test]

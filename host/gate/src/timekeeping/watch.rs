@@ -14,7 +14,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::timekeeping::reading::Reading;
 use crate::timekeeping::store;
 use crate::timekeeping::synchronised::is_synchronised;
-use crate::timekeeping::trust::{Agreement, Anchor, Verdict, agree, is_plausible_after, judge};
+use crate::timekeeping::trust::{Agreement, Anchor, Verdict, agree, check_reading, is_plausible_after};
 
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Interval at which a proven time is stored: a hub that does nothing else wakes the disk no more often.
@@ -95,7 +95,7 @@ pub async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> Result<Cloc
     }
     let now = if follows_database(settings, db) { reading.database } else { reading.machine };
     let anchors = store::anchors(db).await?;
-    let steady = match judge(now, reading.at.millis(), &boot(), &anchors) {
+    let steady = match check_reading(now, reading.at.millis(), &boot(), &anchors) {
         Verdict::Plausible => SteadyClock::new(now, reading.at),
         // The first check finds the contradiction.
         Verdict::Wrong { right } => SteadyClock::new(right, reading.at),
