@@ -175,7 +175,7 @@ CREATE TABLE agent_commands (
     network_id UUID   NOT NULL,
     server_id  TEXT   NOT NULL,
     command_id TEXT   NOT NULL,
-    -- As the agent gets it.
+    -- JSON that the agent gets.
     command    TEXT   NOT NULL,
     -- Dropped from then on.
     expires_at BIGINT NOT NULL,
@@ -730,7 +730,7 @@ CREATE TABLE module_code (
     network_id UUID   NOT NULL,
     name       TEXT   NOT NULL,
     version    BIGINT NOT NULL,
-    -- As uploaded.
+    -- Uploaded file.
     upload     BYTEA  NOT NULL,
     -- Component that a core module was wrapped into; null: the upload is a component.
     component  BYTEA,
@@ -994,7 +994,7 @@ CREATE TABLE waitlist (
     network_id   UUID             NOT NULL,
     -- In lower case: an address is on the list once.
     email_folded TEXT COLLATE "C" NOT NULL,
-    -- As it was first written; mail goes there.
+    -- Spelling of the first entry; mail goes there.
     email        TEXT             NOT NULL,
     source       TEXT,
     joined_at    BIGINT           NOT NULL,

@@ -159,7 +159,7 @@ impl ConsoleServer {
                 println!("kicked {player}: {}", reason.reason.unwrap_or_default());
             }
             Order::Show(line) => println!("<{}> {}", line.player_name, line.message),
-            // Whoever asked no longer waits: never run it late.
+            // The caller no longer waits: never run a command late.
             Order::Run(_, answer) if answer.is_closed() => {}
             Order::Run(command, answer) => {
                 let names: Vec<_> = self.players.keys().map(String::as_str).collect();

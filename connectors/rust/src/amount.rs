@@ -21,7 +21,7 @@ pub struct Amount(i64);
 pub struct ParseAmountError;
 
 impl Amount {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
     /// An amount of this many ten-thousandths.

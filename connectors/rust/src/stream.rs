@@ -78,7 +78,7 @@ pub struct EventStream {
     silence: Duration,
     state: State,
     last_event_id: Option<String>,
-    /// That of the event that is being handled.
+    /// Id of the event that is being handled.
     unconfirmed_id: Option<String>,
     /// Wait that the hub asks for before reconnecting.
     retry: Option<Duration>,

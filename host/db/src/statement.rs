@@ -1,6 +1,6 @@
 //! One statement on its way to either driver.
 //!
-//! All that can be compiled once, here, is behind a boxed future: a crate that runs statements compiles only the
+//! Boxed futures keep the shared code compiled once, in this crate: a crate that runs statements compiles only the
 //! decoding of its rows.
 
 use std::sync::Arc;

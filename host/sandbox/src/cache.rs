@@ -44,7 +44,7 @@ pub(crate) struct ArtifactCache {
 pub(crate) enum Cached {
     /// Its code.
     Found(Component),
-    /// Nothing.
+    /// No file.
     Missing,
     /// A file that was not written by this hub, or not accepted by wasmtime. It has been removed.
     Rejected(String),

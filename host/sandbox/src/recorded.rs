@@ -139,7 +139,7 @@ mod tests {
         HostCall::StoreGet { key: key.into() }
     }
 
-    #[allow(clippy::unnecessary_wraps)] // As a host answers.
+    #[allow(clippy::unnecessary_wraps)] // Signature of a host function.
     fn number(sum: i64) -> Result<HostAnswer, HostError> {
         Ok(HostAnswer::Number(sum))
     }

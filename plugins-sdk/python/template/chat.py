@@ -38,7 +38,7 @@ def lower(text: str) -> str:
 
 
 def is_repeated(line: Line, repeat_ms: int) -> bool:
-    """Whether the line repeats the last one; if not, remembers it."""
+    """Return True if the line repeats the last one; otherwise remember it."""
     key = f"last:{line.player.uuid}"
     try:
         if store.get(key) == line.message:

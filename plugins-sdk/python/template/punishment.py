@@ -41,5 +41,5 @@ def evaluate(settings: Config, proposal: Proposal) -> Verdict:
 
 
 def earlier(uuid: str, kind: PunishmentKind) -> int:
-    """How many such punishments the player has; revoked ones do not count."""
+    """Return the number of such punishments of the player; revoked ones do not count."""
     return sum(not punishment.revoked for punishment in players.punishments(uuid, kind=kind))

@@ -25,7 +25,7 @@ pub enum DocumentQuery {
     },
     /// Documents with the greatest values.
     Top,
-    /// All that have the field.
+    /// All documents that have the field.
     All(Order),
 }
 

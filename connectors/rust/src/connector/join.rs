@@ -44,7 +44,7 @@ impl Shared {
         self.decide_from_memory(player, &identity)
     }
 
-    /// So that later punishments of the address match.
+    /// Records a player's address: later punishments of the address match it.
     fn note_ip(self: &Arc<Self>, player: Uuid, identity: Identity) {
         let shared = Arc::clone(self);
         let Identity { name, ip: Some(ip) } = identity else { return };

@@ -168,7 +168,7 @@ impl Shared {
     }
 
     fn ask_game(&self, task: GameTask) {
-        // Nobody takes tasks when the connector has stopped.
+        // Sending fails if the connector has stopped: the task is dropped.
         let _ = self.game.send(task);
     }
 

@@ -66,7 +66,7 @@ impl PunishmentCache {
         !is_checked || self.mute(player).is_some()
     }
 
-    /// All that is known to be active.
+    /// The punishments that are known to be active.
     pub fn all(&self) -> Vec<Punishment> {
         self.state.lock().active.values().cloned().collect()
     }
@@ -140,7 +140,7 @@ impl PunishmentCache {
             ids.sort_unstable();
             let newest = ids.split_off(ids.len() / 2);
             state.active.retain(|id, _| newest.binary_search(id).is_ok());
-            // Nobody is taken for clean because their ban was forgotten.
+            // Dropping a ban is a gap: it must not make a banned player look unpunished.
             state.gap_at = Instant::now();
         }
     }

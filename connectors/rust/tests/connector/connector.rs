@@ -308,7 +308,7 @@ async fn a_world_is_waited_for_until_it_is_up() {
     let opened = node.open_world(&world("isles", ANN)).await.unwrap();
     assert_eq!((opened.success, opened.status), (true, Some(WorldOpenStatus::Ready)));
     assert_eq!(opened.matched_server.unwrap().server_id, "isles-1");
-    // Nobody runs this one.
+    // No server runs this one.
     let none = node.open_world(&world("nothing", ANN)).await.unwrap();
     assert!(!none.success && none.error_message.is_some());
 }

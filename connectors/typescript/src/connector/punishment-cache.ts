@@ -42,7 +42,7 @@ export class PunishmentCache {
     return !this.checks.has(playerId(player)) || this.mute(player) !== undefined;
   }
 
-  /** All that is known to be active. */
+  /** The punishments that are known to be active. */
   all(): Punishment[] {
     return [...this.active.values()];
   }

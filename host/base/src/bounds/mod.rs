@@ -62,7 +62,7 @@ mod tests {
             let bounds: Bounds = serde_json::from_str(wrong).unwrap();
             assert!(bounds.check(Limit::CONFIGURABLE.iter().copied()).is_err(), "{wrong}");
         }
-        // Whatever is not checked is no higher either.
+        // Unchecked limits are no higher either.
         assert_eq!(Bounds::default().with(Limit::Servers, 1_001).of(Limit::Servers), Limit::Servers.bound());
     }
 }

@@ -66,7 +66,7 @@ impl Clock {
         }
     }
 
-    /// Everything that is over by now; nothing while the time is doubtful.
+    /// The cutoff for times that have passed by now; [`Cutoff::NEVER`] while the time is doubtful.
     pub fn cutoff(&self) -> Cutoff {
         self.settled().map_or(Cutoff::NEVER, |settled| settled.before(0))
     }
@@ -114,19 +114,19 @@ impl Add<Duration> for Moment {
     }
 }
 
-/// A time that is not doubtful. Whatever deletes, closes or expires for good asks for one ([`Clock::settled`]).
+/// A time that is not doubtful. Code that deletes, closes or expires for good asks for one ([`Clock::settled`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Settled {
     now: Millis,
 }
 
 impl Settled {
-    /// That time.
+    /// The time itself.
     pub fn now(self) -> Millis {
         self.now
     }
 
-    /// Everything up to this long before that time.
+    /// The cutoff this long before the time.
     pub fn before(self, age: Millis) -> Cutoff {
         Cutoff(self.now.saturating_sub(age))
     }
@@ -137,10 +137,10 @@ impl Settled {
 pub struct Cutoff(Millis);
 
 impl Cutoff {
-    /// Nothing is before it.
+    /// The cutoff before which there is no time.
     pub const NEVER: Self = Self(Millis::MIN);
 
-    /// That time, for a statement.
+    /// The time as a parameter of a statement.
     pub fn at(self) -> Millis {
         self.0
     }

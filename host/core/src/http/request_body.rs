@@ -42,7 +42,7 @@ struct Progress {
 /// Result of reading a body.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
-    /// Nothing is left.
+    /// The body is complete.
     Over,
     TimedOut,
 }

@@ -91,7 +91,7 @@ impl Loss {
 struct Batch {
     /// To be sent after the commit.
     replies: Vec<Reply>,
-    /// Nothing has been done since the savepoint `job`, so a transaction may begin there.
+    /// No statement has run since the savepoint `job`, so a transaction may begin there.
     at_savepoint: bool,
     /// A statement exceeded its time limit.
     interrupted: bool,

@@ -24,7 +24,7 @@ pub struct Metering {
 }
 
 impl Metering {
-    /// Nothing waits. `node` is this process's alone.
+    /// Usage without unsent counts. `node` is this process's alone.
     pub fn new(node: String, online_peaks: &'static dyn OnlinePeaks) -> Self {
         let unsent = Mutex::new(Unsent::new(node));
         Self { unsent, storage_noted_at: AtomicI64::new(Millis::MIN), online_peaks }

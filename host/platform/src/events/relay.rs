@@ -85,7 +85,7 @@ pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
 
 /// Remaining work after a round.
 enum Round {
-    /// Nothing that existed when it read.
+    /// All events that existed when it read were relayed.
     Complete,
     /// There may be more to read.
     Partial,

@@ -1,4 +1,4 @@
-//! What a person or a key leaves behind: keys, and other components' things that act without them.
+//! Leftovers of a person or key that goes: keys, and other components' resources that act without them.
 
 use hub_db::{Error, Tx};
 
@@ -9,7 +9,7 @@ use crate::networks::service::shown_row;
 use crate::networks::store;
 use crate::values::NetworkId;
 
-/// Things that a key or person left: theirs, and those of keys that they created. `revoke` ends them, except for members
+/// Finds the leftovers of a key or person: their own, and those of keys that they created. `revoke` ends them, except for members
 /// and modules; invitations end in any case.
 pub async fn find(
     components: &Components,

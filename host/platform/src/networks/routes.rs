@@ -227,7 +227,7 @@ pub(super) struct RevokeQuery {
     pub(super) revoke: Option<bool>,
 }
 
-/// What a key or person created and left behind.
+/// Resources that a removed key or person created and left behind.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LeftBehind {
     left: Vec<Left>,

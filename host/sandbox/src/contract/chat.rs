@@ -18,7 +18,7 @@ pub struct Line {
     /// Server on which it was sent.
     #[component(name = "server-id")]
     pub server_id: String,
-    /// That server's type.
+    /// Type of the server.
     #[component(name = "server-type")]
     pub server_type: String,
     /// World in which it was sent.

@@ -79,7 +79,7 @@ pub struct MatchRequest {
     /// Kind of that owner.
     #[component(name = "affinity-owner-scope")]
     pub affinity_owner_scope: Option<String>,
-    /// That owner.
+    /// Id of the owner.
     #[component(name = "affinity-owner-id")]
     pub affinity_owner_id: Option<String>,
 }

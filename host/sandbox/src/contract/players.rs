@@ -49,7 +49,7 @@ pub struct Location {
     /// Server of the player.
     #[component(name = "server-id")]
     pub server_id: String,
-    /// That server's type.
+    /// Type of the server.
     #[component(name = "server-type")]
     pub server_type: String,
     /// World of the player.
@@ -75,7 +75,7 @@ pub struct PunishmentFilter {
 }
 
 /// One punishment of a player's record.
-#[allow(clippy::struct_excessive_bools)] // As the contract has them.
+#[allow(clippy::struct_excessive_bools)] // The contract has these four.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
 #[component(record)]
 #[serde(rename_all = "camelCase")]

@@ -153,7 +153,7 @@ async fn least_recently_used_module_of_a_network_is_evicted_for_its_next() {
     let bounded = |config: &mut SandboxConfig| {
         config.disk_cache_bytes_per_network = size * 5 / 2;
         config.disk_cache_bytes = size * 9 / 2;
-        // So that each call loads the code from disk.
+        // Each call must load the code from disk.
         config.cache_bytes = 0;
     };
     let test = TestSandbox::with(bounded);

@@ -126,7 +126,7 @@ async fn a_full_pool_keeps_no_instance() {
 
 #[tokio::test]
 async fn an_instance_outlives_the_cached_code() {
-    // Nothing fits, so that each call loads the code from disk.
+    // The cache holds nothing: each call loads the code from disk.
     let (sandbox, _folder) = sandbox_with(|config| config.cache_bytes = 0);
     let prepared = sandbox.prepare(remembering("")).await.unwrap();
     let chain = reused(&crate::support::load(&sandbox, prepared).await);

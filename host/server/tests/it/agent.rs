@@ -304,7 +304,7 @@ async fn a_server_that_ran_out_of_memory_is_shown_as_such() {
     let first = game_pid(&agent).await;
     agent.say("eat 20").await;
     agent.ask("restart", json!({})).await;
-    // That much memory is allowed: the server was still there to be stopped.
+    // The server's memory limit allows this much: it was still there to be stopped.
     agent.until_line("terminated").await;
     until_other(&agent, &first).await;
     agent.say("eat 200").await;

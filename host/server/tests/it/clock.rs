@@ -172,7 +172,7 @@ async fn punishment(events: &mut Events) -> (Value, Value) {
     (event.data["action"].clone(), event.data["punishment"]["playerUuid"].clone())
 }
 
-/// Whatever expires or is deleted waits, and comes when the time is proven.
+/// Expiry and deletion wait while the time is doubtful, and happen when it is proven.
 async fn nothing_ends_while_the_time_is_doubtful(backend: Backend) {
     let hub = Hub::start(backend).await;
     let (owner, operator) = (hub.network().await, hub.operator().await);

@@ -341,7 +341,7 @@ async fn old_and_new(network: &Client, player: u64) {
     network.post(&format!("/api/plugin/economy/player/{}/statistics/increment", uuid(player)), kills).await.expect(200);
 }
 
-/// All that is recorded of the calls of the chat's modules.
+/// Text of all recorded calls of the chat's modules.
 async fn recorded_calls(owner: &Client) -> String {
     let list = owner.get("/api/manage/extension-points/chat/calls").await.expect(200).clone();
     let mut texts = String::new();

@@ -304,7 +304,7 @@ on_both! {
         let log = operator.get(&format!("/api/admin/audit?actor={}", root.id)).await.expect(200).clone();
         let kinds: Vec<_> = log["items"].as_array().unwrap().iter().map(|entry| entry["actor"]["type"].clone()).collect();
         assert!(kinds.contains(&json!("OPERATOR")), "{log}");
-        // That gives them no network.
+        // The operator's role gives them no network.
         let owner = hub.network().await;
         send_for(&hub, &root.token, Some(&owner), Method::GET, "/api/manage/keys", Value::Null).await
             .expect_error(403, "not_a_member");

@@ -261,7 +261,7 @@ on_both! {
     }
 }
 
-/// What a person left: a key, one that this key made, webhooks of both, and an invitation.
+/// Leftovers of a person: a key, one that this key made, webhooks of both, and an invitation.
 struct LeftThings {
     keys: [Client; 2],
     webhooks: [String; 2],

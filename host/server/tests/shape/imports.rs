@@ -84,7 +84,7 @@ fn named(module: &Module, text: &str, crates: &BTreeSet<String>) -> Vec<Module> 
     found
 }
 
-/// Which files import which. A path is that of the deepest module in it.
+/// Imports between files. An imported path counts as that of the deepest module in it.
 fn files(sources: &[(String, PathBuf)]) -> Graph<Module> {
     let mut texts = BTreeMap::new();
     for (_, source) in sources {
@@ -110,7 +110,7 @@ fn files(sources: &[(String, PathBuf)]) -> Graph<Module> {
     edges.collect()
 }
 
-/// Which top-level modules import which.
+/// Imports between top-level modules.
 fn components(files: &Graph<Module>) -> Graph<String> {
     let mut graph = Graph::<String>::new();
     for (from, to) in files {

@@ -77,7 +77,7 @@ class PunishmentCache:
             return self.last_check(player) is None or self.mute(player) is not None
 
     def all(self) -> list[Punishment]:
-        """All that is known to be active."""
+        """The punishments that are known to be active."""
         with self._lock:
             return list(self._active.values())
 

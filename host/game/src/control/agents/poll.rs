@@ -23,7 +23,7 @@ pub(in crate::control) enum PollOutcome {
     Commands(Vec<PendingCommand>),
     /// Replaced by a newer poll of the same node.
     Replaced,
-    /// Nothing yet.
+    /// No command has come yet.
     Nothing,
 }
 

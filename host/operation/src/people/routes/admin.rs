@@ -131,7 +131,7 @@ pub(super) async fn list_of_network(
 
 /// Remove a member of a network
 ///
-/// Whatever their role. The account remains.
+/// Any role can be removed. The account remains.
 #[utoipa::path(delete, path = "/api/admin/networks/{id}/people/{personId}", operation_id = "remove_person_from_network",
     tag = "People", security(("apiKey" = ["operator"])),
     params(("id" = String, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5"), ("personId" = String, Path), RevokeQuery),

@@ -96,7 +96,7 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
             for code in &codes {
                 store::insert_recovery_code(&mut tx, &who.person, &hash(code)).await?;
             }
-            // Who knows the password alone is signed out.
+            // Other sessions end: they were opened with the password alone.
             store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
             store::clear_failures(&mut tx, failures.key()).await?;
             let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);

@@ -77,7 +77,7 @@ async fn credentials_cannot_be_minted(backend: Backend) {
     let anonymous = hub.anonymous();
     anonymous.post("/api/people/password/lost", json!({"email": "alex@example.org"})).await.expect(204);
     owner.post("/api/manage/people", json!({"email": "kim@example.org", "role": "ADMIN"})).await.expect(201);
-    // Whatever opens something, as its holder has it.
+    // All credentials in the form in which their holders have them.
     let mut credentials = vec![
         alex.token.clone(),
         owner.key.clone().unwrap(),
@@ -110,7 +110,7 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         for credential in &credentials {
             assert!(!candidate.contains(credential.as_str()), "{credential} is in the backup: {candidate}");
         }
-        // As a secret that signs.
+        // A signing secret.
         for (purpose, signature) in PURPOSES.iter().zip(&signatures) {
             let signed = SigningKey::new(purpose, &candidate).sign(b"probe");
             assert_ne!(signed, *signature, "{candidate} signs {purpose}");
@@ -121,9 +121,9 @@ async fn credentials_cannot_be_minted(backend: Backend) {
                 Ed25519KeyPair::from_seed_unchecked(seed).map(|pair| crate::support::hex(pair.public_key().as_ref()));
             assert!(public.is_err() || public.unwrap() != signed_by, "{candidate} signs agents' updates");
         }
-        // As the secret of a second factor.
+        // The secret of a second factor.
         assert_ne!(base32(bytes), totp, "the secret of a second factor is in the backup");
-        // As a credential itself.
+        // A credential in plain text.
         if !candidate.bytes().all(|byte| byte.is_ascii_graphic()) || candidate.len() > 200 {
             continue;
         }

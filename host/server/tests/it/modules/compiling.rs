@@ -132,7 +132,7 @@ async fn a_compilation_interrupted_by_a_stop_is_resumed(backend: Backend) {
 async fn a_looping_module_is_stopped_and_blocks_no_other(backend: Backend) {
     let hub = Hub::start_with(backend, |settings| {
         settings.modules.compute = Some(Duration::from_millis(200));
-        // So that each loop ends soon, also on a busy machine.
+        // Each loop ends soon, also on a busy machine.
         settings.modules.fuel = Some(5_000_000);
     })
     .await;

@@ -31,7 +31,7 @@ on_both! {
         assert!(std::fs::read(of_upload).unwrap() == bytes);
         chain(&owner, "chat", json!([{"name": "large", "version": 1}])).await.expect(200);
 
-        // Nothing of it is compiled any more.
+        // The compiled code is gone.
         let cache = hub.data().join("modules-cache");
         std::fs::remove_dir_all(&cache).unwrap();
         let hub = hub.restart(std::time::Duration::ZERO).await;

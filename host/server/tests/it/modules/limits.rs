@@ -18,7 +18,7 @@ async fn start(backend: Backend, passed: Duration, computed: Duration) -> Hub {
     clock.set_tick(passed, computed);
     Hub::start_with(backend, |settings| {
         settings.modules.compute = None;
-        // So that a loop gets to its next tick on a busy machine, too.
+        // A loop gets to its next tick on a busy machine, too.
         settings.modules.fuel = Some(FUEL);
         settings.modules.clock = CallClock::Manual(clock);
     })

@@ -28,7 +28,7 @@ async fn start(backend: Backend) -> Hub {
     clock.set_tick(Duration::ZERO, Duration::from_millis(1));
     Hub::start_with(backend, |settings| {
         settings.modules.compute = None;
-        // So that a loop gets to its next tick on a busy machine, too.
+        // A loop gets to its next tick on a busy machine, too.
         settings.modules.fuel = Some(1_000_000_000);
         settings.modules.clock = CallClock::Manual(clock);
     })

@@ -139,7 +139,7 @@ on_both! {
         let confirmed = post(&format!("{path}/confirm"), json!({"code": shown(&secret, NOW)})).await;
         let recovery = confirmed.expect(200)["recoveryCodes"].clone();
         assert_eq!(recovery.as_array().unwrap().len(), 10);
-        // Whoever signed in with the password alone is out.
+        // The session that was opened with the password alone is over.
         get(&hub, &other, "/api/people/me").await.expect_error(401, "unauthenticated");
         get(&hub, &alex.token, "/api/people/me").await.expect(200);
         post(path, json!({"password": PASSWORD})).await.expect_error(400, "second_factor_enabled");

@@ -105,7 +105,7 @@ fn filled(path: &str, network: &Client) -> String {
     path.replace("{serverType}", "lobby").replace("{point}", "chat").replace('{', "x").replace('}', "")
 }
 
-/// Somebody who calls: by a key, or by a session.
+/// Caller with a key or a session.
 struct Actor<'a> {
     hub: &'a Hub,
     owner: &'a Client,

@@ -54,7 +54,7 @@ async fn every_event_arrives_in_order_within_the_schedule(hub: Hub) {
     for (attempt, pause) in PAUSES[..5].iter().enumerate() {
         Hub::eventually("it fails", async || failures(&owner, &id).await == attempt as i64 + 1).await;
         assert_eq!(receiver.count(), attempt + 1, "nothing overtakes what failed");
-        // Nothing happens before its time.
+        // No attempt is made before its time.
         hub.advance_ms(4_000);
         tokio::time::sleep(Duration::from_millis(50)).await;
         assert_eq!(receiver.count(), attempt + 1);
@@ -127,7 +127,7 @@ async fn a_dead_receiver_is_given_up_after_a_day_and_disabled_after_five(hub: Hu
             == 1
     })
     .await;
-    // Nothing is sent to it, and nothing queued.
+    // A disabled webhook gets nothing, and nothing is queued for it.
     let (count, kept) = (receiver.count(), deliveries(&owner, &id).await.len());
     publish(&owner, "unheard").await;
     let waiting = "SELECT COUNT(*) FROM outbox";

@@ -12,7 +12,7 @@ import networkhub.model.WorldReport;
  * @param worlds all its worlds; null leaves them as they were
  */
 public record ServerState(String gameState, Integer playersToStart, List<WorldReport> worlds) {
-    /** Nothing to report. */
+    /** The state of a server without a game or worlds. */
     public static final ServerState EMPTY = new ServerState(null, null, null);
 
     JsonObject toJson() {

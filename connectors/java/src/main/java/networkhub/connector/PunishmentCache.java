@@ -135,7 +135,7 @@ public final class PunishmentCache {
         return check == null ? null : check.name;
     }
 
-    /** All that is known to be active. */
+    /** The punishments that are known to be active. */
     public synchronized List<Punishment> all() {
         return List.copyOf(active.values());
     }

@@ -309,12 +309,12 @@ public final class HubPlugin {
                 current.settings.maxPlayers());
     }
 
-    /** Somebody who types commands: a player. */
+    /** A player as the sender of commands. */
     public Sender player(UUID player, String name) {
         return new Sender(player, name, text -> platform.send(player, text));
     }
 
-    /** Somebody who types commands: the console, or another without an account. */
+    /** The console, or another sender of commands without an account. */
     public Sender console(Consumer<String> output) {
         return new Sender(null, "Console", output);
     }

@@ -4,7 +4,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Somebody who types commands.
+ * Sender of a command: a player or the console.
  *
  * @param player null for the console
  * @param output takes texts in MiniMessage, on any thread
