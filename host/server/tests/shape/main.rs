@@ -184,7 +184,10 @@ fn files_stay_short() {
 /// Readers look for the subject first; "What is kept" or "How long it lasts" hides it in a clause.
 #[test]
 fn comments_begin_with_a_noun_or_a_verb() {
-    const CLAUSES: [&str; 8] = ["What", "Who", "Whose", "Whom", "How", "Whether", "Where", "As"];
+    const CLAUSES: [&str; 13] = [
+        "What", "Who", "Whose", "Whom", "How", "Whether", "Where", "As", "Which", "That", "Whatever", "Whoever",
+        "Somebody",
+    ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut comments, mut found) = (0, vec![]);
     for folder in ["host", "plugins-sdk/rust", "plugins", "connectors/rust"] {
