@@ -22,13 +22,13 @@ import networkhub.plugin.Finding;
 import networkhub.plugin.GameAddress;
 import networkhub.plugin.Platform;
 import networkhub.plugin.PlatformKind;
+import networkhub.plugin.ProxyServers;
 
 /** BungeeCord, as the plugin needs it. */
 final class BungeePlatform implements Platform {
     private final Plugin plugin;
     private final ProxyServer proxy;
-    /** The servers that the hub named, and not the proxy's own config. Guards the proxy's map, which is made for one thread. */
-    private final Map<String, ServerInfo> registered = new HashMap<>();
+    private final ProxyServers servers = new Servers();
 
     BungeePlatform(Plugin plugin) {
         this.plugin = plugin;
@@ -83,11 +83,8 @@ final class BungeePlatform implements Platform {
 
     @Override
     public void log(System.Logger.Level level, String line) {
-        plugin.getLogger().log(switch (level) {
-            case ERROR -> Level.SEVERE;
-            case WARNING -> Level.WARNING;
-            default -> Level.INFO;
-        }, line);
+        // Both kinds of levels have the same numbers.
+        plugin.getLogger().log(Level.parse(Integer.toString(level.getSeverity())), line);
     }
 
     @Override
@@ -125,49 +122,38 @@ final class BungeePlatform implements Platform {
         found.connect(server(target), ServerConnectEvent.Reason.PLUGIN);
     }
 
-    /** The proxy's server of this name; added if it is none yet. */
+    /** The proxy's server of this name; added if there is none yet. */
     ServerInfo server(GameAddress target) {
-        synchronized (registered) {
-            ServerInfo known = proxy.getServers().get(target.id());
-            return known != null ? known : add(target);
-        }
-    }
-
-    private ServerInfo add(GameAddress server) {
-        SocketAddress address = InetSocketAddress.createUnresolved(server.host(), server.port());
-        ServerInfo made = proxy.constructServerInfo(server.id(), address, "", false);
-        proxy.getServers().put(server.id(), made);
-        registered.put(server.id(), made);
-        return made;
+        servers.ensure(target);
+        return proxy.getServers().get(target.id());
     }
 
     @Override
-    public void serversChanged(Collection<GameAddress> servers) {
-        synchronized (registered) {
-            Map<String, ServerInfo> gone = new HashMap<>(registered);
-            for (GameAddress server : servers) {
-                ServerInfo known = gone.remove(server.id());
-                if (known != null && isAt(known, server)) continue;
-                if (known != null) {
-                    add(server);
-                } else if (!proxy.getServers().containsKey(server.id())) {
-                    add(server);
-                }
-            }
-            for (ServerInfo server : gone.values()) remove(server);
+    public void serversChanged(Collection<GameAddress> changed) {
+        servers.replaceAll(changed);
+    }
+
+    /** Guards the proxy's map, which is made for one thread. */
+    private final class Servers extends ProxyServers {
+        @Override
+        protected boolean has(String id) {
+            return proxy.getServers().containsKey(id);
         }
-    }
 
-    /** One with players stays, because the proxy refers to it; it goes when the next change finds it empty. */
-    private void remove(ServerInfo server) {
-        if (!server.getPlayers().isEmpty()) return;
-        registered.remove(server.getName());
-        proxy.getServers().remove(server.getName());
-    }
+        @Override
+        protected void put(GameAddress server) {
+            SocketAddress address = InetSocketAddress.createUnresolved(server.host(), server.port());
+            proxy.getServers().put(server.id(), proxy.constructServerInfo(server.id(), address, "", false));
+        }
 
-    private static boolean isAt(ServerInfo known, GameAddress server) {
-        return known.getSocketAddress() instanceof InetSocketAddress address && address.getHostString().equals(server.host())
-                && address.getPort() == server.port();
+        /** One with players stays, because the proxy refers to it. */
+        @Override
+        protected boolean remove(String id) {
+            ServerInfo known = proxy.getServers().get(id);
+            if (known != null && !known.getPlayers().isEmpty()) return false;
+            proxy.getServers().remove(id);
+            return true;
+        }
     }
 
     /** The API has no other way to this setting. */

@@ -24,27 +24,19 @@ import networkhub.model.PermissionNodeInput;
 import networkhub.model.PunishmentKind;
 import networkhub.testing.Fake;
 import networkhub.testing.Hub;
-import org.junit.jupiter.api.AfterAll;
+import networkhub.testing.PlatformTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The jar in BungeeCord's own loader and events, with a real hub. */
-class BungeeTest {
-    private static Hub hub;
-
+class BungeeTest extends PlatformTest {
     private FakeBungee proxy;
 
     @BeforeAll
-    static void startHub() throws Exception {
-        hub = new Hub();
+    void registerServers() {
         hub.register("lobby-1", "lobby", 30_001);
         hub.register("lobby-2", "lobby", 30_002);
-    }
-
-    @AfterAll
-    static void stopHub() throws Exception {
-        hub.close();
     }
 
     @AfterEach
@@ -63,13 +55,8 @@ class BungeeTest {
         eventually("the hub's servers are the proxy's", () -> proxy.servers.size() == 2);
     }
 
-    private String doctor() throws Exception {
-        List<String> answers = run("hub doctor");
-        eventually("the self-test is done", () -> answers.stream().anyMatch(line -> line.contains("server: ")));
-        return String.join("\n", answers);
-    }
-
-    private List<String> run(String command) {
+    @Override
+    protected List<String> run(String command, String... arguments) {
         List<String> answers = new CopyOnWriteArrayList<>();
         CommandSender console = Fake.of(CommandSender.class, new Object() {
             String getName() {
@@ -80,7 +67,7 @@ class BungeeTest {
                 answers.add(line.toPlainText());
             }
         });
-        assertTrue(proxy.getPluginManager().dispatchCommand(console, command));
+        assertTrue(proxy.getPluginManager().dispatchCommand(console, command + " " + String.join(" ", arguments)));
         return answers;
     }
 

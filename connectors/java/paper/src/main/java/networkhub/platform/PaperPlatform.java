@@ -94,11 +94,8 @@ final class PaperPlatform implements Platform {
 
     @Override
     public void log(System.Logger.Level level, String line) {
-        plugin.getLogger().log(switch (level) {
-            case ERROR -> Level.SEVERE;
-            case WARNING -> Level.WARNING;
-            default -> Level.INFO;
-        }, line);
+        // Both kinds of levels have the same numbers.
+        plugin.getLogger().log(Level.parse(Integer.toString(level.getSeverity())), line);
     }
 
     @Override

@@ -18,30 +18,21 @@ import networkhub.TcpProxy;
 import networkhub.model.PermissionNodeInput;
 import networkhub.model.PunishmentKind;
 import networkhub.testing.Fake;
-import networkhub.testing.Hub;
+import networkhub.testing.PlatformTest;
 import org.bukkit.command.CommandSender;
 import org.bukkit.event.player.PlayerCommandPreprocessEvent;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The jar, as it is shipped, with a real hub; once on Paper and once on Folia, where that differs. */
-class PaperTest {
-    private static Hub hub;
-
+class PaperTest extends PlatformTest {
     private FakePaper server;
     private String id;
 
     @BeforeAll
-    static void startHub() throws Exception {
-        hub = new Hub();
+    void registerServers() {
         hub.register("arena-1", "arena", 30_001);
-    }
-
-    @AfterAll
-    static void stopHub() throws Exception {
-        hub.close();
     }
 
     @AfterEach
@@ -61,13 +52,8 @@ class PaperTest {
         start(isFolia, true, hub.url(), hub.key());
     }
 
-    private String doctor() throws Exception {
-        List<String> answers = run("hub", "doctor");
-        eventually("the self-test is done", () -> answers.stream().anyMatch(line -> line.contains("server: ")));
-        return String.join("\n", answers);
-    }
-
-    private List<String> run(String command, String... arguments) {
+    @Override
+    protected List<String> run(String command, String... arguments) {
         List<String> answers = new CopyOnWriteArrayList<>();
         CommandSender console = Fake.of(CommandSender.class, new Object() {
             void sendMessage(Component line) {
@@ -151,7 +137,7 @@ class PaperTest {
         }
     }
 
-    private static void add(UUID player, String node, boolean value) {
+    private void add(UUID player, String node, boolean value) {
         hub.client().permissions().add(player, PermissionNodeInput.builder().node(node).value(value).build()).join();
     }
 

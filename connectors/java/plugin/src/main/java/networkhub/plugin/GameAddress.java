@@ -7,8 +7,8 @@ package networkhub.plugin;
  * @param maxPlayers maximum number of players; 0: no limit
  */
 public record GameAddress(String id, String type, String host, int port, int players, int maxPlayers, boolean joinable) {
-    /** True if it is at the same address under the same id. */
-    public boolean isSamePlace(GameAddress other) {
+    /** True if it has the same id, host and port. */
+    public boolean hasSameAddress(GameAddress other) {
         return id.equals(other.id) && host.equals(other.host) && port == other.port;
     }
 }

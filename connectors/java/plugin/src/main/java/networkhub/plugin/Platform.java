@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * A server software, as the shell needs it; the only interface that a jar implements.
+ * A server software, as the shell needs it: implemented by each jar, which extends {@link ProxyServers} for a proxy.
  *
  * <p><b>Threads.</b> Every method but {@link #connect}, {@link #kick} and {@link #runCommand} may be called on any thread and must
  * return at once. Those three are called through {@link #execute} or {@link #executeFor}.

@@ -93,7 +93,7 @@ final class ServerDirectory {
 
     private void take(List<GameAddress> read) {
         boolean isMoved = read.size() != servers.size() || !read.stream().allMatch(server ->
-                find(server.id()).filter(server::isSamePlace).isPresent());
+                find(server.id()).filter(server::hasSameAddress).isPresent());
         servers = List.copyOf(read);
         if (!isMoved) return;
         save();

@@ -24,6 +24,7 @@ import net.kyori.adventure.text.serializer.plain.PlainTextComponentSerializer;
 import networkhub.plugin.GameAddress;
 import networkhub.plugin.Platform;
 import networkhub.plugin.PlatformKind;
+import networkhub.plugin.ProxyServers;
 import org.slf4j.Logger;
 
 /** Velocity, as the plugin needs it. */
@@ -34,8 +35,7 @@ final class VelocityPlatform implements Platform {
     private final ProxyServer proxy;
     private final Logger log;
     private final Path folder;
-    /** The servers that the hub named, and not the proxy's own config. */
-    private final Map<String, ServerInfo> registered = new HashMap<>();
+    private final ProxyServers servers = new Servers();
 
     VelocityPlatform(Object plugin, ProxyServer proxy, Logger log, Path folder) {
         this.plugin = plugin;
@@ -123,44 +123,34 @@ final class VelocityPlatform implements Platform {
         found.createConnectionRequest(server(target)).fireAndForget();
     }
 
-    /** The proxy's server of this name; registered if it is none yet. */
+    /** The proxy's server of this name; registered if there is none yet. */
     RegisteredServer server(GameAddress target) {
-        return proxy.getServer(target.id()).orElseGet(() -> {
-            synchronized (registered) {
-                return register(target);
-            }
-        });
-    }
-
-    private RegisteredServer register(GameAddress server) {
-        ServerInfo info = new ServerInfo(server.id(), InetSocketAddress.createUnresolved(server.host(), server.port()));
-        RegisteredServer made = proxy.registerServer(info);
-        registered.put(server.id(), info);
-        return made;
+        servers.ensure(target);
+        return proxy.getServer(target.id()).orElseThrow();
     }
 
     @Override
-    public void serversChanged(Collection<GameAddress> servers) {
-        synchronized (registered) {
-            Map<String, ServerInfo> gone = new HashMap<>(registered);
-            for (GameAddress server : servers) {
-                ServerInfo known = gone.remove(server.id());
-                if (known != null && isAt(known, server)) continue;
-                if (known != null) unregister(known);
-                // A server of the proxy's own config keeps its address.
-                if (proxy.getServer(server.id()).isEmpty()) register(server);
-            }
-            gone.values().forEach(this::unregister);
+    public void serversChanged(Collection<GameAddress> changed) {
+        servers.replaceAll(changed);
+    }
+
+    private final class Servers extends ProxyServers {
+        @Override
+        protected boolean has(String id) {
+            return proxy.getServer(id).isPresent();
         }
-    }
 
-    private void unregister(ServerInfo server) {
-        registered.remove(server.getName());
-        proxy.unregisterServer(server);
-    }
+        @Override
+        protected void put(GameAddress server) {
+            remove(server.id());
+            proxy.registerServer(new ServerInfo(server.id(), InetSocketAddress.createUnresolved(server.host(), server.port())));
+        }
 
-    private static boolean isAt(ServerInfo known, GameAddress server) {
-        return known.getAddress().getHostString().equals(server.host()) && known.getAddress().getPort() == server.port();
+        @Override
+        protected boolean remove(String id) {
+            proxy.getServer(id).ifPresent(known -> proxy.unregisterServer(known.getServerInfo()));
+            return true;
+        }
     }
 
     @Override

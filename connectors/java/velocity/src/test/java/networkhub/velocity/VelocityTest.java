@@ -32,27 +32,19 @@ import networkhub.model.PermissionNodeInput;
 import networkhub.model.PunishmentKind;
 import networkhub.testing.Fake;
 import networkhub.testing.Hub;
-import org.junit.jupiter.api.AfterAll;
+import networkhub.testing.PlatformTest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The jar, as it is shipped, with a real hub. */
-class VelocityTest {
-    private static Hub hub;
-
+class VelocityTest extends PlatformTest {
     private FakeVelocity proxy;
 
     @BeforeAll
-    static void startHub() throws Exception {
-        hub = new Hub();
+    void registerServers() {
         hub.register("lobby-1", "lobby", 30_001);
         hub.register("lobby-2", "lobby", 30_002);
-    }
-
-    @AfterAll
-    static void stopHub() throws Exception {
-        hub.close();
     }
 
     @AfterEach
@@ -71,13 +63,8 @@ class VelocityTest {
         eventually("the plugin is connected", () -> doctor().contains("registered as"));
     }
 
-    private String doctor() throws Exception {
-        List<String> answers = run("hub", "doctor");
-        eventually("the self-test is done", () -> answers.stream().anyMatch(line -> line.contains("server: ")));
-        return String.join("\n", answers);
-    }
-
-    private List<String> run(String command, String... arguments) {
+    @Override
+    protected List<String> run(String command, String... arguments) {
         List<String> answers = new CopyOnWriteArrayList<>();
         CommandSource console = Fake.of(CommandSource.class, new Object() {
             void sendMessage(Component line) {
