@@ -2,12 +2,15 @@
 //!
 //! `cargo run --release -p hub-sandbox --example bench`
 
+mod requests;
+
 use bytes::Bytes;
-use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, Refusal, ServerCandidate};
+use hub_sandbox::contract::matchmaking::{MatchRequest, Refusal, ServerCandidate};
 use hub_sandbox::contract::{CallContext, Point};
 use hub_sandbox::{
     Candidates, Compiler, EmptyHost, Limits, ModuleHandle, PlainTexts, RankServers, Sandbox, SandboxConfig,
 };
+use requests::{request, servers};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -126,32 +129,4 @@ fn context() -> CallContext {
         seed: 1,
         config: "{}".into(),
     }
-}
-
-fn request() -> MatchRequest {
-    MatchRequest {
-        player_uuid: Some("6f1c1c1e-0000-4000-8000-000000000001".into()),
-        player_name: Some("Steve".into()),
-        region: 1,
-        server_type: "lobby".into(),
-        world_type: None,
-        affinity_game_id: None,
-        affinity_owner_scope: None,
-        affinity_owner_id: None,
-    }
-}
-
-fn servers(size: u32) -> Vec<ServerCandidate> {
-    let server = |at: u32| ServerCandidate {
-        index: at,
-        region: (at % 7) as u16,
-        state: GameState::Waiting,
-        affinity: false,
-        current_players: at % 16,
-        max_players: 16,
-        free_slots: 16 - at % 16,
-        players_to_start: 8,
-        players_needed: at * 31 % 8,
-    };
-    (0..size).map(server).collect()
 }

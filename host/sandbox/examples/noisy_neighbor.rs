@@ -12,18 +12,20 @@
 #[allow(dead_code, clippy::unwrap_used)]
 #[path = "../tests/it/hostile_set.rs"]
 mod hostile_set;
+mod requests;
 #[allow(dead_code, clippy::unwrap_used)]
 #[path = "../tests/it/wat.rs"]
 mod wat;
 
 use bytes::Bytes;
 use hostile_set::{Hostile, LINE, hostile_set};
-use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
+use hub_sandbox::contract::matchmaking::ServerCandidate;
 use hub_sandbox::contract::{PlayerRef, Point, chat};
 use hub_sandbox::{
     Call, CallFailure, Candidates, Chain, Compiler, EmptyHost, FilterChat, Instances, Limits, Link, LinkConfig,
     MAX_CHAIN_CALLS, Mode, OnFailure, PlainTexts, RankServers, Sandbox, SandboxConfig,
 };
+use requests::{request, servers};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
@@ -134,7 +136,7 @@ async fn p99(sandbox: &Sandbox, good: &Arc<Chain>) -> f64 {
         ticks.tick().await;
         let (sandbox, good) = (sandbox.clone(), Arc::clone(good));
         calls.push(tokio::spawn(async move {
-            let input = servers();
+            let input = candidates();
             let asked = now();
             let outcome = sandbox.run_chain::<RankServers>(&good, &call("good", 0), input).await;
             let took = asked.elapsed().as_secs_f64() * 1e6;
@@ -165,7 +167,7 @@ fn flood(sandbox: &Sandbox, bad: &Arc<Chain>, hostile: &Hostile, step: u64) -> D
                     let outcome = sandbox.run_chain::<FilterChat>(&bad, &call, line()).await;
                     outcome.steps.first().and_then(|step| end(step.report.as_ref()))
                 } else {
-                    let outcome = sandbox.run_chain::<RankServers>(&bad, &call, servers()).await;
+                    let outcome = sandbox.run_chain::<RankServers>(&bad, &call, candidates()).await;
                     outcome.steps.first().and_then(|step| end(step.report.as_ref()))
                 };
                 if let (Some(end), Ok(mut ends)) = (ended, ends.lock()) {
@@ -258,29 +260,8 @@ fn line() -> chat::Line {
     }
 }
 
-fn servers() -> Candidates<ServerCandidate> {
-    let request = MatchRequest {
-        player_uuid: None,
-        player_name: None,
-        region: 1,
-        server_type: "lobby".into(),
-        world_type: None,
-        affinity_game_id: None,
-        affinity_owner_scope: None,
-        affinity_owner_id: None,
-    };
-    let server = |at: u32| ServerCandidate {
-        index: at,
-        region: (at % 7) as u16,
-        state: GameState::Waiting,
-        affinity: false,
-        current_players: at % 16,
-        max_players: 16,
-        free_slots: 16 - at % 16,
-        players_to_start: 8,
-        players_needed: at * 31 % 8,
-    };
-    Candidates::new(Arc::new(request), (0..100).map(server).collect(), Arc::new(PlainTexts::default()))
+fn candidates() -> Candidates<ServerCandidate> {
+    Candidates::new(Arc::new(request()), servers(100), Arc::new(PlainTexts::default()))
 }
 
 #[allow(clippy::disallowed_methods)] // A benchmark measures time.

@@ -8,6 +8,13 @@ use crate::limits::{Limit, Rows};
 use crate::modules::model::{ModuleRow, ModuleState, Points};
 use crate::values::NetworkId;
 
+/// The columns of a [`ModuleRow`].
+macro_rules! module_columns {
+    () => {
+        "name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at, created_by"
+    };
+}
+
 /// Reference to a version.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::modules) struct VersionRef<'a> {
@@ -124,12 +131,12 @@ pub(in crate::modules) async fn record_outcome(
     component: Option<&[u8]>,
 ) -> Result<Option<ModuleRow>, Error> {
     let row = tx
-        .query(
+        .query(concat!(
             "UPDATE modules SET state = $4, component_id = $5, points = $6, world_version = $7, reason = $8
              WHERE network_id = $1 AND name = $2 AND version = $3 AND state = 'COMPILING'
-             RETURNING name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
-                 created_by",
-        )
+             RETURNING ",
+            module_columns!()
+        ))
         .bind(network)
         .bind(name)
         .bind(version)
@@ -161,11 +168,11 @@ pub(in crate::modules) async fn find(
     version: i64,
 ) -> Result<Option<ModuleRow>, Error> {
     on.into()
-        .query(
-            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
-                 created_by
-             FROM modules WHERE network_id = $1 AND name = $2 AND version = $3",
-        )
+        .query(concat!(
+            "SELECT ",
+            module_columns!(),
+            " FROM modules WHERE network_id = $1 AND name = $2 AND version = $3"
+        ))
         .bind(network)
         .bind(name)
         .bind(version)
@@ -196,11 +203,11 @@ pub(in crate::modules) async fn find_same(
     sha256: &str,
 ) -> Result<Option<ModuleRow>, Error> {
     on.into()
-        .query(
-            "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
-                 created_by
-             FROM modules WHERE network_id = $1 AND name = $2 AND sha256 = $3",
-        )
+        .query(concat!(
+            "SELECT ",
+            module_columns!(),
+            " FROM modules WHERE network_id = $1 AND name = $2 AND sha256 = $3"
+        ))
         .bind(network)
         .bind(name)
         .bind(sha256)
@@ -240,9 +247,11 @@ pub(in crate::modules) async fn list_versions(
 ) -> Result<(Vec<ModuleRow>, i64), Error> {
     db.page(
         "SELECT COUNT(*) FROM modules WHERE network_id = $1 AND name = $2",
-        "SELECT name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at,
-                 created_by
-         FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4",
+        concat!(
+            "SELECT ",
+            module_columns!(),
+            " FROM modules WHERE network_id = $1 AND name = $2 ORDER BY version DESC LIMIT $3 OFFSET $4"
+        ),
         |statement| statement.bind(network).bind(name),
         limit,
         offset,

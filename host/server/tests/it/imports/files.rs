@@ -73,6 +73,12 @@ fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// Rows of an `INSERT`, one a line.
+fn values(rows: &[Vec<Cell>], separator: &str, show: impl Fn(&Cell) -> String) -> String {
+    let row = |row: &Vec<Cell>| format!("({})", row.iter().map(&show).collect::<Vec<_>>().join(separator));
+    rows.iter().map(row).collect::<Vec<_>>().join(",\n")
+}
+
 /// Output in the format of `mysqldump`.
 pub fn mysql(tables: &[Table]) -> Vec<u8> {
     let mut dump = "/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19  Distrib 10.11.14-MariaDB\n\
@@ -95,24 +101,15 @@ pub fn mysql(tables: &[Table]) -> Vec<u8> {
             definitions.join(",\n")
         )
         .unwrap();
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|row| {
-                let cells: Vec<_> = row
-                    .iter()
-                    .map(|cell| match cell {
-                        Cell::Null => "NULL".to_owned(),
-                        Cell::Number(number) => number.to_string(),
-                        Cell::Text(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
-                        Cell::Bit(true) => "'\u{1}'".to_owned(),
-                        Cell::Bit(false) => "'\\0'".to_owned(),
-                        Cell::Time(time) => quote(time),
-                    })
-                    .collect();
-                format!("({})", cells.join(","))
-            })
-            .collect();
-        writeln!(dump, "{};\nUNLOCK TABLES;\n", rows.join(",\n")).unwrap();
+        let rows = values(rows, ",", |cell| match cell {
+            Cell::Null => "NULL".to_owned(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Text(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+            Cell::Bit(true) => "'\u{1}'".to_owned(),
+            Cell::Bit(false) => "'\\0'".to_owned(),
+            Cell::Time(time) => quote(time),
+        });
+        writeln!(dump, "{rows};\nUNLOCK TABLES;\n").unwrap();
     }
     (dump + "-- Dump completed on 2027-03-10 12:00:00\n").into_bytes()
 }
@@ -126,36 +123,26 @@ pub fn h2(tables: &[Table]) -> Vec<u8> {
         let definitions: Vec<_> =
             columns.iter().map(|column| format!("    \"{}\" CHARACTER VARYING(2048)", column.to_uppercase())).collect();
         writeln!(script, "CREATE CACHED TABLE \"PUBLIC\".\"{name}\"(\n{}\n);", definitions.join(",\n")).unwrap();
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|row| {
-                let cells: Vec<_> = row
-                    .iter()
-                    .map(|cell| match cell {
-                        Cell::Null => "NULL".to_owned(),
-                        Cell::Number(number) => number.to_string(),
-                        Cell::Text(text) if text.is_ascii() => quote(text),
-                        Cell::Text(text) => {
-                            let escape = |character: char| match character {
-                                '\\' => "\\\\".to_owned(),
-                                '\'' => "''".to_owned(),
-                                character if character.is_ascii() => character.to_string(),
-                                character => format!("\\{:04x}", u32::from(character)),
-                            };
-                            format!("U&'{}'", text.chars().map(escape).collect::<String>())
-                        }
-                        Cell::Bit(bit) => bit.to_string().to_uppercase(),
-                        Cell::Time(time) => format!("TIMESTAMP {}", quote(time)),
-                    })
-                    .collect();
-                format!("({})", cells.join(", "))
-            })
-            .collect();
         let count = rows.len();
+        let rows = values(rows, ", ", |cell| match cell {
+            Cell::Null => "NULL".to_owned(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Text(text) if text.is_ascii() => quote(text),
+            Cell::Text(text) => {
+                let escape = |character: char| match character {
+                    '\\' => "\\\\".to_owned(),
+                    '\'' => "''".to_owned(),
+                    character if character.is_ascii() => character.to_string(),
+                    character => format!("\\{:04x}", u32::from(character)),
+                };
+                format!("U&'{}'", text.chars().map(escape).collect::<String>())
+            }
+            Cell::Bit(bit) => bit.to_string().to_uppercase(),
+            Cell::Time(time) => format!("TIMESTAMP {}", quote(time)),
+        });
         writeln!(
             script,
-            "-- {count} +/- SELECT COUNT(*) FROM PUBLIC.{name};\nINSERT INTO \"PUBLIC\".\"{name}\" VALUES\n{};",
-            rows.join(",\n")
+            "-- {count} +/- SELECT COUNT(*) FROM PUBLIC.{name};\nINSERT INTO \"PUBLIC\".\"{name}\" VALUES\n{rows};"
         )
         .unwrap();
     }
