@@ -1,10 +1,11 @@
 //! Settings. Precedence: command line, environment, config file, defaults.
 
+mod listen_address;
 #[cfg(test)]
 mod tests;
 mod values;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
+pub use listen_address::ListenAddress;
 
 /// Storage options. Every option is also an environment variable (`HUB_DATA` …) and a line of the config file.
 #[derive(Args, Clone, Default, Serialize)]
@@ -58,10 +60,10 @@ pub struct ServeArgs {
     #[command(flatten)]
     #[serde(flatten)]
     pub storage: StorageArgs,
-    /// Listen address [default: 127.0.0.1:8080]
+    /// Listen address: an IP address or a name of this machine, and a port [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub listen: Option<SocketAddr>,
+    pub listen: Option<ListenAddress>,
     /// Maximum number of PostgreSQL connections of this node [default: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +178,7 @@ pub struct ServeArgs {
     /// Listen address for Prometheus metrics at `/metrics`; requires no key, so use a private network
     #[arg(long, value_name = "ADDR")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metrics: Option<SocketAddr>,
+    pub metrics: Option<ListenAddress>,
     /// OTLP/HTTP trace collector, for example `http://127.0.0.1:4318` [default: no traces]
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -303,7 +305,7 @@ pub struct Settings {
     /// Database statement timeout in milliseconds.
     pub database_timeout: u64,
     /// Listen address.
-    pub listen: SocketAddr,
+    pub listen: ListenAddress,
     /// NATS server of a cluster; none: single node.
     pub bus: Option<String>,
     /// Certificate authority of the bus.
@@ -365,7 +367,7 @@ pub struct Settings {
     /// Client secret of this hub at the OpenID provider.
     pub oidc_client_secret: Option<String>,
     /// Listen address for metrics; none: disabled.
-    pub metrics: Option<SocketAddr>,
+    pub metrics: Option<ListenAddress>,
     /// Trace collector; none: no traces.
     #[serde(deserialize_with = "values::base_url")]
     pub otlp: Option<String>,
@@ -406,7 +408,7 @@ impl Default for Settings {
             secrets_key: None,
             database_connections: 20,
             database_timeout: 15_000,
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            listen: ([127, 0, 0, 1], 8080).into(),
             bus: None,
             bus_ca: None,
             bus_credentials: None,
@@ -550,7 +552,7 @@ impl Settings {
             return Ok(url.clone());
         }
         anyhow::ensure!(
-            !self.listen.ip().is_unspecified(),
+            !self.listen.is_unspecified(),
             "this node listens on all addresses: set --node-url to the one that other nodes can reach"
         );
         Ok(format!("http://{}", self.listen))
@@ -563,7 +565,7 @@ impl Settings {
         }
         let port = self.listen.port();
         // A hub that listens on all addresses can at least be reached from its own machine.
-        if self.listen.ip().is_unspecified() {
+        if self.listen.is_unspecified() {
             return format!("http://localhost:{port}{path}");
         }
         format!("http://{}{path}", self.listen)

@@ -23,12 +23,12 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 /// Serves the metrics if an address is configured.
 ///
 /// # Errors
-/// Fails if that address cannot be listened on.
+/// Fails if it is impossible to listen there.
 pub(super) async fn start(app: &App) -> anyhow::Result<()> {
-    let (Some(address), Some(handle)) = (app.settings.metrics, app.state::<MetricRecorder>().handle()) else {
+    let (Some(address), Some(handle)) = (&app.settings.metrics, app.state::<MetricRecorder>().handle()) else {
         return Ok(());
     };
-    let listener = TcpListener::bind(address).await;
+    let listener = TcpListener::bind(address.resolve("--metrics").await?).await;
     let listener = listener.map_err(|error| anyhow::anyhow!("cannot serve metrics at {address}: {error}"))?;
     let address = listener.local_addr()?;
     app.state::<Monitoring>().address.get_or_init(|| address);

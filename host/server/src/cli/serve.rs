@@ -29,9 +29,10 @@ impl Serve {
         let traces = settings.otlp.as_deref().map(Traces::start).transpose()?;
         let _log = log_to_stderr("info", traces.as_ref());
         serve::open_files::raise_limit();
-        let listener = serve::bind(settings.listen).await?;
+        ignore_hangup()?;
+        let listener = serve::bind(settings.listen.resolve("--listen").await?).await?;
         let address = listener.local_addr()?;
-        settings.listen = address;
+        settings.listen = address.into();
         if !settings.data.exists() {
             tracing::info!(folder = %data_folder::shown(&settings).display(), "creating data folder");
         }
@@ -62,6 +63,18 @@ impl Serve {
 fn give_back_memory() {
     // SAFETY: may be called at any time, from any thread.
     unsafe { libmimalloc_sys::mi_collect(true) }
+}
+
+/// Ignores SIGHUP, which comes when a terminal closes, or from an operator who expects a reload. Settings are read at the
+/// start alone.
+fn ignore_hangup() -> std::io::Result<()> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            tracing::info!("SIGHUP changes nothing; restart the hub to apply changed settings");
+        }
+    });
+    Ok(())
 }
 
 /// Shuts the hub down on the first SIGTERM or Ctrl-C and forces it on the second.

@@ -171,6 +171,42 @@ async fn a_folder_is_served_by_one_hub() {
     installation.serve();
 }
 
+#[tokio::test]
+async fn a_host_name_to_listen_on_is_resolved() {
+    let installation = Installation::new(Backend::sqlite());
+    let hub = Installation::start(installation.command(&["serve", "--listen", "localhost:0"]));
+    assert!(hub.url.starts_with("http://127.0.0.1:"), "{}", hub.url);
+    hub.client("").get("/healthz").await.expect(200);
+    drop(hub);
+    for (option, address, expected) in [
+        ("--listen", "no-such-host.invalid:8080", "--listen: the host name no-such-host.invalid has no address"),
+        ("--metrics", "no-such-host.invalid:9090", "--metrics: the host name no-such-host.invalid has no address"),
+        ("--listen", "localhost", "'--listen <ADDR>': must be an address and a port"),
+        ("--listen", "127.0.0.1:808080", "'--listen <ADDR>': must be an address and a port"),
+    ] {
+        let mut command = installation.command(&["serve", option, address]);
+        if option != "--listen" {
+            command.args(["--listen", "localhost:0"]);
+        }
+        let output = command.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && error.contains(expected), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sighup_changes_nothing() {
+    let installation = Installation::new(Backend::sqlite());
+    let key = installation.json(&["network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let mut hub = installation.serve_logged(&[], &[]);
+    let owner = hub.client(&key);
+    hub.signal("-HUP");
+    Hub::eventually("the signal is noted", async || installation.log().contains("SIGHUP changes nothing")).await;
+    owner.get("/api/manage/keys").await.expect(200);
+    hub.signal("-TERM");
+    assert!(hub.child.wait().unwrap().success());
+}
+
 /// Pays one coin under the key; returns the answer's body, if one came.
 async fn pay(client: &Client, key: &str) -> Option<Value> {
     let path = "/api/plugin/economy/team/red/currencies/modify";

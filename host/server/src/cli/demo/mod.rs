@@ -44,11 +44,12 @@ impl Demo {
         self.args.storage.data.get_or_insert_with(|| PathBuf::from("hub-demo"));
         let mut settings = Settings::of_serve(&self.args)?;
         crate::components::check_limits(&settings)?;
-        let listener = serve::bind(settings.listen).await?;
-        settings.listen = listener.local_addr()?;
+        let listener = serve::bind(settings.listen.resolve("--listen").await?).await?;
+        settings.listen = listener.local_addr()?.into();
         if !settings.data.exists() {
             eprintln!("created data folder {}", data_folder::shown(&settings).display());
         }
+        let _lock = data_folder::lock(&settings)?;
         let url = format!("http://{}", settings.listen);
         let app = lifecycle::start(settings, Clock::System, Ids::System).await?;
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));

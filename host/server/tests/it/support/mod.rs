@@ -113,7 +113,7 @@ impl Hub {
     pub async fn start_in_real_time(backend: Backend) -> Self {
         let hub = Self::start(backend).await;
         // They must find it at the same address after a restart.
-        let settings = Settings { listen: hub.address, ..hub.settings.clone() };
+        let settings = Settings { listen: hub.address.into(), ..hub.settings.clone() };
         hub.app.begin_stop();
         hub.serving.await.unwrap();
         lifecycle::finish_stop(&hub.app).await;
@@ -121,9 +121,9 @@ impl Hub {
     }
 
     async fn run(backend: Backend, settings: Settings, clock: ManualClock, time: Clock) -> Self {
-        let listener = bind(settings.listen).await.unwrap();
+        let listener = bind(settings.listen.resolve("--listen").await.unwrap()).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let bound = Settings { listen: address, ..settings.clone() };
+        let bound = Settings { listen: address.into(), ..settings.clone() };
         let app = lifecycle::start(bound, time.clone(), Ids::System).await.unwrap();
         let serving = tokio::spawn(Server::new(app.clone()).run(listener));
         Self { app, clock, address, http: hub::http_client::client().unwrap(), backend, serving, settings, time }
