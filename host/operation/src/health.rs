@@ -74,7 +74,7 @@ pub fn alive() -> Health {
 /// Health of a hub that has not started, because this part cannot be reached.
 pub fn waiting_for(part: FaultKind) -> Health {
     let message = match part {
-        FaultKind::Bus => "The hub is starting, and the bus is unreachable.",
+        FaultKind::Bus => "The hub is starting, and the bus does not serve it; the hub's log has the reason.",
         _ => "The hub is starting, and the database does not answer.",
     };
     let report = FaultReport { name: part, since: Clock::System.now(), message: message.into() };

@@ -40,7 +40,24 @@ impl Cluster {
     /// # Errors
     /// See [`ClusterError`].
     pub fn connect(config: ClusterConfig) -> BoxFuture<'static, Result<Self, ClusterError>> {
-        Box::pin(Self::open(config))
+        Box::pin(async {
+            let cluster = Self::open(config).await?;
+            cluster.event_stream().await?;
+            Ok(cluster)
+        })
+    }
+
+    /// Connects, and asks JetStream for the stream of events. It creates nothing. Returns the maximum bytes of the stream of
+    /// events, if there is one.
+    ///
+    /// # Errors
+    /// See [`ClusterError`].
+    pub fn probe(config: ClusterConfig) -> BoxFuture<'static, Result<Option<u64>, ClusterError>> {
+        Box::pin(async {
+            let cluster = Self::open(config).await?;
+            let stream = cluster.find_stream(&cluster.config().stream_name()).await?;
+            Ok(stream.and_then(|stream| u64::try_from(stream.cached_info().config.max_bytes).ok()))
+        })
     }
 
     async fn open(config: ClusterConfig) -> Result<Self, ClusterError> {
@@ -71,7 +88,6 @@ impl Cluster {
         jetstream.set_timeout(Duration::from_secs(2));
         let cluster = Self(Arc::new(Inner { config, client, jetstream, link, message_count: AtomicU64::new(0) }));
         tokio::spawn(reconnect_after_suspension(cluster.0.client.clone(), sender));
-        cluster.event_stream().await?;
         Ok(cluster)
     }
 

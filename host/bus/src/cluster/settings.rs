@@ -20,7 +20,8 @@ pub struct ClusterConfig {
     pub node: String,
     /// Time for which a stream can be resumed after an event.
     pub retention: Duration,
-    /// Maximum bytes stored for all networks together; beyond it the oldest events are dropped early.
+    /// Maximum bytes stored for all networks together, or the half, quarter … of it that NATS has room for; beyond it
+    /// the oldest events are dropped early.
     pub max_bytes: u64,
     /// Maximum number of events stored for one network.
     pub network_events: u64,
@@ -70,6 +71,15 @@ pub enum ClusterError {
     /// It has no JetStream, or refuses the stream of events.
     #[error("the bus does not keep events (is JetStream on?): {0}")]
     Stream(String),
+    /// It has no room for the stream of events.
+    #[error(
+        "the bus has less than {mib} MiB of storage for events; raise `max_file_store` of NATS, or the limit of its \
+         account, or delete other streams"
+    )]
+    Storage {
+        /// Smallest history that the hub accepts, in MiB.
+        mib: i64,
+    },
     /// The bus refused a subscription.
     #[error("the bus refused a subscription: {0}")]
     Subscribe(String),
@@ -81,7 +91,7 @@ impl ClusterError {
         use async_nats::ConnectErrorKind::{Dns, Io, TimedOut};
         match self {
             Self::Connect(_, error) => matches!(error.kind(), Dns | Io | TimedOut),
-            Self::Stream(_) | Self::Subscribe(_) => true,
+            Self::Stream(_) | Self::Storage { .. } | Self::Subscribe(_) => true,
             Self::Address(_) | Self::File(..) => false,
         }
     }

@@ -3,7 +3,7 @@
 use super::connection::Cluster;
 use super::settings::ClusterError;
 use async_nats::jetstream::ErrorCode;
-use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind};
+use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, Info, Republish, StorageType, Stream};
 use std::time::Duration;
 
@@ -43,6 +43,20 @@ fn is_missing(error: &GetStreamError) -> bool {
     matches!(error.kind(), GetStreamErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND)
 }
 
+/// True if NATS, its cluster or the account has less storage to give than the stream asked for.
+fn lacks_storage(error: &CreateStreamError) -> bool {
+    let CreateStreamErrorKind::JetStream(error) = error.kind() else { return false };
+    match error.error_code() {
+        ErrorCode::STORAGE_RESOURCES_EXCEEDED
+        | ErrorCode::ACCOUNT_RESOURCES_EXCEEDED
+        | ErrorCode::INSUFFICIENT_RESOURCES
+        | ErrorCode::STREAM_MAX_STREAM_BYTES_EXCEEDED => true,
+        // For other reasons, too.
+        ErrorCode::CLUSTER_NO_PEERS => error.to_string().contains("storage"),
+        _ => false,
+    }
+}
+
 impl Cluster {
     /// The stream of events, created if it is missing.
     pub(crate) async fn event_stream(&self) -> Result<Stream, ClusterError> {
@@ -65,15 +79,46 @@ impl Cluster {
         Ok(stream)
     }
 
-    async fn get_or_create_stream(&self, config: &Config) -> Result<Stream, ClusterError> {
-        match self.jetstream().get_stream(&config.name).await {
-            Ok(stream) => return Ok(stream),
-            // It was deleted, perhaps just now: NATS may still be deleting its files, and with them those of a new one.
-            Err(error) if is_missing(&error) => tokio::time::sleep(DELETION_TIME).await,
-            Err(error) => return Err(ClusterError::Stream(error.to_string())),
+    pub(super) async fn find_stream(&self, name: &str) -> Result<Option<Stream>, ClusterError> {
+        match self.jetstream().get_stream(name).await {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(ClusterError::Stream(error.to_string())),
         }
-        let stream = self.jetstream().get_or_create_stream(config.clone()).await;
-        stream.map_err(|error| ClusterError::Stream(error.to_string()))
+    }
+
+    async fn get_or_create_stream(&self, config: &Config) -> Result<Stream, ClusterError> {
+        if let Some(stream) = self.find_stream(&config.name).await? {
+            return Ok(stream);
+        }
+        // It was deleted, perhaps just now: NATS may still be deleting its files, and with them those of a new one.
+        tokio::time::sleep(DELETION_TIME).await;
+        self.create_stream(config.clone()).await
+    }
+
+    /// Creates the stream with the largest history that NATS has room for, from the wanted one down to a network's.
+    async fn create_stream(&self, mut config: Config) -> Result<Stream, ClusterError> {
+        let wanted = config.max_bytes;
+        let least = i64::try_from(self.config().network_bytes).unwrap_or(i64::MAX).min(wanted);
+        loop {
+            match self.jetstream().get_or_create_stream(config.clone()).await {
+                Ok(stream) => {
+                    if config.max_bytes < wanted {
+                        tracing::warn!(
+                            "NATS has less than {} MiB of storage for events, so they have {} MiB; for more, raise \
+                             `max_file_store` or the account's limit, and run `nats stream edit {} --max-bytes {wanted}`",
+                            wanted >> 20,
+                            config.max_bytes >> 20,
+                            config.name
+                        );
+                    }
+                    return Ok(stream);
+                }
+                Err(error) if lacks_storage(&error) && config.max_bytes / 2 >= least => config.max_bytes /= 2,
+                Err(error) if lacks_storage(&error) => return Err(ClusterError::Storage { mib: least >> 20 }),
+                Err(error) => return Err(ClusterError::Stream(error.to_string())),
+            }
+        }
     }
 
     /// Replaces the stream of this epoch if it cannot store events and never did, such as when its files are deleted.

@@ -11,5 +11,6 @@ mod losses;
 mod nats;
 mod pending;
 mod proxy;
+mod storage;
 mod streams;
 mod threads;
