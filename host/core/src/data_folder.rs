@@ -2,9 +2,11 @@
 //! data.
 
 use std::fs::{self, File, Permissions, TryLockError};
-use std::io;
+use std::io::{self, Read as _, Write as _};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use rustix::fs::Mode;
@@ -13,6 +15,10 @@ use crate::config::Settings;
 
 /// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
+/// File that the process which serves from the folder has locked, with its address.
+const SERVING: &str = "serving.lock";
+const LOCK_ATTEMPTS: u32 = 4;
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 /// Database of the modules' stores, made at the first start after that of the hub.
 pub const MODULE_STORE: &str = "module-store.db";
 
@@ -53,26 +59,66 @@ pub fn require_whole(settings: &Settings) -> anyhow::Result<()> {
     )
 }
 
-/// Locks the folder's SQLite database for this process until the guard is dropped or the process ends: the in-memory
-/// state of a hub, such as presence, must be in one process. PostgreSQL may have several nodes.
+/// Locks the folder for this process until the guard is dropped or the process ends, and writes down its address: the
+/// in-memory state of a hub on SQLite, such as presence, must be in one process. PostgreSQL may have several nodes, so
+/// that a lock which another one has is no error.
 pub fn lock(settings: &Settings) -> anyhow::Result<Option<File>> {
-    if settings.database.is_some() {
-        return Ok(None);
+    match try_lock(settings) {
+        Err(_) if settings.database.is_some() => Ok(None),
+        locked => locked,
     }
-    let path = settings.data.join("serving.lock");
+}
+
+fn try_lock(settings: &Settings) -> anyhow::Result<Option<File>> {
+    let path = settings.data.join(SERVING);
     let shown = path.display();
     fs::create_dir_all(&settings.data)
         .with_context(|| format!("cannot create the folder {}", settings.data.display()))?;
-    let file = File::create(&path).with_context(|| format!("cannot write {shown}"))?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Err(anyhow::anyhow!(
-            "another `hub serve` uses this folder ({shown} is locked); stop it first, or set another --data (HUB_DATA)"
-        )),
-        // Some network file systems do not support locks.
-        Err(TryLockError::Error(error)) => {
-            tracing::warn!(%error, "cannot lock {shown}; make sure that no other hub uses this folder");
-            Ok(None)
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    let mut file = options.open(&path).with_context(|| format!("cannot write {shown}"))?;
+    let mut attempts = LOCK_ATTEMPTS;
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            // The doctor may have it for a moment.
+            Err(TryLockError::WouldBlock) if attempts > 0 => {
+                attempts -= 1;
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            Err(TryLockError::WouldBlock) => anyhow::bail!(
+                "another `hub serve` uses this folder ({shown} is locked); stop it first, or set another --data (HUB_DATA)"
+            ),
+            // Some network file systems do not support locks.
+            Err(TryLockError::Error(error)) => {
+                tracing::warn!(%error, "cannot lock {shown}; make sure that no other hub uses this folder");
+                return Ok(None);
+            }
+        }
+    }
+    let written = file.set_len(0).and_then(|()| write!(file, "{}", settings.listen));
+    if let Err(error) = written {
+        tracing::warn!(%error, "cannot write {shown}; `hub doctor` will not find this hub");
+    }
+    Ok(Some(file))
+}
+
+/// Address of the process that serves from the folder; none if there is no such process.
+///
+/// # Errors
+/// Fails if that cannot be known: the file system has no locks, or had no room for the address.
+pub fn serving_address(settings: &Settings) -> anyhow::Result<Option<SocketAddr>> {
+    let mut file = match File::open(settings.data.join(SERVING)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+        Err(TryLockError::WouldBlock) => {
+            let mut address = String::new();
+            file.read_to_string(&mut address)?;
+            Ok(Some(address.parse()?))
         }
     }
 }

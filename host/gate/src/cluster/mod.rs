@@ -86,6 +86,11 @@ pub async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
     Ok(store::nodes(db, DAY).await?.into_iter().map(|node| (node.url, node.silent)).collect())
 }
 
+/// Prefix of a hub's names on the bus, within `hub.>`, to which users of NATS may be limited.
+pub fn prefix(cluster: &str) -> String {
+    format!("hub.{cluster}")
+}
+
 /// Connects to the bus, and to the cluster if configured.
 pub async fn open(settings: &Settings, ids: &Ids, identity: &Identity) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
@@ -94,8 +99,7 @@ pub async fn open(settings: &Settings, ids: &Ids, identity: &Identity) -> anyhow
     let config_of_bus = ClusterConfig {
         ca: settings.bus_ca.clone(),
         credentials: settings.bus_credentials.clone(),
-        // Within `hub.>`, to which users of NATS may be limited.
-        prefix: format!("hub.{}", identity.cluster),
+        prefix: prefix(&identity.cluster),
         ..ClusterConfig::new(url, &ids.token(10))
     };
     let cluster = Cluster::connect(config_of_bus).await?;

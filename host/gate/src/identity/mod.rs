@@ -24,7 +24,7 @@ use crate::config::Settings;
 use crate::fault::{Fault, FaultKind};
 use crate::ids::Ids;
 
-pub use store::{has_blob_mark, set_blob_mark};
+pub use store::{find_id, has_blob_mark, set_blob_mark};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

@@ -13,6 +13,12 @@ pub(super) async fn id(db: &Db, new: &str) -> Result<String, Error> {
     Ok(id)
 }
 
+/// The hub's id; none before its first start.
+pub async fn find_id(db: &Db) -> Result<Option<String>, Error> {
+    let row: Option<(String,)> = db.query("SELECT cluster_id FROM hub_identity WHERE one = 1").optional().await?;
+    Ok(row.map(|(id,)| id))
+}
+
 /// Gives the hub another id: a copy becomes a hub of its own.
 pub(super) async fn set_id(db: &Db, new: &str) -> Result<(), Error> {
     let sql = "INSERT INTO hub_identity (one, cluster_id, has_blob_mark, sole_until) VALUES (1, $1, FALSE, 0)

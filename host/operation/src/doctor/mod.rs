@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::component::Component;
 use crate::config::Settings;
+use crate::identity;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -87,11 +88,13 @@ impl Doctor {
         let mut checks = vec![disk::permissions(settings), disk::space(settings, self.min_free), disk::clock()];
         let (reached, db) = database::connect(settings).await;
         checks.push(reached);
+        let mut hub = None;
         if let Some(db) = &db {
             checks.extend(self.examine_database(db).await);
+            hub = identity::find_id(db).await.ok().flatten();
             db.close().await;
         }
-        checks.push(in_time("bus", "start NATS or check --bus", outside::bus(settings)).await);
+        checks.push(in_time("bus", "start NATS or check --bus", outside::bus(settings, hub)).await);
         checks.push(in_time("mail", "check --smtp", outside::mail(settings, self.mail_to.as_deref())).await);
         checks.extend(outside::public_url(settings, self.min_days).await);
         checks.push(in_time("readiness", "check the hub's log", outside::readiness(settings)).await);

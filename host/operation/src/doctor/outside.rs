@@ -1,15 +1,18 @@
 //! Checks of other services: bus, blob store, mail server, public address.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};
+use hub_bus::{Cluster, ClusterConfig};
 use hub_db::Db;
 use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::blobs::Blobs;
 use crate::clock::Clock;
+use crate::cluster;
 use crate::config::Settings;
+use crate::data_folder;
 use crate::doctor::certificate::not_after;
 use crate::doctor::{Check, TIME_LIMIT};
 use crate::http_client;
@@ -18,22 +21,21 @@ use crate::mail::Mailer;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 
-/// Checks that NATS accepts events.
-pub(super) async fn bus(settings: &Settings) -> Check {
+/// Checks that NATS answers and keeps events. `hub` is the hub's id, if it is known.
+pub(super) async fn bus(settings: &Settings, hub: Option<String>) -> Check {
     let name = "bus";
     let Some(url) = &settings.bus else { return Check::skipped(name, "this hub is a single node (no --bus)") };
-    let config = ClusterConfig {
+    let mut config = ClusterConfig {
         ca: settings.bus_ca.clone(),
         credentials: settings.bus_credentials.clone(),
         ..ClusterConfig::new(url, &Ids::System.token(10))
     };
-    let reached = async {
-        let cluster = Cluster::connect(config).await?;
-        Bus::clustered(BusConfig::new(Ids::System.seed()), cluster).await
-    };
-    match reached.await {
-        Ok(bus) if bus.is_reachable() => Check::ok(name, "NATS with JetStream answers"),
-        Ok(_) => Check::failed(name, "NATS does not answer", "check its log and enable JetStream (`nats-server -js`)"),
+    if let Some(hub) = hub {
+        config.prefix = cluster::prefix(&hub);
+    }
+    match Cluster::probe(config).await {
+        Ok(Some(bytes)) => Check::ok(name, format!("NATS with JetStream answers; events have {} MiB", bytes >> 20)),
+        Ok(None) => Check::ok(name, "NATS with JetStream answers"),
         Err(error) => Check::failed(
             name,
             error.to_string(),
@@ -134,7 +136,7 @@ fn cause(error: &anyhow::Error) -> String {
     error.chain().last().map(|cause| format!(" ({cause})")).unwrap_or_default()
 }
 
-/// Checks the running hub's answer at `/readyz`.
+/// Checks the answer at `/readyz` of the hub that runs in the data folder: another hub may have the default port.
 pub(super) async fn readiness(settings: &Settings) -> Check {
     #[derive(Deserialize)]
     struct Readiness {
@@ -147,9 +149,24 @@ pub(super) async fn readiness(settings: &Settings) -> Check {
     }
 
     let name = "readiness";
-    let port = settings.listen.port();
-    let address =
-        if settings.listen.ip().is_unspecified() { format!("127.0.0.1:{port}") } else { settings.listen.to_string() };
+    let (address, is_running) = match data_folder::serving_address(settings) {
+        Ok(Some(address)) => (address, true),
+        Ok(None) => {
+            let folder = data_folder::shown(settings);
+            return Check::skipped(name, format!("no hub is running in {}", folder.display()));
+        }
+        Err(_) => match settings.listen.resolve("--listen").await {
+            Ok(address) => (address, false),
+            Err(error) => return Check::failed(name, error.to_string(), "check --listen (HUB_LISTEN)"),
+        },
+    };
+    // A hub that listens on all addresses can be reached from its own machine.
+    let host = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    let address = SocketAddr::new(host, address.port());
     let called = async {
         let client = http_client::builder()?.timeout(Duration::from_secs(5)).build()?;
         let response = client.get(format!("http://{address}/readyz")).send().await?;
@@ -160,6 +177,10 @@ pub(super) async fn readiness(settings: &Settings) -> Check {
         Ok(readiness) => {
             let faults = readiness.faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>();
             Check::failed(name, faults.join(" "), "see the other checks and the hub's log")
+        }
+        Err(error) if is_running => {
+            let message = format!("the hub at {address} does not answer: {error:#}{}", cause(&error));
+            Check::failed(name, message, "see the hub's log, and start it again")
         }
         Err(_) => Check::skipped(name, format!("no hub answers at {address} (--listen)")),
     }

@@ -1,18 +1,23 @@
 //! `hub doctor`: each of its checks fails on its fault, and suggests a fix.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use axum::Router;
 use axum::routing::get;
+use hub::config::Settings;
+use hub::data_folder;
 use hub_db::Sql;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
 
+use crate::cli::Installation;
 use crate::https::proxy;
 use crate::support::{Backend, Hub, S3, certificate, on_each};
 
@@ -52,9 +57,6 @@ async fn report(mut command: Command, arguments: &[&str]) -> Report {
     if !arguments.contains(&"--min-free") {
         command.args(["--min-free", "1"]);
     }
-    if !arguments.contains(&"--listen") {
-        command.args(["--listen", "127.0.0.1:1"]);
-    }
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let json: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
@@ -76,10 +78,17 @@ async fn doctor_in(folder: &Path) -> Report {
     report(command, &[]).await
 }
 
+/// Makes this process the one that serves from the folder, at this address.
+fn serving(backend: &Backend, address: SocketAddr) -> File {
+    let mut settings = Settings { listen: address.into(), ..Settings::default() };
+    backend.apply(&mut settings);
+    data_folder::lock(&settings).unwrap().unwrap()
+}
+
 async fn a_hub_that_is_well(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
-    let address = hub.address().to_string();
-    let report = doctor(&backend, &["--listen", &address, "--public-url", &hub.url()]).await;
+    let _serving = serving(&backend, hub.address());
+    let report = doctor(&backend, &["--public-url", &hub.url()]).await;
     assert_eq!(report.status, 0, "{:?}", report.checks);
     for name in ["data-folder", "disk", "clock", "database", "migrations", "blobs", "restore", "nodes", "breakers"] {
         report.expect(name, "OK", "");
@@ -94,7 +103,7 @@ async fn a_hub_that_is_well(backend: Backend) {
     assert!(hub.blobs().is_empty(), "the doctor left something");
     // Text output.
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.args(["doctor", "--min-free", "999999999999", "--listen", "127.0.0.1:1"]).args(backend.options());
+    command.args(["doctor", "--min-free", "999999999999"]).args(backend.options());
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -240,6 +249,26 @@ async fn external_services_are_checked() {
     assert!(report.checks["public-url"]["advice"].as_str().unwrap().contains("its certificate"));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_bus_is_left_as_it_was() {
+    let backend = Backend::postgres().await;
+    Hub::start(backend.clone()).await.stop().await;
+    let store = TempDir::new().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let mut nats = Command::new("nats-server");
+    nats.args(["--addr", "127.0.0.1", "--port", &port, "--jetstream", "--store_dir"]).arg(store.path());
+    let mut nats = nats.stderr(Stdio::null()).spawn().expect("nats-server is installed (Debian's package nats-server)");
+    let address = format!("127.0.0.1:{port}");
+    Hub::eventually("NATS listens", async || tokio::net::TcpStream::connect(&address).await.is_ok()).await;
+    let (bus, blobs) = (format!("nats://{address}"), backend.data().join("blobs"));
+    let report = doctor(&backend, &["--bus", &bus, "--blobs", blobs.to_str().unwrap()]).await;
+    report.expect("bus", "OK", "NATS with JetStream answers");
+    let streams = store.path().join("jetstream/$G/streams");
+    assert!(!streams.exists() || streams.read_dir().unwrap().next().is_none(), "the doctor made a stream");
+    nats.kill().unwrap();
+    nats.wait().unwrap();
+}
+
 /// The name leads to a server that is no hub, and the store of blobs is unreachable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn foreign_and_unreachable_servers_are_reported() {
@@ -268,12 +297,40 @@ async fn a_hub_that_is_not_ready() {
     let backend = Backend::sqlite();
     Hub::start(backend.clone()).await.stop().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
+    let address = listener.local_addr().unwrap();
     let fault = r#"{"status": "UNAVAILABLE", "lacks": ["bus"], "faults": [{"name": "bus", "since": 1, "message": "The bus is unreachable."}]}"#;
     let router =
         Router::new().route("/readyz", get(async move || (axum::http::StatusCode::SERVICE_UNAVAILABLE, fault)));
     tokio::spawn(async move { axum::serve(listener, router).await });
-    doctor(&backend, &["--listen", &address]).await.only_fails("readiness", "The bus is unreachable.");
+    let lock = serving(&backend, address);
+    doctor(&backend, &[]).await.only_fails("readiness", "The bus is unreachable.");
+    drop(lock);
+    let _lock = serving(&backend, ([127, 0, 0, 1], 1).into());
+    doctor(&backend, &[]).await.only_fails("readiness", "the hub at 127.0.0.1:1 does not answer");
+}
+
+async fn another_hub_is_not_asked(backend: Backend) {
+    let (other, own) = (Installation::new(Backend::sqlite()), Installation::new(backend));
+    let other = other.serve();
+    let elsewhere = other.url.strip_prefix("http://").unwrap().to_owned();
+    let readiness = async |options: &[&str]| {
+        let command = own.command(&[&["doctor", "--json"], options].concat());
+        report(command, options).await.checks["readiness"].clone()
+    };
+    own.json(&["network", "create", "demo-net", "--json"]);
+    let check = readiness(&["--listen", &elsewhere]).await;
+    assert_eq!(check["outcome"], "SKIPPED", "{check}");
+    assert!(check["message"].as_str().unwrap().starts_with("no hub is running in /"), "{check}");
+
+    let mut hub = own.serve();
+    for options in [&[][..], &["--listen", &elsewhere]] {
+        let check = readiness(options).await;
+        let expected = format!("the hub at {} is ready", hub.url.strip_prefix("http://").unwrap());
+        assert_eq!((&check["outcome"], &check["message"]), (&json!("OK"), &json!(expected)));
+    }
+    hub.signal("-KILL");
+    hub.child.wait().unwrap();
+    assert_eq!(readiness(&[]).await["outcome"], "SKIPPED");
 }
 
 /// A certificate for `localhost` that was valid in 2020, and its key; returns their paths.
@@ -351,6 +408,7 @@ async fn mail_server() -> (String, tokio::task::JoinHandle<String>) {
 
 on_each! {
     a_hub_that_is_well
+    another_hub_is_not_asked
     the_machine
     a_folder_without_a_hub
     the_database
