@@ -104,7 +104,7 @@ async fn check(state: &LayerState, request: Request) -> Result<Request, ApiError
     }
     let authorize = parts.extensions.get::<RouteFacts>().and_then(|facts| facts.authorize);
     if let Some(authorize) = authorize {
-        // A missing scope is reported before a server outside the key's.
+        // A missing scope is reported before a server that the key is not bound to.
         authorize.check(&mut parts, &state.app).await?;
     }
     for server in named_in_path_and_query(&mut parts).await {

@@ -219,7 +219,7 @@ limits! {
         // Servers and who is on them.
         /// Servers in the registry, online or not.
         KnownServers = "knownServers", 20_000, "the servers that are offline for the longest are forgotten";
-        /// Bytes of JSON that the lists show of one server, its worlds included.
+        /// Bytes of one server in lists, as JSON, including its worlds.
         ServerBytes = "serverBytes", 17_000;
         /// Bytes of JSON of what a node agent reports of one server.
         AgentReportBytes = "agentReportBytes", 2_000;

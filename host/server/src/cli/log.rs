@@ -41,7 +41,7 @@ pub(super) fn log_to_stderr(default: &str, traces: Option<&Traces>) -> WorkerGua
     guard
 }
 
-/// Pauses after each write, so that lines accumulate.
+/// Writer that pauses after each write: the lines that come meanwhile are written together.
 struct Paced(BufWriter<Stderr>);
 
 impl Write for Paced {

@@ -1,4 +1,4 @@
-//! Reads and deletes hours.
+//! Reads and deletes the usage of hours.
 
 use hub_db::{Db, Error, Sql};
 
