@@ -125,7 +125,7 @@ def test_a_load_makes_a_player_known(client: HubClient) -> None:
     assert client.players.load(player, "Ben", game_type="MINECRAFT").username == "Ben"
     client.players.increment(player, "kills", 3)
     assert len(client.players.statistics(player).statistics) == 4
-    assert client.economy.leaderboard("kills", period="DAILY").entries[0].value == 3
+    assert client.economy.statistic_leaderboard("kills", period="DAILY").entries[0].value == 3
     assert client.players.search("be").total == 1
 
 
@@ -186,7 +186,7 @@ def test_punishments_come_and_go(client: HubClient) -> None:
     mute = punishments.punish(player, "MUTE", "spam", player_name="Dan", duration=timedelta(hours=1), issuer_name="Admin")
     assert mute.active
     assert mute.duration_ms == 3_600_000
-    punishments.note_ip(player, "Dan", "203.0.113.9")
+    punishments.record_ip(player, "Dan", "203.0.113.9")
     assert client.players.ips(player)[0].ip_address == "203.0.113.9"
     assert punishments.punish_ip("203.0.113.9", "BAN") is not None
     assert punishments.punish_ip("", "BAN") is None

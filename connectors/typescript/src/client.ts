@@ -17,7 +17,7 @@ export interface HubClientOptions {
   /** The hub's address, such as `https://hub.example`. */
   readonly url: string;
   /** An API key; game servers need the scope `plugin`. */
-  readonly key: string;
+  readonly apiKey: string;
   /** Time limit for one attempt of a call; 15 s by default. */
   readonly timeoutMs?: number;
   /** Policy for repeats. */
@@ -50,7 +50,7 @@ export class HubClient {
 
   constructor(private readonly options: HubClientOptions) {
     const url = options.url.trim();
-    const key = options.key.trim();
+    const key = options.apiKey.trim();
     if (!/^https?:\/\//.test(url)) throw new TypeError(`the hub's address must begin with http:// or https://: ${url}`);
     if (key === "") throw new TypeError("the API key is blank");
     this.transport = new Transport(url, key, options.timeoutMs ?? 15_000, options.retry ?? DEFAULT_RETRIES);
@@ -72,7 +72,7 @@ export class HubClient {
   static fromEnvironment(): HubClient {
     const { HUB_URL: url, HUB_KEY: key } = process.env;
     if (url === undefined || key === undefined) throw new TypeError("set HUB_URL and HUB_KEY: the hub's address and an API key");
-    return new HubClient({ url, key });
+    return new HubClient({ url, apiKey: key });
   }
 
   /** The same client with other settings. */

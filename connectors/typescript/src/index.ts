@@ -20,5 +20,5 @@ export type { GameServer } from "./connector/game-server.js";
 export type { LocalizationCache, Messages } from "./connector/localization-cache.js";
 export type { PermissionCache } from "./connector/permission-cache.js";
 export type { PunishmentCache } from "./connector/punishment-cache.js";
-export { sign, TransferVerifier } from "./connector/transfer-verifier.js";
+export { TransferVerifier } from "./connector/transfer-verifier.js";
 export type * from "./generated/schemas.js";

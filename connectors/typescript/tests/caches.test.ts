@@ -6,10 +6,11 @@ import { PermissionCache } from "../src/connector/permission-cache.js";
 import { playerId } from "../src/connector/player-id.js";
 import { PunishmentCache } from "../src/connector/punishment-cache.js";
 import { HubClock } from "../src/connector/time.js";
-import { HubClient, sign, TransferVerifier, type Punishment } from "../src/index.js";
+import { sign } from "../src/connector/transfer-verifier.js";
+import { HubClient, TransferVerifier, type Punishment } from "../src/index.js";
 
 const [ann, ben] = ["00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"] as const;
-const client = new HubClient({ url: "http://127.0.0.1:1", key: "key" });
+const client = new HubClient({ url: "http://127.0.0.1:1", apiKey: "key" });
 
 function given(permissions: Record<string, boolean | null>): PermissionCache {
   const cache = new PermissionCache(client, undefined);

@@ -46,15 +46,15 @@ test("an error has its code and the request's id", async () => {
   assert.equal(error.status, 400);
   assert.match(error.requestId ?? "", /./);
   assert.ok(!error.isTransient);
-  const unauthorized = new HubClient({ url: hub.url, key: "hub_wrong" });
+  const unauthorized = new HubClient({ url: hub.url, apiKey: "hub_wrong" });
   assert.equal((await unauthorized.version()).component, "hub");
   assert.equal((await failure(unauthorized.permissions.groups())).code, "unauthenticated");
-  assert.throws(() => new HubClient({ url: "hub.example", key: "key" }), /must begin with http/);
+  assert.throws(() => new HubClient({ url: "hub.example", apiKey: "key" }), /must begin with http/);
 });
 
 test("an unreachable hub is transient and tried again", async () => {
   const retry = { attempts: 3, firstDelayMs: 40, maxDelayMs: 1_000 };
-  const away = new HubClient({ url: `http://127.0.0.1:${await freePort()}`, key: "key", retry });
+  const away = new HubClient({ url: `http://127.0.0.1:${await freePort()}`, apiKey: "key", retry });
   const start = performance.now();
   const error = await failure(away.permissions.groups());
   assert.equal(error.code, "unreachable");
@@ -117,7 +117,7 @@ test("a transaction is done whole or not at all", async () => {
   const error = await failure(client.economy.pay(rich, poor, "gems", 7, "gift"));
   assert.equal(error.code, "insufficient_funds");
   assert.equal(error.details.operation, 0);
-  assert.equal((await client.economy.leaderboard("gems")).entries[0]?.ownerKey, rich);
+  assert.equal((await client.economy.currencyLeaderboard("gems")).entries[0]?.ownerKey, rich);
 });
 
 test("punishments come and go", async () => {
@@ -125,7 +125,7 @@ test("punishments come and go", async () => {
   const playerUuid = randomUUID();
   const mute = await punishments.punish({ playerUuid, playerName: "Dan", type: "MUTE", reason: "spam", durationMs: 3_600_000 });
   assert.ok(mute.active);
-  await punishments.noteIp({ playerUuid, playerName: "Dan", ipAddress: "203.0.113.9" });
+  await punishments.recordIp({ playerUuid, playerName: "Dan", ipAddress: "203.0.113.9" });
   assert.equal((await client.players.ips(playerUuid))[0]?.ipAddress, "203.0.113.9");
   assert.ok(await punishments.punishIp({ ipAddress: "203.0.113.9", type: "BAN" }));
   assert.equal(await punishments.punishIp({ ipAddress: "", type: "BAN" }), undefined);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, afterEach, before, beforeEach, test } from "node:test";
-import { HubClient, HubConnector, sign, type ConnectorOptions } from "network-hub-connector";
+import { HubClient, HubConnector, type ConnectorOptions } from "network-hub-connector";
+import { sign } from "../src/connector/transfer-verifier.js";
 import { eventually } from "./support/eventually.js";
 import { FakeGame, quiet } from "./support/game.js";
 import { Hub } from "./support/hub.js";
@@ -223,7 +224,7 @@ test("opening a world waits until it is up", async () => {
 });
 
 test("a wrong key is told and lets nobody in", async () => {
-  const wrong = server("wrong", {}, new HubClient({ url: hub.url, key: "hub_wrong" }));
+  const wrong = server("wrong", {}, new HubClient({ url: hub.url, apiKey: "hub_wrong" }));
   wrong.start();
   await eventually("the error is told", () => wrong.status().lastError !== undefined);
   assert.ok(!wrong.status().connected);

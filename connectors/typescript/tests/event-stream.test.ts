@@ -23,7 +23,7 @@ async function open(answer: RequestListener, silenceMs = 40_000): Promise<void> 
   [events, ends] = [[], []];
   server = createServer(answer).listen(0, "127.0.0.1");
   await once(server, "listening");
-  const client = new HubClient({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, key: "key" });
+  const client = new HubClient({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, apiKey: "key" });
   stream = client.events({ serverId: "a", types: ["CHAT"], log: quiet, silenceMs }, {
     onEvent({ type }) {
       events.push(type);

@@ -29,7 +29,7 @@ async function clientOf(...replies: Reply[]): Promise<HubClient> {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const retry = { attempts: 3, firstDelayMs: 10, maxDelayMs: 1_500 };
-  return new HubClient({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}/`, key: "key", retry });
+  return new HubClient({ url: `http://127.0.0.1:${(server.address() as { port: number }).port}/`, apiKey: "key", retry });
 }
 
 const away: Reply = { status: 503, body: '{"error":"Stopping.","code":"stopping","requestId":"r-1"}' };

@@ -102,15 +102,10 @@ class AsyncHubClient(_Calls[AsyncTransport]):
         settings = Settings(url, api_key, timeout, connect_timeout, retry or RetryPolicy())
         super().__init__(AsyncTransport(settings, httpx.AsyncClient()))
 
-    @property
-    def settings(self) -> Settings:
-        """Settings of the client."""
-        return self._transport.settings
-
     def with_options(self, *, timeout: float | None = None, retry: RetryPolicy | None = None) -> AsyncHubClient:
         """The same client, over the same connections, with another time limit for attempts or policy for repeats."""
         other = AsyncHubClient.__new__(AsyncHubClient)
-        _Calls.__init__(other, AsyncTransport(_changed(self.settings, timeout, retry), self._transport.http))
+        _Calls.__init__(other, AsyncTransport(_changed(self._transport.settings, timeout, retry), self._transport.http))
         return other
 
     def events(self, server_id: str | None = None, types: Sequence[str] = ()) -> AsyncEventStream:
@@ -151,15 +146,10 @@ class HubClient(_Calls[SyncTransport]):
         settings = Settings(url, api_key, timeout, connect_timeout, retry or RetryPolicy())
         super().__init__(SyncTransport(settings, httpx.Client()))
 
-    @property
-    def settings(self) -> Settings:
-        """Settings of the client."""
-        return self._transport.settings
-
     def with_options(self, *, timeout: float | None = None, retry: RetryPolicy | None = None) -> HubClient:
         """The same client, over the same connections, with another time limit for attempts or policy for repeats."""
         other = HubClient.__new__(HubClient)
-        _Calls.__init__(other, SyncTransport(_changed(self.settings, timeout, retry), self._transport.http))
+        _Calls.__init__(other, SyncTransport(_changed(self._transport.settings, timeout, retry), self._transport.http))
         return other
 
     def events(self, server_id: str | None = None, types: Sequence[str] = ()) -> EventStream:

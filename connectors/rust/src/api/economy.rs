@@ -136,9 +136,9 @@ impl HubClient {
         &self,
         owner_type: &str,
         owner_key: &str,
-        game_mode: Option<&str>,
         name: &str,
         amount: f64,
+        game_mode: Option<&str>,
     ) -> Result<crate::model::IncrementedStatistic, HubError> {
         let request = self.plugin(Method::POST, &["economy", owner_type, owner_key, "statistics", "increment"]);
         request.json(&json!({"name": name, "gameMode": game_mode, "amount": amount})).send().await

@@ -95,9 +95,9 @@ impl HubClient {
     pub async fn increment_player_statistic(
         &self,
         player: Uuid,
-        game_mode: Option<&str>,
         name: &str,
         amount: f64,
+        game_mode: Option<&str>,
     ) -> Result<IncrementedStatistic, HubError> {
         let request = self.plugin(Method::POST, &["players", &player.to_string(), "statistics", "increment"]);
         request.json(&json!({"name": name, "gameMode": game_mode, "amount": amount})).send().await

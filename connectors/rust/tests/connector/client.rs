@@ -134,7 +134,7 @@ async fn players_and_documents_are_stored() {
     assert!(owner.delete_player_data(player, "sky", "profile").await.unwrap());
     assert!(!owner.delete_player_data(player, "sky", "profile").await.unwrap());
 
-    let counted = owner.increment_player_statistic(player, None, "wins", 2.5).await.unwrap();
+    let counted = owner.increment_player_statistic(player, "wins", 2.5, None).await.unwrap();
     assert_eq!(counted.new_values[&StatisticPeriod::Weekly].to_string(), "2.5");
     let board = owner.get_statistic_leaderboard("player", None, "wins", StatisticPeriod::Lifetime, 5).await.unwrap();
     assert_eq!(board.entries[0].owner_key, player.to_string());

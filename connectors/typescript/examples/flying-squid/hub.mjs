@@ -26,8 +26,8 @@ export async function startHub(binary) {
   return {
     url,
     key,
-    owner: new HubClient({ url, key }),
-    connector: new HubClient({ url, key: find(/HUB_CONNECTOR_KEY=(\S+)/) }),
+    owner: new HubClient({ url, apiKey: key }),
+    connector: new HubClient({ url, apiKey: find(/HUB_CONNECTOR_KEY=(\S+)/) }),
     async stop() {
       hub.kill();
       if (hub.exitCode === null) await once(hub, "exit");

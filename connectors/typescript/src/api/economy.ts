@@ -67,7 +67,7 @@ export class EconomyApi {
   }
 
   /** The owners of a type (`player` unless set) who have most of a currency. */
-  leaderboard(currency: string, options: { ownerType?: string; limit?: number } = {}): Promise<CurrencyLeaderboard> {
+  currencyLeaderboard(currency: string, options: { ownerType?: string; limit?: number } = {}): Promise<CurrencyLeaderboard> {
     return this.transport.send({ method: "GET", path: path`economy/currencies/leaderboard`, query: { currency, ...options } });
   }
 

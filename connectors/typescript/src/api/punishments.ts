@@ -28,7 +28,7 @@ export class PunishmentsApi {
   }
 
   /** Notes a player's address now, so that punishments of addresses match. */
-  async noteIp(address: PlayerAddress): Promise<void> {
+  async recordIp(address: PlayerAddress): Promise<void> {
     await this.transport.send({ method: "POST", path: path`punishments/ip`, body: address });
   }
 

@@ -202,7 +202,7 @@ export class HubConnector {
     const player = playerId(uuid);
     if (ip !== undefined) {
       const address = { playerUuid: player, playerName: name, ipAddress: ip };
-      this.keepTrying("a player's address", () => this.client.punishments.noteIp(address), 60_000);
+      this.keepTrying("a player's address", () => this.client.punishments.recordIp(address), 60_000);
     }
     const asked = new AbortController();
     const timeout = async (): Promise<never> => {

@@ -48,7 +48,7 @@ export class Hub {
   }
 
   client(url = this.url): HubClient {
-    return new HubClient({ url, key: this.key });
+    return new HubClient({ url, apiKey: this.key });
   }
 
   async close(): Promise<void> {

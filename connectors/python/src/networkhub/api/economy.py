@@ -79,7 +79,7 @@ class EconomyApi(Api[TransportT]):
         return Call("GET", path("economy", "currencies", "leaderboard"), model(CurrencyLeaderboard), parameters)
 
     @operation
-    def leaderboard(
+    def statistic_leaderboard(
         self,
         name: str,
         *,

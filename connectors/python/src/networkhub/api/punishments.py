@@ -65,7 +65,7 @@ class PunishmentsApi(Api[TransportT]):
         return Call("POST", path("punishments", "create-ip"), optional(Punishment), body=body, **keyed())
 
     @operation
-    def note_ip(self, player: UUID, player_name: str | None, ip_address: str) -> Call[None]:
+    def record_ip(self, player: UUID, player_name: str | None, ip_address: str) -> Call[None]:
         """Notes a player's address now, so that punishments of addresses match."""
         body = _json.present(player_uuid=player, player_name=player_name, ip_address=ip_address)
         return Call("POST", path("punishments", "ip"), nothing, body=body)

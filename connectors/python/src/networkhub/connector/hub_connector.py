@@ -181,7 +181,7 @@ class HubConnector:
         """
         if ip is not None:
             address = ip
-            note = persist(lambda: self.client.punishments.note_ip(player, name, address), 60.0)
+            note = persist(lambda: self.client.punishments.record_ip(player, name, address), 60.0)
             self._spawn(note, "A player's address cannot be noted")
         try:
             return await asyncio.wait_for(self._check_with_hub(player, name, ip), self.options.join_timeout)
@@ -296,10 +296,10 @@ class HubConnector:
     def config(self, group: str, namespace: str, default_doc: Any) -> CachedConfig:
         """A config document that is kept current; the default is stored where the network has none."""
         config = CachedConfig(self.client, group, namespace, default_doc)
-        self.keep_config(config)
+        self._keep_config(config)
         return config
 
-    def keep_config(self, config: CachedConfig) -> None:
+    def _keep_config(self, config: CachedConfig) -> None:
         """Reads a config document, and again with each change."""
         self._configs.append(config)
         self._spawn(self._read_config(config), "A config document cannot be read")

@@ -45,7 +45,7 @@ class ThreadedHubConnector:
         self._thread = threading.Thread(target=self._run, name="hub-connector", daemon=True)
         self._stopping = threading.Lock()
         self._is_stopped = False
-        settings = client.settings
+        settings = client._transport.settings
         self._async_client = AsyncHubClient(
             settings.url,
             settings.api_key,
@@ -178,7 +178,7 @@ class ThreadedHubConnector:
     def config(self, group: str, namespace: str, default_doc: Any) -> CachedConfig:
         """A config document that is kept current; the default is stored where the network has none."""
         config = CachedConfig(self._async_client, group, namespace, default_doc)
-        self._call(self._connector.keep_config, config)
+        self._call(self._connector._keep_config, config)
         return config
 
     def on(self, type: str, listener: Callable[[HubEvent], object]) -> None:

@@ -94,7 +94,7 @@ public final class EconomyApi {
     }
 
     /** The owners of a type who have most of a currency; null is {@code player}. */
-    public CompletableFuture<CurrencyLeaderboard> leaderboard(String currency, String ownerType, int limit) {
+    public CompletableFuture<CurrencyLeaderboard> currencyLeaderboard(String currency, String ownerType, int limit) {
         return transport.send(Call.get("economy", "currencies", "leaderboard")
                 .query("currency", currency)
                 .query("ownerType", ownerType)
@@ -102,7 +102,7 @@ public final class EconomyApi {
     }
 
     /** The owners of a type with the highest values of a statistic. Null is {@code global}, LIFETIME and {@code player}. */
-    public CompletableFuture<StatisticLeaderboard> leaderboard(String name, String gameMode, StatisticPeriod period,
+    public CompletableFuture<StatisticLeaderboard> statisticLeaderboard(String name, String gameMode, StatisticPeriod period,
             String ownerType, int limit) {
         return transport.send(Call.get("economy", "leaderboard")
                 .query("name", name)
@@ -119,8 +119,8 @@ public final class EconomyApi {
     }
 
     /** Adds to an owner's statistic; null is the game mode {@code global}. */
-    public CompletableFuture<IncrementedStatistic> increment(String ownerType, String ownerKey, String gameMode,
-            String name, double amount) {
+    public CompletableFuture<IncrementedStatistic> increment(String ownerType, String ownerKey, String name,
+            double amount, String gameMode) {
         return transport.send(Call.post("economy", ownerType, ownerKey, "statistics", "increment")
                 .fields("name", name, "gameMode", gameMode, "amount", amount)
                 .keyed(), IncrementedStatistic.class);

@@ -25,7 +25,7 @@ public final class PermissionsApi {
      * @param permissions null where they are still those of the tag that was sent
      * @param etag names this answer; null where the hub gives none
      */
-    public record Versioned(EffectivePermissions permissions, String etag) {}
+    public record VersionedPermissions(EffectivePermissions permissions, String etag) {}
 
     /**
      * Returns a player's effective permissions, groups included.
@@ -34,15 +34,15 @@ public final class PermissionsApi {
      * @param world the world they are in, or null
      * @param etag of an answer that is still kept, or null
      */
-    public CompletableFuture<Versioned> effective(UUID player, String context, String world, String etag) {
+    public CompletableFuture<VersionedPermissions> effective(UUID player, String context, String world, String etag) {
         Call call = Call.get("permissions", "users", player, "effective")
                 .query("context", context)
                 .query("world", world)
                 .header("If-None-Match", etag);
         return transport.exchange(call).thenApply(response -> {
             String tag = response.headers().firstValue("ETag").orElse(null);
-            if (response.statusCode() == 304) return new Versioned(null, tag == null ? etag : tag);
-            return new Versioned(Transport.read(response, EffectivePermissions.class), tag);
+            if (response.statusCode() == 304) return new VersionedPermissions(null, tag == null ? etag : tag);
+            return new VersionedPermissions(Transport.read(response, EffectivePermissions.class), tag);
         });
     }
 

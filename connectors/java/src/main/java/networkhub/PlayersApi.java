@@ -93,7 +93,7 @@ public final class PlayersApi {
     }
 
     /** Adds to a player's statistic, in the day, week, month and lifetime; null is the game mode {@code global}. */
-    public CompletableFuture<IncrementedStatistic> increment(UUID player, String gameMode, String name, double amount) {
+    public CompletableFuture<IncrementedStatistic> increment(UUID player, String name, double amount, String gameMode) {
         return transport.send(Call.post("players", player, "statistics", "increment")
                 .fields("name", name, "gameMode", gameMode, "amount", amount)
                 .keyed(), IncrementedStatistic.class);

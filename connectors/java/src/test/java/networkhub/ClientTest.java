@@ -161,10 +161,10 @@ class ClientTest {
         assertEquals(Optional.empty(), client.players().get(player, null).join());
         LoadedPlayer loaded = client.players().load(player, "Ben", null, "MINECRAFT", null, List.of()).join();
         assertEquals("Ben", loaded.username());
-        client.players().increment(player, null, "kills", 3).join();
+        client.players().increment(player, "kills", 3, null).join();
         var statistics = client.players().statistics(player, null).join();
         assertEquals(4, statistics.statistics().size());
-        assertEquals(3, client.economy().leaderboard("kills", null, StatisticPeriod.DAILY, null, 5).join().entries().get(0).value());
+        assertEquals(3, client.economy().statisticLeaderboard("kills", null, StatisticPeriod.DAILY, null, 5).join().entries().get(0).value());
         assertEquals(1, client.players().list("be", null, null, 0, 10).join().total());
     }
 

@@ -83,7 +83,7 @@ public final class PermissionCache {
                 .thenAccept(answer -> keep(player, answer, askedAt));
     }
 
-    private void keep(UUID player, PermissionsApi.Versioned answer, long askedAt) {
+    private void keep(UUID player, PermissionsApi.VersionedPermissions answer, long askedAt) {
         Entry entry = entries.get(player);
         if (answer.permissions() != null) {
             put(player, answer.permissions(), answer.etag(), askedAt);
