@@ -7,6 +7,7 @@ mod manage;
 mod receiver;
 mod samples;
 mod schedule;
+mod subjects;
 
 use hub::limits::Limit;
 use serde_json::{Value, json};

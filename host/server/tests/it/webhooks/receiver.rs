@@ -48,6 +48,26 @@ struct Inner {
     /// For the next requests; then `usual`.
     replies: Mutex<VecDeque<Reply>>,
     usual: Mutex<Reply>,
+    /// Unanswered requests, and the most so far.
+    open: Mutex<(usize, usize)>,
+}
+
+/// An unanswered request.
+struct Open(Receiver);
+
+impl Open {
+    fn new(receiver: &Receiver) -> Self {
+        let mut open = receiver.0.open.lock();
+        open.0 += 1;
+        open.1 = open.1.max(open.0);
+        Self(receiver.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.0.open.lock().0 -= 1;
+    }
 }
 
 impl Receiver {
@@ -60,6 +80,7 @@ impl Receiver {
             answered: Mutex::default(),
             replies: Mutex::default(),
             usual: Mutex::new(Reply::Status(204)),
+            open: Mutex::default(),
         }));
         let router = Router::new().fallback(receive).with_state(receiver.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -91,6 +112,11 @@ impl Receiver {
         self.0.answered.lock().clone()
     }
 
+    /// Maximum number of requests that were open at once.
+    pub fn most_at_once(&self) -> usize {
+        self.0.open.lock().1
+    }
+
     pub fn count(&self) -> usize {
         self.0.received.lock().len()
     }
@@ -102,6 +128,7 @@ impl Receiver {
 }
 
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bytes: Bytes) -> Response {
+    let _open = Open::new(&receiver);
     let text = String::from_utf8(bytes.to_vec()).unwrap();
     let body = serde_json::from_str(&text).unwrap_or_default();
     let received = Received { uri: uri.to_string(), headers, text, body };
