@@ -48,25 +48,36 @@ struct Inner {
     /// For the next requests; then `usual`.
     replies: Mutex<VecDeque<Reply>>,
     usual: Mutex<Reply>,
-    /// Unanswered requests, and the most so far.
-    open: Mutex<(usize, usize)>,
+    open: Mutex<OpenRequests>,
+}
+
+/// Unanswered requests, by the player of their event.
+#[derive(Default)]
+struct OpenRequests {
+    players: Vec<Value>,
+    most: usize,
+    had_two_of_one_player: bool,
 }
 
 /// An unanswered request.
-struct Open(Receiver);
+struct Open(Receiver, Value);
 
 impl Open {
-    fn new(receiver: &Receiver) -> Self {
+    fn new(receiver: &Receiver, player: &Value) -> Self {
         let mut open = receiver.0.open.lock();
-        open.0 += 1;
-        open.1 = open.1.max(open.0);
-        Self(receiver.clone())
+        open.had_two_of_one_player |= !player.is_null() && open.players.contains(player);
+        open.players.push(player.clone());
+        open.most = open.most.max(open.players.len());
+        Self(receiver.clone(), player.clone())
     }
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
-        self.0.0.open.lock().0 -= 1;
+        let players = &mut self.0.0.open.lock().players;
+        if let Some(position) = players.iter().position(|player| *player == self.1) {
+            players.swap_remove(position);
+        }
     }
 }
 
@@ -114,7 +125,12 @@ impl Receiver {
 
     /// Maximum number of requests that were open at once.
     pub fn most_at_once(&self) -> usize {
-        self.0.open.lock().1
+        self.0.open.lock().most
+    }
+
+    /// True if two requests about one player were open at once.
+    pub fn had_two_of_one_player(&self) -> bool {
+        self.0.open.lock().had_two_of_one_player
     }
 
     pub fn count(&self) -> usize {
@@ -128,9 +144,9 @@ impl Receiver {
 }
 
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bytes: Bytes) -> Response {
-    let _open = Open::new(&receiver);
     let text = String::from_utf8(bytes.to_vec()).unwrap();
-    let body = serde_json::from_str(&text).unwrap_or_default();
+    let body: Value = serde_json::from_str(&text).unwrap_or_default();
+    let _open = Open::new(&receiver, &body["data"]["playerUuid"]);
     let received = Received { uri: uri.to_string(), headers, text, body };
     receiver.0.received.lock().push(received.clone());
     let reply = receiver.0.replies.lock().pop_front();

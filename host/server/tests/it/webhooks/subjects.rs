@@ -55,6 +55,7 @@ async fn busy_chat_is_sent_in_order_of_each_player(hub: Hub) {
     assert_eq!(all.len(), PLAYERS as usize);
     assert!(all.values().all(|lines| *lines == expected), "{all:?}");
     assert_eq!(receiver.count(), PLAYERS as usize * LINES, "each once");
+    assert!(!receiver.had_two_of_one_player());
     let most = receiver.most_at_once();
     assert!((8..=32).contains(&most), "{most} at once");
     let rows = deliveries(&owner, &id).await;
