@@ -39,8 +39,8 @@ fn by_player(receiver: &Receiver) -> HashMap<String, Vec<String>> {
 
 /// A receiver that answers after 100 ms: one request at a time would take 40 s.
 async fn busy_chat_is_sent_in_order_of_each_player(hub: Hub) {
-    const PLAYERS: u64 = 40;
-    const LINES: usize = 10;
+    const PLAYERS: u64 = 20;
+    const LINES: usize = 20;
     let (owner, receiver) = (hub.network().await, receiver().await);
     receiver.always(Reply::Late(Duration::from_millis(100)));
     let (id, _) = add(&owner, &receiver.url(), &["CHAT"]).await;
