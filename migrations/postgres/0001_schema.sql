@@ -850,8 +850,12 @@ CREATE TABLE webhooks (
     failing_since   BIGINT,
     last_success_at BIGINT,
     last_failure_at BIGINT,
+    -- Consecutive pauses of all its deliveries since the last success.
+    pauses          BIGINT           NOT NULL,
     -- Until then one node is at it, or it backs off.
     next_attempt_at BIGINT           NOT NULL,
+    -- Equal to next_attempt_at if only failed subjects back off: other deliveries are sent at once.
+    held_until      BIGINT,
     PRIMARY KEY (network_id, webhook_id)
 );
 CREATE INDEX webhooks_due ON webhooks (network_id, next_attempt_at) WHERE state = 'ENABLED' AND waiting > 0;
@@ -862,6 +866,8 @@ CREATE TABLE webhook_deliveries (
     webhook_id   TEXT COLLATE "C" NOT NULL,
     -- Order in which they are sent.
     seq          BIGINT           NOT NULL,
+    -- Hash of its event's subject: deliveries of one are sent one after the other.
+    subject      BIGINT           NOT NULL,
     -- The same for each attempt, and for a resend.
     message_id   TEXT             NOT NULL,
     event        TEXT             NOT NULL,
@@ -871,6 +877,8 @@ CREATE TABLE webhook_deliveries (
     -- WAITING, DELIVERED or FAILED.
     state        TEXT             NOT NULL CHECK (state IN ('WAITING', 'DELIVERED', 'FAILED')),
     attempts     BIGINT           NOT NULL,
+    -- Its subject backs off until then.
+    held_until   BIGINT,
     -- The last attempt and its result.
     attempted_at BIGINT,
     status       BIGINT,
@@ -880,6 +888,8 @@ CREATE TABLE webhook_deliveries (
     PRIMARY KEY (network_id, webhook_id, seq)
 );
 CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries (network_id, webhook_id, seq) WHERE state = 'WAITING';
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries (network_id, webhook_id, subject, held_until)
+    WHERE state = 'WAITING' AND held_until IS NOT NULL;
 CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL;
 
 

@@ -20,6 +20,8 @@ use crate::webhooks::url;
 /// `User-Agent` of requests.
 const AGENT: &str = concat!("NetworkHub/", env!("CARGO_PKG_VERSION"), " (webhooks)");
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Idle connections to a receiver. A busy webhook uses a connection again soon after its last request.
+const IDLE_CONNECTIONS: usize = 8;
 /// Time limit of an answer's body after its head.
 const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 const BODY_LIMIT: usize = 4 * 1_024;
@@ -52,7 +54,7 @@ impl WebhookClient {
                 .dns_resolver(resolver)
                 .connect_timeout(CONNECT_TIMEOUT)
                 .timeout(timeout)
-                .pool_max_idle_per_host(1)
+                .pool_max_idle_per_host(IDLE_CONNECTIONS)
                 .pool_idle_timeout(Duration::from_secs(30));
             Ok::<_, anyhow::Error>(client.build()?)
         };

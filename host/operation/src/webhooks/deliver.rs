@@ -1,15 +1,10 @@
-//! Sends waiting deliveries, at the owners of their networks.
-//!
-//! A webhook with waiting deliveries is claimed in the database and served by one task, one request at a time. A
-//! network has as many such tasks as webhooks, and a node some hundred; recently failed webhooks get at most half of
-//! these, so that hanging ones do not delay the others.
+//! Finds webhooks with due deliveries, at the owners of their networks, and serves each by one task.
 
-use std::collections::HashSet;
-use std::fmt::Display;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_db::{Error, with_tenant};
+use hub_db::{Error, Tx, with_tenant};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -21,18 +16,13 @@ use crate::config::Settings;
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 use crate::webhooks::client::WebhookClient;
-use crate::webhooks::finish::{CLAIM, Next, finish};
+use crate::webhooks::permits::{MAX_OF_NETWORK, RequestPermits};
 use crate::webhooks::store::queue;
 use crate::webhooks::store::webhooks as store;
+use crate::webhooks::turn;
 
 /// Interval of searches for due deliveries.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// Deliveries read at once.
-const BATCH: i64 = 16;
-/// Number of deliveries after which a webhook queues behind the other due ones.
-const MAX_PER_TURN: usize = 64;
-/// Maximum number of webhooks served at once.
-const MAX_CONCURRENT: usize = 512;
+pub(super) const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Retention of finished deliveries.
 const RETENTION: Duration = Duration::from_hours(7 * 24);
@@ -43,40 +33,63 @@ const SWEEP_BATCH: i64 = 1_000;
 #[derive(Debug)]
 pub struct Webhooks {
     pub(super) client: WebhookClient,
-    wake: Arc<Notify>,
-    running: Mutex<Running>,
+    pub(super) permits: RequestPermits,
+    serving: Arc<Serving>,
 }
 
-/// Webhooks that are being served.
+/// Webhooks that are being served, or wait for a permit.
 #[derive(Debug, Default)]
-struct Running {
-    webhooks: HashSet<(NetworkId, String)>,
-    failing: usize,
+struct Serving {
+    networks: Mutex<HashMap<NetworkId, HashMap<String, Arc<Notify>>>>,
+    /// Notified when a webhook may be due that is not among them.
+    due: Notify,
 }
 
-impl Running {
-    fn enter(&mut self, network: NetworkId, id: &str, is_failing: bool) -> bool {
-        let has_room = self.webhooks.len() < MAX_CONCURRENT && !(is_failing && self.failing >= MAX_CONCURRENT / 2);
-        let is_entered = has_room && self.webhooks.insert((network, id.to_owned()));
-        self.failing += usize::from(is_entered && is_failing);
-        is_entered
+impl Serving {
+    /// Adds a webhook unless it is there, or its network has too many. Returns the handle that wakes its task.
+    fn enter(&self, network: NetworkId, id: &str) -> Option<Arc<Notify>> {
+        let mut networks = self.networks.lock();
+        let webhooks = networks.entry(network).or_default();
+        if webhooks.len() >= MAX_OF_NETWORK || webhooks.contains_key(id) {
+            return None;
+        }
+        let wake = Arc::new(Notify::new());
+        webhooks.insert(id.to_owned(), Arc::clone(&wake));
+        Some(wake)
     }
 
-    fn leave(&mut self, network: NetworkId, id: &str, is_failing: bool) {
-        self.webhooks.remove(&(network, id.to_owned()));
-        self.failing -= usize::from(is_failing);
+    fn leave(&self, network: NetworkId, id: &str) {
+        let mut networks = self.networks.lock();
+        if let Some(webhooks) = networks.get_mut(&network) {
+            webhooks.remove(id);
+            if webhooks.is_empty() {
+                networks.remove(&network);
+            }
+        }
+        drop(networks);
+        self.due.notify_one();
+    }
+
+    /// Wakes the webhook's task, or has one started.
+    fn wake(&self, network: NetworkId, id: &str) {
+        let networks = self.networks.lock();
+        match networks.get(&network).and_then(|webhooks| webhooks.get(id)) {
+            Some(task) => task.notify_one(),
+            None => self.due.notify_one(),
+        }
     }
 }
 
 impl Webhooks {
     pub fn new(settings: &Settings) -> anyhow::Result<Self> {
-        let (wake, running) = (Arc::default(), Mutex::default());
-        Ok(Self { client: WebhookClient::new(settings)?, wake, running })
+        let (permits, serving) = (RequestPermits::new(), Arc::default());
+        Ok(Self { client: WebhookClient::new(settings)?, permits, serving })
     }
 
-    /// Handle to notify when something may be due.
-    pub(super) fn wake_handle(&self) -> Arc<Notify> {
-        Arc::clone(&self.wake)
+    /// Has a webhook's deliveries sent once `tx` has ended.
+    pub(super) fn wake_on_end(&self, tx: &Tx, network: NetworkId, id: &str) {
+        let (serving, id) = (Arc::clone(&self.serving), id.to_owned());
+        tx.on_end(move || serving.wake(network, &id));
     }
 }
 
@@ -97,17 +110,13 @@ async fn watch(app: App) {
     loop {
         let next = app.clock.moment() + POLL_INTERVAL;
         if let Err(error) = start_due(&app).await {
-            warn(&error, "could not find the due deliveries of webhooks");
+            tracing::warn!(%error, "could not find the due deliveries of webhooks");
         }
         tokio::select! {
-            () = app.state::<Webhooks>().wake.notified() => {}
+            () = app.state::<Webhooks>().serving.due.notified() => {}
             () = app.clock.sleep_until(next) => {}
         }
     }
-}
-
-fn warn(error: &dyn Display, what: &str) {
-    tracing::warn!(%error, "{what}");
 }
 
 async fn start_due(app: &App) -> Result<(), Error> {
@@ -115,80 +124,45 @@ async fn start_due(app: &App) -> Result<(), Error> {
         return Ok(());
     }
     let now = app.clock.now();
-    let mut networks = store::due_networks(&app.db, now).await?;
-    if networks.is_empty() {
-        return Ok(());
-    }
-    // Each round begins with another network, so that all get their share if there are too many.
-    let first = usize::try_from(app.ids.seed() % networks.len() as u64).unwrap_or(0);
-    networks.rotate_left(first);
-    for network in networks.into_iter().filter(|network| app.state::<ShardRegistry>().owns(*network)) {
+    for network in store::due_networks(&app.db, now).await? {
+        if !app.state::<ShardRegistry>().owns(network) {
+            continue;
+        }
         let most = limits::bound(app, Limit::Webhooks);
         for (id, failures) in store::due(&app.db, network, now, most).await? {
-            let is_failing = failures > 0;
-            if !app.state::<Webhooks>().running.lock().enter(network, &id, is_failing) {
-                continue;
+            if let Some(wake) = app.state::<Webhooks>().serving.enter(network, &id) {
+                let guard = ServingGuard { serving: Arc::clone(&app.state::<Webhooks>().serving), network, id };
+                // The task ends soon after the hub stops.
+                app.spawn_until_done(serve(app.clone(), guard, wake, failures > 0));
             }
-            let task = app.clone();
-            // The task ends soon after the hub stops.
-            app.spawn_until_done(async move {
-                let _running = RunningGuard { app: task.clone(), network, id: id.clone(), is_failing };
-                if let Err(error) = with_tenant(network.0, run(&task, network, &id)).await {
-                    warn(&error, "a webhook's deliveries were interrupted and will be resumed");
-                }
-            });
         }
     }
     Ok(())
 }
 
+/// Serves a webhook once it has a permit.
+async fn serve(app: App, guard: ServingGuard, wake: Arc<Notify>, is_failing: bool) {
+    let (network, id) = (guard.network, guard.id.as_str());
+    let stopping = app.stopping();
+    // Waiting is no failure of the receiver: the webhook is claimed afterwards.
+    let _permit = tokio::select! {
+        permit = app.state::<Webhooks>().permits.serve(network, is_failing) => permit,
+        () = stopping.cancelled() => return,
+    };
+    if let Err(error) = with_tenant(network.0, turn::run(&app, network, id, &wake)).await {
+        tracing::warn!(%error, "a webhook's deliveries were interrupted and will be resumed");
+    }
+}
+
 /// Marks a webhook as being served until it is dropped.
-struct RunningGuard {
-    app: App,
+struct ServingGuard {
+    serving: Arc<Serving>,
     network: NetworkId,
     id: String,
-    is_failing: bool,
 }
 
-impl Drop for RunningGuard {
+impl Drop for ServingGuard {
     fn drop(&mut self) {
-        self.app.state::<Webhooks>().running.lock().leave(self.network, &self.id, self.is_failing);
-        self.app.state::<Webhooks>().wake.notify_one();
+        self.serving.leave(self.network, &self.id);
     }
-}
-
-/// Sends one webhook's waiting deliveries until none is left, or one fails.
-async fn run(app: &App, network: NetworkId, id: &str) -> Result<(), Error> {
-    let now = app.clock.now();
-    let mut until = now.saturating_add(millis(CLAIM));
-    let Some(mut webhook) = store::claim(&app.db, network, id, (now, until)).await? else { return Ok(()) };
-    let (mut sent, stopping) = (0, app.stopping());
-    'turn: while sent < MAX_PER_TURN {
-        let batch = queue::waiting(&app.db, network, id, BATCH).await?;
-        if batch.is_empty() {
-            break;
-        }
-        for delivery in batch {
-            if !app.state::<ShardRegistry>().owns(network) {
-                break 'turn;
-            }
-            let sending = app.state::<Webhooks>().client.send(&webhook, &delivery, app.clock.now());
-            let attempt = tokio::select! {
-                attempt = sending => attempt,
-                // The next claimer of the webhook sends it once more.
-                () = stopping.cancelled() => break 'turn,
-            };
-            match finish(app, &webhook, &delivery, &attempt).await? {
-                Next::Another(claimed) => until = claimed,
-                Next::Changed(claimed) => {
-                    until = claimed;
-                    break 'turn;
-                }
-                Next::Later => return Ok(()),
-            }
-            webhook.failures = 0;
-            sent += 1;
-        }
-    }
-    store::release(&app.db, network, id, (until, app.clock.now())).await
 }

@@ -13,6 +13,7 @@ use crate::values::NetworkId;
 use crate::webhooks::Webhooks;
 use crate::webhooks::model::NewDelivery;
 use crate::webhooks::store::queue::{self, Backlog};
+use crate::webhooks::subject::subject;
 
 const MESSAGE_ID_LENGTH: usize = 24;
 
@@ -32,6 +33,7 @@ impl EventConsumer for FanOut {
             let mut by_webhook: BTreeMap<&str, Vec<NewDelivery>> = BTreeMap::new();
             for SubscribedEvent { subscriber, name, data, created_at, .. } in events {
                 by_webhook.entry(subscriber).or_default().push(NewDelivery {
+                    subject: subject(name, data),
                     message_id: new_message_id(app),
                     event: name.clone(),
                     data: data.clone(),
@@ -65,10 +67,13 @@ pub(super) async fn enqueue(
     let bytes = deliveries.iter().map(|delivery| delivery.data.len() as i64).sum();
     let Some(backlog) = queue::reserve(tx, network, webhook, (rows, bytes)).await? else { return Ok(None) };
     let first = backlog.last_seq - rows + 1;
-    queue::insert(tx, network, webhook, (first, deliveries), app.clock.now()).await?;
+    let now = app.clock.now();
+    queue::insert(tx, network, webhook, (first, deliveries), now).await?;
+    if backlog.is_held() {
+        queue::end_hold(tx, network, webhook, (first, now)).await?;
+    }
     drop_excess(app, tx, network, webhook, backlog).await?;
-    let webhooks = app.state::<Webhooks>().wake_handle();
-    tx.on_end(move || webhooks.notify_one());
+    app.state::<Webhooks>().wake_on_end(tx, network, webhook);
     Ok(Some(backlog.last_seq))
 }
 

@@ -1,13 +1,13 @@
 //! Webhooks: events of a network sent to URLs, signed by Standard Webhooks or as messages in Discord.
 //!
 //! Events from the outbox are queued for the webhooks that subscribe to them, in the transaction that deletes them
-//! there. The network's owner sends them: one request at a time to each webhook, in the order of the outbox, until an
-//! answer is a success or a day has passed.
+//! there. The network's owner sends them: several at once to each webhook, those about one subject one after the other
+//! in the order of the outbox, until an answer is a success or a day has passed.
 //!
-//! Invariants: an event of a committed change reaches each webhook that subscribed to it at least once, in order, or
-//! its delivery has the reason; no request goes to an address that is not public, unless the operator allowed it; the
-//! waiting and the stored deliveries of a webhook are bounded; a hanging webhook delays only itself; secrets are shown
-//! only once.
+//! Invariants: an event of a committed change reaches each webhook that subscribed to it at least once, in the order of
+//! its subject, or its delivery has the reason; no request goes to an address that is not public, unless the operator
+//! allowed it; the waiting and the stored deliveries of a webhook are bounded, and so are the requests under way of a
+//! webhook, a network and a node; a hanging webhook delays only itself; secrets are shown only once.
 //! Tables: `webhooks`, `webhook_deliveries`; the events that they subscribe to are in `event_subscriptions`.
 
 mod addresses;
@@ -21,12 +21,16 @@ mod message;
 mod model;
 mod notice;
 mod outcome;
+mod permits;
 mod resolver;
 mod routes;
 mod schedule;
 mod service;
 mod store;
+mod subject;
+mod subject_queues;
 mod template;
+mod turn;
 mod url;
 
 use crate::component::{Component, ErrorCode, TableRule, Tag};

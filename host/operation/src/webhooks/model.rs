@@ -148,6 +148,8 @@ pub(super) struct Webhook {
     pub(super) last_success_at: Option<Millis>,
     pub(super) last_failure_at: Option<Millis>,
     pub(super) next_attempt_at: Millis,
+    /// Number of the newest delivery.
+    pub(super) last_seq: i64,
 }
 
 impl Webhook {
@@ -167,6 +169,8 @@ pub(super) fn new_secret(ids: &Ids) -> SecretText {
 #[derive(Clone, Debug)]
 pub(super) struct Delivery {
     pub(super) seq: i64,
+    /// Hash of its event's subject.
+    pub(super) subject: i64,
     pub(super) message_id: String,
     pub(super) event: String,
     pub(super) data: String,
@@ -184,6 +188,7 @@ pub(super) struct Delivery {
 /// A new delivery.
 #[derive(Clone, Debug)]
 pub(super) struct NewDelivery {
+    pub(super) subject: i64,
     pub(super) message_id: String,
     pub(super) event: String,
     pub(super) data: String,

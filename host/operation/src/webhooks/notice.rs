@@ -21,7 +21,7 @@ const DISABLED: &str = "the webhook was disabled";
 pub(super) async fn end_deliveries(app: &App, tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     let (network, id) = (webhook.network, webhook.id.as_str());
     events::subscribe_in(app, tx, network, id, &[]).await?;
-    queue::give_up(tx, network, id, (Millis::MAX, DISABLED), app.clock.now()).await?;
+    queue::give_up(tx, network, (id, None), (Millis::MAX, DISABLED), app.clock.now()).await?;
     queue::forget(tx, network, id, limits::bound(app, Limit::WebhookDeliveries)).await
 }
 

@@ -26,6 +26,7 @@ use crate::webhooks::model::{
 use crate::webhooks::notice::{end_deliveries, shown_url};
 use crate::webhooks::store::deliveries;
 use crate::webhooks::store::webhooks::{self as store, WEBHOOKS};
+use crate::webhooks::subject::subject;
 use crate::webhooks::template::LONGEST_TEMPLATES;
 use crate::webhooks::url;
 
@@ -186,6 +187,7 @@ pub(super) async fn create(
         last_success_at: None,
         last_failure_at: None,
         next_attempt_at: 0,
+        last_seq: 0,
     };
     request.apply(&mut webhook);
     require_events(caller, &webhook)?;
@@ -248,18 +250,13 @@ pub(super) async fn change(
             }
             if request.is_enabled == Some(true) {
                 store::retry(&mut tx, network, id, true, now).await?;
-                wake(app, &tx);
+                app.state::<Webhooks>().wake_on_end(&tx, network, id);
             }
             let change = Change::new(Action::WebhookChanged, id).before(audited(&before)).after(audited(&after));
             audit::record(&mut tx, network, &origin, change).await?;
             store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)
         })
         .await
-}
-
-fn wake(app: &App, tx: &Tx) {
-    let wake = app.state::<Webhooks>().wake_handle();
-    tx.on_end(move || wake.notify_one());
 }
 
 /// Deletes a webhook with its deliveries.
@@ -335,7 +332,13 @@ async fn send(app: &App, caller: &Caller, id: &str, earlier: Option<i64>) -> Res
 
 fn test_event(app: &App, id: &str, now: Millis) -> NewDelivery {
     let data = json!({"type": TEST_EVENT, "at": now, "webhookId": id}).to_string();
-    NewDelivery { message_id: new_message_id(app), event: TEST_EVENT.to_owned(), data, event_at: now }
+    NewDelivery {
+        subject: subject(TEST_EVENT, &data),
+        message_id: new_message_id(app),
+        event: TEST_EVENT.to_owned(),
+        data,
+        event_at: now,
+    }
 }
 
 async fn again(tx: &mut Tx, network: NetworkId, id: &str, seq: i64) -> Result<NewDelivery, WebhooksError> {
@@ -343,8 +346,8 @@ async fn again(tx: &mut Tx, network: NetworkId, id: &str, seq: i64) -> Result<Ne
     if ended.state == DeliveryState::Waiting {
         return Err(WebhooksError::Waiting);
     }
-    let Delivery { message_id, event, data, event_at, .. } = ended;
-    Ok(NewDelivery { message_id, event, data, event_at })
+    let Delivery { subject, message_id, event, data, event_at, .. } = ended;
+    Ok(NewDelivery { subject, message_id, event, data, event_at })
 }
 
 /// One delivery.

@@ -7,6 +7,7 @@ mod manage;
 mod receiver;
 mod samples;
 mod schedule;
+mod subjects;
 
 use hub::limits::Limit;
 use serde_json::{Value, json};
@@ -86,20 +87,18 @@ async fn events_arrive_signed_and_in_order(hub: Hub) {
     let ban = json!({"playerName": "Alex", "type": "BAN"});
     owner.post("/api/plugin/punishments/create-by-name", ban).await.expect(200);
     expect_requests(&receiver, 61).await;
-    let namespaces = receiver.fields("namespace");
-    assert_eq!(namespaces[..60], (0..60).map(|number| json!(number.to_string())).collect::<Vec<_>>());
+    // The ban is about someone else, and may overtake them.
+    let namespaces: Vec<_> = receiver.fields("namespace").into_iter().filter(Value::is_string).collect();
+    assert_eq!(namespaces, (0..60).map(|number| json!(number.to_string())).collect::<Vec<_>>());
     let received = receiver.received();
     let mut ids: Vec<_> = received.iter().map(|it| it.header("webhook-id").to_owned()).collect();
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 61);
-    let last = &received[60];
-    assert_eq!(
-        (&last.body["type"], &last.body["timestamp"]),
-        (&json!("PUNISHMENT"), &json!("2027-03-10T12:00:00.000Z"))
-    );
-    assert_eq!(last.body["data"]["punishment"]["playerName"], "Alex");
-    assert_eq!((&last.body["data"]["at"], last.header("content-type")), (&json!(NOW), "application/json"));
+    let ban = received.iter().find(|it| it.body["type"] == "PUNISHMENT").unwrap();
+    assert_eq!(ban.body["timestamp"], "2027-03-10T12:00:00.000Z");
+    assert_eq!(ban.body["data"]["punishment"]["playerName"], "Alex");
+    assert_eq!((&ban.body["data"]["at"], ban.header("content-type")), (&json!(NOW), "application/json"));
     for request in &received {
         assert_eq!(request.header("webhook-timestamp"), (NOW / 1_000).to_string());
         assert_eq!(request.signatures_of(&secret), 1);
@@ -109,7 +108,7 @@ async fn events_arrive_signed_and_in_order(hub: Hub) {
     assert_eq!(log.len(), 61);
     assert!(log.iter().all(|it| it["state"] == "DELIVERED" && it["attempts"] == 1 && it["status"] == 204), "{log:?}");
     assert_eq!((&log[0]["event"], &log[0]["deliveryId"]), (&json!("PUNISHMENT"), &json!(61)));
-    assert_eq!(log[0]["messageId"], last.header("webhook-id"));
+    assert_eq!(log[0]["messageId"], ban.header("webhook-id"));
     // The old secret is valid for a while beside the new one.
     let rotated = owner.post(&format!("{WEBHOOKS}/{id}/rotate-secret"), json!({"overlapMs": 60_000})).await;
     let new = rotated.expect(201)["secret"].as_str().unwrap().to_owned();

@@ -21,7 +21,7 @@ use crate::webhooks::service;
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookDelivery)]
 pub(super) struct DeliveryBody {
-    /// Number of the delivery, rising per webhook in the order of sending.
+    /// Number of the delivery, rising per webhook in the order of the events.
     #[schema(example = 42)]
     delivery_id: i64,
     /// The receiver's `webhook-id`; a resent delivery has that of the first.
@@ -143,8 +143,7 @@ pub(super) async fn get(
 
 /// Send a test to a webhook
 ///
-/// Queues an event `TEST` behind the waiting deliveries; a pause after a failure ends at once. Read the delivery for
-/// the outcome.
+/// Queues an event `TEST`; all pauses after failures end at once. Read the delivery for the outcome.
 #[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/test", operation_id = "test_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), params(("webhookId" = String, Path, description = "The webhook's id")),
     responses((status = 201, body = DeliveryBody), (status = 404, body = ErrorBody, description = "No such webhook"),
@@ -159,8 +158,8 @@ pub(super) async fn test(
 
 /// Resend a delivery
 ///
-/// Queues a delivered or failed one again, behind the waiting deliveries, with the same `webhook-id`; a pause after a
-/// failure ends at once. It is a new delivery.
+/// Queues a delivered or failed one again, behind the waiting deliveries of its subject, with the same `webhook-id`; all
+/// pauses after failures end at once. It is a new delivery.
 #[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
     operation_id = "resend_webhook_delivery", tag = "Webhooks", security(("apiKey" = ["network:manage"])),
     params(("webhookId" = String, Path, description = "The webhook's id"),

@@ -56,7 +56,7 @@ pub(super) struct WebhookBody {
     /// Number of deliveries that were dropped because too many waited.
     #[schema(example = 0)]
     dropped: i64,
-    /// Number of consecutive failed attempts; each lengthens the pause before the next one.
+    /// Number of consecutive failed attempts.
     #[schema(example = 0)]
     failures: i64,
     /// Time since which every attempt has failed; null if the last delivery succeeded.
@@ -146,8 +146,8 @@ pub(super) struct CreatedWebhook {
 
 /// Create a webhook
 ///
-/// It receives the events of changes from now on, in order, each at least once: as `POST` requests, until an answer is
-/// 2xx or a day has passed. The secret is shown only in this answer. The caller needs the scope `events:read` too; a key
+/// It receives the events of changes from now on, those about one player or other subject in order, each at least once:
+/// as `POST` requests, until an answer is 2xx or a day has passed. The secret is shown only in this answer. The caller needs the scope `events:read` too; a key
 /// that expires, or is bound to servers or addresses, is refused (403 `forbidden_origin`).
 #[utoipa::path(post, path = "/api/manage/webhooks", operation_id = "create_webhook", tag = "Webhooks",
     security(("apiKey" = ["network:manage"])), responses((status = 201, body = CreatedWebhook)))]

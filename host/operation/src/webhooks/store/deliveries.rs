@@ -9,7 +9,7 @@ use crate::webhooks::store::unreadable;
 
 macro_rules! columns {
     () => {
-        "seq, message_id, event, data, event_at, queued_at, state, attempts, attempted_at, status, error, duration_ms,
+        "seq, subject, message_id, event, data, event_at, queued_at, state, attempts, attempted_at, status, error, duration_ms,
          finished_at"
     };
 }
@@ -18,6 +18,7 @@ pub(super) use columns;
 #[derive(sqlx::FromRow)]
 pub(super) struct DeliveryRow {
     seq: i64,
+    subject: i64,
     message_id: String,
     event: String,
     data: String,
@@ -38,6 +39,7 @@ impl TryFrom<DeliveryRow> for Delivery {
     fn try_from(row: DeliveryRow) -> Result<Self, Error> {
         Ok(Self {
             seq: row.seq,
+            subject: row.subject,
             message_id: row.message_id,
             event: row.event,
             data: row.data,

@@ -17,7 +17,7 @@ macro_rules! columns {
     () => {
         "network_id, webhook_id, kind, name, url, events, templates, secret, previous_secret, previous_until, state,
          disabled_reason, created_at, created_by, updated_at, waiting, dropped, failures, failing_since, last_success_at,
-         last_failure_at, next_attempt_at"
+         last_failure_at, next_attempt_at, last_seq"
     };
 }
 
@@ -45,6 +45,7 @@ struct WebhookRow {
     last_success_at: Option<Millis>,
     last_failure_at: Option<Millis>,
     next_attempt_at: Millis,
+    last_seq: i64,
 }
 
 const ENABLED: &str = "ENABLED";
@@ -79,6 +80,7 @@ impl TryFrom<WebhookRow> for Webhook {
             last_success_at: row.last_success_at,
             last_failure_at: row.last_failure_at,
             next_attempt_at: row.next_attempt_at,
+            last_seq: row.last_seq,
         })
     }
 }
@@ -94,8 +96,9 @@ fn reason(webhook: &Webhook) -> Option<&'static str> {
 pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     tx.query(
         "INSERT INTO webhooks (network_id, webhook_id, kind, name, url, events, templates, secret, state, disabled_reason,
-             created_at, created_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, next_attempt_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, 0, 0, 0, 0, 0, 0)",
+             created_at, created_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, pauses,
+             next_attempt_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, 0, 0, 0, 0, 0, 0, 0)",
     )
     .bind(webhook.network)
     .bind(&webhook.id)
@@ -151,7 +154,7 @@ pub(in crate::webhooks) async fn update(tx: &mut Tx, webhook: &Webhook) -> Resul
     Ok(())
 }
 
-/// Ends the pause after a failure. `is_new` also resets the failures.
+/// Ends the pauses after failures, that of the webhook and those of subjects. `is_new` also resets the failures.
 pub(in crate::webhooks) async fn retry(
     tx: &mut Tx,
     network: NetworkId,
@@ -159,11 +162,21 @@ pub(in crate::webhooks) async fn retry(
     is_new: bool,
     now: Millis,
 ) -> Result<(), Error> {
-    const FORGET: &str = "UPDATE webhooks SET next_attempt_at = $3, failures = 0, failing_since = NULL
+    const FORGET: &str = "UPDATE webhooks SET next_attempt_at = $3, held_until = NULL, failures = 0, pauses = 0,
+             failing_since = NULL
          WHERE network_id = $1 AND webhook_id = $2";
-    const RETRY: &str = "UPDATE webhooks SET next_attempt_at = $3
-         WHERE network_id = $1 AND webhook_id = $2 AND failures > 0 AND next_attempt_at > $3";
+    const RETRY: &str = "UPDATE webhooks SET next_attempt_at = $3, held_until = NULL
+         WHERE network_id = $1 AND webhook_id = $2 AND next_attempt_at > $3
+             AND (failures > 0 OR next_attempt_at = held_until)";
     tx.query(if is_new { FORGET } else { RETRY }).bind(network).bind(id).bind(now).execute().await?;
+    tx.query(
+        "UPDATE webhook_deliveries SET held_until = NULL
+         WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND held_until IS NOT NULL",
+    )
+    .bind(network)
+    .bind(id)
+    .execute()
+    .await?;
     Ok(())
 }
 
@@ -299,7 +312,7 @@ pub(in crate::webhooks) async fn claim(
 ) -> Result<Option<Webhook>, Error> {
     let row: Option<WebhookRow> = db
         .write(concat!(
-            "UPDATE webhooks SET next_attempt_at = $4
+            "UPDATE webhooks SET next_attempt_at = $4, held_until = NULL
              WHERE network_id = $1 AND webhook_id = $2 AND state = 'ENABLED' AND waiting > 0 AND next_attempt_at <= $3
              RETURNING ",
             columns!()
@@ -313,12 +326,12 @@ pub(in crate::webhooks) async fn claim(
     row.map(Webhook::try_from).transpose()
 }
 
-/// Ends the claim on a webhook that was made until `until`.
+/// Ends the claim on a webhook that was made until `until`; the next attempt is at `next`.
 pub(in crate::webhooks) async fn release(
     db: &Db,
     network: NetworkId,
     id: &str,
-    (until, now): (Millis, Millis),
+    (until, next): (Millis, Millis),
 ) -> Result<(), Error> {
     db.write(
         "UPDATE webhooks SET next_attempt_at = $4
@@ -327,7 +340,7 @@ pub(in crate::webhooks) async fn release(
     .bind(network)
     .bind(id)
     .bind(until)
-    .bind(now)
+    .bind(next)
     .execute()
     .await?;
     Ok(())

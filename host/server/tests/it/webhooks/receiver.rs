@@ -48,6 +48,37 @@ struct Inner {
     /// For the next requests; then `usual`.
     replies: Mutex<VecDeque<Reply>>,
     usual: Mutex<Reply>,
+    open: Mutex<OpenRequests>,
+}
+
+/// Unanswered requests, by the player of their event.
+#[derive(Default)]
+struct OpenRequests {
+    players: Vec<Value>,
+    most: usize,
+    had_two_of_one_player: bool,
+}
+
+/// An unanswered request.
+struct Open(Receiver, Value);
+
+impl Open {
+    fn new(receiver: &Receiver, player: &Value) -> Self {
+        let mut open = receiver.0.open.lock();
+        open.had_two_of_one_player |= !player.is_null() && open.players.contains(player);
+        open.players.push(player.clone());
+        open.most = open.most.max(open.players.len());
+        Self(receiver.clone(), player.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let players = &mut self.0.0.open.lock().players;
+        if let Some(position) = players.iter().position(|player| *player == self.1) {
+            players.swap_remove(position);
+        }
+    }
 }
 
 impl Receiver {
@@ -60,6 +91,7 @@ impl Receiver {
             answered: Mutex::default(),
             replies: Mutex::default(),
             usual: Mutex::new(Reply::Status(204)),
+            open: Mutex::default(),
         }));
         let router = Router::new().fallback(receive).with_state(receiver.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -91,6 +123,16 @@ impl Receiver {
         self.0.answered.lock().clone()
     }
 
+    /// Maximum number of requests that were open at once.
+    pub fn most_at_once(&self) -> usize {
+        self.0.open.lock().most
+    }
+
+    /// True if two requests about one player were open at once.
+    pub fn had_two_of_one_player(&self) -> bool {
+        self.0.open.lock().had_two_of_one_player
+    }
+
     pub fn count(&self) -> usize {
         self.0.received.lock().len()
     }
@@ -103,7 +145,8 @@ impl Receiver {
 
 async fn receive(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bytes: Bytes) -> Response {
     let text = String::from_utf8(bytes.to_vec()).unwrap();
-    let body = serde_json::from_str(&text).unwrap_or_default();
+    let body: Value = serde_json::from_str(&text).unwrap_or_default();
+    let _open = Open::new(&receiver, &body["data"]["playerUuid"]);
     let received = Received { uri: uri.to_string(), headers, text, body };
     receiver.0.received.lock().push(received.clone());
     let reply = receiver.0.replies.lock().pop_front();
