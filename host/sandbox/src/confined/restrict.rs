@@ -43,6 +43,7 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_nanosleep,
+    libc::SYS_pread64,
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_restart_syscall,
