@@ -1,17 +1,13 @@
-//! Work that the hub does for one network, weighed before it is done.
+//! Work of a process on one untrusted file, weighed before it is done.
 //!
 //! A reader of somebody else's file gets its input and its output through a budget, so that there is no way to read
 //! without drawing from it. Whatever a file makes the hub expand is multiplied out and drawn before it is made.
 
 use std::cell::Cell;
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-
-use crate::values::NetworkId;
 
 /// Number of draws between two looks at the clock, which cost a system call each.
 const DRAWS_PER_CHECK: u32 = 64;
@@ -25,15 +21,13 @@ pub struct Allowance {
     pub steps: u64,
     /// Bytes kept until the work ends.
     pub memory: u64,
-    /// Processor time of the thread.
+    /// Processor time of the process.
     pub time: Duration,
 }
 
 /// Reason for ending the work early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exhausted {
-    /// It was cancelled, or the hub stops.
-    Cancelled,
     Bytes(u64),
     Steps(u64),
     Memory(u64),
@@ -43,7 +37,6 @@ pub enum Exhausted {
 impl fmt::Display for Exhausted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Cancelled => f.write_str("it was cancelled"),
             Self::Bytes(most) => write!(f, "it unpacks to more than {} MiB", most >> 20),
             Self::Steps(most) => write!(f, "it has more than {most} parts"),
             Self::Memory(most) => write!(f, "reading it takes more than {} MiB of memory", most >> 20),
@@ -54,52 +47,29 @@ impl fmt::Display for Exhausted {
 
 impl std::error::Error for Exhausted {}
 
-/// Ends the work that draws from the budgets made with it.
-#[derive(Clone, Debug, Default)]
-pub struct CancelFlag(Arc<AtomicBool>);
-
-impl CancelFlag {
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// Budget of one network's work on one thread.
+/// Budget of one piece of work.
 #[derive(Debug)]
 pub struct Budget {
-    network: NetworkId,
     allowance: Allowance,
     bytes: Cell<u64>,
     steps: Cell<u64>,
     memory: Cell<u64>,
-    /// Processor time of the thread at the beginning.
+    /// Processor time of the process at the beginning.
     began: Duration,
     until_check: Cell<u32>,
-    cancel: CancelFlag,
 }
 
 impl Budget {
-    /// Begins on the thread that does the work.
-    pub fn begin(network: NetworkId, allowance: Allowance, cancel: CancelFlag) -> Self {
+    /// Begins the work.
+    pub fn begin(allowance: Allowance) -> Self {
         Self {
-            network,
             allowance,
             bytes: Cell::new(allowance.bytes),
             steps: Cell::new(allowance.steps),
             memory: Cell::new(allowance.memory),
-            began: thread_time(),
+            began: process_time(),
             until_check: Cell::new(0),
-            cancel,
         }
-    }
-
-    /// Network that the work is for.
-    pub fn network(&self) -> NetworkId {
-        self.network
     }
 
     /// Draws bytes that are about to be read or made.
@@ -126,12 +96,9 @@ impl Budget {
     }
 
     fn check(&self) -> Result<(), Exhausted> {
-        if self.cancel.is_cancelled() {
-            return Err(Exhausted::Cancelled);
-        }
         let Some(left) = self.until_check.get().checked_sub(1) else {
             self.until_check.set(DRAWS_PER_CHECK);
-            let spent = thread_time().saturating_sub(self.began);
+            let spent = process_time().saturating_sub(self.began);
             return if spent > self.allowance.time { Err(Exhausted::Time(self.allowance.time)) } else { Ok(()) };
         };
         self.until_check.set(left);
@@ -144,21 +111,20 @@ fn draw(from: &Cell<u64>, count: u64) -> Option<()> {
     Some(())
 }
 
-fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+fn process_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::OPERATOR_NETWORK;
 
     const SMALL: Allowance = Allowance { bytes: 100, steps: 2, memory: 10, time: Duration::from_secs(3600) };
 
     #[test]
     fn every_amount_ends() {
-        let budget = Budget::begin(OPERATOR_NETWORK, SMALL, CancelFlag::default());
+        let budget = Budget::begin(SMALL);
         assert_eq!(budget.bytes(60), Ok(()));
         assert_eq!(budget.product(41, 1), Err(Exhausted::Bytes(100)), "what is refused is not drawn");
         assert_eq!(budget.product(20, 2), Ok(()));
@@ -168,17 +134,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_budget_gives_nothing() {
-        let flag = CancelFlag::default();
-        let budget = Budget::begin(OPERATOR_NETWORK, SMALL, flag.clone());
-        flag.cancel();
-        assert_eq!((budget.bytes(0), budget.steps(0)), (Err(Exhausted::Cancelled), Err(Exhausted::Cancelled)));
-    }
-
-    #[test]
     fn processor_time_ends() {
         let allowance = Allowance { bytes: u64::MAX, time: Duration::from_millis(20), ..SMALL };
-        let budget = Budget::begin(OPERATOR_NETWORK, allowance, CancelFlag::default());
+        let budget = Budget::begin(allowance);
         let exhausted = std::iter::repeat_with(|| budget.bytes(1)).find_map(Result::err);
         assert_eq!(exhausted, Some(Exhausted::Time(allowance.time)));
     }

@@ -14,6 +14,7 @@ use clap::Args;
 use figment::Figment;
 use figment::providers::{Env, Format as _, Serialized, Toml};
 use futures_util::future::BoxFuture;
+use hub_sandbox::confined::ProcessLimits;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{CallClock, Limits};
 use ipnet::IpNet;
@@ -288,6 +289,15 @@ impl ModuleSettings {
     }
 }
 
+/// Settings of imports for tests.
+#[derive(Clone, Debug, Default)]
+pub struct ImportSettings {
+    /// Executable that reads files with the command `read-import`; none: the running one.
+    pub reader: Option<PathBuf>,
+    /// Limits of a reader; none: the usual ones.
+    pub limits: Option<ProcessLimits>,
+}
+
 /// Effective settings of a hub.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -381,6 +391,9 @@ pub struct Settings {
     /// Internal.
     #[serde(skip)]
     pub modules: ModuleSettings,
+    /// Internal.
+    #[serde(skip)]
+    pub imports: ImportSettings,
 }
 
 /// Implements `Debug` without secrets and without URLs, which contain passwords.
@@ -441,6 +454,7 @@ impl Default for Settings {
             usage_sink_token: None,
             limits: Bounds::default(),
             modules: ModuleSettings::default(),
+            imports: ImportSettings::default(),
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod config;
 pub mod data_folder;
 pub mod declarations;
 pub mod endpoints;
+pub mod executable;
 pub mod http;
 pub mod limits;
 pub mod mail;

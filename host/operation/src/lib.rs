@@ -19,7 +19,7 @@ pub(crate) use hub_base::{
     text_type, values,
 };
 pub(crate) use hub_core::{
-    app, auth, background, component, config, data_folder, endpoints, http, limits, mail, secrets,
+    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, secrets,
 };
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};

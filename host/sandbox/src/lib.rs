@@ -55,6 +55,7 @@ mod chain;
 mod clock;
 mod compile;
 mod componentize;
+pub mod confined;
 pub mod contract;
 mod engine;
 mod error;
@@ -93,7 +94,7 @@ pub use chain::{
     OnFailure, Outcome, Shadow, ShadowExample, ShadowRun, ShadowStats, Step,
 };
 pub use clock::{CallClock, ManualCallClock};
-pub use compile::{Compiler, child_main, probe_main};
+pub use compile::{Compiler, child_main};
 pub use error::{LoadError, PrepareError, SandboxError};
 pub use host::{BoxFuture, EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LINE_CHARS, MAX_REASON_CHARS};

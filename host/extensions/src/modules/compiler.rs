@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use hub_sandbox::{Compiler, Sandbox, SandboxConfig};
 
 use crate::config::Settings;
+use crate::executable::own_executable;
 use crate::ids::Ids;
 
 /// Divisor of the disk space for compiled code: the share of one network.
@@ -28,15 +29,6 @@ pub(super) fn open_sandbox(settings: &Settings, ids: &Ids) -> anyhow::Result<San
         config.cpus_per_network = usize::try_from(cpus).unwrap_or(usize::MAX);
     }
     started(config)
-}
-
-/// Path of the running program. Its file may already be an upgrade for the next start.
-pub fn own_executable() -> anyhow::Result<PathBuf> {
-    let running = Path::new("/proc/self/exe");
-    if running.exists() {
-        return Ok(running.to_owned());
-    }
-    std::env::current_exe().context("cannot find the hub's own executable")
 }
 
 /// A sandbox with its compiled code and its secret in a folder.

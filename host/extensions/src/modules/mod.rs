@@ -24,7 +24,7 @@ mod store;
 
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
-pub use compiler::{open_sandbox_in, own_executable};
+pub use compiler::open_sandbox_in;
 pub use host::ModuleData;
 pub use logs::{explain, level_name};
 pub use network_state::LoadedModules;

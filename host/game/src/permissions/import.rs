@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::future::ready;
 
 use hub_db::{Executor, Tx};
+use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::import_outcome::ImportOutcome;
@@ -15,7 +16,7 @@ use crate::permissions::store;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// A group of another tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupImport {
     pub id: Identifier,
     /// None keeps the existing one.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::future::ready;
 
 use hub_db::Tx;
+use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -17,7 +18,7 @@ use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, Puni
 use crate::values::{NetworkId, PlayerId};
 
 /// A punishment of another tool.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportedPunishment {
     pub target: Target,
     pub kind: PunishmentKind,
@@ -34,7 +35,7 @@ pub struct ImportedPunishment {
 }
 
 /// Actor, reason and time of a revocation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportedRevocation {
     pub actor: Actor,
     pub reason: Option<String>,

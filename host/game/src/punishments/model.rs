@@ -1,13 +1,14 @@
 //! Punishments, their targets and their filters.
 
 use hub_sandbox::contract::players;
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Millis;
 use crate::punishments::values::{IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
 
 /// Issuer or revoker.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Actor {
     /// None for the console or the hub itself.
     pub player: Option<PlayerId>,
@@ -16,7 +17,7 @@ pub struct Actor {
 }
 
 /// Target of a punishment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Target {
     /// A player by UUID.
     Player {
@@ -65,7 +66,7 @@ pub struct NewPunishment {
 }
 
 /// Stored state of a punishment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "UPPERCASE")]
 pub enum PunishmentState {
     /// Active, unless it has expired since.

@@ -125,7 +125,6 @@ pub(super) const NOT_UTF8: &str = "its text is not UTF-8; it looks like Latin-1 
 /// Error for a file that cannot be read on, at a line.
 pub(super) fn unreadable(line: u64, error: &io::Error) -> ParseError {
     match exhausted(error) {
-        Some(Exhausted::Cancelled) => ParseError::Stopped,
         Some(exhausted) => ParseError::at(line.max(1), format!("The file is too large: {exhausted}.")),
         None => ParseError::at(line.max(1), format!("Cannot read the file: {error}.")),
     }
@@ -141,12 +140,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::budget::{Allowance, CancelFlag};
-    use crate::values::OPERATOR_NETWORK;
+    use crate::budget::Allowance;
 
     fn budget(bytes: u64) -> Budget {
         let allowance = Allowance { bytes, steps: 10, memory: 10, time: Duration::from_secs(60) };
-        Budget::begin(OPERATOR_NETWORK, allowance, CancelFlag::default())
+        Budget::begin(allowance)
     }
 
     #[test]

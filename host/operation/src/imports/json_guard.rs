@@ -126,12 +126,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::budget::{Allowance, Budget, CancelFlag};
-    use crate::values::OPERATOR_NETWORK;
+    use crate::budget::{Allowance, Budget};
 
     fn copy(text: &[u8]) -> Result<u64, ParseError> {
         let allowance = Allowance { bytes: 1 << 30, steps: 0, memory: 0, time: Duration::from_secs(600) };
-        let budget = Budget::begin(OPERATOR_NETWORK, allowance, CancelFlag::default());
+        let budget = Budget::begin(allowance);
         let mut guard = JsonGuard::new(Input::new(text, &budget));
         let (line, failure) = (guard.line(), guard.failure());
         match io::copy(&mut guard, &mut io::sink()) {

@@ -1,12 +1,13 @@
 //! Imports of permissions, punishments and balances from other tools.
 //!
-//! A file is uploaded to the blob store and its import recorded. The network's owner reads it twice, on a separate
-//! thread: first completely, so that an invalid file changes nothing, then to write it in batches of some
+//! A file is uploaded to the blob store and its import recorded. The network's owner has a confined child process read
+//! it twice: first completely, so that an invalid file changes nothing, then to write it in batches of some
 //! milliseconds. Each batch is one transaction that also stores the import's position, so that an interrupted import
 //! resumes there, at any node, once: one whose hub ends a second time fails. A dry run computes the same without writing.
 //!
-//! Files are hostile: parsers get their bytes and give their records through the network's budget, expansions are
-//! weighed before they are made, and what cannot be read is refused or noted, never guessed.
+//! Files are hostile: the hub itself reads only the child's messages. Parsers get their bytes and give their records
+//! through a budget, expansions are weighed before they are made, and what cannot be read is refused or noted, never
+//! guessed.
 //!
 //! Invariants: a network has at most one unfinished import; imported records are recognised by their source, so that
 //! repeating an import of a file changes nothing; limits apply to imported rows like to others. Tables: `imports`,
@@ -25,6 +26,7 @@ mod left;
 mod luckperms;
 mod model;
 mod punishments;
+mod reader;
 mod record;
 mod report;
 mod routes;
@@ -40,6 +42,7 @@ mod vanilla;
 
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
+pub use reader::child_main;
 pub use run::Imports;
 
 /// Declaration of this component.

@@ -97,7 +97,7 @@ pub(super) struct ImportOptions {
 }
 
 /// Reason for an import's failure.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(super) struct ImportFailure {
     /// Line in the file; null if unknown.
     #[schema(example = 17)]

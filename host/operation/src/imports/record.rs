@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
 use crate::budget::{Budget, Exhausted};
 use crate::clock::Millis;
 use crate::economy::Amount;
@@ -10,7 +13,7 @@ use crate::punishments::{ImportedPunishment, IpAddress};
 use crate::values::PlayerId;
 
 /// Record of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Record {
     /// A permission group.
     Group(GroupImport),
@@ -56,9 +59,7 @@ impl Record {
 }
 
 /// Category of records in the report.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 #[schema(as = ImportCategory)]
 pub(super) enum Category {
@@ -77,7 +78,7 @@ pub(super) enum Category {
 }
 
 /// Stable id of a record in its source database.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct SourceKey {
     /// For example `litebans_bans`.
     pub(super) source: String,
@@ -86,7 +87,7 @@ pub(super) struct SourceKey {
 }
 
 /// A record and its position in the file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Item {
     /// None in files without lines.
     pub(super) line: Option<u64>,
@@ -96,7 +97,7 @@ pub(super) struct Item {
 }
 
 /// Note for the owner about a record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Remark {
     /// Subject, for example `group vip: r=kit.*`.
     pub(super) subject: String,
@@ -114,7 +115,7 @@ impl Remark {
 pub(super) enum ParseError {
     /// Invalid file, refused as a whole.
     Wrong { line: Option<u64>, message: String },
-    /// The receiver has stopped, for example after a cancellation.
+    /// The hub no longer receives the records.
     Stopped,
 }
 
@@ -125,10 +126,7 @@ impl ParseError {
 
     /// Error at the end of the budget.
     pub(super) fn exhausted(exhausted: Exhausted) -> Self {
-        match exhausted {
-            Exhausted::Cancelled => Self::Stopped,
-            exhausted => Self::whole(format!("The file is too large: {exhausted}.")),
-        }
+        Self::whole(format!("The file is too large: {exhausted}."))
     }
 
     pub(super) fn whole(message: impl Into<String>) -> Self {

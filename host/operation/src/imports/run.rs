@@ -7,29 +7,26 @@ use std::time::Duration;
 use hub_db::Tx;
 use parking_lot::Mutex;
 use serde_json::json;
-use tempfile::NamedTempFile;
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::blobs::{self, BlobError, BlobKey, Blobs};
-use crate::budget::{Budget, CancelFlag};
 use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
 use crate::imports::apply::{self, ApplyError, TargetCounts};
 use crate::imports::batch::BatchSize;
-use crate::imports::findings::Findings;
 use crate::imports::model::{Import, ImportFailure, ImportState};
-use crate::imports::record::{Item, ParseError, Sink};
+use crate::imports::reader::{FileReader, OWN_ERROR, Progress, ReadError};
+use crate::imports::record::Item;
 use crate::imports::{file, store};
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt};
-use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 
-/// Imports; their keys are the imports' ids. Each reads on a separate thread.
+/// Imports; their keys are the imports' ids. Each has a child process.
 static IMPORT: JobKind = JobKind {
     name: "import",
     runs_at: RunsAt::Owner,
@@ -41,11 +38,6 @@ static IMPORT: JobKind = JobKind {
 /// Number of records after which the database is analyzed for the first time; then after four times as many, and so
 /// on.
 const FIRST_ANALYSIS: i64 = 1_000;
-/// Number of chunks by which the reader may be ahead of the writer, and rows of a chunk.
-const READ_AHEAD: usize = 2;
-const CHUNK: usize = 256;
-/// Maximum length of a stored failure reason, in characters: parsers' messages may quote the file.
-const LONGEST_MESSAGE: usize = 1_000;
 /// Interval between checks for a cancellation at another node, and for the end of a turn.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Kills of its hubs after which an import counts as their reason.
@@ -61,14 +53,14 @@ pub struct Imports {
 #[derive(Debug)]
 struct Running {
     id: String,
-    cancel: CancelFlag,
+    cancelled: Arc<Notify>,
 }
 
 impl Imports {
-    /// Ends an import's reading at once if it runs here.
+    /// Ends an import's child at once if it runs here.
     pub(super) fn cancel(&self, import: &Import) {
         if let Some(running) = self.running.lock().get(&import.network).filter(|running| running.id == import.id) {
-            running.cancel.cancel();
+            running.cancelled.notify_one();
         }
     }
 }
@@ -77,15 +69,15 @@ impl Imports {
 struct RunningGuard {
     app: App,
     network: NetworkId,
-    cancel: CancelFlag,
+    cancelled: Arc<Notify>,
 }
 
 impl RunningGuard {
     fn new(app: &App, import: &Import) -> Self {
-        let cancel = CancelFlag::default();
-        let running = Running { id: import.id.clone(), cancel: cancel.clone() };
+        let cancelled = Arc::<Notify>::default();
+        let running = Running { id: import.id.clone(), cancelled: Arc::clone(&cancelled) };
         app.state::<Imports>().running.lock().insert(import.network, running);
-        Self { app: app.clone(), network: import.network, cancel }
+        Self { app: app.clone(), network: import.network, cancelled }
     }
 }
 
@@ -126,6 +118,9 @@ enum RunError {
     /// A batch failed.
     #[error(transparent)]
     Apply(#[from] ApplyError),
+    /// Its child did not start.
+    #[error(transparent)]
+    Reader(ReadError),
     #[error(transparent)]
     Blob(#[from] BlobError),
     #[error(transparent)]
@@ -138,14 +133,11 @@ impl RunError {
     }
 }
 
-impl From<ParseError> for RunError {
-    fn from(error: ParseError) -> Self {
+impl From<ReadError> for RunError {
+    fn from(error: ReadError) -> Self {
         match error {
-            ParseError::Wrong { line, message } => {
-                let message = message.chars().take(LONGEST_MESSAGE).collect();
-                Self::Failed(ImportFailure { line: line.and_then(|line| i64::try_from(line).ok()), message })
-            }
-            ParseError::Stopped => Self::Gone,
+            ReadError::Failed(failure) => Self::Failed(failure),
+            error @ ReadError::System(_) => Self::Reader(error),
         }
     }
 }
@@ -164,7 +156,7 @@ async fn run(app: App, job: Job) -> Result<JobOutcome, JobError> {
              not at fault, import it again.",
         ))
     } else {
-        import_file(&app, &import, &running.cancel).await
+        import_file(&app, &import, &running.cancelled).await
     };
     let failure = match result {
         Ok(()) => None,
@@ -216,151 +208,84 @@ pub(super) async fn end_in(
     Ok(ended)
 }
 
-async fn import_file(app: &App, import: &Import, cancel: &CancelFlag) -> Result<(), RunError> {
+async fn import_file(app: &App, import: &Import, cancelled: &Notify) -> Result<(), RunError> {
     let key = BlobKey::import(import.network, &import.sha256, &import.id);
     let file = file::fetch(app, &key).await?;
-    let file = Arc::new(file.ok_or_else(|| RunError::failed("The file is missing; upload it again."))?);
-    let (findings, total) = check(app, import, &file, cancel).await?;
+    let file = file.ok_or_else(|| RunError::failed("The file is missing; upload it again."))?;
+    let mut reading = Reading { app, import, cancelled, reader: FileReader::start(app, import, file.path()).await? };
+    let Progress::Checked(total) = reading.next().await? else { return Err(out_of_order()) };
     if !store::set_total(&app.db, import.network, &import.id, total).await? {
         return Err(RunError::Gone);
     }
-    write(app, import, file, findings, cancel).await
+    write(app, import, reading).await
 }
 
-/// Cancels a budget's work when it is dropped, so that no thread reads for nobody.
-struct CancelOnDrop(Option<CancelFlag>);
-
-impl CancelOnDrop {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
+/// Reading of an import's file while the import runs here.
+struct Reading<'i> {
+    app: &'i App,
+    import: &'i Import,
+    cancelled: &'i Notify,
+    reader: FileReader,
 }
 
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if let Some(flag) = &self.0 {
-            flag.cancel();
+impl Reading<'_> {
+    async fn next(&mut self) -> Result<Progress, RunError> {
+        tokio::select! {
+            next = self.reader.next() => Ok(next?),
+            gone = watch(self.app, self.import, self.cancelled) => Err(gone),
         }
     }
 }
 
-/// Waits for the end of an import elsewhere, or of its turn, and cancels its reading then.
-async fn watch(app: &App, import: &Import, cancel: &CancelFlag) -> RunError {
-    let end = loop {
-        tokio::time::sleep(CHECK_INTERVAL).await;
+/// Failure by a child whose answers are in no order.
+fn out_of_order() -> RunError {
+    RunError::failed(OWN_ERROR)
+}
+
+/// Waits for a cancellation, the end of an import elsewhere, or that of its turn.
+async fn watch(app: &App, import: &Import, cancelled: &Notify) -> RunError {
+    loop {
+        tokio::select! {
+            () = cancelled.notified() => return RunError::Gone,
+            () = tokio::time::sleep(CHECK_INTERVAL) => {}
+        }
         if is_turn_over(app, import) {
-            break RunError::TurnOver;
+            return RunError::TurnOver;
         }
         let stored = store::find(&app.db, import.network, &import.id).await;
         // If the database fails, the next statement reports it.
         if stored.is_ok_and(|stored| stored.is_none_or(|stored| stored.state != ImportState::Running)) {
-            break RunError::Gone;
+            return RunError::Gone;
         }
-    };
-    cancel.cancel();
-    end
+    }
 }
 
 fn is_turn_over(app: &App, import: &Import) -> bool {
     jobs::is_turn_over(app, &IMPORT, import.network)
 }
 
-/// Reads the whole file, so that an invalid one changes nothing. Returns what it found and the number of records.
-async fn check(
-    app: &App,
-    import: &Import,
-    file: &Arc<NamedTempFile>,
-    cancel: &CancelFlag,
-) -> Result<(Findings, i64), RunError> {
-    let (file, reading) = (Arc::clone(file), import.clone());
-    let most = limits::bound(app, Limit::ImportRecords);
-    let stop = CancelOnDrop(Some(cancel.clone()));
-    let flag = cancel.clone();
-    let checked = tokio::task::spawn_blocking(move || {
-        let budget = Budget::begin(reading.network, file::ALLOWANCE, flag);
-        let (mut findings, mut noted, mut total) = (Findings::default(), Findings::default(), 0_i64);
-        let mut receive = |item: Item| {
-            noted.note(&item.record, &budget);
-            total += i64::from(item.record.is_of_file());
-            if total > most {
-                return Err(ParseError::Wrong {
-                    line: item.line,
-                    message: format!("The file has more than {most} records (`{}`).", Limit::ImportRecords),
-                });
-            }
-            Ok(())
-        };
-        let mut sink = Sink::new(&budget, &mut receive);
-        file::read(file.path(), &reading, &Findings::default(), &mut findings, &mut sink)?;
-        findings.complete(noted);
-        Ok::<_, ParseError>((findings, total))
-    });
-    let checked = tokio::select! {
-        checked = checked => checked,
-        gone = watch(app, import, cancel) => return Err(gone),
-    };
-    stop.disarm();
-    Ok(checked.map_err(|_| RunError::failed("The hub failed to read the file."))??)
-}
-
-/// Reads the file again and writes it, from the position of an earlier run.
-async fn write(
-    app: &App,
-    import: &Import,
-    file: Arc<NamedTempFile>,
-    findings: Findings,
-    cancel: &CancelFlag,
-) -> Result<(), RunError> {
-    // The reading of the file before ended with its own flag.
-    let flag = CancelFlag::default();
-    let _stop = CancelOnDrop(Some(flag.clone()));
-    let (send, mut read) = mpsc::channel::<Vec<Item>>(READ_AHEAD);
-    let reading = import.clone();
-    let mut skip = import.done;
-    let reader = tokio::task::spawn_blocking(move || {
-        let budget = Budget::begin(reading.network, file::ALLOWANCE, flag);
-        let (mut chunk, mut rows) = (vec![], 0);
-        let mut receive = |item: Item| {
-            // Notes on tables have no position; the report has each of them once.
-            if skip > 0 && item.record.is_of_file() {
-                skip -= 1;
-                return Ok(());
-            }
-            rows += item.record.rows();
-            chunk.push(item);
-            if rows < CHUNK {
-                return Ok(());
-            }
-            rows = 0;
-            send.blocking_send(std::mem::take(&mut chunk)).map_err(|_| ParseError::Stopped)
-        };
-        let mut sink = Sink::new(&budget, &mut receive);
-        file::read(file.path(), &reading, &findings, &mut Findings::default(), &mut sink)?;
-        if chunk.is_empty() { Ok(()) } else { send.blocking_send(chunk).map_err(|_| ParseError::Stopped) }
-    });
+/// Writes the records that are read.
+async fn write(app: &App, import: &Import, mut reading: Reading<'_>) -> Result<(), RunError> {
     let mut import = import.clone();
     let (mut items, mut waiting) = (vec![], VecDeque::new());
     let (mut targets, mut analyze_at) = (TargetCounts::default(), FIRST_ANALYSIS);
     let (mut size, mut is_read) = (BatchSize::new(app.db.backend()), false);
     while !is_read {
-        if cancel.is_cancelled() {
-            return Err(RunError::Gone);
-        }
         if is_turn_over(app, &import) {
             return Err(RunError::TurnOver);
         }
         let mut rows = 0;
         while !size.is_full(rows) {
-            if waiting.is_empty() {
-                let chunk = tokio::select! {
-                    chunk = read.recv() => chunk,
-                    gone = watch(app, &import, cancel) => return Err(gone),
-                };
-                waiting.extend(chunk.into_iter().flatten());
-            }
             let Some(item) = waiting.pop_front() else {
-                is_read = true;
-                break;
+                match reading.next().await? {
+                    Progress::Items(read) => waiting.extend(read),
+                    Progress::Done => {
+                        is_read = true;
+                        break;
+                    }
+                    Progress::Checked(_) => return Err(out_of_order()),
+                }
+                continue;
             };
             rows += item.record.rows();
             items.push(item);
@@ -379,8 +304,7 @@ async fn write(
             }
         }
     }
-    drop(read);
-    Ok(reader.await.map_err(|_| RunError::failed("The hub failed to read the file."))??)
+    Ok(())
 }
 
 /// Writes a batch and returns the duration of its statements; none if the import no longer runs here.

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use crate::budget::{Allowance, Budget, CancelFlag};
+use crate::budget::{Allowance, Budget};
 use crate::imports::input::Input;
 use crate::imports::record::{Item, ParseError, Sink};
-use crate::values::OPERATOR_NETWORK;
 
 /// Budget of a file.
 pub(super) fn budget() -> Budget {
     let time = Duration::from_secs(600);
     let allowance = Allowance { bytes: 1 << 30, steps: 1 << 30, memory: 48 << 20, time };
-    Budget::begin(OPERATOR_NETWORK, allowance, CancelFlag::default())
+    Budget::begin(allowance)
 }
 
 /// Records of a text.

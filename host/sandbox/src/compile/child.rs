@@ -1,9 +1,8 @@
 //! The child's side.
 
-use super::confine::confine;
 use super::protocol::{self, Header};
+use crate::confined::{restrict_objects, restrict_system_calls};
 use crate::engine;
-use rlimit::Resource;
 use std::io::{self, Read, Write};
 
 /// Compiles the one module on standard input. This is all that `hub compile-module` does; only the hub itself should
@@ -14,8 +13,9 @@ use std::io::{self, Read, Write};
 /// answer, not an error.
 pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()> {
     let header = Header::read(&mut stdin)?;
-    set_limits(&header)?;
-    let confinement = confine()?;
+    header.limits.set()?;
+    let confinement = restrict_objects(None)?;
+    restrict_system_calls()?;
     let mut upload = Vec::new();
     upload.try_reserve_exact(usize::try_from(header.upload_bytes).unwrap_or(usize::MAX))?;
     stdin.read_to_end(&mut upload)?;
@@ -23,13 +23,4 @@ pub fn child_main(mut stdin: impl Read, mut stdout: impl Write) -> io::Result<()
         .map_err(|error| format!("the compiler could not start: {error:#}"))
         .and_then(|engine| super::compile(&engine, &upload));
     protocol::write(confinement, &outcome, &mut stdout)
-}
-
-fn set_limits(header: &Header) -> io::Result<()> {
-    let Header { memory_bytes, cpu_seconds, .. } = *header;
-    Resource::AS.set(memory_bytes, memory_bytes)?;
-    // The signal of the soft limit names the reason; the hard one follows if that did not end it.
-    Resource::CPU.set(cpu_seconds, cpu_seconds.saturating_add(1))?;
-    Resource::CORE.set(0, 0)?;
-    Resource::FSIZE.set(0, 0)
 }

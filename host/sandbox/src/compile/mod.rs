@@ -1,19 +1,15 @@
 //! Compiling untrusted bytes to native code, in a process of its own.
 //!
 //! The child reads the limits from standard input, applies them to itself, and gives up files, network and other
-//! processes (`confine`). Then it reads the upload, and writes either the component and its compiled code or the reason
-//! for the failure to standard output. Any other end (killed, out of memory, crashed) is a reason too and does not
-//! affect the hub.
+//! processes ([`confined`](crate::confined)). Then it reads the upload, and writes either the component and its compiled
+//! code or the reason for the failure to standard output.
 
 mod child;
-mod confine;
 mod parent;
-mod probe;
 mod protocol;
 
 pub use child::child_main;
 pub(crate) use parent::ModuleCompiler;
-pub use probe::probe_main;
 
 use crate::componentize::componentize;
 use crate::inspect::ModuleInfo;

@@ -1,6 +1,7 @@
 //! Messages in the pipes between the hub and its compiling child, which are the same executable.
 
 use super::Compiled;
+use crate::confined::{Confinement, ProcessLimits};
 use crate::contract::Point;
 use crate::inspect::ModuleInfo;
 use serde::{Deserialize, Serialize};
@@ -9,14 +10,14 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// Limits for the child, and the upload's size. The upload follows.
 pub(super) struct Header {
-    pub(super) memory_bytes: u64,
-    pub(super) cpu_seconds: u64,
+    pub(super) limits: ProcessLimits,
     pub(super) upload_bytes: u64,
 }
 
 impl Header {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        [self.memory_bytes, self.cpu_seconds, self.upload_bytes].map(u64::to_le_bytes).concat()
+        let ProcessLimits { memory_bytes, cpu_seconds } = self.limits;
+        [memory_bytes, cpu_seconds, self.upload_bytes].map(u64::to_le_bytes).concat()
     }
 
     pub(super) fn read(input: &mut impl Read) -> io::Result<Self> {
@@ -25,14 +26,9 @@ impl Header {
             input.read_exact(&mut bytes)?;
             io::Result::Ok(u64::from_le_bytes(bytes))
         };
-        Ok(Self { memory_bytes: number()?, cpu_seconds: number()?, upload_bytes: number()? })
+        let limits = ProcessLimits { memory_bytes: number()?, cpu_seconds: number()? };
+        Ok(Self { limits, upload_bytes: number()? })
     }
-}
-
-/// Confinement of the child, beside seccomp and its limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Confinement {
-    pub(super) landlock: bool,
 }
 
 /// First line of the child's answer.

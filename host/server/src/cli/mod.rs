@@ -111,6 +111,9 @@ enum Command {
         #[arg(long, value_name = "BY", value_parser = ["all", "landlock", "seccomp", "none"])]
         probe: Option<String>,
     },
+    /// Read one uploaded file of another tool; used internally by the hub
+    #[command(hide = true)]
+    ReadImport,
 }
 
 /// Reports the error of a command.
@@ -121,14 +124,13 @@ pub fn report(error: &anyhow::Error) {
 /// Runs the command given on the command line.
 pub fn run() -> anyhow::Result<()> {
     let cli = Cli::parse();
-    if let Command::CompileModule { probe } = &cli.command {
-        // This command sets resource limits that leave no room for a runtime's threads.
-        let stdout = std::io::stdout().lock();
-        match probe {
-            Some(layer) => hub_sandbox::probe_main(layer, stdout)?,
-            None => hub_sandbox::child_main(std::io::stdin(), stdout)?,
-        }
-        return Ok(());
+    // The hub's child processes set resource limits that leave no room for a runtime's threads.
+    let (stdin, stdout) = (std::io::stdin(), std::io::stdout().lock());
+    match &cli.command {
+        Command::CompileModule { probe: Some(layer) } => return Ok(hub_sandbox::confined::probe_main(layer, stdout)?),
+        Command::CompileModule { probe: None } => return Ok(hub_sandbox::child_main(stdin, stdout)?),
+        Command::ReadImport => return Ok(crate::imports::child_main(stdin, stdout)?),
+        _ => drop(stdout),
     }
     if !matches!(cli.command, Command::Serve(_) | Command::Demo(_)) {
         // End silently when the reader closes the pipe, for example in `hub … | head`.
@@ -173,7 +175,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
             Command::Webhook(webhook) => webhook.run().await,
-            Command::CompileModule { .. } => Ok(()),
+            Command::CompileModule { .. } | Command::ReadImport => Ok(()),
             Command::Reference(reference) => reference.run(),
             Command::Limits(limits) => {
                 limits.print();

@@ -7,6 +7,7 @@ pub mod files;
 mod litebans;
 mod luckperms;
 mod plugins;
+mod reader;
 mod turns;
 mod weighing;
 
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Backend, Client, Hub, on_both, on_each};
 
 const IMPORTS: &str = "/api/manage/imports";
+const BALANCES: &str = "kind=balances&currency=coins";
 
 async fn upload(client: &Client, query: &str, file: impl Into<reqwest::Body>) -> Answer {
     client.send(client.request(Method::POST, &format!("{IMPORTS}?{query}")).body(file)).await

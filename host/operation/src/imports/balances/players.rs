@@ -37,13 +37,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::budget::{Allowance, CancelFlag};
-    use crate::values::OPERATOR_NETWORK;
+    use crate::budget::Allowance;
 
     #[test]
     fn each_player_is_new_once() {
         let allowance = Allowance { bytes: 0, steps: 0, memory: 4 << 20, time: Duration::from_secs(60) };
-        let budget = Budget::begin(OPERATOR_NETWORK, allowance, CancelFlag::default());
+        let budget = Budget::begin(allowance);
         let mut set = PlayerSet::default();
         let id = |at: u128| PlayerId(uuid::Uuid::from_u128(at.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)));
         for is_new in [true, false] {

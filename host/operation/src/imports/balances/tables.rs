@@ -19,7 +19,7 @@ const XCONOMY: [TableSpec; 1] =
 
 /// Reads the database of PlayerPoints.
 pub(in crate::imports) fn read_player_points(
-    file: &SourceFile<'_>,
+    file: &SourceFile,
     options: &ImportOptions,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
@@ -29,7 +29,7 @@ pub(in crate::imports) fn read_player_points(
 
 /// Reads the database of XConomy, whose table is named by the prefix alone.
 pub(in crate::imports) fn read_xconomy(
-    file: &SourceFile<'_>,
+    file: &SourceFile,
     options: &ImportOptions,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {

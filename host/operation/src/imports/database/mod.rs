@@ -17,6 +17,7 @@ use crate::imports::sql::read_dump;
 pub(super) use row::{EARLIEST, LATEST, Row, wrong};
 use spec::{FoundTable, Taken};
 pub(super) use spec::{TableSpec, Wanted};
+pub(super) use store::Database;
 
 /// Result for a row: its record, or the reason for skipping it.
 pub(super) type Read = Result<(Record, Vec<Remark>), Skip>;
@@ -48,7 +49,7 @@ impl From<String> for Skip {
 
 /// Reads the tables of a file. `read` makes a record of each row.
 pub(super) fn read_tables(
-    file: &SourceFile<'_>,
+    file: &SourceFile,
     wanted: &Wanted<'_>,
     sink: &mut Sink<'_>,
     mut read: impl FnMut(&TableSpec, &Row<'_>) -> Read,
@@ -82,8 +83,8 @@ pub(super) fn read_tables(
         Ok(taken)
     };
     let found = match file.form {
-        Form::Sqlite => store::read(file.path, wanted, &mut take)?,
-        Form::Plain | Form::Gzip => read_dump(Input::text(file.open()?, budget)?, wanted, &mut take)?,
+        Form::Sqlite => file.database()?.read(wanted, &mut take)?,
+        Form::Plain | Form::Gzip => read_dump(Input::text(file.unpacked()?, budget)?, wanted, &mut take)?,
         Form::Zip => return Err(ParseError::whole("This is a ZIP archive; import the dump in it.")),
     };
     report(wanted, &found, sink)

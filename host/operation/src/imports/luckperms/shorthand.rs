@@ -131,12 +131,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::budget::{Allowance, CancelFlag};
-    use crate::values::OPERATOR_NETWORK;
+    use crate::budget::Allowance;
 
     fn budget(bytes: u64) -> Budget {
         let allowance = Allowance { bytes, steps: 0, memory: 0, time: Duration::from_secs(600) };
-        Budget::begin(OPERATOR_NETWORK, allowance, CancelFlag::default())
+        Budget::begin(allowance)
     }
 
     fn names(name: &str) -> Vec<String> {

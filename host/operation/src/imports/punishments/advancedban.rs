@@ -10,7 +10,7 @@ use super::raw::{End, RawPunishment, name, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
-use crate::imports::model::Import;
+use crate::imports::reader::ReadRequest;
 use crate::imports::record::{Category, ParseError, Record, Remark, Sink};
 use crate::imports::source::SourceFile;
 use crate::punishments::{Actor, ImportedRevocation, PunishmentKind, Target};
@@ -25,15 +25,15 @@ const TABLES: [TableSpec; 2] = [
 const KEY: usize = 200;
 
 pub(super) fn read(
-    file: &SourceFile<'_>,
-    import: &Import,
+    file: &SourceFile,
+    request: &ReadRequest,
     known: &Findings,
     findings: &mut Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let (now, budget) = (import.created_at, sink.budget());
+    let (now, budget) = (request.created_at, sink.budget());
     let mut written = HashSet::new();
-    let wanted = Wanted { tool: "AdvancedBan", prefix: &import.options.prefix, tables: &TABLES };
+    let wanted = Wanted { tool: "AdvancedBan", prefix: &request.options.prefix, tables: &TABLES };
     read_tables(file, &wanted, sink, |spec, row| {
         let raw = punishment(row)?;
         let is_open = spec.name == "punishments";

@@ -8,7 +8,7 @@ use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, cut, name, re
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
-use crate::imports::model::Import;
+use crate::imports::reader::ReadRequest;
 use crate::imports::record::{Category, ParseError, Record, Sink};
 use crate::imports::source::SourceFile;
 use crate::punishments::{Actor, ImportedRevocation, IpAddress, PunishmentKind, Target};
@@ -46,13 +46,13 @@ const TABLES: [TableSpec; 13] = [
 ];
 
 pub(super) fn read(
-    file: &SourceFile<'_>,
-    import: &Import,
+    file: &SourceFile,
+    request: &ReadRequest,
     known: &Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let reading = Reading { now: import.created_at, known };
-    let wanted = Wanted { tool: "BanManager", prefix: &import.options.prefix, tables: &TABLES };
+    let reading = Reading { now: request.created_at, known };
+    let wanted = Wanted { tool: "BanManager", prefix: &request.options.prefix, tables: &TABLES };
     read_tables(file, &wanted, sink, |spec, row| reading.row(spec.name, row))
 }
 

@@ -9,7 +9,8 @@ use super::raw::{End, LONGEST_NAME, RawPunishment, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::{Findings, Victim};
-use crate::imports::model::{Import, Scopes};
+use crate::imports::model::Scopes;
+use crate::imports::reader::ReadRequest;
 use crate::imports::record::{Category, ParseError, Record, Remark, Sink};
 use crate::imports::source::SourceFile;
 use crate::punishments::{Actor, ImportedRevocation, IpAddress, PunishmentKind, Target};
@@ -33,23 +34,23 @@ const TABLES: [TableSpec; 8] = [
 const ENTRY: usize = 64;
 
 pub(super) fn read(
-    file: &SourceFile<'_>,
-    import: &Import,
+    file: &SourceFile,
+    request: &ReadRequest,
     known: &Findings,
     findings: &mut Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
     let budget = sink.budget();
-    let widens_scopes = import.options.scopes == Scopes::Everywhere;
-    let wanted = Wanted { tool: "LibertyBans", prefix: &import.options.prefix, tables: &TABLES };
+    let widens_scopes = request.options.scopes == Scopes::Everywhere;
+    let wanted = Wanted { tool: "LibertyBans", prefix: &request.options.prefix, tables: &TABLES };
     read_tables(file, &wanted, sink, |spec, row| {
         if !matches!(spec.name, "punishments" | "names" | "addresses") {
             budget.memory(ENTRY)?;
         }
         let victims = &mut findings.victims;
         match spec.name {
-            "punishments" => punishment(row, known, widens_scopes, import.created_at),
-            "names" | "addresses" => sighting(row, import.created_at),
+            "punishments" => punishment(row, known, widens_scopes, request.created_at),
+            "names" | "addresses" => sighting(row, request.created_at),
             "victims" => {
                 let victim = Victim {
                     kind: required("type", row.integer("type")?)?,

@@ -10,7 +10,8 @@ use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, cut, name, re
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
-use crate::imports::model::{Import, Scopes};
+use crate::imports::model::Scopes;
+use crate::imports::reader::ReadRequest;
 use crate::imports::record::{Category, ParseError, Record, Remark, Sink};
 use crate::imports::source::SourceFile;
 use crate::punishments::{Actor, ImportedRevocation, PunishmentKind, Target};
@@ -53,14 +54,14 @@ const NOBODY: [&str; 3] = ["#", "#offline#", "#undefined#"];
 const CONSOLE: [&str; 3] = ["CONSOLE", "#", "#expired"];
 
 pub(super) fn read(
-    file: &SourceFile<'_>,
-    import: &Import,
+    file: &SourceFile,
+    request: &ReadRequest,
     known: &Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let widens_scopes = import.options.scopes == Scopes::Everywhere;
-    let reading = Reading { widens_scopes, now: import.created_at, known };
-    let wanted = Wanted { tool: "LiteBans", prefix: &import.options.prefix, tables: &TABLES };
+    let widens_scopes = request.options.scopes == Scopes::Everywhere;
+    let reading = Reading { widens_scopes, now: request.created_at, known };
+    let wanted = Wanted { tool: "LiteBans", prefix: &request.options.prefix, tables: &TABLES };
     read_tables(file, &wanted, sink, |spec, row| reading.row(spec.name, row))
 }
 

@@ -7,22 +7,23 @@ mod litebans;
 mod raw;
 
 use crate::imports::findings::Findings;
-use crate::imports::model::{Import, ImportKind};
+use crate::imports::model::ImportKind;
+use crate::imports::reader::ReadRequest;
 use crate::imports::record::{ParseError, Sink};
 use crate::imports::source::SourceFile;
 
 /// Reads a database.
 pub(super) fn read(
-    file: &SourceFile<'_>,
-    import: &Import,
+    file: &SourceFile,
+    request: &ReadRequest,
     known: &Findings,
     findings: &mut Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    match import.kind {
-        ImportKind::AdvancedBan => advancedban::read(file, import, known, findings, sink),
-        ImportKind::LibertyBans => libertybans::read(file, import, known, findings, sink),
-        ImportKind::BanManager => banmanager::read(file, import, known, sink),
-        _ => litebans::read(file, import, known, sink),
+    match request.kind {
+        ImportKind::AdvancedBan => advancedban::read(file, request, known, findings, sink),
+        ImportKind::LibertyBans => libertybans::read(file, request, known, findings, sink),
+        ImportKind::BanManager => banmanager::read(file, request, known, sink),
+        _ => litebans::read(file, request, known, sink),
     }
 }

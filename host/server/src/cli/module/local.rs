@@ -11,8 +11,9 @@ use hub_sandbox::test_case::TestCase;
 use hub_sandbox::{Limits, ModuleHandle, Sandbox};
 
 use crate::cli::module::build;
+use crate::executable::own_executable;
 use crate::ids::Ids;
-use crate::modules::{open_sandbox_in, own_executable};
+use crate::modules::open_sandbox_in;
 
 /// Timeout of a call on a busy machine.
 const WAIT: Duration = Duration::from_mins(1);

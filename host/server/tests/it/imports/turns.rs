@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{IMPORTS, files, finished, upload};
+use super::{BALANCES, IMPORTS, files, finished, upload};
 use crate::support::{Client, Hub, on_both};
 
-const BALANCES: &str = "kind=balances&currency=coins";
 const MANY: usize = 12_000;
 
 async fn state(client: &Client, id: &str) -> Value {

@@ -7,10 +7,8 @@ use flate2::write::DeflateEncoder;
 use serde_json::json;
 
 use super::files::{self, player};
-use super::{IMPORTS, import, upload};
+use super::{BALANCES, IMPORTS, import, upload};
 use crate::support::{Hub, on_both};
-
-const BALANCES: &str = "kind=balances&currency=coins";
 
 /// Archive whose list names `names`, each with the bytes at its place: one local file for all, or each its own.
 fn archive(names: &[String], content: &[u8], is_shared: bool) -> Vec<u8> {

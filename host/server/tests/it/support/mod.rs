@@ -101,6 +101,7 @@ impl Hub {
         let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
         backend.apply(&mut settings);
         settings.modules.compiler = Some(env!("CARGO_BIN_EXE_hub").into());
+        settings.imports.reader = Some(env!("CARGO_BIN_EXE_hub").into());
         // For busy machines; the tests of deadlines set their own.
         settings.modules.compute = Some(Duration::from_secs(5));
         settings.modules.load = Some(Duration::from_secs(30));

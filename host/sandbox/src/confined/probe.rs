@@ -1,6 +1,6 @@
 //! Tries forbidden operations of a confined child. For tests, and for operators who want to verify it on their machine.
 
-use super::confine::{confine, restrict_objects, restrict_system_calls};
+use super::restrict::{restrict_objects, restrict_system_calls};
 use serde_json::{Map, json};
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,22 +8,18 @@ use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 
-/// Confines this process like a compilation, or by one layer alone (`landlock`, `seccomp`, `none`), and writes the
-/// possible operations as JSON: `true`, or the error.
+/// Confines this process by both layers (`all`), one (`landlock`, `seccomp`) or `none`, and writes the possible
+/// operations as JSON: `true`, or the error.
 ///
 /// # Errors
 /// It can't be confined, or the output is closed.
 pub fn probe_main(layer: &str, mut stdout: impl Write) -> io::Result<()> {
     // Operations outside of one layer's reach are tried nevertheless.
-    match layer {
-        "landlock" => {
-            restrict_objects().map_err(io::Error::other)?;
-        }
-        "seccomp" => restrict_system_calls().map_err(|error| io::Error::other(error.to_string()))?,
-        "none" => {}
-        _ => {
-            confine()?;
-        }
+    if matches!(layer, "landlock" | "all") {
+        restrict_objects(None)?;
+    }
+    if matches!(layer, "seccomp" | "all") {
+        restrict_system_calls()?;
     }
     let created = std::env::temp_dir().join(format!("hub-probe-{}", std::process::id()));
     let attempts: [(&str, io::Result<()>); 11] = [
