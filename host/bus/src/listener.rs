@@ -19,7 +19,8 @@ pub enum EndReason {
 /// Part of a subscription that publishers and the sweep see.
 pub(crate) struct Listener {
     pub(crate) server_id: Option<Arc<str>>,
-    pub(crate) opened_at_ms: i64,
+    /// Place in the order of openings: milliseconds, or later ones.
+    pub(crate) opened_at: i64,
     /// All events ever published for this server alone: without new ones, a reader needs no look-up.
     pub(crate) targeted: SharedCount,
     /// Events read since the subscription began, counted as if all earlier ones had been read.
@@ -31,10 +32,10 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
-    pub(crate) fn new(server_id: Option<Arc<str>>, opened_at_ms: i64) -> Self {
+    pub(crate) fn new(server_id: Option<Arc<str>>, opened_at: i64) -> Self {
         Self {
             server_id,
-            opened_at_ms,
+            opened_at,
             targeted: SharedCount::default(),
             read: SharedCount::default(),
             woken: AtomicBool::new(false),

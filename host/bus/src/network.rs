@@ -103,16 +103,20 @@ impl Network {
         log.drop_up_to(sequence);
     }
 
-    /// Adds a subscription that resumes after `last`, if there is such a sequence.
+    /// Adds a subscription that resumes after `last`, if there is such a sequence. It replaces the server's earlier one,
+    /// and is opened after it in the order of openings.
     pub(crate) fn join(
         &self,
         config: &BusConfig,
         server_id: Option<&str>,
         last: Option<EventId>,
+        opened_at: i64,
         now_ms: i64,
     ) -> Joined {
-        let listener = Arc::new(Listener::new(server_id.map(Arc::from), now_ms));
         let mut log = self.log.lock();
+        let before = server_id.and_then(|server| log.listener(server));
+        let opened_at = before.map_or(opened_at, |before| opened_at.max(before.opened_at + 1));
+        let listener = Arc::new(Listener::new(server_id.map(Arc::from), opened_at));
         let live = log.prepare(config, &listener, now_ms);
         let resumed = last.filter(|last| last.epoch == self.epoch);
         let resumed = resumed.and_then(|last| log.positions_after(server_id, last.sequence));
@@ -137,10 +141,11 @@ impl Network {
         Joined { listener, replaced: replaced.is_some(), head, resumed, begin, live }
     }
 
-    /// Ends the server's stream here if it is older than the one it opened at another node.
-    pub(crate) fn replace_older(&self, server_id: &str, opened_at_ms: i64) {
+    /// Ends the server's stream here, at the node `own`, if it was opened before one at another node. Nodes' names decide
+    /// between two of one moment.
+    pub(crate) fn replace_older(&self, server_id: &str, opened: (i64, &str), own: &str) {
         let mut log = self.log.lock();
-        if let Some(listener) = log.listener(server_id).filter(|listener| listener.opened_at_ms < opened_at_ms) {
+        if let Some(listener) = log.listener(server_id).filter(|listener| (listener.opened_at, own) < opened) {
             self.end(&mut log, &listener, Some(EndReason::Replaced));
         }
     }

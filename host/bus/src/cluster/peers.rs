@@ -2,12 +2,11 @@
 
 use super::connection::Cluster;
 use super::messages::Inbox;
-use super::roster::{PeerMessage, Roster, Server, encode};
+use super::roster::{PeerMessage, Roster, Server, Streams, digest, encode};
 use super::watch::StreamWatch;
 use crate::registry::Registry;
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
-use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -15,8 +14,8 @@ use std::time::Duration;
 pub(crate) const STREAMS_TOPIC: &str = "streams";
 /// Maximum time until the end of a stream is announced.
 const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
-/// Number of announcements per snapshot of all streams of the node.
-const SNAPSHOT_EVERY: u32 = 10;
+/// Number of announcements per digest of all streams of the node.
+const DIGEST_EVERY: u32 = 10;
 
 /// The other nodes, as this one knows them.
 pub(crate) struct Peers {
@@ -24,7 +23,7 @@ pub(crate) struct Peers {
     pub(crate) watch: Arc<StreamWatch>,
     pub(crate) roster: Roster,
     /// This node's streams as announced to the others.
-    announced: Mutex<HashSet<Server>>,
+    announced: Mutex<Streams>,
 }
 
 type WeakRegistry = Weak<RwLock<Registry>>;
@@ -43,9 +42,9 @@ impl Peers {
         tokio::spawn(Arc::clone(self).announce_changes(registry));
     }
 
-    pub(crate) async fn announce_opened(&self, server: Server, now_ms: i64) {
-        self.announced.lock().insert(server.clone());
-        self.send([PeerMessage::Opened(server, now_ms)]).await;
+    pub(crate) async fn announce_opened(&self, server: Server, opened_at: i64) {
+        self.announced.lock().insert(server.clone(), opened_at);
+        self.send([PeerMessage::Opened(server, opened_at)]).await;
     }
 
     async fn send(&self, messages: impl IntoIterator<Item = PeerMessage>) {
@@ -57,7 +56,8 @@ impl Peers {
     }
 
     async fn send_snapshot(&self) {
-        let all: Vec<_> = self.announced.lock().iter().cloned().map(PeerMessage::SnapshotEntry).collect();
+        let entry = |(server, at): (&Server, &i64)| PeerMessage::SnapshotEntry(server.clone(), *at);
+        let all: Vec<_> = self.announced.lock().iter().map(entry).collect();
         let (begin, end) = (PeerMessage::SnapshotBegin, PeerMessage::SnapshotEnd);
         self.send([begin].into_iter().chain(all).chain([end])).await;
     }
@@ -66,22 +66,24 @@ impl Peers {
         self.send([PeerMessage::Hello]).await;
         while let Some(payload) = inbox.next().await {
             let Ok(text) = std::str::from_utf8(&payload) else { continue };
-            for message in self.roster.receive(self.cluster.node(), text) {
+            let (node, messages) = self.roster.receive(self.cluster.node(), text);
+            for message in messages {
                 match message {
-                    PeerMessage::Opened((network, server), at) => {
+                    PeerMessage::Opened((network, server), at) | PeerMessage::SnapshotEntry((network, server), at) => {
                         let Some(registry) = registry.upgrade() else { return };
                         let network = registry.read().networks.get(&network).cloned();
                         if let Some(network) = network {
-                            network.replace_older(&server, at);
+                            network.replace_older(&server, (at, node), self.cluster.node());
                         }
                     }
+                    PeerMessage::Digest(_) => self.send([PeerMessage::Ask(node.to_owned())]).await,
                     _ => self.send_snapshot().await,
                 }
             }
         }
     }
 
-    /// Announces ended streams, and every few times all streams: a lost message matters for seconds only.
+    /// Announces ended streams, and every few times a digest of all streams: a lost message matters for seconds only.
     async fn announce_changes(self: Arc<Self>, registry: WeakRegistry) {
         for round in 1_u32.. {
             tokio::time::sleep(ANNOUNCE_INTERVAL).await;
@@ -91,8 +93,9 @@ impl Peers {
             if !closed.is_empty() {
                 self.send(closed).await;
             }
-            if round % SNAPSHOT_EVERY == 0 {
-                self.send_snapshot().await;
+            if round % DIGEST_EVERY == 0 {
+                let all = digest(&self.announced.lock());
+                self.send([PeerMessage::Digest(all)]).await;
             }
         }
         self.send([PeerMessage::Goodbye]).await;
@@ -101,10 +104,11 @@ impl Peers {
     fn take_closed(&self, registry: &RwLock<Registry>) -> Vec<PeerMessage> {
         let registry = registry.read();
         let mut announced = self.announced.lock();
-        let closed = announced.extract_if(|(network, server)| {
+        let closed = announced.extract_if(|(network, server), _| {
             let network = registry.networks.get(network);
             network.is_none_or(|network| !network.log.lock().is_connected(server))
         });
+        let closed = closed.map(|(server, _)| server);
         closed.map(if registry.closed { PeerMessage::Moving } else { PeerMessage::Closed }).collect()
     }
 }
