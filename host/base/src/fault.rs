@@ -26,6 +26,8 @@ pub enum FaultKind {
     Clock,
     /// Parts of different hubs were put together.
     Cluster,
+    /// The database server has no more connections.
+    Connections,
     /// Some networks have no shard owner.
     Homes,
     /// This node and others cannot reach each other.

@@ -7,7 +7,11 @@
 use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
-use tokio::{runtime::Handle, time::Instant};
+use tokio::{
+    runtime::Handle,
+    sync::Notify,
+    time::{Instant, timeout},
+};
 
 use crate::{
     Error,
@@ -18,6 +22,12 @@ use crate::{
 
 /// Maximum wait for a connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Interval at which a pool that got no more connections from the server tries again.
+const GROW_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Time for which the server counts as out of connections after it refused one.
+const EXHAUSTED_FOR: Duration = Duration::from_secs(10);
 
 /// Time limit of a ping. A connection whose packets are dropped on the way never answers.
 const PING_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,6 +40,9 @@ pub(crate) trait Reusable: Sized + Send + 'static {
     type Settings: Send + Sync;
 
     fn open(options: &Self::Options) -> impl Future<Output = sqlx::Result<Self>> + Send;
+
+    /// True if the server has no more connections, for anybody.
+    fn is_exhausted(error: &sqlx::Error) -> bool;
 
     fn ping(&mut self) -> impl Future<Output = sqlx::Result<()>> + Send;
 
@@ -66,6 +79,10 @@ struct Shared<C: Reusable> {
     /// One for each connection.
     permits: FairPermits,
     idle: Mutex<Idle<C>>,
+    /// Notified when a connection becomes idle.
+    returned: Notify,
+    /// Time at which the server last refused a connection because it has no more.
+    exhausted_at: Mutex<Option<Instant>>,
 }
 
 struct Idle<C> {
@@ -86,7 +103,8 @@ impl<C: Reusable> Pool<C> {
         let total = limits.max_connections as usize;
         let permits = if limits.is_shared { FairPermits::new(total) } else { FairPermits::unshared(total) };
         let idle = Mutex::new(Idle { connections: VecDeque::new(), valid_since: Instant::now() });
-        Self(Arc::new(Shared { options, settings, limits, permits, idle }))
+        let (returned, exhausted_at) = (Notify::new(), Mutex::new(None));
+        Self(Arc::new(Shared { options, settings, limits, permits, idle, returned, exhausted_at }))
     }
 
     /// A connection for the work of the current tenant.
@@ -118,27 +136,35 @@ impl<C: Reusable> Pool<C> {
         PoolStats { name, used, max, waiting }
     }
 
-    /// An idle connection that answers, or a new one.
+    /// True if the server had no more connections a moment ago.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.0.exhausted_at.lock().is_some_and(|at| at.elapsed() < EXHAUSTED_FOR)
+    }
+
+    /// An idle connection that answers, or a new one. If the server has no more, one of the own that becomes idle.
     async fn connect(&self, permit: FairPermit) -> Result<Pooled<C>, Error> {
         let shared = &self.0;
         loop {
             let candidate = shared.idle.lock().connections.pop_back();
-            let entry = match candidate {
-                Some(entry) if entry.opened_at.elapsed() >= shared.limits.max_lifetime => continue,
+            let opened = match candidate {
+                Some(entry) if entry.opened_at.elapsed() >= shared.limits.max_lifetime => shared.replace(entry).await,
                 Some(mut entry) => {
                     if entry.used_at.elapsed() >= shared.limits.ping_after && !is_alive(&mut entry.conn).await {
                         shared.invalidate(entry.opened_at);
                         continue;
                     }
-                    entry
+                    Ok(entry)
                 }
-                None => {
-                    let conn = C::open(&shared.options).await?;
-                    let now = Instant::now();
-                    Entry { conn, opened_at: now, used_at: now }
-                }
+                None => shared.open().await,
             };
-            return Ok(self.pooled(entry, permit));
+            match opened {
+                Ok(entry) => return Ok(self.pooled(entry, permit)),
+                // Others of this pool are in use, or were a moment ago.
+                Err(error) if shared.limits.is_shared && C::is_exhausted(&error) => {
+                    let _ = timeout(GROW_INTERVAL, shared.returned.notified()).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 
@@ -165,14 +191,40 @@ impl<C: Reusable> Pool<C> {
 }
 
 async fn in_time<T>(acquiring: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    tokio::time::timeout(ACQUIRE_TIMEOUT, acquiring).await.unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
+    timeout(ACQUIRE_TIMEOUT, acquiring).await.unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
 }
 
 async fn is_alive(conn: &mut impl Reusable) -> bool {
-    tokio::time::timeout(PING_TIMEOUT, conn.ping()).await.is_ok_and(|answer| answer.is_ok())
+    timeout(PING_TIMEOUT, conn.ping()).await.is_ok_and(|answer| answer.is_ok())
 }
 
 impl<C: Reusable> Shared<C> {
+    async fn open(&self) -> sqlx::Result<Entry<C>> {
+        match C::open(&self.options).await {
+            Ok(conn) => {
+                let now = Instant::now();
+                Ok(Entry { conn, opened_at: now, used_at: now })
+            }
+            Err(error) => {
+                if C::is_exhausted(&error) {
+                    *self.exhausted_at.lock() = Some(Instant::now());
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// A new connection in the place of an old one, which is kept if there is none.
+    async fn replace(&self, mut old: Entry<C>) -> sqlx::Result<Entry<C>> {
+        match self.open().await {
+            Err(error) if C::is_exhausted(&error) && is_alive(&mut old.conn).await => {
+                old.opened_at = Instant::now();
+                Ok(old)
+            }
+            opened => opened,
+        }
+    }
+
     /// Takes a connection back and closes those idle for too long.
     fn put_back(&self, mut entry: Entry<C>) {
         entry.used_at = Instant::now();
@@ -181,6 +233,8 @@ impl<C: Reusable> Shared<C> {
         while idle.connections.pop_front_if(is_expired).is_some() {}
         if entry.opened_at >= idle.valid_since {
             idle.connections.push_back(entry);
+            drop(idle);
+            self.returned.notify_one();
         }
     }
 

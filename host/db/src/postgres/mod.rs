@@ -16,6 +16,7 @@ use self::run::{begin, run};
 pub(crate) use self::run::{control, run_leased};
 use crate::{
     Error,
+    epoch::notice_copy,
     lease::{LeasedConnection, TxOutcome},
     limits::TimeLimits,
     pool::{Pooled, Reusable},
@@ -33,7 +34,14 @@ impl Reusable for PgConnection {
     type Settings = SessionSettings;
 
     async fn open(options: &PgConnectOptions) -> sqlx::Result<Self> {
-        options.connect().await
+        let mut connection = options.connect().await?;
+        notice_copy(&mut connection).await?;
+        Ok(connection)
+    }
+
+    fn is_exhausted(error: &sqlx::Error) -> bool {
+        // Too many connections: of the server, of the role or of the database.
+        error.as_database_error().is_some_and(|error| error.code().as_deref() == Some("53300"))
     }
 
     async fn ping(&mut self) -> sqlx::Result<()> {
@@ -105,6 +113,21 @@ impl Postgres {
         }
     }
 
+    /// True if the server had no more connections a moment ago.
+    pub(crate) fn lacks_connections(&self) -> bool {
+        [&self.pool, &self.reserved, &self.time_critical].into_iter().any(Pool::is_exhausted)
+    }
+
+    /// A connection. If the server has none for the small pools, whose statements must not wait, it is one of the large.
+    async fn acquire(&self, kind: PoolKind) -> Result<Pooled<PgConnection>, Error> {
+        match self.pool(kind).acquire().await {
+            Err(Error::Driver(error)) if !matches!(kind, PoolKind::Shared) && PgConnection::is_exhausted(&error) => {
+                self.pool.acquire().await
+            }
+            acquired => acquired,
+        }
+    }
+
     pub(crate) async fn read(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
         self.run_again_if(Error::is_stale, pool, query).await
     }
@@ -130,7 +153,7 @@ impl Postgres {
     }
 
     async fn run_once(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
-        let mut pooled = self.pool(pool).acquire().await?;
+        let mut pooled = self.acquire(pool).await?;
         // A statement is prepared in one step and run in the next, which a pooler may give to another session.
         let in_transaction = !pooled.settings().owns_session;
         if in_transaction {
@@ -148,7 +171,7 @@ impl Postgres {
         &self,
         pool: PoolKind,
     ) -> Result<(LeasedConnection<Pooled<PgConnection>>, CommitHandle), Error> {
-        let mut pooled = self.pool(pool).acquire().await?;
+        let mut pooled = self.acquire(pool).await?;
         begin(&mut pooled).await?;
         let (lease, returned) = LeasedConnection::new(pooled);
         Ok((lease, CommitHandle(returned)))

@@ -172,6 +172,10 @@ impl Reusable for TimedConnection {
         Self::open(options).await
     }
 
+    fn is_exhausted(_: &sqlx::Error) -> bool {
+        false
+    }
+
     async fn ping(&mut self) -> sqlx::Result<()> {
         self.conn.ping().await
     }
