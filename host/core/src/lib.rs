@@ -16,6 +16,7 @@ pub mod http;
 pub mod limits;
 pub mod mail;
 pub mod secrets;
+pub mod side_by_side;
 pub mod traces;
 
 pub(crate) use hub_base::{

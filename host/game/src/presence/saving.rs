@@ -1,7 +1,9 @@
 //! Saves presence in the database on changes, and restores it at start.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{StreamExt as _, stream};
 use hub_db::{Error, Tx};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -21,6 +23,8 @@ use crate::values::{Identifier, NetworkId};
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum wait for others' saves; afterwards a caller fails as busy instead of saving itself.
 const MAX_WAIT: Duration = Duration::from_secs(3);
+/// Networks saved at once where all are waited for.
+const PLACES: usize = 8;
 /// Number of players saved again at once.
 const PLAYER_BATCH: usize = 500;
 
@@ -43,7 +47,8 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     }
     every(app, SAVE_INTERVAL, "save presence", |app| async move {
         save_again_after_restart(&app).await?;
-        save_all(&app).await
+        save_side_by_side(&app).await;
+        Ok::<_, Error>(())
     });
     Ok(())
 }
@@ -74,16 +79,29 @@ pub(super) async fn stop(app: &App) {
     }
 }
 
-/// Removes expired entries and saves changes, in every network.
+/// Removes expired entries and saves changes, in every network, and waits for all.
 pub async fn save_all(app: &App) -> Result<(), Error> {
-    let mut result = Ok(());
-    for (network, shared) in app.state::<Presence>().all() {
+    let save = async |(network, shared): (NetworkId, Arc<SharedPresence>)| {
+        hub_db::with_tenant(network.0, save_shared(app, network, &shared)).await
+    };
+    let saves = stream::iter(swept(app)).map(save).buffer_unordered(PLACES);
+    saves.fold(Ok(()), async |result: Result<(), Error>, saved| result.and(saved)).await
+}
+
+/// Like [`save_all`], but waits for no network whose rows are locked.
+async fn save_side_by_side(app: &App) {
+    let networks = swept(app).into_iter().map(|(network, _)| network);
+    let pass = &app.state::<Presence>().pass;
+    pass.run(app, networks, "save presence", |app, network| async move { save(&app, network).await }).await;
+}
+
+/// All networks, without their expired entries. Memory comes first: nobody is noticed late because others are slow.
+fn swept(app: &App) -> Vec<(NetworkId, Arc<SharedPresence>)> {
+    let all = app.state::<Presence>().all();
+    for (_, shared) in &all {
         shared.with(|presence| presence.sweep(app.clock.now()));
-        if let Err(error) = hub_db::with_tenant(network.0, save_shared(app, network, &shared)).await {
-            result = Err(error);
-        }
     }
-    result
+    all
 }
 
 /// Saves everything again when the database server was restarted or replaced: one that took over may lack the last
@@ -93,9 +111,11 @@ async fn save_again_after_restart(app: &App) -> Result<(), Error> {
     let before = app.state::<Presence>().server_start();
     if before.is_some_and(|before| before != started_at) {
         tracing::info!("the database server was restarted or replaced; saving presence again");
-        for (network, shared) in app.state::<Presence>().all() {
-            hub_db::with_tenant(network.0, save_again(app, network, &shared)).await?;
-        }
+        let again = async |(network, shared): (NetworkId, Arc<SharedPresence>)| {
+            hub_db::with_tenant(network.0, save_again(app, network, &shared)).await
+        };
+        let saves = stream::iter(app.state::<Presence>().all()).map(again).buffer_unordered(PLACES);
+        saves.fold(Ok(()), async |result: Result<(), Error>, saved| result.and(saved)).await?;
     }
     app.state::<Presence>().set_server_start(started_at);
     Ok(())

@@ -9,55 +9,86 @@ use tokio::time::{Instant, sleep};
 use crate::app::App;
 use crate::clock::millis;
 use crate::events::model::{EventKind, EventTypes};
-use crate::events::{Streams, store};
+use crate::events::{Streams, publish_resync_in, store};
 use crate::values::NetworkId;
 
 /// Time a network counts as listening without renewal: longer than an ended stream can be resumed.
 const TTL: Duration = Duration::from_mins(10);
 /// Time a stream waits for transactions that began before it listened.
 const WRITES_TIMEOUT: Duration = Duration::from_secs(2);
+/// Records renewed by one statement.
+const RENEWED_AT_ONCE: usize = 1_000;
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Records that a stream of the network listens. Changes committed after this are published to it.
-pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> Result<(), Error> {
+/// Records that a stream of the network listens. Changes committed after this are published to it. False if that could
+/// not be proven in time: the stream begins with a RESYNC.
+pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> Result<bool, Error> {
     let now = app.clock.now();
     let wanted: Vec<_> = types.needing_listener().collect();
     if wanted.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
-    let renewed = store::listeners(&app.db, network, now + millis(TTL) / 2).await?;
-    let due: Vec<_> = wanted.into_iter().filter(|name| !renewed.contains(*name)).collect();
-    if due.is_empty() {
-        return Ok(());
+    let known = store::listeners(&app.db, network, now).await?;
+    let new: Vec<_> = wanted.into_iter().filter(|name| !known.contains(*name)).collect();
+    if new.is_empty() {
+        return Ok(true);
     }
-    store::add_listeners(&app.db, network, &due, now + millis(TTL)).await?;
+    store::add_listeners(&app.db, network, &new, now + millis(TTL)).await?;
     earlier_writes_ended(app).await
 }
 
-/// Waits for uncommitted transactions that may have looked up listeners before this one was recorded. SQLite runs one
-/// transaction at a time.
-async fn earlier_writes_ended(app: &App) -> Result<(), Error> {
+/// Waits for uncommitted transactions that may have looked up listeners before this one was recorded; false if they take
+/// too long. SQLite runs one transaction at a time.
+async fn earlier_writes_ended(app: &App) -> Result<bool, Error> {
     if app.db.backend() == Backend::Sqlite {
-        return Ok(());
+        return Ok(true);
     }
     let deadline = Instant::now() + WRITES_TIMEOUT;
-    let next = store::next_transaction(&app.db).await?;
-    while store::oldest_transaction(&app.db).await? < next && Instant::now() < deadline {
+    let mut earlier = store::writing_transactions(&app.db).await?;
+    while !earlier.is_empty() {
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
         sleep(POLL_INTERVAL).await;
+        let still = store::writing_transactions(&app.db).await?;
+        earlier.retain(|transaction| still.contains(transaction));
     }
-    Ok(())
+    Ok(true)
 }
 
-/// Renews the records of networks with open streams.
+/// Renews the records of networks with open streams, and waits for nobody. What was not renewed in time was not published
+/// meanwhile: its streams get a RESYNC.
 pub(super) async fn renew(app: App) -> Result<(), Error> {
     let mut networks: HashMap<NetworkId, HashSet<EventKind>> = HashMap::new();
     for stream in app.state::<Streams>().all() {
         networks.entry(stream.network).or_default().extend(stream.types.kinds());
     }
-    for (network, kinds) in networks {
-        hub_db::with_tenant(network.0, listen(&app, network, kinds.into_iter().collect())).await?;
+    let listened: Vec<(NetworkId, &'static str)> = networks
+        .into_iter()
+        .flat_map(|(network, kinds)| {
+            let types: EventTypes = kinds.into_iter().collect();
+            types.needing_listener().map(|name| (network, name)).collect::<Vec<_>>()
+        })
+        .collect();
+    let now = app.clock.now();
+    for listened in listened.chunks(RENEWED_AT_ONCE) {
+        let ended = store::renew_listeners(&app.db, listened, now, now + millis(TTL)).await?;
+        let mut names: HashMap<NetworkId, Vec<String>> = HashMap::new();
+        for (network, name) in ended {
+            names.entry(network).or_default().push(name);
+        }
+        for (network, names) in names {
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            store::add_listeners(&app.db, network, &names, now + millis(TTL)).await?;
+            hub_db::with_tenant(network.0, announce_gap(&app, network)).await?;
+        }
     }
     Ok(())
+}
+
+/// Tells the network's streams that they may lack events.
+pub(super) async fn announce_gap(app: &App, network: NetworkId) -> Result<(), Error> {
+    app.db.transaction(async |mut tx| publish_resync_in(app, &mut tx, network).await).await
 }
 
 /// True if a stream or subscriber of the network requests one of these events. Publishing checks the same for each

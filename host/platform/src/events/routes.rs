@@ -115,7 +115,7 @@ async fn open_events(
     let body = if request.head {
         Body::empty()
     } else {
-        listeners::listen(&app, caller.network, types).await?;
+        let is_proven = listeners::listen(&app, caller.network, types).await?;
         // The stream begins after changes whose requests were answered.
         app.state::<Outbox>().settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
@@ -124,6 +124,9 @@ async fn open_events(
         let open = if replaces { None } else { Some(open::<ApiError>(&app, caller.network, Limit::Streams).await?) };
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
         let subscription = subscription.map_err(bus_unreachable)?;
+        if !is_proven {
+            listeners::announce_gap(&app, caller.network).await?;
+        }
         let has_id = last.is_some_and(|id| !id.is_empty());
         stream::body(&app, subscription, types, (caller, scope), request.connection, has_id, open)
     };

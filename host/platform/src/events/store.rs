@@ -6,7 +6,7 @@ mod outbox;
 mod subscriptions;
 
 pub use insert_event::insert_event;
-pub(super) use listeners::{add_listeners, listeners, next_transaction, oldest_transaction};
+pub(super) use listeners::{add_listeners, listeners, renew_listeners, writing_transactions};
 pub(super) use outbox::{
     WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_if_wanted, networks, newest,
     replace_up_to, waiting,

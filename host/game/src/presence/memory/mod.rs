@@ -27,6 +27,7 @@ pub use server::LiveWorld;
 pub use server::{Server, free_slots};
 
 use crate::clock::Millis;
+use crate::side_by_side::SideBySide;
 use crate::values::NetworkId;
 
 /// A map with keys hashed in a few nanoseconds, by a seed of this process: a heartbeat looks up all its players several
@@ -40,6 +41,8 @@ pub struct Presence {
     saves_reservations: bool,
     /// Start time of the database server that has all saved changes.
     server_start: Mutex<Option<Millis>>,
+    /// The loop that saves.
+    pub(super) pass: SideBySide,
 }
 
 /// One network's presence behind its lock.
