@@ -19,7 +19,7 @@ use crate::component::{Component, ErrorCode, Tag};
 use crate::endpoints::{Endpoints, RouteFacts, public_endpoints};
 use crate::fault::{Fault, FaultKind};
 use crate::http::extract::Json;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::timekeeping::Timekeeping;
 
 /// Declaration of this component.
@@ -138,6 +138,12 @@ async fn find_faults(app: &App) -> Vec<Fault> {
     }
     if app.db.backend() == Backend::Sqlite && is_full(&app.settings.data) {
         faults.push(Fault::disabling(FaultKind::Disk, "The disk of the data folder is full."));
+    } else if app.db.has_failed_writes() && identity::probe_write(&app.db).await.is_err() {
+        faults.push(Fault::disabling(FaultKind::Disk, "The database cannot be written: its disk fails."));
+    }
+    if app.db.lacks_connections() {
+        let message = "The database server has no more connections: this node waits for its own.";
+        faults.push(Fault::tolerable(FaultKind::Connections, message));
     }
     if !app.bus.is_reachable() {
         // If no node reaches the bus, this one serves as well as any other.

@@ -1,6 +1,12 @@
 //! One batch of the writer: several callers' jobs, one commit.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use futures_util::FutureExt;
 use tokio::{sync::oneshot, time::Instant};
@@ -29,16 +35,18 @@ pub(super) async fn begin(mut conn: TimedConnection) -> sqlx::Result<TimedConnec
 }
 
 /// Runs `first` and other queued jobs, commits, and replies to all callers. The connection comes back unless its state
-/// is in doubt; closing it then rolls back uncommitted work.
+/// is in doubt; closing it then rolls back uncommitted work. `has_failed` says whether the database took the batch.
 pub(super) async fn run_batch(
     conn: TimedConnection,
     first: Job,
     queue: &mut Receiver,
     max_duration: Duration,
+    has_failed: &AtomicBool,
 ) -> Option<TimedConnection> {
     let mut batch = Batch { replies: Vec::new(), at_savepoint: true, interrupted: false, disk_failed: false };
     match batch.run_jobs(conn, first, queue, max_duration).await {
         Ok(conn) => {
+            has_failed.store(false, Relaxed);
             batch.reply(None);
             Some(conn)
         }
@@ -49,11 +57,13 @@ pub(super) async fn run_batch(
         }
         Err(error) if batch.disk_failed => {
             tracing::error!(%error, "a batch of writes is lost: the disk is full or fails");
+            has_failed.store(true, Relaxed);
             batch.reply(Some(&Loss::DiskFailed));
             None
         }
         Err(error) => {
             tracing::error!(%error, "a batch of writes is lost");
+            has_failed.store(true, Relaxed);
             batch.reply(Some(&Loss::Failed(Arc::new(error))));
             None
         }

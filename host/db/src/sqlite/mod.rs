@@ -94,6 +94,11 @@ impl Sqlite {
         self.writer.check()
     }
 
+    /// True if the file did not take the last batch of writes.
+    pub(crate) fn has_failed_writes(&self) -> bool {
+        self.writer.has_failed()
+    }
+
     pub(crate) fn stats(&self) -> DbStats {
         let pools = vec![self.readers.stats("shared"), self.reserved.stats("reserved")];
         DbStats { pools, queued_writes: self.writer.queued() }

@@ -11,7 +11,13 @@
 //! undone alone. A single statement needs none and is run by the writer itself, which saves leasing the connection:
 //! about twice the throughput of a transaction of one statement.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use tokio::sync::{oneshot, watch};
 
@@ -33,6 +39,8 @@ pub(super) struct Writer {
     queue: queue::Sender,
     /// Its sender is dropped when the writer has closed.
     closed: watch::Receiver<()>,
+    /// True if the database did not take the last batch.
+    has_failed: Arc<AtomicBool>,
 }
 
 impl Writer {
@@ -40,15 +48,17 @@ impl Writer {
     pub(super) fn spawn(conn: TimedConnection, options: TimedOptions, durability: Durability) -> Result<Self, Error> {
         let (sender, queue) = queue::channel();
         let (closing, closed) = watch::channel(());
+        let has_failed = Arc::new(AtomicBool::new(false));
+        let failed = Arc::clone(&has_failed);
         let work = async move {
-            write_batches(queue, conn, options, durability.max_batch()).await;
+            write_batches(queue, conn, options, durability.max_batch(), &failed).await;
             drop(closing);
         };
         match durability {
             Durability::Full => drop(tokio::spawn(work)),
             Durability::Relaxed => spawn_thread(work).map_err(sqlx::Error::Io)?,
         }
-        Ok(Self { queue: sender, closed })
+        Ok(Self { queue: sender, closed, has_failed })
     }
 
     /// Runs a single statement with this time limit.
@@ -86,6 +96,11 @@ impl Writer {
         self.queue.len()
     }
 
+    /// True if the database did not take the last batch.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Relaxed)
+    }
+
     pub(super) fn check(&self) -> Result<(), Error> {
         if self.queue.is_closed() { Err(Error::Closed) } else { Ok(()) }
     }
@@ -99,13 +114,20 @@ fn spawn_thread(work: impl Future<Output = ()> + Send + 'static) -> std::io::Res
 }
 
 /// Writes batch after batch until the queue is closed and empty.
-async fn write_batches(mut queue: queue::Receiver, conn: TimedConnection, options: TimedOptions, max_batch: Duration) {
+async fn write_batches(
+    mut queue: queue::Receiver,
+    conn: TimedConnection,
+    options: TimedOptions,
+    max_batch: Duration,
+    has_failed: &AtomicBool,
+) {
     let mut open = Some(conn);
     while let Some(first) = queue.recv().await {
         match begin(open.take(), &options).await {
-            Ok(conn) => open = batch::run_batch(conn, first, &mut queue, max_batch).await,
+            Ok(conn) => open = batch::run_batch(conn, first, &mut queue, max_batch, has_failed).await,
             Err(error) => {
                 tracing::error!(%error, "cannot write to the database");
+                has_failed.store(true, Relaxed);
                 let error = Arc::new(error);
                 first.fail(&error);
                 while let Some(job) = queue.try_recv() {

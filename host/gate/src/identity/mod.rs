@@ -24,7 +24,7 @@ use crate::config::Settings;
 use crate::fault::{Fault, FaultKind};
 use crate::ids::Ids;
 
-pub use store::{find_id, has_blob_mark, set_blob_mark};
+pub use store::{find_id, has_blob_mark, probe_write, set_blob_mark};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -106,7 +106,9 @@ pub async fn separate(db: &Db, ids: &Ids) -> Result<String, Error> {
 /// Prepares a restored database for its first start: as a hub of its own, or in the place of the one that was backed up.
 pub async fn restored(db: &Db, ids: &Ids, is_same: bool) -> Result<(), Error> {
     let id = store::id(db, &new_id(ids)).await?;
-    store::set_id(db, &if is_same { id } else { new_id(ids) }).await
+    store::set_id(db, &if is_same { id } else { new_id(ids) }).await?;
+    // What the backup lacks had been told.
+    db.begin_epoch(db.epoch_number().await?).await
 }
 
 /// Starts renewing the lease.

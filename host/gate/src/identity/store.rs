@@ -77,3 +77,9 @@ pub async fn set_blob_mark(db: &Db) -> Result<(), Error> {
     db.write("UPDATE hub_identity SET has_blob_mark = TRUE WHERE one = 1").execute().await?;
     Ok(())
 }
+
+/// Writes what is there, to see that the database can be written.
+pub async fn probe_write(db: &Db) -> Result<(), Error> {
+    db.write("UPDATE hub_identity SET sole_until = sole_until WHERE one = 1").execute().await?;
+    Ok(())
+}
