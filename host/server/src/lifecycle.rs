@@ -41,11 +41,11 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let identity = Identity::join(&settings, &clock, &ids, &db).await?;
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids, &identity).await?;
-    let secrets = HubSecrets::new(open_key(&settings, &db).await?);
+    let key = open_key(&settings, &db, || Box::pin(shards.ask_for_key(&db))).await?;
     let mut opened = States::default();
     opened.insert(identity);
     opened.insert(shards);
-    opened.insert(secrets);
+    opened.insert(HubSecrets::new(key));
     let states = states(&settings, &ids, &db, opened)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
     if let Err(error) = begin(&app).await {

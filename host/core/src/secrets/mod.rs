@@ -4,6 +4,7 @@
 //! nothing; a replaced secret verifies until the next replacement.
 //! Table: `hub_secrets`, which belongs to no network.
 
+mod handover;
 mod opening;
 mod sealing_key;
 mod store;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 use tokio::time::Instant;
 
+pub use handover::KeyRequest;
 pub use opening::{KeyState, create_again, key_state, open_key, open_restored};
 pub use sealing_key::SealingKey;
 
@@ -108,6 +110,11 @@ async fn load(app: &App, purpose: &'static str) -> Result<SigningKey, Error> {
     let key = SigningKey { purpose, signing, secrets: generations.into_iter().map(|it| it.secret).collect() };
     secrets.loaded.write().insert(purpose, (Instant::now(), key.clone()));
     Ok(key)
+}
+
+/// This node's sealing key, for the node that made a [`KeyRequest`] with this public half.
+pub fn seal_key_for(app: &App, request: &str) -> Option<String> {
+    handover::seal_for(&app.state::<HubSecrets>().key, request)
 }
 
 /// Sealed form of another secret in the database; `context` says where it is.

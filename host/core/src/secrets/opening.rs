@@ -33,9 +33,13 @@ pub async fn key_state(path: &Path, db: &Db) -> anyhow::Result<KeyState> {
     })
 }
 
-/// Opens the key of a hub that starts. The first start creates it. A hub alone with its database continues without a lost
-/// key, with new secrets; among several nodes that would end the others' secrets.
-pub async fn open_key(settings: &Settings, db: &Db) -> anyhow::Result<SealingKey> {
+/// Opens the key of a hub that starts. The first start creates it; a node without it asks the others (`ask`). A hub alone
+/// with its database continues without a lost key, with new secrets; among several nodes that would end the others'
+/// secrets.
+pub async fn open_key<F>(settings: &Settings, db: &Db, ask: impl FnOnce() -> F) -> anyhow::Result<SealingKey>
+where
+    F: Future<Output = anyhow::Result<Option<SealingKey>>>,
+{
     let path = settings.secrets_key_file();
     let shown = path.display();
     match key_state(&path, db).await? {
@@ -47,10 +51,13 @@ pub async fn open_key(settings: &Settings, db: &Db) -> anyhow::Result<SealingKey
             );
             create_again(&path, db).await
         }
-        KeyState::Missing => anyhow::bail!(
-            "{shown} is missing, with which the database's secrets were sealed; copy it from another node, or name it by \
-             --secrets-key (HUB_SECRETS_KEY); if it is lost, run `hub secrets renew`"
-        ),
+        KeyState::Missing => received(&path, db, ask().await?).await?.with_context(|| {
+            format!(
+                "{shown} is missing, with which the database's secrets were sealed, and no other node runs that has it; \
+                 start a node that has it first, or name it by --secrets-key (HUB_SECRETS_KEY); if it is lost, run `hub \
+                 secrets renew`"
+            )
+        }),
         KeyState::Other => anyhow::bail!(
             "{shown} does not open the secrets in the database, which another key sealed; give all nodes the same file by \
              --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub secrets renew`"
@@ -60,15 +67,29 @@ pub async fn open_key(settings: &Settings, db: &Db) -> anyhow::Result<SealingKey
                 Some(key) => key,
                 None => SealingKey::create(&path)?,
             };
-            let fits = check(db, &key).await.context("could not store a secret")?;
-            anyhow::ensure!(
-                fits,
-                "another node started first, with another secrets key than {shown}; give all nodes the same file by \
-                 --secrets-key (HUB_SECRETS_KEY)"
-            );
-            Ok(key)
+            if check(db, &key).await.context("could not store a secret")? {
+                return Ok(key);
+            }
+            // Another node started at the same time and was first.
+            received(&path, db, ask().await?).await?.with_context(|| {
+                format!(
+                    "another node started first, with another secrets key than {shown}; give all nodes the same file by \
+                     --secrets-key (HUB_SECRETS_KEY)"
+                )
+            })
         }
     }
+}
+
+/// Keeps a key from another node, if it is the database's.
+async fn received(path: &Path, db: &Db, key: Option<SealingKey>) -> anyhow::Result<Option<SealingKey>> {
+    let Some(key) = key else { return Ok(None) };
+    if !check(db, &key).await? {
+        return Ok(None);
+    }
+    key.save(path)?;
+    tracing::info!("{} was received from another node", path.display());
+    Ok(Some(key))
 }
 
 /// Deletes secrets that no key opens, and creates a key if there is none.

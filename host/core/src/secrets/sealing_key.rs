@@ -15,12 +15,19 @@ const LENGTH: usize = 32;
 const RANDOM: &str = "the system's random numbers are not available";
 
 /// Seals secrets, each for one context.
-pub struct SealingKey(LessSafeKey);
+pub struct SealingKey {
+    bytes: [u8; LENGTH],
+    key: LessSafeKey,
+}
 
 impl SealingKey {
-    fn new(bytes: &[u8; LENGTH]) -> anyhow::Result<Self> {
-        let key = UnboundKey::new(&CHACHA20_POLY1305, bytes);
-        Ok(Self(LessSafeKey::new(key.map_err(|_| anyhow::anyhow!("unusable key"))?)))
+    pub(super) fn new(bytes: [u8; LENGTH]) -> anyhow::Result<Self> {
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &bytes).map_err(|_| anyhow::anyhow!("unusable key"))?;
+        Ok(Self { bytes, key: LessSafeKey::new(key) })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8; LENGTH] {
+        &self.bytes
     }
 
     /// Reads the key's file; none if it does not exist.
@@ -32,34 +39,49 @@ impl SealingKey {
         };
         let bytes = BASE64.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
         let bytes = bytes.with_context(|| format!("{} is not a hub's secrets key", path.display()))?;
-        Self::new(&bytes).map(Some)
+        Self::new(bytes).map(Some)
     }
 
     /// Creates the key's file, readable only by the hub's user. Another process may create it first: its key is used.
     pub fn create(path: &Path) -> anyhow::Result<Self> {
         let mut bytes = [0; LENGTH];
         SystemRandom::new().fill(&mut bytes).map_err(|_| anyhow::anyhow!(RANDOM))?;
-        let shown = path.display();
+        let key = Self::new(bytes)?;
+        let linked = key.write(path, |partial, path| fs::hard_link(partial, path))?;
+        match linked {
+            Ok(()) => Ok(key),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Self::read(path)?.with_context(|| format!("{} disappeared", path.display()))
+            }
+            Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
+        }
+    }
+
+    /// Writes the key into a file, in the place of another key.
+    pub fn save(&self, path: &Path) -> anyhow::Result<()> {
+        self.write(path, |partial, path| fs::rename(partial, path))?
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// Writes a file of another name and then gives it the right one, so that another process never reads half of it.
+    fn write(
+        &self,
+        path: &Path,
+        finish: impl FnOnce(&Path, &Path) -> std::io::Result<()>,
+    ) -> anyhow::Result<std::io::Result<()>> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
         }
-        // Complete before it has its name: another process never reads half of it.
         let partial = path.with_extension(format!("{}.tmp", std::process::id()));
         let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial).and_then(
             |mut file| {
-                file.write_all(format!("{}\n", BASE64.encode(bytes)).as_bytes())?;
+                file.write_all(format!("{}\n", BASE64.encode(self.bytes)).as_bytes())?;
                 file.sync_all()
             },
         );
-        let linked = written.and_then(|()| fs::hard_link(&partial, path));
+        let finished = written.and_then(|()| finish(&partial, path));
         let _ = fs::remove_file(&partial);
-        match linked {
-            Ok(()) => Self::new(&bytes),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                Self::read(path)?.with_context(|| format!("{shown} disappeared"))
-            }
-            Err(error) => Err(error).with_context(|| format!("cannot write {shown}")),
-        }
+        Ok(finished)
     }
 
     /// Sealed form of a secret, valid only for this context.
@@ -69,7 +91,7 @@ impl SealingKey {
         SystemRandom::new().fill(&mut nonce).map_err(failed)?;
         let mut sealed = secret.to_vec();
         let aad = Aad::from(context.as_bytes());
-        self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed).map_err(failed)?;
+        self.key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed).map_err(failed)?;
         Ok([&nonce[..], &sealed].concat())
     }
 
@@ -78,7 +100,7 @@ impl SealingKey {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>()?;
         let mut secret = sealed.to_vec();
         let aad = Aad::from(context.as_bytes());
-        let length = self.0.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut secret).ok()?.len();
+        let length = self.key.open_in_place(Nonce::assume_unique_for_key(*nonce), aad, &mut secret).ok()?.len();
         secret.truncate(length);
         Some(secret)
     }

@@ -16,7 +16,7 @@ use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
 use crate::cluster::store::{self, NodeRow};
-use crate::cluster::{ShardRegistry, renewal};
+use crate::cluster::{ShardRegistry, key_handover, renewal};
 use crate::values::SHARDS;
 
 /// A node silent for this long gets no more shards. Shorter than a lease, so that the others can share all of its
@@ -41,6 +41,7 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     node.set_states(app.components().network_states());
     let calls = node.call_roll_first(&app.db, millis(PROBED_FOR), millis(NODE_TIMEOUT)).await?;
     let inbox = node.cluster.listen(LEASES_TOPIC).await?;
+    let key_requests = node.cluster.listen(key_handover::TOPIC).await?;
     // Reachability is known before other nodes first see this one.
     let nodes = store::nodes(&app.db, millis(NODE_TIMEOUT)).await?;
     node.peers.set(&node.name, &nodes, millis(NODE_TIMEOUT));
@@ -53,6 +54,7 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     app.spawn(probe(Arc::clone(node)));
     app.spawn(listen(Arc::clone(node), inbox));
     app.spawn(Arc::clone(node).answer_calls(calls));
+    app.spawn(key_handover::answer_all(app.clone(), key_requests));
     app.spawn(Arc::clone(node).say_name_repeatedly());
     Ok(())
 }

@@ -27,6 +27,7 @@ mod client;
 mod database_contact;
 mod eligibility;
 mod forward;
+mod key_handover;
 mod lease;
 mod locations;
 mod node_clock;
@@ -62,6 +63,7 @@ pub static COMPONENT: Component = Component {
     tables: &[
         TableRule::hub("hub_nodes").not_backed_up("nodes register themselves"),
         TableRule::hub("shard_leases").not_backed_up("leases of seconds"),
+        TableRule::hub("key_requests").not_backed_up("requests of seconds"),
     ],
     errors: &[
         ErrorCode::new("no_home", &[503], "No node of the hub serves the network yet; try again."),

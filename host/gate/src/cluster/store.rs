@@ -6,7 +6,9 @@
 //! up no lease but that one. Ending a lease locks its row `FOR UPDATE`, which is skipped during a write that the lease
 //! allowed; renewals do not conflict with those.
 
-use hub_db::{Db, Error, Tx};
+pub(super) mod key_requests;
+
+use hub_db::{Db, Error, Tx, next_number};
 use serde_json::json;
 
 use crate::clock::Millis;
@@ -172,6 +174,7 @@ pub(super) async fn renew(db: &Db, node: &str, ttl: Millis, except: &[u16]) -> R
 pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> Result<Vec<(i32, i64)>, Error> {
     db.time_critical()
         .write(
+            concat!(
             "WITH free AS (
                  SELECT shard FROM shard_leases
                  WHERE shard IN (SELECT CAST(value AS INTEGER) FROM jsonb_array_elements_text(CAST($1 AS JSONB)) AS value)
@@ -180,10 +183,12 @@ pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> R
                  FOR UPDATE SKIP LOCKED
              )
              UPDATE shard_leases h
-             SET node = $2, fence = h.fence + 1,
-                 expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
+             SET node = $2, fence = ",
+ next_number!("h.fence"),
+ ", expires_at = CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $3
              FROM free WHERE h.shard = free.shard
-             RETURNING h.shard, h.fence",
+             RETURNING h.shard, h.fence"
+            ),
         )
         .bind(json!(shards).to_string())
         .bind(node)
@@ -197,7 +202,7 @@ pub(super) async fn claim(db: &Db, shards: &[u16], node: &str, ttl: Millis) -> R
 pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Result<Vec<(i32,)>, Error> {
     let (shards, fences): (Vec<_>, Vec<_>) = leases.iter().copied().unzip();
     db.time_critical()
-        .write(
+        .write(concat!(
             "WITH ended AS (
                  SELECT h.shard FROM shard_leases h
                  JOIN jsonb_array_elements_text(CAST($2 AS JSONB)) WITH ORDINALITY AS shards (value, place)
@@ -206,10 +211,12 @@ pub(super) async fn release(db: &Db, node: &str, leases: &[(u16, i64)]) -> Resul
                    ON shards.place = fences.place AND h.fence = CAST(fences.value AS BIGINT)
                  WHERE h.node = $1 FOR UPDATE OF h SKIP LOCKED
              )
-             UPDATE shard_leases h SET fence = h.fence + 1, expires_at = 0
+             UPDATE shard_leases h SET fence = ",
+            next_number!("h.fence"),
+            ", expires_at = 0
              FROM ended WHERE h.shard = ended.shard
-             RETURNING h.shard",
-        )
+             RETURNING h.shard"
+        ))
         .bind(node)
         .bind(json!(shards).to_string())
         .bind(json!(fences).to_string())
@@ -254,16 +261,18 @@ pub(super) async fn transfer(
 ) -> Result<Transferred, Error> {
     let db = db.time_critical();
     let transferred = db
-        .write(
+        .write(concat!(
             "WITH own AS (
                  SELECT shard FROM shard_leases WHERE shard = $1 AND fence = $2 AND node = $3 FOR UPDATE SKIP LOCKED
              )
              UPDATE shard_leases h
-             SET node = COALESCE(CAST($4 AS TEXT), h.node), fence = h.fence + 1,
+             SET node = COALESCE(CAST($4 AS TEXT), h.node), fence = ",
+            next_number!("h.fence"),
+            ",
                  expires_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN 0
                               ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END
-             FROM own WHERE h.shard = own.shard",
-        )
+             FROM own WHERE h.shard = own.shard"
+        ))
         .bind(i32::from(shard))
         .bind(fence)
         .bind(node)

@@ -265,7 +265,6 @@ impl Fleet {
             .arg(self.folder.path().join(format!("node-{node}")))
             // Not an option, because an older hub under test does not know it.
             .env("HUB_BLOBS", self.folder.path().join("blobs"))
-            .env("HUB_SECRETS_KEY", self.folder.path().join("secrets.key"))
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .envs(environment.iter().map(|(name, value)| (name, value)))

@@ -1,0 +1,68 @@
+//! Hands the key of the hub's secrets to a node that has none: the data folder of a new machine is empty.
+//!
+//! The request and the answer go through the database, and only the node that asked can read the answer. So the key is
+//! given to nobody who merely reads the database, the bus, or a backup. Table: `key_requests`.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hub_bus::Inbox;
+use hub_db::{Db, Error};
+use tokio::time::{Instant, sleep};
+
+use crate::app::App;
+use crate::cluster::ShardRegistry;
+use crate::cluster::store::key_requests as store;
+use crate::secrets::{self, KeyRequest, SealingKey};
+
+/// Topic of a new request.
+pub(super) const TOPIC: &str = "key-request";
+/// Time for another node to answer: it may be starting.
+const PATIENCE: Duration = Duration::from_secs(20);
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+impl ShardRegistry {
+    /// The key, from another node; none on a single node, or if none answers.
+    pub async fn ask_for_key(&self, db: &Db) -> anyhow::Result<Option<SealingKey>> {
+        let Some(node) = self.node() else { return Ok(None) };
+        let request = KeyRequest::new()?;
+        store::ask(db, request.public()).await?;
+        let began = Instant::now();
+        let mut asked_at: Option<Instant> = None;
+        let answer = loop {
+            if let Some(answer) = store::answer(db, request.public()).await? {
+                break Some(answer);
+            }
+            if began.elapsed() >= PATIENCE {
+                break None;
+            }
+            if asked_at.is_none_or(|at| at.elapsed() >= ASK_INTERVAL) {
+                asked_at = Some(Instant::now());
+                node.cluster.broadcast(TOPIC, Bytes::new()).await?;
+            }
+            sleep(POLL_INTERVAL).await;
+        };
+        store::delete(db, request.public()).await?;
+        Ok(answer.and_then(|answer| request.open(&answer)))
+    }
+}
+
+/// Answers other nodes' requests until the hub stops.
+pub(super) async fn answer_all(app: App, mut inbox: Inbox) {
+    while inbox.next().await.is_some() {
+        if let Err(error) = answer(&app).await {
+            tracing::warn!(%error, "could not hand the secrets key to another node");
+        }
+    }
+}
+
+async fn answer(app: &App) -> Result<(), Error> {
+    for request in store::unanswered(&app.db).await? {
+        if let Some(answer) = secrets::seal_key_for(app, &request) {
+            store::put_answer(&app.db, &request, &answer).await?;
+            tracing::info!("handed the secrets key to another node");
+        }
+    }
+    Ok(())
+}
