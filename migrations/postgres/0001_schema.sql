@@ -1221,6 +1221,34 @@ CREATE TABLE hub_identity (
     PRIMARY KEY (one)
 );
 
+-- Nodes without the key of the hub's secrets, and that key for each of them, which only that node can read.
+CREATE TABLE key_requests (
+    request  TEXT   NOT NULL,
+    asked_at BIGINT NOT NULL,
+    answer   TEXT,
+    PRIMARY KEY (request)
+);
+
+-- How often the database went back: an older copy took its place, and what it lacks had been told.
+CREATE TABLE database_epoch (
+    one      BIGINT NOT NULL CHECK (one = 1),
+    -- Higher than those of all copies that were in use before.
+    epoch    BIGINT NOT NULL,
+    -- The least number that no earlier epoch has given out, for what is numbered.
+    floor    BIGINT NOT NULL,
+    -- The server, its timeline and this table: other ones mean that this is a copy. Empty until the first connection.
+    lineage  TEXT   NOT NULL,
+    PRIMARY KEY (one)
+);
+INSERT INTO database_epoch (one, epoch, floor, lineage) VALUES (1, 0, 0, '');
+
+-- A number of each data folder, which its node raises every second and remembers: in an older copy it is lower.
+CREATE TABLE database_positions (
+    node     TEXT   NOT NULL,
+    position BIGINT NOT NULL,
+    PRIMARY KEY (node)
+);
+
 -- Proven times of day, each at an uptime of a machine, in milliseconds. One row for each start of a machine.
 CREATE TABLE clock_anchors (
     boot   TEXT   NOT NULL,

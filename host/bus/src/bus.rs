@@ -129,11 +129,14 @@ impl Bus {
             None => self.network(id),
             Some(peers) => self.mirror(&peers.watch, id, requested).await?,
         };
-        let joined = network.join(&self.config, server_id, requested, now_ms);
+        let opening_time =
+            |(peers, server): (&Arc<Peers>, _)| peers.roster.opening_time(&(id, Arc::from(server)), now_ms);
+        let opened_at = self.peers.as_ref().zip(server_id).map_or(now_ms, opening_time);
+        let joined = network.join(&self.config, server_id, requested, opened_at, now_ms);
         let requested = requested.filter(|id| id.epoch == network.epoch);
         self.counters.record_subscribed(last.is_some() && joined.resumed.is_none(), joined.replaced);
         if let (Some(peers), Some(server)) = (&self.peers, &joined.listener.server_id) {
-            peers.announce_opened((id, Arc::clone(server)), now_ms).await;
+            peers.announce_opened((id, Arc::clone(server)), joined.listener.opened_at).await;
         }
         Ok(Subscription::new(
             network,
@@ -223,6 +226,23 @@ impl Bus {
         if let Some(network) = self.existing(network) {
             network.log.lock().redact(&is_redacted);
         }
+    }
+
+    /// Begins all streams anew, with RESYNC, because the database went back: in a cluster once for each epoch of the
+    /// database.
+    ///
+    /// # Errors
+    /// The bus between nodes does not answer; it is done once it does.
+    pub fn follow_database(&self, epoch: u64) -> BoxFuture<'_, Result<(), ClusterError>> {
+        Box::pin(async move {
+            let Some(peers) = &self.peers else {
+                let mut registry = self.registry.write();
+                let next = registry.epoch + 1;
+                registry.restart(next);
+                return Ok(());
+            };
+            peers.watch.follow_database(epoch).await
+        })
     }
 
     /// Ends all streams of all networks, for good.

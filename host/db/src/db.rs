@@ -110,6 +110,22 @@ impl Db {
         self.engine.stats()
     }
 
+    /// True if SQLite's file did not take the last batch of writes: its disk is full or fails.
+    pub fn has_failed_writes(&self) -> bool {
+        match &*self.engine {
+            Engine::Sqlite(sqlite) => sqlite.has_failed_writes(),
+            Engine::Postgres(_) => false,
+        }
+    }
+
+    /// True if PostgreSQL refused this node a connection a moment ago because it has no more.
+    pub fn lacks_connections(&self) -> bool {
+        match &*self.engine {
+            Engine::Sqlite(_) => false,
+            Engine::Postgres(postgres) => postgres.lacks_connections(),
+        }
+    }
+
     /// Checks that the database answers.
     pub fn ping(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(async {

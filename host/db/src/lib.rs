@@ -40,6 +40,7 @@ mod config;
 mod db;
 mod ended;
 mod engine;
+mod epoch;
 mod error;
 mod executor;
 mod fair;
@@ -66,6 +67,7 @@ pub use ambient::{AmbientOutcome, OnBegin, has_uncommitted_writes, is_in_ambient
 pub use bulk::{Cell, Column, ColumnType, Table};
 pub use config::{Backend, Config};
 pub use db::Db;
+pub use epoch::Epoch;
 pub use error::Error;
 pub use executor::Executor;
 pub use fair::{FairPermit, FairPermits};

@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod client_disconnect;
 pub mod cluster;
+pub mod database_epoch;
 pub mod idempotency;
 pub mod identity;
 pub mod metering;

@@ -14,6 +14,7 @@ static LIST: &[&Component] = &[
     &hub_core::declarations::SECRETS,
     &hub_gate::timekeeping::COMPONENT,
     &hub_gate::identity::COMPONENT,
+    &hub_gate::database_epoch::COMPONENT,
     &hub_gate::cluster::COMPONENT,
     &hub_gate::client_disconnect::COMPONENT,
     &hub_gate::server_binding::COMPONENT,

@@ -18,6 +18,8 @@ pub(crate) struct Epoch {
     pub(crate) number: u64,
     /// Events up to this one are of earlier sequences.
     pub(crate) begin: u64,
+    /// Epoch of the database whose changes the events tell of.
+    pub(crate) database: u64,
 }
 
 impl Epoch {
@@ -25,17 +27,18 @@ impl Epoch {
         let described = stream.config.description.as_deref().and_then(Self::parse);
         described.unwrap_or_else(|| {
             let created = stream.created.unix_timestamp_nanos() / 1_000;
-            Self { number: u64::try_from(created).unwrap_or(0), begin: 0 }
+            Self { number: u64::try_from(created).unwrap_or(0), begin: 0, database: 0 }
         })
     }
 
     fn describe(self) -> String {
-        format!("epoch {} after {}", self.number, self.begin)
+        format!("epoch {} after {} of database {}", self.number, self.begin, self.database)
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (number, begin) = text.strip_prefix("epoch ")?.split_once(" after ")?;
-        Some(Self { number: number.parse().ok()?, begin: begin.parse().ok()? })
+        let (number, rest) = text.strip_prefix("epoch ")?.split_once(" after ")?;
+        let (begin, database) = rest.split_once(" of database ")?;
+        Some(Self { number: number.parse().ok()?, begin: begin.parse().ok()?, database: database.parse().ok()? })
     }
 }
 
@@ -165,8 +168,8 @@ impl Cluster {
     }
 
     /// Starts a new sequence for the stream's numbers from now on.
-    pub(crate) async fn begin_epoch(&self, stream: &Info, number: u64) -> Result<Epoch, ClusterError> {
-        let epoch = Epoch { number, begin: stream.state.last_sequence };
+    pub(crate) async fn begin_epoch(&self, stream: &Info, number: u64, database: u64) -> Result<Epoch, ClusterError> {
+        let epoch = Epoch { number, begin: stream.state.last_sequence, database };
         self.update_stream(Config { description: Some(epoch.describe()), ..stream.config.clone() }).await?;
         Ok(epoch)
     }

@@ -1,7 +1,8 @@
 //! Watches the stream of events: it must answer, and still have all events that this node has seen of it.
 //!
 //! A stream that was replaced, or whose server came back with an older store, assigns numbers again that clients have
-//! seen. Then a new epoch begins: all streams end, and their clients resume with RESYNC.
+//! seen. Then a new epoch begins: all streams end, and their clients resume with RESYNC. The same happens when the
+//! database goes back: the stream tells of changes that it lacks.
 
 use super::connection::Cluster;
 use super::settings::ClusterError;
@@ -46,6 +47,8 @@ pub(crate) struct StreamWatch {
     /// Latest connection over which the stream was checked.
     checked_on: AtomicU64,
     failing_since: Mutex<Option<Instant>>,
+    /// Latest known epoch of the database.
+    database: AtomicU64,
     check_wanted: Notify,
 }
 
@@ -138,6 +141,7 @@ impl StreamWatch {
             stored: StoredEvents::default(),
             last_check: tokio::sync::Mutex::default(),
             failing_since: Mutex::default(),
+            database: AtomicU64::default(),
             check_wanted: Notify::new(),
         }
     }
@@ -165,6 +169,12 @@ impl StreamWatch {
     pub(crate) fn position(&self) -> (Epoch, u64) {
         let known = self.known.lock();
         (known.epoch, known.head)
+    }
+
+    /// Begins a new epoch unless the stream's is of this epoch of the database.
+    pub(crate) async fn follow_database(&self, epoch: u64) -> Result<(), ClusterError> {
+        self.database.fetch_max(epoch, Relaxed);
+        self.check(Instant::now(), None).await
     }
 
     /// Notes that an event has this number.
@@ -242,8 +252,11 @@ impl StreamWatch {
         }
         let info = stream.cached_info();
         let mut epoch = Epoch::of(info);
+        let database = self.database.load(Relaxed);
         if has_lost || proof == Some(epoch.number) {
-            epoch = self.cluster.begin_epoch(info, expected.epoch + 1).await?;
+            epoch = self.cluster.begin_epoch(info, expected.epoch + 1, database.max(epoch.database)).await?;
+        } else if epoch.database < database {
+            epoch = self.cluster.begin_epoch(info, epoch.number + 1, database).await?;
         }
         let head = info.state.last_sequence;
         if epoch.number == expected.epoch {
@@ -253,7 +266,7 @@ impl StreamWatch {
             known.epoch = epoch;
             known.unconfirmed.retain(|event| !expected.witnesses.contains(event));
         } else {
-            tracing::warn!("the bus between nodes lost events; all streams begin anew");
+            tracing::warn!("the bus between nodes or the database lost events; all streams begin anew");
             *self.known.lock() = Known::new(epoch, head);
             if let Some(registry) = self.registry.upgrade() {
                 registry.write().restart(epoch.number);

@@ -97,6 +97,56 @@ async fn a_client_resumes_at_another_node() {
 }
 
 #[tokio::test]
+async fn of_one_servers_streams_opened_at_once_at_all_nodes_one_stays() {
+    let nats = Nats::start().await;
+    let (one, two, three) = (node(&nats, "one").await.0, node(&nats, "two").await.0, node(&nats, "three").await.0);
+    for round in 0..10 {
+        let server = format!("s-{round}");
+        let open = |bus| open(bus, Some(&server), None);
+        let (a, b, c) = tokio::join!(open(&one), open(&two), open(&three));
+        let ends = [&a, &b, &c].map(Subscription::watch_end);
+        let open_ends = || ends.iter().filter(|end| !end.is_over()).count();
+        let opened = tokio::time::Instant::now();
+        while open_ends() > 1 {
+            assert!(opened.elapsed() < Duration::from_secs(20), "{} streams stay", open_ends());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(open_ends(), 1);
+    }
+}
+
+#[tokio::test]
+async fn all_streams_begin_anew_once_when_the_database_goes_back() {
+    let nats = Nats::start().await;
+    let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);
+    let mut streams = [open(&one, Some("a"), None).await, open(&two, Some("b"), None).await];
+    one.publish(NETWORK, numbered(1, None), 1).await.unwrap();
+    let mut last = vec![];
+    for stream in &mut streams {
+        last.push(next(stream).await.0);
+    }
+    for bus in [&one, &two, &one] {
+        bus.follow_database(7).await.unwrap();
+    }
+    for (stream, (bus, (server, last))) in
+        streams.iter_mut().zip([&one, &two].into_iter().zip(["a", "b"].into_iter().zip(&last)))
+    {
+        assert_eq!(common::next(stream).await, Err(EndReason::Closed));
+        let mut resumed = open(bus, Some(server), Some(last)).await;
+        let (id, frame) = next(&mut resumed).await;
+        assert!(frame.contains("RESYNC"), "{frame}");
+        bus.follow_database(7).await.unwrap();
+        let again = open(bus, Some(server), Some(&id)).await;
+        assert_eq!(again.start_id(), id, "it is begun once");
+    }
+    // A node that starts later, and has heard of it from the database.
+    let (three, _) = node(&nats, "three").await;
+    three.follow_database(7).await.unwrap();
+    let mut late = open(&three, Some("c"), Some(&last[0])).await;
+    assert!(next(&mut late).await.1.contains("RESYNC"));
+}
+
+#[tokio::test]
 async fn a_quiet_networks_id_is_valid_at_every_node() {
     let nats = Nats::start().await;
     let ((one, _), (two, _)) = (node(&nats, "one").await, node(&nats, "two").await);

@@ -281,7 +281,7 @@ async fn numbers_that_are_given_again_while_the_connection_lasts_begin_a_new_seq
         let jetstream = jetstream::new(async_nats::connect(&url).await.unwrap());
         let stream = jetstream.get_stream("hub-events").await.unwrap();
         let epoch = stream.cached_info().created.unix_timestamp_nanos() / 1_000;
-        let description = Some(format!("epoch {epoch} after 0"));
+        let description = Some(format!("epoch {epoch} after 0 of database 0"));
         let config = jetstream::stream::Config { description, ..stream.cached_info().config.clone() };
         jetstream.delete_stream("hub-events").await.unwrap();
         jetstream.create_stream(config).await.unwrap();

@@ -68,6 +68,8 @@ pub struct Component {
     pub start: for<'a> fn(&'a App) -> BoxFuture<'a, anyhow::Result<()>>,
     /// Starts its background work, after `start`.
     pub background: fn(&App),
+    /// Drops what it remembers of the database, because an older copy took its place.
+    pub forget: fn(&App),
     /// Saves its state when the hub stops, after the background work has ended.
     pub stop: for<'a> fn(&'a App) -> BoxFuture<'a, ()>,
 }
@@ -89,6 +91,7 @@ impl Component {
             creations: None,
             start: |_| ready(Ok(())).boxed(),
             background: |_| {},
+            forget: |_| {},
             stop: |_| ready(()).boxed(),
         }
     }

@@ -61,5 +61,6 @@ pub static COMPONENT: Component = Component {
     ],
     network_state: Some(&LoadedModules),
     creations: Some(&left::UploadedModules),
+    forget: |app| app.state::<Modules>().evict_all(),
     ..Component::new(module_path!())
 };

@@ -170,6 +170,11 @@ impl Modules {
         self.networks.write().remove(&network);
     }
 
+    /// Drops the chains of all networks: the database went back to earlier ones.
+    pub fn evict_all(&self) {
+        self.networks.write().clear();
+    }
+
     /// Drops the chains, logs and recorded calls of a network that was deleted.
     pub fn forget(&self, network: NetworkId) {
         self.evict(network);

@@ -142,15 +142,9 @@ pub(super) struct CatalogVersion {
 }
 
 /// Stores the catalog's next version and notifies the network's servers.
-async fn bump_version(
-    app: &App,
-    tx: &mut Tx,
-    network: NetworkId,
-    mut catalog: CatalogRow,
-) -> Result<(), hub_db::Error> {
-    catalog.version += 1;
-    store::update_catalog(tx, network, &catalog).await?;
-    let payload = CatalogVersion { version: catalog.version };
+async fn bump_version(app: &App, tx: &mut Tx, network: NetworkId, default_key: &str) -> Result<(), hub_db::Error> {
+    let version = store::bump_catalog(tx, network, default_key).await?;
+    let payload = CatalogVersion { version };
     events::publish_in(app, tx, network, EventKind::LocalizationUpdated, None, payload).await
 }
 
@@ -187,7 +181,7 @@ pub(super) async fn add_defaults<'a>(
                 add_locale(app, &mut tx, network, locale).await?;
             }
             if added.contains(&true) {
-                bump_version(app, &mut tx, network, catalog).await?;
+                bump_version(app, &mut tx, network, &catalog.default_key).await?;
             }
             Ok(added.len())
         })
@@ -265,7 +259,7 @@ pub(super) async fn put_override(
             let after = messages::put_override(&mut tx, network, &scope, key, text).await?;
             let is_same = before.as_ref().and_then(MessageRow::effective) == after.effective();
             if !is_same {
-                bump_version(app, &mut tx, network, catalog).await?;
+                bump_version(app, &mut tx, network, &catalog.default_key).await?;
             }
             let change = Change::new(Action::MessagePut, message_name(namespace, locale, key)).after(text);
             let overridden = before.and_then(|row| row.override_text);
@@ -298,7 +292,7 @@ pub(super) async fn delete_override(
             };
             messages::delete_override(&mut tx, network, &scope, key).await?;
             if before.override_text != before.default_text {
-                bump_version(app, &mut tx, network, catalog).await?;
+                bump_version(app, &mut tx, network, &catalog.default_key).await?;
             }
             let change = Change::new(Action::MessageDeleted, message_name(namespace, locale, key));
             audit::record(&mut tx, network, origin, change.before(&before.override_text)).await?;
@@ -354,7 +348,7 @@ pub(super) async fn put_locale(
                 store::update_locale(&mut tx, network, &row).await?;
             }
             if has_changed {
-                bump_version(app, &mut tx, network, catalog).await?;
+                bump_version(app, &mut tx, network, &catalog.default_key).await?;
             }
             Ok(locale)
         })

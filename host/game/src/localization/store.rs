@@ -2,7 +2,7 @@
 
 pub(super) mod messages;
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Tx, next_number};
 
 use crate::localization::model::{INITIAL_LOCALE, LocaleCode};
 use crate::values::NetworkId;
@@ -45,14 +45,19 @@ pub(super) async fn lock_catalog(tx: &mut Tx, network: NetworkId) -> Result<Cata
     .await
 }
 
-pub(super) async fn update_catalog(tx: &mut Tx, network: NetworkId, catalog: &CatalogRow) -> Result<(), Error> {
-    tx.query("UPDATE localization_catalogs SET version = $2, default_key = $3 WHERE network_id = $1")
+/// Counts a change of the catalog. Returns its new version.
+pub(super) async fn bump_catalog(tx: &mut Tx, network: NetworkId, default_key: &str) -> Result<i64, Error> {
+    let (version,) = tx
+        .query(concat!(
+            "UPDATE localization_catalogs SET version = ",
+            next_number!("localization_catalogs.version"),
+            ", default_key = $2 WHERE network_id = $1 RETURNING version"
+        ))
         .bind(network)
-        .bind(catalog.version)
-        .bind(&catalog.default_key)
-        .execute()
+        .bind(default_key)
+        .one()
         .await?;
-    Ok(())
+    Ok(version)
 }
 
 /// Locale as stored.

@@ -1,6 +1,6 @@
 //! All SQL of the component.
 
-use hub_db::{Db, Error, Executor, Tx};
+use hub_db::{Db, Error, Executor, Tx, next_number};
 
 use crate::clock::{Cutoff, Millis};
 use crate::compute::{LARGE_JSON, compute_if};
@@ -298,12 +298,18 @@ pub(super) async fn delete_node(
 /// revisions are committed in order.
 pub(super) async fn raise_group_revision(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
     let (revision,): (i64,) = tx
-        .query(
-            "INSERT INTO permission_revisions (network_id, last_revision, group_revision) VALUES ($1, 1, 1)
-             ON CONFLICT (network_id) DO UPDATE SET last_revision = permission_revisions.last_revision + 1,
-                 group_revision = permission_revisions.last_revision + 1
-             RETURNING last_revision",
-        )
+        .query(concat!(
+            "INSERT INTO permission_revisions (network_id, last_revision, group_revision)
+                 VALUES ($1, ",
+            next_number!("0"),
+            ", ",
+            next_number!("0"),
+            ") ON CONFLICT (network_id) DO UPDATE SET last_revision = ",
+            next_number!("permission_revisions.last_revision"),
+            ", group_revision = ",
+            next_number!("permission_revisions.last_revision"),
+            " RETURNING last_revision"
+        ))
         .bind(network)
         .one()
         .await?;
@@ -313,11 +319,13 @@ pub(super) async fn raise_group_revision(tx: &mut Tx, network: NetworkId) -> Res
 /// Counts a change of a player's own nodes. Returns the new revision.
 pub(super) async fn raise_player_revision(tx: &mut Tx, network: NetworkId, player: PlayerId) -> Result<i64, Error> {
     let (revision,): (i64,) = tx
-        .query(
-            "INSERT INTO permission_revisions (network_id, last_revision, group_revision) VALUES ($1, 1, 0)
-             ON CONFLICT (network_id) DO UPDATE SET last_revision = permission_revisions.last_revision + 1
-             RETURNING last_revision",
-        )
+        .query(concat!(
+            "INSERT INTO permission_revisions (network_id, last_revision, group_revision) VALUES ($1, ",
+            next_number!("0"),
+            ", 0) ON CONFLICT (network_id) DO UPDATE SET last_revision = ",
+            next_number!("permission_revisions.last_revision"),
+            " RETURNING last_revision"
+        ))
         .bind(network)
         .one()
         .await?;

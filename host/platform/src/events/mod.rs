@@ -61,5 +61,6 @@ pub static COMPONENT: Component = Component {
     },
     network_state: Some(&WaitingEvents),
     start: |app| Box::pin(background::start(app)),
+    forget: |app| app.state::<Subscriptions>().forget(),
     ..Component::new(module_path!())
 };

@@ -151,7 +151,7 @@ pub fn run() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         match cli.command {
-            Command::Serve(serve) => serve.run().await,
+            Command::Serve(serve) => Box::pin(serve.run()).await,
             Command::Demo(demo) => demo.run().await,
             Command::Network(network) => network.run().await,
             Command::Plan(plan) => plan.run().await,

@@ -19,13 +19,13 @@ use crate::stream::Events;
 
 /// Events seen by one client: the lines, and the number of notices to reload everything.
 #[derive(Default)]
-struct Seen {
-    lines: BTreeSet<usize>,
-    resyncs: usize,
+pub struct Seen {
+    pub lines: BTreeSet<usize>,
+    pub resyncs: usize,
 }
 
 /// Reads the chat at one node, and resumes there.
-fn read(client: Client, node: usize) -> (Arc<Mutex<Seen>>, JoinHandle<()>) {
+pub fn read(client: Client, node: usize) -> (Arc<Mutex<Seen>>, JoinHandle<()>) {
     let seen = Arc::<Mutex<Seen>>::default();
     let filled = Arc::clone(&seen);
     let reading = tokio::spawn(async move {
@@ -53,7 +53,7 @@ fn read(client: Client, node: usize) -> (Arc<Mutex<Seen>>, JoinHandle<()>) {
 }
 
 /// Sends lines, each once; returns those that were acknowledged.
-async fn chat(client: &Client, lines: std::ops::Range<usize>) -> BTreeSet<usize> {
+pub async fn chat(client: &Client, lines: std::ops::Range<usize>) -> BTreeSet<usize> {
     let mut acknowledged = BTreeSet::new();
     for line in lines {
         let body = json!({"playerUuid": uuid(1), "playerName": "p", "message": line.to_string(), "serverId": "s-0"});

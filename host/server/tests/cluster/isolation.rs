@@ -176,6 +176,29 @@ impl Postgres {
         self.run("pg_ctl", &["-m", "immediate", "-w", "stop"]);
     }
 
+    /// Copies its data, in a pause.
+    pub fn copy(&self) -> PathBuf {
+        self.run("pg_ctl", &["-m", "fast", "-w", "stop"]);
+        let copy = self.folder.join("copy");
+        copy_folder(&self.data(), &copy);
+        self.start_server();
+        copy
+    }
+
+    /// Crashes it and starts it with an earlier copy of its data: as a standby that is promoted, or as a restored snapshot.
+    pub fn go_back(&self, copy: &Path, is_standby: bool) {
+        self.crash();
+        std::fs::remove_dir_all(self.data()).unwrap();
+        copy_folder(copy, &self.data());
+        if is_standby {
+            std::fs::write(self.data().join("standby.signal"), "").unwrap();
+        }
+        self.start_server();
+        if is_standby {
+            self.run("pg_ctl", &["-w", "promote"]);
+        }
+    }
+
     fn run(&self, program: &str, arguments: &[&str]) {
         assert!(self.command(program, arguments).status().unwrap().success(), "{program} {arguments:?}");
     }
@@ -187,6 +210,11 @@ impl Postgres {
         command.args(arguments).current_dir("/").stdout(std::process::Stdio::null());
         command
     }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(status.success(), "{} is not copied", from.display());
 }
 
 impl Drop for Postgres {

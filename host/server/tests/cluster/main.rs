@@ -12,6 +12,7 @@ mod client;
 mod clocks;
 mod compare_and_set;
 mod control;
+mod database_epoch;
 mod events;
 mod faults;
 mod fleet;

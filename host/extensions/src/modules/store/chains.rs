@@ -1,6 +1,6 @@
 //! Chains of the points.
 
-use hub_db::{Db, Error, Executor, Tx};
+use hub_db::{Db, Error, Executor, Tx, next_number};
 
 use crate::clock::Millis;
 use crate::modules::model::PointRow;
@@ -31,14 +31,18 @@ pub(in crate::modules) async fn put(
     now: Millis,
 ) -> Result<i64, Error> {
     let (revision,) = tx
-        .query(
+        .query(concat!(
             "INSERT INTO extension_points (network_id, point, revision, chain, previous, updated_at)
-             VALUES ($1, $2, 1, $3, '[]', $4)
+             VALUES ($1, $2, ",
+            next_number!("0"),
+            ", $3, '[]', $4)
              ON CONFLICT (network_id, point) DO UPDATE
-             SET revision = extension_points.revision + 1, previous = extension_points.chain,
+             SET revision = ",
+            next_number!("extension_points.revision"),
+            ", previous = extension_points.chain,
                  chain = excluded.chain, updated_at = excluded.updated_at
-             RETURNING revision",
-        )
+             RETURNING revision"
+        ))
         .bind(network)
         .bind(point)
         .bind(chain)

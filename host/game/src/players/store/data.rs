@@ -1,6 +1,6 @@
 //! Data that games store about players.
 
-use hub_db::{Db, Error};
+use hub_db::{Db, Error, next_number};
 
 use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
@@ -101,9 +101,11 @@ pub(in crate::players) async fn put(
     now: Millis,
 ) -> Result<Option<i64>, Error> {
     let row: Option<(i64,)> = db
-        .write(
+        .write(concat!(
             "INSERT INTO player_data (network_id, player_uuid, game_mode, namespace, data, version, updated_at)
-             SELECT $1, $2, $3, $4, $5, 1, $6
+             SELECT $1, $2, $3, $4, $5, ",
+            next_number!("0"),
+            ", $6
              WHERE (octet_length($5) <= 8192 AND EXISTS (
                      SELECT d.version FROM player_data d
                      WHERE d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3 AND d.namespace = $4))
@@ -111,10 +113,12 @@ pub(in crate::players) async fn put(
                     FROM player_data d
                     WHERE d.network_id = $1 AND d.player_uuid = $2 AND d.game_mode = $3 AND d.namespace <> $4)
              ON CONFLICT (network_id, player_uuid, game_mode, namespace) DO UPDATE SET
-                 data = excluded.data, version = player_data.version + 1, updated_at = excluded.updated_at
+                 data = excluded.data, version = ",
+            next_number!("player_data.version"),
+            ", updated_at = excluded.updated_at
              WHERE $7 IS NULL OR player_data.version = $7
-             RETURNING version",
-        )
+             RETURNING version"
+        ))
         .bind(network)
         .bind(key.player)
         .bind(&key.game_mode)

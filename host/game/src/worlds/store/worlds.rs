@@ -1,6 +1,6 @@
 //! Worlds and the numbers of worlds and leases.
 
-use hub_db::{Db, Error, Executor, Tx};
+use hub_db::{Db, Error, Executor, Tx, next_number};
 
 use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
@@ -51,11 +51,13 @@ pub(in crate::worlds) async fn delete(tx: &mut Tx, network: NetworkId, world: i6
 /// one after the other and each sees the earlier leases.
 pub(in crate::worlds) async fn next_id(tx: &mut Tx, network: NetworkId) -> Result<i64, Error> {
     let (id,): (i64,) = tx
-        .query(
-            "INSERT INTO world_counters (network_id, last_id) VALUES ($1, 1)
-             ON CONFLICT (network_id) DO UPDATE SET last_id = world_counters.last_id + 1
-             RETURNING last_id",
-        )
+        .query(concat!(
+            "INSERT INTO world_counters (network_id, last_id) VALUES ($1, ",
+            next_number!("0"),
+            ") ON CONFLICT (network_id) DO UPDATE SET last_id = ",
+            next_number!("world_counters.last_id"),
+            " RETURNING last_id"
+        ))
         .bind(network)
         .one()
         .await?;
@@ -70,11 +72,17 @@ pub(in crate::worlds) async fn raise_fence(
     no: i64,
 ) -> Result<World, Error> {
     tx.query(
+        concat!(
         "INSERT INTO worlds (network_id, world_no, game_id, owner_scope, owner_id, world_key, fence, blob_fence, blob_seq)
-         VALUES ($1, $2, $3, $4, $5, $6, 1, 0, 0)
+         VALUES ($1, $2, $3, $4, $5, $6, ",
+ next_number!("0"),
+ ", 0, 0)
          ON CONFLICT (network_id, game_id, owner_scope, owner_id, world_key)
-         DO UPDATE SET fence = worlds.fence + 1
-         RETURNING world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key, blob_node",
+         DO UPDATE SET fence = ",
+ next_number!("worlds.fence"),
+ "
+         RETURNING world_no, game_id, owner_scope, owner_id, world_key, fence, blob_key, blob_node"
+        ),
     )
     .bind(network)
     .bind(no)
