@@ -1,7 +1,7 @@
 //! The database's epoch: higher each time an older copy takes the database's place, such as a standby without the last
 //! second, a restored snapshot or a restored backup.
 //!
-//! What the copy lacks had been told. Numbers that order something (fences, versions, revisions) would be given out a
+//! Changes that the copy lacks had been told. Numbers that order something (fences, versions, revisions) would be given out a
 //! second time, so [`next_number!`](crate::next_number) continues above those of all earlier epochs.
 //!
 //! On PostgreSQL each new connection compares the server, its timeline and the table with those of the copy it is from,
@@ -85,8 +85,8 @@ const RAISE: Sql = Sql {
 };
 
 /// Errors of a server that says nothing about itself: there is no schema yet, it is a standby, or the function is not
-/// for everybody.
-const SILENT: [&str; 5] = ["42P01", "25006", "55000", "42501", "42883"];
+/// there for everybody.
+const SILENT: [&str; 6] = ["42P01", "25006", "55000", "42501", "42883", "0A000"];
 
 /// A database in its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,12 +28,16 @@ pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> 
     if wanted.is_empty() {
         return Ok(true);
     }
-    let known = store::listeners(&app.db, network, now).await?;
-    let new: Vec<_> = wanted.into_iter().filter(|name| !known.contains(*name)).collect();
-    if new.is_empty() {
+    let renewed = store::listeners(&app.db, network, now + millis(TTL) / 2).await?;
+    let due: Vec<_> = wanted.into_iter().filter(|name| !renewed.contains(*name)).collect();
+    if due.is_empty() {
         return Ok(true);
     }
-    store::add_listeners(&app.db, network, &new, now + millis(TTL)).await?;
+    let known = store::listeners(&app.db, network, now).await?;
+    store::add_listeners(&app.db, network, &due, now + millis(TTL)).await?;
+    if due.iter().all(|name| known.contains(*name)) {
+        return Ok(true);
+    }
     earlier_writes_ended(app).await
 }
 
@@ -63,13 +67,15 @@ pub(super) async fn renew(app: App) -> Result<(), Error> {
     for stream in app.state::<Streams>().all() {
         networks.entry(stream.network).or_default().extend(stream.types.kinds());
     }
-    let listened: Vec<(NetworkId, &'static str)> = networks
+    let mut listened: Vec<(NetworkId, &'static str)> = networks
         .into_iter()
         .flat_map(|(network, kinds)| {
             let types: EventTypes = kinds.into_iter().collect();
             types.needing_listener().map(|name| (network, name)).collect::<Vec<_>>()
         })
         .collect();
+    // Two nodes that lock rows in different orders wait for each other.
+    listened.sort_unstable();
     let now = app.clock.now();
     for listened in listened.chunks(RENEWED_AT_ONCE) {
         let ended = store::renew_listeners(&app.db, listened, now, now + millis(TTL)).await?;

@@ -158,7 +158,7 @@ impl Hub {
 
     /// Waits until this holds, for background work of the hub.
     pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
         while !holds().await {
             assert!(tokio::time::Instant::now() < deadline, "never: {what}");
             tokio::time::sleep(Duration::from_millis(10)).await;
