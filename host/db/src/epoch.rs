@@ -32,7 +32,7 @@ macro_rules! number {
         concat!(
             "GREATEST(",
             $last,
-            " + 1, LEAST(CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS BIGINT) - 1735689600, 1073741824))"
+            " + 1, LEAST(CAST(EXTRACT(EPOCH FROM statement_timestamp()) AS BIGINT) - 1735689600, 1073741824))"
         )
     };
     (sqlite, $last:literal) => {

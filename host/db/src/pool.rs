@@ -216,9 +216,12 @@ impl<C: Reusable> Shared<C> {
 
     /// A new connection in the place of an old one, which is kept if there is none.
     async fn replace(&self, mut old: Entry<C>) -> sqlx::Result<Entry<C>> {
+        let exhausted_before = *self.exhausted_at.lock();
         match self.open().await {
             Err(error) if C::is_exhausted(&error) && is_alive(&mut old.conn).await => {
                 old.opened_at = Instant::now();
+                // Nothing is missing.
+                *self.exhausted_at.lock() = exhausted_before;
                 Ok(old)
             }
             opened => opened,

@@ -63,15 +63,16 @@ where
              --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub secrets renew`"
         ),
         KeyState::Fits | KeyState::Unused => {
-            let key = match SealingKey::read(&path)? {
-                Some(key) => key,
-                None => SealingKey::create(&path)?,
+            let (key, is_given) = match SealingKey::read(&path)? {
+                Some(key) => (key, true),
+                None => (SealingKey::create(&path)?, false),
             };
             if check(db, &key).await.context("could not store a secret")? {
                 return Ok(key);
             }
-            // Another node started at the same time and was first.
-            received(&path, db, ask().await?).await?.with_context(|| {
+            // Another node started at the same time and was first. A file that the operator gave is not replaced.
+            let other = if is_given { None } else { ask().await? };
+            received(&path, db, other).await?.with_context(|| {
                 format!(
                     "another node started first, with another secrets key than {shown}; give all nodes the same file by \
                      --secrets-key (HUB_SECRETS_KEY)"

@@ -1,6 +1,6 @@
 //! The file in which a node remembers the database's place in its history.
 
-use std::io::Error;
+use std::io::{Error, Write as _};
 use std::path::Path;
 
 use hub_db::Epoch;
@@ -51,7 +51,9 @@ impl Remembered {
     /// Replaces the file whole, so that a power cut leaves the earlier one.
     pub(super) fn save(&self, folder: &Path) -> Result<(), Error> {
         let unfinished = folder.join(format!("{FILE}.new"));
-        std::fs::write(&unfinished, serde_json::to_vec(self)?)?;
+        let mut file = std::fs::File::create(&unfinished)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        file.sync_all()?;
         std::fs::rename(unfinished, folder.join(FILE))
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct Progress {
     pub(super) pause: Option<Millis>,
     /// Number of held subjects.
     pub(super) held: usize,
-    /// Number up to which deliveries were read, if nothing is left to be sent.
-    pub(super) rest_at: Option<i64>,
+    /// Time at which the turn began, and the number up to which it read deliveries, if nothing is left to be sent.
+    pub(super) rest_at: Option<(Millis, i64)>,
 }
 
 /// Step after attempts.
@@ -92,7 +92,9 @@ pub(super) async fn finish(
             }
             queue::forget(&mut tx, network, id, limits::bound(app, Limit::WebhookDeliveries)).await?;
             let is_resting = match progress.rest_at.filter(|_| pause.is_none() && disabled.is_none()) {
-                Some(newest) => queue::rest(&mut tx, network, id, (claimed, newest), now).await?,
+                Some((began_at, newest)) => {
+                    queue::rest(&mut tx, network, id, (claimed, newest), (began_at, now)).await?
+                }
                 None => false,
             };
             let is_over = disabled.is_some() || is_resting || (pause.is_some() && !progress.is_sending);

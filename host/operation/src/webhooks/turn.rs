@@ -108,10 +108,10 @@ impl Turn<'_> {
                         return Ok(());
                     }
                 }
-                // It panicked.
+                // It panicked. The claim runs out, so that it is not repeated at once.
                 Some(Err(error)) => {
                     tracing::warn!(%error, "a request to a webhook was interrupted and will be repeated");
-                    break;
+                    return Ok(());
                 }
                 None => {
                     let newest = queue::newest(&self.app.db, self.network(), &self.webhook.id).await?;
@@ -175,7 +175,7 @@ impl Turn<'_> {
             is_sending,
             pause: self.pause,
             held: self.queues.held(),
-            rest_at: (!is_sending && self.queues.is_empty()).then(|| self.queues.cursor()),
+            rest_at: (!is_sending && self.queues.is_empty()).then(|| (self.began_at, self.queues.cursor())),
         };
         let outcome = finish(self.app, &self.webhook, &attempted, progress).await?;
         (self.claimed, self.pause) = (outcome.claimed, outcome.pause);
@@ -193,7 +193,7 @@ impl Turn<'_> {
         let (db, network, id, now) = (&self.app.db, self.network(), &self.webhook.id, self.app.clock.now());
         if !self.is_ending && self.sending.is_empty() && self.queues.is_empty() {
             let rest_at = (self.claimed, self.queues.cursor());
-            if queue::rest(db, network, id, rest_at, now).await? {
+            if queue::rest(db, network, id, rest_at, (self.began_at, now)).await? {
                 return Ok(());
             }
         }

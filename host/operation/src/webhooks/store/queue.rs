@@ -343,23 +343,23 @@ pub(in crate::webhooks) async fn settle(
 
 const REST: &str = "UPDATE webhooks SET held_until = (
          SELECT MIN(held_until) FROM webhook_deliveries
-         WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND held_until > $5),
+         WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND held_until > $6),
      next_attempt_at = COALESCE((
          SELECT MIN(held_until) FROM webhook_deliveries
-         WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND held_until > $5), $5)
+         WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND held_until > $6), $5)
      WHERE network_id = $1 AND webhook_id = $2 AND next_attempt_at = $3 AND last_seq = $4";
 
-/// Ends the claim that was made until `until`, if no delivery is newer than `newest`: all that wait are held, and the
-/// next attempt is at the first end of a pause. False if there are newer ones.
+/// Ends the claim that was made until `until`, if no delivery is newer than `newest`: all that wait were held when the
+/// turn began, and the next attempt is at the first end of a pause, perhaps at once. False if there are newer ones.
 pub(in crate::webhooks) async fn rest(
     on: impl Into<Executor<'_>>,
     network: NetworkId,
     id: &str,
     (until, newest): (Millis, i64),
-    now: Millis,
+    (began_at, now): (Millis, Millis),
 ) -> Result<bool, Error> {
     let mut on = on.into();
-    let statement = on.write(REST).bind(network).bind(id).bind(until).bind(newest).bind(now);
+    let statement = on.write(REST).bind(network).bind(id).bind(until).bind(newest).bind(now).bind(began_at);
     Ok(statement.execute().await? > 0)
 }
 
