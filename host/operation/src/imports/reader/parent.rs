@@ -24,6 +24,8 @@ const LIMITS: ProcessLimits = ProcessLimits { memory_bytes: 256 << 20, cpu_secon
 /// Number of chunks by which the reader may be ahead of the writer, and rows of a chunk.
 const READ_AHEAD: usize = 2;
 const CHUNK: usize = 256;
+/// Size of the messages of a chunk at which it is passed on, whatever the number of its rows.
+const CHUNK_BYTES: usize = 1 << 20;
 /// Reason for a failure that is the hub's, which its log names.
 pub(in crate::imports) const OWN_ERROR: &str =
     "The hub failed to read the file; its operator finds the reason in its log.";
@@ -106,7 +108,7 @@ impl FileReader {
 /// Receives the child's messages until it ends, or nobody waits for them.
 fn receive(stdout: PipeReader, send: &mpsc::Sender<Result<Progress, ImportFailure>>) {
     let (mut stdout, mut buffer) = (BufReader::with_capacity(1 << 16, stdout), vec![]);
-    let (mut chunk, mut rows) = (vec![], 0);
+    let (mut chunk, mut rows, mut bytes) = (vec![], 0, 0);
     let send = |progress| send.blocking_send(progress).is_ok();
     loop {
         let goes_on = match Message::read(&mut stdout, &mut buffer) {
@@ -117,10 +119,11 @@ fn receive(stdout: PipeReader, send: &mpsc::Sender<Result<Progress, ImportFailur
             Ok(Some(Message::Checked(records))) => send(Ok(Progress::Checked(records))),
             Ok(Some(Message::Item(item))) => {
                 rows += item.record.rows();
+                bytes += buffer.len();
                 chunk.push(item);
-                let is_full = rows >= CHUNK;
+                let is_full = rows >= CHUNK || bytes >= CHUNK_BYTES;
                 if is_full {
-                    rows = 0;
+                    (rows, bytes) = (0, 0);
                 }
                 !is_full || send(Ok(Progress::Items(std::mem::take(&mut chunk))))
             }
