@@ -25,8 +25,8 @@ pub const TIMEOUT: Duration = Duration::from_secs(40);
 /// The binary under test.
 pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
 
-/// One fleet at a time: the machine is small, and its nodes compile modules.
-static FLEETS: Semaphore = Semaphore::const_new(1);
+/// Two fleets at a time: their nodes mostly wait for each other, but the machine is small, and they compile modules.
+static FLEETS: Semaphore = Semaphore::const_new(2);
 
 pub struct Fleet {
     nodes: Vec<Node>,
