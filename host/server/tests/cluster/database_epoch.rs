@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
+use sqlx::{Connection as _, PgConnection};
 
 use crate::bus_losses::{chat, read};
 use crate::client::Client;
@@ -35,6 +36,17 @@ async fn permissions(client: &Client, known: Option<&str>) -> (u16, String) {
     (answer.status().as_u16(), answer.headers()["etag"].to_str().unwrap().to_owned())
 }
 
+/// Waits until each node remembers a position that the copy lacks. Of two readings, the answer to the first has arrived.
+async fn count_on(fleet: &Fleet) {
+    let positions = async || {
+        let mut connection = PgConnection::connect(fleet.database()).await.unwrap();
+        let query = "SELECT position FROM database_positions ORDER BY node";
+        sqlx::query_scalar::<_, i64>(query).fetch_all(&mut connection).await.unwrap()
+    };
+    let copied = positions().await;
+    wait_until(async || positions().await.iter().zip(&copied).all(|(now, copied)| *now >= copied + 2)).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_older_database_repeats_no_number_and_is_told_to_all_streams() {
     let fleet = Fleet::start_with_database(vec![]).await;
@@ -54,6 +66,7 @@ async fn an_older_database_repeats_no_number_and_is_told_to_all_streams() {
         allow(&owner, "before").await;
         let copy = fleet.postgres().copy();
         fleet.wait_until_ready().await;
+        count_on(&fleet).await;
         let (_, lost_version) = put(&owner, "lost", None).await;
         allow(&owner, "lost").await;
         let (_, lost_tag) = permissions(&owner, None).await;

@@ -20,7 +20,7 @@ use crate::client::Client;
 use crate::isolation::{Link, NetworkNamespace, Postgres};
 
 /// Time limit of retries by clients and tests. Nothing takes this long when all is well.
-pub const TIMEOUT: Duration = Duration::from_secs(40);
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The binary under test.
 pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
