@@ -155,7 +155,10 @@ impl Error {
     /// stale, or it leads to a server that was made read-only (25006), like the old primary in a failover.
     pub(crate) fn breaks_connection(&self) -> bool {
         use sqlx::Error::{Io, WorkerCrashed};
-        matches!(self.driver(), Some(Io(_) | WorkerCrashed)) || self.is_stale() || self.has_code(&["25006"])
+        matches!(self.driver(), Some(Io(_) | WorkerCrashed))
+            || self.is_stale()
+            || self.has_code(&["25006"])
+            || self.database().is_some_and(ends_session)
     }
 
     fn has_code(&self, codes: &[&str]) -> bool {

@@ -129,17 +129,19 @@ impl Postgres {
     }
 
     pub(crate) async fn read(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
-        self.run_again_if(Error::is_stale, pool, query).await
+        self.run_again_if(Error::is_stale, true, pool, query).await
     }
 
     pub(crate) async fn write(&self, pool: PoolKind, query: Query) -> Result<Fetched, Error> {
-        self.run_again_if(Error::is_conflict, pool, query).await
+        self.run_again_if(Error::is_conflict, false, pool, query).await
     }
 
-    /// Runs a statement outside any transaction, and repeats it while it fails in that way.
+    /// Runs a statement outside any transaction, and repeats it while it fails in that way. One that only reads is
+    /// repeated once over another connection, too.
     async fn run_again_if(
         &self,
         is_passing: fn(&Error) -> bool,
+        mut may_reconnect: bool,
         pool: PoolKind,
         query: Query,
     ) -> Result<Fetched, Error> {
@@ -147,6 +149,8 @@ impl Postgres {
         loop {
             match self.run_once(pool, query.clone()).await {
                 Err(error) if is_passing(&error) => attempts.retry(error).await?,
+                // Those that were open beside it are not used again.
+                Err(error) if may_reconnect && error.breaks_connection() => may_reconnect = false,
                 result => return result,
             }
         }

@@ -19,6 +19,13 @@ async fn until_one_waits(database: &mut PgConnection) {
     while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *database).await.unwrap() == 0 {}
 }
 
+/// Ends all other connections to the database.
+async fn end_connections(database: &mut PgConnection) {
+    let others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    database.execute(others).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_takes_too_long_is_503() {
     let hub = Hub::start_with(Backend::postgres().await, |settings| settings.database_timeout = 300).await;
@@ -42,9 +49,7 @@ async fn a_connection_lost_in_mid_query_is_503_and_the_next_request_has_another(
     database.execute("BEGIN; LOCK TABLE balances").await.unwrap();
     let kill = async {
         until_one_waits(&mut database).await;
-        let others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-            WHERE datname = current_database() AND pid <> pg_backend_pid()";
-        database.execute(others).await.unwrap();
+        end_connections(&mut database).await;
         database.execute("COMMIT").await.unwrap();
     };
     let (refused, ()) = tokio::join!(pay(&owner), kill);
@@ -52,6 +57,19 @@ async fn a_connection_lost_in_mid_query_is_503_and_the_next_request_has_another(
     // All connections were ended; on a busy machine another one is used before that is noticed.
     Hub::eventually("another connection serves", async || pay(&owner).await.status == 200).await;
     assert_eq!(owner.get(CURRENCIES).await.expect(200)[0]["balance"], 2);
+}
+
+/// A failover ends connections that nobody uses at that moment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_read_over_a_lost_connection_is_repeated() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let owner = hub.network().await;
+    pay(&owner).await.expect(200);
+    for _ in 0..5 {
+        owner.get(CURRENCIES).await.expect(200);
+        end_connections(&mut hub.database().await).await;
+        owner.get(CURRENCIES).await.expect(200);
+    }
 }
 
 /// Two sessions for all of them.
