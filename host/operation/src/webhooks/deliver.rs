@@ -124,6 +124,7 @@ async fn start_due(app: &App) -> Result<(), Error> {
         return Ok(());
     }
     let now = app.clock.now();
+    // In turn: reads; each webhook is served by itself.
     for network in store::due_networks(&app.db, now).await? {
         if !app.state::<ShardRegistry>().owns(network) {
             continue;

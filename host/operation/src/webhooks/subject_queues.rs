@@ -1,6 +1,7 @@
 //! The waiting deliveries of a webhook during a turn: in order for each subject, independently of the others.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::ops::RangeInclusive;
 
 use crate::webhooks::model::Delivery;
 
@@ -25,8 +26,19 @@ pub(super) struct SubjectQueues {
     /// Deliveries up to this one were read.
     cursor: i64,
     newest: i64,
-    /// First delivery that was read without being kept.
-    skipped_from: Option<i64>,
+    /// Subjects of which none is in memory any more, and more were read without being kept.
+    drained: BTreeSet<i64>,
+}
+
+/// Deliveries to read from the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The subject, unless those of all are wanted.
+    pub(super) subject: Option<i64>,
+    pub(super) numbers: RangeInclusive<i64>,
+    pub(super) room: usize,
+    /// The queue to fill again.
+    of: Option<i64>,
 }
 
 /// Order of a webhook's deliveries.
@@ -44,14 +56,8 @@ pub(super) enum Order {
 struct SubjectQueue {
     next: VecDeque<Delivery>,
     in_flight: Option<i64>,
-    /// True if later ones were read without being kept.
-    is_cut: bool,
-}
-
-impl SubjectQueue {
-    fn has(&self, seq: i64) -> bool {
-        self.in_flight == Some(seq) || self.next.iter().any(|delivery| delivery.seq == seq)
-    }
+    /// Number of the last one that was kept, if later ones were read without being kept.
+    cut_after: Option<i64>,
 }
 
 impl SubjectQueues {
@@ -65,14 +71,24 @@ impl SubjectQueues {
             buffered: 0,
             cursor: 0,
             newest,
-            skipped_from: None,
+            drained: BTreeSet::new(),
         }
     }
 
-    /// First and last number of the deliveries to read next, and how many; none if enough are in memory.
-    pub(super) fn to_read(&self) -> Option<(i64, i64, usize)> {
+    /// Deliveries to read next; none if enough are in memory.
+    pub(super) fn to_read(&self) -> Option<Part> {
         let room = MAX_BUFFERED.saturating_sub(self.buffered);
-        (self.cursor < self.newest && room > 0).then_some((self.cursor + 1, self.newest, room))
+        if room == 0 {
+            return None;
+        }
+        let cut = |of: &i64| Some((*of, self.queues.get(of)?.cut_after?));
+        if let Some((of, after)) = self.drained.first().and_then(cut) {
+            let subject = (self.order != Order::Total).then_some(of);
+            let room = room.min(MAX_OF_SUBJECT);
+            return Some(Part { subject, numbers: after + 1..=self.cursor, room, of: Some(of) });
+        }
+        let numbers = self.cursor + 1..=self.newest;
+        (!numbers.is_empty()).then_some(Part { subject: None, numbers, room, of: None })
     }
 
     pub(super) fn set_newest(&mut self, newest: i64) {
@@ -99,33 +115,52 @@ impl SubjectQueues {
     }
 
     /// Adds deliveries in order, the answer to [`Self::to_read`].
-    pub(super) fn add(&mut self, (last, room): (i64, usize), deliveries: Vec<Delivery>) {
-        let is_rest = deliveries.len() < room;
-        for mut delivery in deliveries {
+    pub(super) fn add(&mut self, part: &Part, deliveries: Vec<Delivery>) {
+        let is_rest = deliveries.len() < part.room;
+        if let Some(subject) = part.of {
+            self.drained.remove(&subject);
+            self.refill(subject, is_rest, deliveries);
+            return;
+        }
+        for delivery in deliveries {
             self.cursor = delivery.seq;
-            if self.order == Order::Total {
-                delivery.subject = 0;
-            }
-            let (seq, subject) = (delivery.seq, delivery.subject);
+            let subject = self.subject_of(&delivery);
             if self.held.contains(&subject) {
                 continue;
             }
             let queue = self.queues.entry(subject).or_default();
-            if queue.has(seq) {
-                continue;
+            if queue.cut_after.is_none() && queue.next.len() == MAX_OF_SUBJECT {
+                queue.cut_after = queue.next.back().map(|last| last.seq);
             }
-            if queue.is_cut || queue.next.len() == MAX_OF_SUBJECT {
-                queue.is_cut = true;
-                self.skipped_from = Some(self.skipped_from.map_or(seq, |first| first.min(seq)));
-                continue;
+            if queue.cut_after.is_none() {
+                self.keep(subject, delivery);
             }
-            queue.next.push_back(delivery);
-            self.buffered += 1;
-            self.make_ready(subject);
         }
         if is_rest {
-            self.cursor = last;
+            self.cursor = *part.numbers.end();
         }
+    }
+
+    /// Adds the next deliveries of a subject, of which none was in memory.
+    fn refill(&mut self, subject: i64, is_rest: bool, deliveries: Vec<Delivery>) {
+        let Some(queue) = self.queues.get_mut(&subject) else { return };
+        queue.cut_after = if is_rest { None } else { deliveries.last().map(|last| last.seq) };
+        if deliveries.is_empty() {
+            self.queues.remove(&subject);
+        }
+        for delivery in deliveries {
+            self.keep(subject, delivery);
+        }
+    }
+
+    fn subject_of(&self, delivery: &Delivery) -> i64 {
+        if self.order == Order::Total { 0 } else { delivery.subject }
+    }
+
+    fn keep(&mut self, subject: i64, delivery: Delivery) {
+        self.queues.entry(subject).or_default().next.push_back(Delivery { subject, ..delivery });
+        self.buffered += 1;
+        self.make_ready(subject);
     }
 
     /// The next delivery to send; no other of its subject is taken until [`Self::ended`].
@@ -146,12 +181,10 @@ impl SubjectQueues {
             self.buffered -= queue.next.len();
             self.queues.remove(&subject);
             self.held.insert(subject);
+        } else if queue.next.is_empty() && queue.cut_after.is_some() {
+            self.drained.insert(subject);
         } else if queue.next.is_empty() {
-            let is_cut = queue.is_cut;
             self.queues.remove(&subject);
-            if is_cut {
-                self.read_skipped_again();
-            }
         } else {
             self.make_ready(subject);
         }
@@ -162,13 +195,6 @@ impl SubjectQueues {
         if let Some(first) = queue.next.front() {
             let attempts = if self.order == Order::Probing { first.attempts } else { 0 };
             self.ready.insert((attempts, first.seq, subject));
-        }
-    }
-
-    fn read_skipped_again(&mut self) {
-        if let Some(first) = self.skipped_from.take() {
-            self.cursor = self.cursor.min(first - 1);
-            self.queues.values_mut().for_each(|queue| queue.is_cut = false);
         }
     }
 }
@@ -199,10 +225,12 @@ mod tests {
 
     /// Answers all reads from `waiting`, as the database does.
     fn fill(queues: &mut SubjectQueues, waiting: &[(i64, i64)]) {
-        while let Some((first, last, room)) = queues.to_read() {
-            let found = waiting.iter().filter(|(seq, _)| (first..=last).contains(seq)).take(room);
-            let found = found.map(|it| delivery(*it, 0)).collect();
-            queues.add((last, room), found);
+        while let Some(part) = queues.to_read() {
+            let is_wanted = |(seq, subject): &&(i64, i64)| {
+                part.numbers.contains(seq) && part.subject.is_none_or(|wanted| wanted == *subject)
+            };
+            let found = waiting.iter().filter(is_wanted).take(part.room).map(|it| delivery(*it, 0)).collect();
+            queues.add(&part, found);
         }
     }
 
@@ -263,11 +291,13 @@ mod tests {
         for (order, expected) in [(Order::BySubject, vec![1, 2]), (Order::Probing, vec![2, 1]), (Order::Total, vec![1])]
         {
             let mut queues = SubjectQueues::new(order, 3, HashSet::new());
-            queues.add((3, 64), rows());
+            let part = queues.to_read().unwrap();
+            queues.add(&part, rows());
             assert_eq!(take_all(&mut queues), expected, "{order:?}");
         }
         let mut queues = SubjectQueues::new(Order::BySubject, 3, HashSet::from([1]));
-        queues.add((3, 64), rows());
+        let part = queues.to_read().unwrap();
+        queues.add(&part, rows());
         assert_eq!(take_all(&mut queues), [2], "what was held before");
     }
 }

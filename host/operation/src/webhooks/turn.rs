@@ -128,11 +128,10 @@ impl Turn<'_> {
 
     /// Reads deliveries while there is room for them in memory.
     async fn read(&mut self) -> Result<(), Error> {
-        while let Some((first, last, room)) = self.queues.to_read() {
-            let part = (first, last, i64::try_from(room).unwrap_or(i64::MAX));
-            let db = &self.app.db;
-            let read = queue::waiting(db, self.network(), &self.webhook.id, part, self.began_at).await?;
-            self.queues.add((last, room), read);
+        while let Some(part) = self.queues.to_read() {
+            let of = (self.webhook.id.as_str(), self.began_at);
+            let read = queue::waiting(&self.app.db, self.network(), of, &part).await?;
+            self.queues.add(&part, read);
         }
         Ok(())
     }

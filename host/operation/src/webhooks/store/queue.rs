@@ -11,6 +11,7 @@ use crate::webhooks::model::{Delivery, DeliveryState, NewDelivery};
 use crate::webhooks::outcome::{Attempt, Verdict};
 use crate::webhooks::store::deliveries::{DeliveryRow, columns};
 use crate::webhooks::store::json;
+use crate::webhooks::subject_queues::Part;
 
 /// Waiting deliveries of a webhook.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]
@@ -184,26 +185,39 @@ pub(in crate::webhooks) async fn held(
     Ok(rows.into_iter().map(|(subject,)| subject).collect())
 }
 
-const WAITING: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM webhook_deliveries d
-      WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND seq >= $3 AND seq <= $4 AND NOT EXISTS (
-          SELECT 1 FROM webhook_deliveries h
-          WHERE h.network_id = $1 AND h.webhook_id = $2 AND h.state = 'WAITING' AND h.subject = d.subject
-              AND h.held_until > $5)
-      ORDER BY seq LIMIT $6"
-);
+macro_rules! waiting {
+    ($subject:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM webhook_deliveries d
+              WHERE network_id = $1 AND webhook_id = $2 AND state = 'WAITING' AND seq >= $3 AND seq <= $4",
+            $subject,
+            " AND NOT EXISTS (
+                  SELECT 1 FROM webhook_deliveries h
+                  WHERE h.network_id = $1 AND h.webhook_id = $2 AND h.state = 'WAITING' AND h.subject = d.subject
+                      AND h.held_until > $5)
+              ORDER BY seq LIMIT $6"
+        )
+    };
+}
+const WAITING: &str = waiting!("");
+const WAITING_OF_SUBJECT: &str = waiting!(" AND subject = $7");
 
-/// Waiting deliveries with these numbers, in order, without those of subjects that back off at `now`.
+/// Waiting deliveries in order, without those of subjects that back off at `now`.
 pub(in crate::webhooks) async fn waiting(
     db: &Db,
     network: NetworkId,
-    id: &str,
-    (first, last, limit): (i64, i64, i64),
-    now: Millis,
+    (id, now): (&str, Millis),
+    part: &Part,
 ) -> Result<Vec<Delivery>, Error> {
-    let query = db.query(WAITING).bind(network).bind(id).bind(first).bind(last).bind(now).bind(limit);
+    let (first, last) = (*part.numbers.start(), *part.numbers.end());
+    let sql = if part.subject.is_some() { WAITING_OF_SUBJECT } else { WAITING };
+    let mut query = db.query(sql).bind(network).bind(id).bind(first).bind(last).bind(now);
+    query = query.bind(i64::try_from(part.room).unwrap_or(i64::MAX));
+    if let Some(subject) = part.subject {
+        query = query.bind(subject);
+    }
     let rows: Vec<DeliveryRow> = query.all().await?;
     rows.into_iter().map(Delivery::try_from).collect()
 }
@@ -438,7 +452,10 @@ mod tests {
 
     #[tokio::test]
     async fn statements_read_only_one_webhooks_deliveries() {
-        for plan in query_plans(&[WAITING, HELD, REST, DROP_OLDEST, GIVE_UP, FORGET, FORGET_BEFORE.sqlite]).await {
+        for plan in
+            query_plans(&[WAITING, WAITING_OF_SUBJECT, HELD, REST, DROP_OLDEST, GIVE_UP, FORGET, FORGET_BEFORE.sqlite])
+                .await
+        {
             assert!(plan.iter().all(|step| !step.contains("SCAN")), "{plan:#?}");
             assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");
         }
