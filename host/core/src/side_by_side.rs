@@ -1,6 +1,6 @@
 //! Work that one loop does for all networks, so that none waits for another.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +17,34 @@ use crate::values::NetworkId;
 const PLACES: usize = 8;
 /// Time after which a network gives its place to the next, and goes on by itself.
 const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Does `work` for each item of a network, as its own: one after the other, and a few networks at once. Returns once all
+/// have ended; a failure is logged as "could not {what}" and ends no other.
+pub async fn for_each_network<T, E, F>(
+    items: impl IntoIterator<Item = (NetworkId, T)>,
+    what: &'static str,
+    work: impl Fn(NetworkId, T) -> F,
+) where
+    E: Display,
+    F: Future<Output = Result<(), E>>,
+{
+    let mut networks = BTreeMap::<NetworkId, Vec<T>>::new();
+    for (network, item) in items {
+        networks.entry(network).or_default().push(item);
+    }
+    stream::iter(networks)
+        .for_each_concurrent(PLACES, |(network, items)| {
+            let work = &work;
+            async move {
+                for item in items {
+                    if let Err(error) = hub_db::with_tenant(network.0, work(network, item)).await {
+                        tracing::warn!(%error, %network, "could not {what}");
+                    }
+                }
+            }
+        })
+        .await;
+}
 
 /// Networks in one loop. A network whose rows are locked, or whose receiver is slow, delays the others by a moment, and is
 /// left out until it has ended.

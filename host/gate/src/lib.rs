@@ -15,6 +15,8 @@ pub mod server_binding;
 pub mod timekeeping;
 
 pub(crate) use hub_base::{clock, compute, fault, http_client, ids, keyed_lock, usage_counters, values};
-pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, traces};
+pub(crate) use hub_core::{
+    app, auth, background, component, config, endpoints, http, limits, secrets, side_by_side, traces,
+};
 #[cfg(test)]
 pub(crate) use hub_testing::query_plan;

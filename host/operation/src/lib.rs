@@ -20,6 +20,7 @@ pub(crate) use hub_base::{
 };
 pub(crate) use hub_core::{
     app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, secrets,
+    side_by_side,
 };
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};

@@ -178,6 +178,7 @@ async fn flush_uses(app: &App) -> Result<(), hub_db::Error> {
     for uses in uses.chunks(USES_AT_ONCE) {
         app.db
             .transaction(async |mut tx| {
+                // In turn: rows of one transaction, which no request locks.
                 for (network, id, at) in uses {
                     store::set_last_used(&mut tx, *network, id, *at).await?;
                 }

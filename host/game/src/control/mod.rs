@@ -98,6 +98,7 @@ impl Control {
 /// network when it becomes its owner.
 async fn start(app: &App) -> anyhow::Result<()> {
     if app.state::<ShardRegistry>().is_single_node() {
+        // In turn: reads, before the first request.
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
         }

@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::cluster::ShardRegistry;
 use crate::control::agents::AGENT_TTL;
 use crate::control::{Control, store};
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
 /// Restores a network's agents and their queued commands.
@@ -36,9 +37,6 @@ pub(super) async fn save(app: &App, network: NetworkId) -> Result<(), Error> {
 
 /// Saves the connected agents of all networks.
 pub(super) async fn stop(app: &App) {
-    for network in app.state::<Control>().agents.networks() {
-        if let Err(error) = save(app, network).await {
-            tracing::error!(%network, %error, "could not save the connected agents");
-        }
-    }
+    let networks = app.state::<Control>().agents.networks().into_iter().map(|network| (network, ()));
+    for_each_network(networks, "save the connected agents", |network, ()| save(app, network)).await;
 }

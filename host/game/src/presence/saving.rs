@@ -41,6 +41,7 @@ const PRESENCE_EVENTS: [EventKind; 5] = [
 /// when it becomes its owner.
 pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     if app.state::<ShardRegistry>().is_single_node() {
+        // In turn: reads, before the first request.
         for network in networks::service::network_ids(&app.db).await? {
             restore(app, network).await?;
         }

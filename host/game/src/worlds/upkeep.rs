@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use hub_db::with_tenant;
-
 use crate::app::App;
 use crate::background::{every, every_settled};
 use crate::clock::{Settled, millis};
 use crate::cluster::ShardRegistry;
+use crate::side_by_side::for_each_network;
+use crate::values::NetworkId;
 use crate::worlds::{service, store};
 
 const MAINTAIN_INTERVAL: Duration = Duration::from_secs(1);
@@ -34,21 +34,14 @@ pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
         }
     }
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
-    for (network, id) in store::sweep::idle(&app.db, idle_since, now, BATCH).await? {
-        // Presence is known at the network's shard owner.
-        if !app.state::<ShardRegistry>().owns(network) {
-            continue;
-        }
-        with_tenant(network.0, service::drain_idle(app, network, id, idle_since)).await?;
-    }
-    for (network, world) in store::sweep::waiting(&app.db, now, BATCH).await? {
-        if !app.state::<ShardRegistry>().owns(network) {
-            continue;
-        }
-        if let Err(error) = with_tenant(network.0, service::boot_waiting(app, network, world)).await {
-            tracing::warn!(%error, %network, world, "could not boot a waiting world");
-        }
-    }
+    // Presence is known at the network's shard owner.
+    let is_own = |(network, _): &(NetworkId, i64)| app.state::<ShardRegistry>().owns(*network);
+    let idle = store::sweep::idle(&app.db, idle_since, now, BATCH).await?.into_iter().filter(is_own);
+    for_each_network(idle, "unload an idle world", |network, id| service::drain_idle(app, network, id, idle_since))
+        .await;
+    let waiting = store::sweep::waiting(&app.db, now, BATCH).await?.into_iter().filter(is_own);
+    for_each_network(waiting, "boot a waiting world", |network, world| service::boot_waiting(app, network, world))
+        .await;
     Ok(())
 }
 

@@ -9,8 +9,10 @@ use crate::audit::store;
 use crate::background::every_settled;
 use crate::clock::{Millis, Settled};
 use crate::limits::{self, Limit};
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
+const WHAT: &str = "delete old entries of the audit logs";
 const INTERVAL: Duration = Duration::from_hours(1);
 const DAY: Millis = 24 * 60 * 60 * 1000;
 /// Networks read at a time, and entries deleted per statement.
@@ -19,9 +21,7 @@ const BATCH: i64 = 500;
 
 /// Deletes entries older than the network's plan allows, and the oldest ones above the maximum number.
 pub(super) fn start(app: &App) {
-    every_settled(app, INTERVAL, "delete old entries of the audit logs", async |app: App, settled| {
-        run(&app, settled).await
-    });
+    every_settled(app, INTERVAL, WHAT, async |app: App, settled| run(&app, settled).await);
 }
 
 async fn run(app: &App, settled: Settled) -> Result<(), Error> {
@@ -31,9 +31,8 @@ async fn run(app: &App, settled: Settled) -> Result<(), Error> {
         let networks = store::networks(&app.db, last, NETWORKS).await?;
         let Some(next) = networks.last() else { return Ok(()) };
         last = *next;
-        for network in networks {
-            hub_db::with_tenant(network.0, delete_old(app, network, settled)).await?;
-        }
+        let networks = networks.into_iter().map(|network| (network, ()));
+        for_each_network(networks, WHAT, |network, ()| delete_old(app, network, settled)).await;
     }
 }
 

@@ -11,8 +11,10 @@ use crate::clock::{Cutoff, Millis, Settled};
 use crate::component::{Aging, NetworkTable};
 use crate::limits;
 use crate::networks;
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
+const WHAT: &str = "delete expired data";
 const INTERVAL: Duration = Duration::from_hours(24);
 const DAY: Millis = 24 * 60 * 60 * 1000;
 /// Rows read at a time.
@@ -20,19 +22,23 @@ const BATCH: usize = 500;
 
 /// Deletes expired rows once a day.
 pub(super) fn start(app: &App) {
-    every_settled(app, INTERVAL, "delete expired data", async |app: App, settled| run(&app, settled).await);
+    every_settled(app, INTERVAL, WHAT, async |app: App, settled| run(&app, settled).await);
 }
 
 async fn run(app: &App, settled: Settled) -> Result<(), Error> {
-    for network in networks::service::network_ids(&app.db).await? {
-        let days = limits::of(app, network).await?.retention_days();
-        for table in app.components().tables().moved() {
-            if let Some(aging) = &table.rule.aging
-                && let Some(days) = (aging.days)(&days)
-            {
-                let before = settled.before(days.saturating_mul(DAY));
-                hub_db::with_tenant(network.0, delete_before(app, network, table, aging, before)).await?;
-            }
+    let networks = networks::service::network_ids(&app.db).await?.into_iter().map(|network| (network, ()));
+    for_each_network(networks, WHAT, |network, ()| delete_expired(app, network, settled)).await;
+    Ok(())
+}
+
+async fn delete_expired(app: &App, network: NetworkId, settled: Settled) -> Result<(), Error> {
+    let days = limits::of(app, network).await?.retention_days();
+    for table in app.components().tables().moved() {
+        if let Some(aging) = &table.rule.aging
+            && let Some(days) = (aging.days)(&days)
+        {
+            let before = settled.before(days.saturating_mul(DAY));
+            delete_before(app, network, table, aging, before).await?;
         }
     }
     Ok(())

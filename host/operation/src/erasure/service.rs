@@ -23,6 +23,7 @@ use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::{self, Limit, OpenGuard};
+use crate::side_by_side::for_each_network;
 use crate::values::{NetworkId, PlayerId};
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -93,13 +94,21 @@ async fn forget_in_memory(app: App, known: Known) -> Result<(), Error> {
         known.retain(|position| recent.contains(position));
         recent.into_iter().filter(|position| known.insert(*position)).collect()
     };
-    for (_, network, player) in new {
-        let forgetting = async {
-            let subject = store::subject(&app.db, network, player).await?;
-            memory::forget(&app, network, &subject).await
-        };
-        hub_db::with_tenant(network.0, forgetting).await?;
-    }
+    let new = new.into_iter().map(|position| (position.1, position));
+    for_each_network(new, "forget a player in memory", |network, position| {
+        let (app, known) = (&app, &known);
+        async move {
+            let forgetting = async {
+                let subject = store::subject(&app.db, network, position.2).await?;
+                memory::forget(app, network, &subject).await
+            };
+            // The next pass tries again.
+            forgetting.await.inspect_err(|_: &Error| {
+                known.lock().remove(&position);
+            })
+        }
+    })
+    .await;
     Ok(())
 }
 
@@ -121,6 +130,7 @@ async fn enqueue(tx: &mut Tx, origin: &Origin, network: NetworkId, player: Playe
 /// Records erasures made since a backup, to be repeated. Returns their number.
 pub async fn record_again(db: &Db, origin: &Origin, forgotten: &[Position]) -> Result<usize, Error> {
     let mut count = 0;
+    // In turn: a restore, while nothing else runs.
     for (at, network, player) in forgotten {
         let is_new = db
             .transaction(async |mut tx| {

@@ -10,19 +10,22 @@ use crate::app::App;
 use crate::blobs::receive::GRACE;
 use crate::blobs::{BlobError, Blobs, INCOMING, StoreBackend, blocking, store};
 use crate::clock::{Cutoff, Millis, Settled, millis};
+use crate::side_by_side::for_each_network;
+use crate::values::NetworkId;
 
 /// Maximum number of blobs deleted per run.
 const BATCH: i64 = 1000;
 
 pub(super) async fn sweep(app: &App, settled: Settled) -> Result<(), BlobError> {
-    for (network, key) in store::claim_due(&app.db, settled.before(0), BATCH).await? {
-        let path = Path::parse(key).map_err(object_store::Error::from)?;
-        match app.state::<Blobs>().delete_path(&path).await {
-            Ok(()) => store::forget(&app.db, network, &path).await?,
-            Err(error) => tracing::warn!(%error, key = %path, "could not delete a blob"),
-        }
-    }
+    let due = store::claim_due(&app.db, settled.before(0), BATCH).await?;
+    for_each_network(due, "delete a blob", |network, key| delete_claimed(app, network, key)).await;
     app.state::<Blobs>().delete_temporaries(settled.before(millis(GRACE))).await
+}
+
+async fn delete_claimed(app: &App, network: NetworkId, key: String) -> Result<(), BlobError> {
+    let path = Path::parse(key).map_err(object_store::Error::from)?;
+    app.state::<Blobs>().delete_path(&path).await?;
+    Ok(store::forget(&app.db, network, &path).await?)
 }
 
 impl Blobs {

@@ -7,9 +7,10 @@ use hub_db::{Backend, Error, Tx};
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
-use crate::clock::millis;
+use crate::clock::{Millis, millis};
 use crate::events::model::{EventKind, EventTypes};
 use crate::events::{Streams, publish_resync_in, store};
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
 /// Time a network counts as listening without renewal: longer than an ended stream can be resumed.
@@ -83,13 +84,18 @@ pub(super) async fn renew(app: App) -> Result<(), Error> {
         for (network, name) in ended {
             names.entry(network).or_default().push(name);
         }
-        for (network, names) in names {
-            let names: Vec<_> = names.iter().map(String::as_str).collect();
-            store::add_listeners(&app.db, network, &names, now + millis(TTL)).await?;
-            hub_db::with_tenant(network.0, announce_gap(&app, network)).await?;
-        }
+        let until = now + millis(TTL);
+        for_each_network(names, "renew what streams listen to", |network, names| lapsed(&app, network, names, until))
+            .await;
     }
     Ok(())
+}
+
+/// Adds listeners again that ended meanwhile: the network's streams may lack events.
+async fn lapsed(app: &App, network: NetworkId, names: Vec<String>, until: Millis) -> Result<(), Error> {
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    store::add_listeners(&app.db, network, &names, until).await?;
+    announce_gap(app, network).await
 }
 
 /// Tells the network's streams that they may lack events.

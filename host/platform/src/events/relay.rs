@@ -20,6 +20,7 @@ use crate::cluster::ShardRegistry;
 use crate::events::outbox::Relay;
 use crate::events::store::{self, WaitingEvent};
 use crate::events::{Outbox, deletion};
+use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
 /// Maximum number of events read at once.
@@ -68,18 +69,20 @@ pub(super) async fn listen(app: App, mut inbox: Inbox) {
 /// Marks networks with waiting events that may have no relay: their process ended, or the database was unreachable.
 /// Drops the oldest if too many gather for an unreachable bus; a RESYNC replaces them.
 pub(super) async fn sweep(app: App) -> Result<(), hub_db::Error> {
-    for network in store::networks(&app.db).await? {
-        if !app.state::<ShardRegistry>().owns(network) {
-            continue;
+    let networks = store::networks(&app.db).await?.into_iter();
+    let own = networks.filter(|network| app.state::<ShardRegistry>().owns(*network)).map(|network| (network, ()));
+    for_each_network(own, "drop events that waited too long", |network, ()| look_after(&app, network)).await;
+    Ok(())
+}
+
+async fn look_after(app: &App, network: NetworkId) -> Result<(), hub_db::Error> {
+    if !app.bus.is_reachable() {
+        let dropped = deletion::trim(app, network, MAX_WAITING).await?;
+        if dropped > 0 {
+            tracing::warn!(%network, dropped, "dropped events that waited too long; a RESYNC replaces them");
         }
-        if !app.bus.is_reachable() {
-            let dropped = deletion::trim(&app, network, MAX_WAITING).await?;
-            if dropped > 0 {
-                tracing::warn!(%network, dropped, "dropped events that waited too long; a RESYNC replaces them");
-            }
-        }
-        app.state::<Outbox>().mark(network);
     }
+    app.state::<Outbox>().mark(network);
     Ok(())
 }
 

@@ -22,6 +22,7 @@ impl Unattended<'_> {
     /// Runs all jobs, due or not, while no hub runs. Ends at the first that fails.
     pub async fn run_all<E: From<Error>>(&self, run: impl AsyncFn(&Job) -> Result<JobOutcome, E>) -> Result<(), E> {
         let node = self.ids.token(16);
+        // In turn: nothing else runs.
         for network in store::due_networks(self.db, self.kind.name, Millis::MAX).await? {
             while let Some(job) =
                 store::claim(self.db, self.kind.name, (network, &[]), Millis::MAX, &self.lease(&node)).await?

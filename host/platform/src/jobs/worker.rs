@@ -109,6 +109,7 @@ impl Worker {
                 slots.order(&mut networks);
             }
             let mut has_started = false;
+            // In turn: a claim skips locked rows, and the job runs by itself.
             for network in networks {
                 match self.start_one(network).await {
                     Ok(is_started) => has_started |= is_started,

@@ -170,6 +170,51 @@ fn nothing_ends_for_good_by_a_doubtful_time() {
     assert!(seen > 10, "found only {seen} statements");
 }
 
+/// Loops over networks that wait for something in their body, as line numbers.
+fn waiting_loops(text: &str) -> Vec<usize> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut offset = 0;
+    let mut found = vec![];
+    for (number, line) in code.split_inclusive('\n').enumerate() {
+        let pattern = line.trim_start().strip_prefix("for ").and_then(|rest| rest.split_once(" in "));
+        let is_over_networks = pattern.is_some_and(|(pattern, _)| {
+            pattern.split(|character: char| !character.is_alphanumeric() && character != '_').any(|it| it == "network")
+        });
+        if is_over_networks {
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let rest = &code[offset + line.len()..];
+            let body = &rest[..rest.find(&format!("\n{indent}}}")).unwrap_or(0)];
+            if body.contains(".await") {
+                found.push(number);
+            }
+        }
+        offset += line.len();
+    }
+    found
+}
+
+/// A network with locked rows would hold up all others behind it: `side_by_side` serves a few at once.
+#[test]
+fn no_loop_over_networks_waits_for_one_of_them() {
+    assert_eq!(waiting_loops("    for (network, id) in all {\n        save(id).await;\n    }\n"), [0]);
+    assert!(waiting_loops("    for network in all {\n        save(network);\n    }\n    x().await;\n").is_empty());
+    let mut found = vec![];
+    for (name, file) in all_files() {
+        if ["cli/", "doctor/"].iter().any(|folder| name.starts_with(folder)) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        for number in waiting_loops(&text) {
+            let above = lines[number.saturating_sub(3)..number].join(" ");
+            if !above.contains("In turn:") {
+                found.push(format!("{name}:{}", number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "without `side_by_side` or a comment `In turn: …`: {found:#?}");
+}
+
 #[test]
 fn files_stay_short() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -60,6 +60,7 @@ pub(super) async fn mark_lost(app: &App, now: Millis, limit: i64) -> Result<usiz
     app.db
         .transaction(async |mut tx| {
             let lost = store::sweep::mark_lost(&mut tx, now, limit).await?;
+            // In turn: events of one transaction.
             for (network, id) in &lost {
                 publish_state(app, &mut tx, *network, *id, LeaseState::Lost).await?;
             }

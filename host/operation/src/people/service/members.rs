@@ -119,12 +119,14 @@ pub(crate) async fn delete_person(
             let PersonRow { email, is_operator, .. } =
                 before.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
             let memberships = store::delete(&mut tx, person).await?;
+            // In turn: one person's networks, in one transaction.
             for (network, role) in &memberships {
                 let change = Change::new(Action::MemberRemoved, person);
                 let change = change.before(json!({"email": email, "role": role}));
                 audit::record(&mut tx, *network, origin, change).await?;
             }
             let networks = memberships.into_iter().map(|(network, _)| network);
+            // In turn: one person's networks, in one transaction.
             for network in networks.chain(is_operator.then_some(OPERATOR_NETWORK)) {
                 all.extend(left::find(app.components(), &mut tx, origin, network, (person, None), revoke).await?);
             }

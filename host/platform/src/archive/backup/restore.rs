@@ -141,6 +141,7 @@ impl Sink for Loader<'_> {
 
 impl Loader<'_> {
     async fn reference_files(&self) -> anyhow::Result<()> {
+        // In turn: nothing else runs.
         for network in &self.networks {
             self.db.transaction(async |mut tx| mark_all_referenced(&mut tx, *network).await).await?;
         }
