@@ -30,6 +30,8 @@ pub enum FaultKind {
     Connections,
     /// Some networks have no shard owner.
     Homes,
+    /// Periodic work takes too long.
+    Passes,
     /// This node and others cannot reach each other.
     Peers,
     /// The hub is stopping.

@@ -22,6 +22,7 @@ use crate::fault::FaultLog;
 use crate::geo::Geo;
 use crate::ids::Ids;
 use crate::mail::Mailer;
+use crate::passes::Passes;
 
 /// Cheap handle on the one [`AppState`].
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub struct AppState {
     pub mailer: Mailer,
     /// Active faults with start time.
     pub faults: FaultLog,
+    /// Periodic work that runs now.
+    pub passes: Passes,
     states: States,
     stop: CancellationToken,
     /// Cancelled with `stop`, or before.
@@ -92,6 +95,7 @@ impl AppState {
             geo: Geo::open(settings.geoip.as_deref())?,
             mailer: Mailer::new(&settings)?,
             faults: FaultLog::default(),
+            passes: Passes::default(),
             states,
             listening: stop.child_token(),
             stop,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::clock::Settled;
+use crate::metric_recorder::MetricRecorder;
 
 /// Runs `work` immediately and then every `period`, measured from the start of each run, until the hub stops. A failed
 /// run is logged as "could not {what}"; the next one tries again.
@@ -17,9 +18,12 @@ where
     app.spawn(async move {
         loop {
             let began = runs.clock.moment();
+            let pass = runs.passes.begin(what, period);
             if let Err(error) = work(runs.clone()).await {
                 tracing::warn!(%error, "could not {what}");
             }
+            runs.passes.end(what);
+            runs.state::<MetricRecorder>().record_pass(what, pass.elapsed());
             runs.clock.sleep_until(began + period).await;
         }
     });

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::background::every;
+use crate::blobs::Blobs;
 use crate::clock::{Clock, Millis};
 use crate::cluster::ShardRegistry;
 use crate::component::{Component, ErrorCode, Tag};
@@ -152,11 +153,12 @@ async fn find_faults(app: &App) -> Vec<Fault> {
     }
     faults.extend(app.state::<ShardRegistry>().faults());
     if !faults.iter().any(|fault| fault.kind == FaultKind::Cluster) {
-        faults.extend(app.state::<Identity>().fault());
+        faults.extend(app.state::<Identity>().fault().or_else(|| app.state::<Blobs>().fault()));
     }
     if !faults.iter().any(|fault| fault.kind == FaultKind::Clock) {
         faults.extend(app.state::<Timekeeping>().fault());
     }
+    faults.extend(app.passes.fault());
     if app.stopping().is_cancelled() || app.state::<ShardRegistry>().is_draining() {
         faults.push(Fault::disabling(FaultKind::Stopping, "The hub is stopping."));
     }

@@ -10,7 +10,7 @@ use axum::http::Method;
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder as _};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
-use table::{Kind, MODULE_CALLS, MODULE_SECONDS, REQUEST_SECONDS, REQUESTS};
+use table::{Kind, MODULE_CALLS, MODULE_SECONDS, PASS_SECONDS, REQUEST_SECONDS, REQUESTS};
 
 /// Upper bounds of histograms, in seconds.
 const BUCKETS: [f64; 14] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
@@ -70,6 +70,11 @@ impl MetricRecorder {
         if !took.is_zero() {
             self.histogram(&MODULE_SECONDS, &[point]).record(took.as_secs_f64());
         }
+    }
+
+    /// Records a finished pass of periodic work.
+    pub fn record_pass(&self, pass: &'static str, took: Duration) {
+        self.histogram(&PASS_SECONDS, &[pass]).record(took.as_secs_f64());
     }
 
     pub fn counter(&self, metric: &Metric, labels: &[&'static str]) -> Counter {

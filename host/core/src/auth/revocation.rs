@@ -54,7 +54,7 @@ impl RevocationWatch {
 
 /// Checks open streams until the hub stops.
 pub(super) fn start(app: &App) {
-    background::every(app, CHECK_INTERVAL, "check the keys of open streams", check_open);
+    background::every(app, CHECK_INTERVAL, "look for revoked keys", check_open);
 }
 
 async fn check_open(app: App) -> Result<(), hub_db::Error> {
