@@ -33,6 +33,7 @@ use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::signer::Signer as _;
 use object_store::{ObjectStore, ObjectStoreExt as _};
+use parking_lot::Mutex;
 use thiserror::Error;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -43,6 +44,7 @@ use crate::background::every_settled;
 use crate::clock::Millis;
 use crate::component::{Component, ErrorCode, TableRule};
 use crate::config::Settings;
+use crate::fault::Fault;
 use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::limits::QuotaExceeded;
@@ -165,6 +167,8 @@ pub struct Blobs {
     store: Arc<dyn ObjectStore>,
     backend: StoreBackend,
     db: Db,
+    /// Found while the hub runs.
+    fault: Arc<Mutex<Option<Fault>>>,
 }
 
 #[derive(Clone)]
@@ -189,7 +193,7 @@ impl Blobs {
                 (Arc::new(s3.clone()), StoreBackend::S3(s3, prefix))
             }
         };
-        Ok(Self { store, backend, db: db.clone() })
+        Ok(Self { store, backend, db: db.clone(), fault: Arc::default() })
     }
 
     /// Path of a key in the store.
@@ -324,6 +328,7 @@ pub(crate) use store::mark_all_referenced;
 
 /// Starts the background work.
 fn start(app: &App) {
+    mark::watch(app);
     let seen = Arc::new(hold::SeenHolds::default());
     every_settled(app, SWEEP_EVERY, "delete blobs that nothing refers to", move |app: App, settled| {
         let seen = Arc::clone(&seen);
