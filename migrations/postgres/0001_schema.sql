@@ -1274,6 +1274,8 @@ CREATE TABLE hub_nodes (
     is_clock_right BOOLEAN NOT NULL,
     -- JSON list of the nodes that it reaches.
     reached        TEXT    NOT NULL,
+    -- JSON of the options that have to be those of all nodes.
+    options        TEXT    NOT NULL,
     PRIMARY KEY (node)
 );
 
@@ -1283,6 +1285,8 @@ CREATE TABLE shard_leases (
     node       TEXT    NOT NULL,
     fence      BIGINT  NOT NULL,
     expires_at BIGINT  NOT NULL,
+    -- Time at which the shard last moved to where its requests arrive.
+    followed_at BIGINT NOT NULL,
     PRIMARY KEY (shard)
 );
 

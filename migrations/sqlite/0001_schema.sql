@@ -1273,6 +1273,8 @@ CREATE TABLE hub_nodes (
     is_clock_right BOOLEAN NOT NULL,
     -- JSON list of the nodes that it reaches.
     reached        TEXT    NOT NULL,
+    -- JSON of the options that have to be those of all nodes.
+    options        TEXT    NOT NULL,
     PRIMARY KEY (node)
 ) WITHOUT ROWID;
 
@@ -1282,6 +1284,8 @@ CREATE TABLE shard_leases (
     node       TEXT    NOT NULL,
     fence      INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
+    -- Time at which the shard last moved to where its requests arrive.
+    followed_at INTEGER NOT NULL,
     PRIMARY KEY (shard)
 ) WITHOUT ROWID;
 

@@ -15,7 +15,7 @@ use crate::cluster::arrivals::Source;
 use crate::cluster::eligibility::{self, LiveNode};
 use crate::cluster::lease::ShardLease;
 use crate::cluster::registry::{LEASE_TTL, LEASES_TOPIC, Node};
-use crate::cluster::store::{self, NodeRow};
+use crate::cluster::store::{self, NodeRow, Target};
 use crate::cluster::{ShardRegistry, key_handover, renewal};
 use crate::values::SHARDS;
 
@@ -29,7 +29,7 @@ const NODE_RETENTION: Duration = Duration::from_hours(24);
 /// Time for a stopping node to release its remaining shards. Its leases do not last longer.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A shard to move, and its target.
-type Move = (Arc<ShardLease>, Option<String>);
+type Move = (Arc<ShardLease>, Target);
 
 /// Maximum number of shards moved to other nodes per round.
 const MAX_MOVES: usize = 16;
@@ -116,7 +116,7 @@ async fn balance(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     for lease in leases.into_iter().take(excess) {
         let Some(to) = least_loaded(&nodes, &node.name, &counts, share) else { break };
         *counts.entry(to.as_str().into()).or_default() += 1;
-        moves.push((lease, Some(to)));
+        moves.push((lease, Target::Node(to)));
     }
     if !moves.is_empty() {
         transfer(app, node, moves).await;
@@ -136,8 +136,13 @@ fn follow_requests(
     let (mut moves, mut quiet, mut mixed, mut unknown) = (vec![], vec![], vec![], vec![]);
     for lease in leases {
         match lease.arrivals.source(now) {
-            Source::Node(to) if moves.len() < MAX_MOVES && to != own && nodes.contains(&to) => {
-                moves.push((lease, Some(to)));
+            Source::Node(to)
+                if moves.len() < MAX_MOVES
+                    && to != own
+                    && nodes.contains(&to)
+                    && lease.may_follow.load(Ordering::Relaxed) =>
+            {
+                moves.push((lease, Target::Source(to)));
             }
             Source::Quiet => quiet.push(lease),
             Source::Mixed | Source::Node(_) => mixed.push(lease),
@@ -159,6 +164,8 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
     } else {
         node.roll_call.forget();
     }
+    let live: Vec<_> = rows.iter().filter(|row| is_live(row)).collect();
+    node.shared_options.compare(&node.name, &live, &node.roll_call.elders());
     let live = rows.into_iter().filter(is_live).map(LiveNode::from).collect();
     let fit = eligibility::fit(live);
     let is_candidate = fit.iter().any(|live| live.name == node.name);
@@ -180,7 +187,7 @@ async fn eligible_nodes(app: &App, node: &Node) -> Result<Vec<String>, hub_db::E
 async fn transfer(app: &App, node: &Node, moves: Vec<Move>) {
     stream::iter(moves)
         .for_each_concurrent(MAX_CONCURRENT_MOVES, async |(lease, to)| {
-            if let Err(error) = node.transfer(app, &lease, to.as_deref()).await {
+            if let Err(error) = node.transfer(app, &lease, &to).await {
                 warn_of_failed_transfer(&error);
             }
         })
@@ -237,8 +244,9 @@ async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
     store::retire_node(&app.db, &node.name, millis(NODE_TIMEOUT)).await?;
     let others = eligible_nodes(app, node).await?;
     let mut targets = others.iter().cycle();
+    let mut target = || targets.next().map_or(Target::Any, |name| Target::Node(name.clone()));
     let leases = node.locations.local_leases().into_iter();
-    transfer(app, node, leases.map(|lease| (lease, targets.next().cloned())).collect()).await;
+    transfer(app, node, leases.map(|lease| (lease, target())).collect()).await;
     store::delete_node(&app.db, &node.name, millis(NODE_RETENTION)).await
 }
 
@@ -246,6 +254,7 @@ async fn transfer_all(app: &App, node: &Node) -> Result<(), hub_db::Error> {
 mod tests {
     use super::*;
     use crate::clock::Uptime;
+    use crate::values::NetworkId;
 
     #[test]
     fn what_has_just_come_is_the_last_to_be_given_away() {
@@ -257,17 +266,21 @@ mod tests {
         let nodes = ["here", "there"].map(str::to_owned);
         let follow = |leases: &[Arc<ShardLease>], now| {
             let (moves, others) = follow_requests(&nodes, "here", leases.to_vec(), now);
-            let moves: Vec<_> = moves.into_iter().map(|(lease, to)| (lease.shard, to.unwrap_or_default())).collect();
+            let moves: Vec<_> = moves.into_iter().map(|(lease, to)| (lease.shard, to)).collect();
             (moves, others.iter().map(|lease| lease.shard).collect::<Vec<_>>())
         };
+        let network = NetworkId(uuid::Uuid::from_u128(1));
         for _ in 0..50 {
-            busy.arrivals.count_here();
-            mixed.arrivals.count_here();
-            mixed.arrivals.count_forwarded("there");
-            elsewhere.arrivals.count_forwarded("there");
+            busy.arrivals.count_here(network);
+            mixed.arrivals.count_here(network);
+            mixed.arrivals.count_forwarded(network, "there");
+            elsewhere.arrivals.count_forwarded(network, "there");
         }
         assert_eq!(follow(&old, began), (vec![], vec![2, 3, 4, 5]), "nodes that start even out at once");
-        assert_eq!(follow(&old, began + Duration::from_secs(11)), (vec![(5, "there".to_owned())], vec![2, 4]));
+        let next_window = began + Duration::from_secs(11);
+        assert_eq!(follow(&old, next_window), (vec![], vec![2, 4, 5]), "it has followed its requests just now");
+        elsewhere.may_follow.store(true, Ordering::Relaxed);
+        assert_eq!(follow(&old, next_window), (vec![(5, Target::Source("there".to_owned()))], vec![2, 4]));
         let new = [lease(1)];
         let all = [&new[..], &old].concat();
         assert_eq!(follow(&all, began).1, vec![2, 4, 1], "its first window is not over");

@@ -144,7 +144,7 @@ impl Dispatcher<'_> {
             && let Some(admitted) = lease.admit()
         {
             if let Some(name) = by.as_ref().and_then(|by| by.to_str().ok()) {
-                lease.arrivals.count_forwarded(name);
+                lease.arrivals.count_forwarded(self.network, name);
             }
             if let Some(response) = self.serve_here(&lease, admitted, request, next).await? {
                 return Ok(response);
@@ -165,7 +165,7 @@ impl Dispatcher<'_> {
                 ShardLocation::Local(lease) => {
                     // Not admitted: the lease has expired or is being transferred.
                     if let Some(admitted) = lease.admit() {
-                        lease.arrivals.count_here();
+                        lease.arrivals.count_here(self.network);
                         if let Some(first) = request.take_if(|request| may_retry(request)) {
                             match BufferedRequest::read(first).await? {
                                 Ok(small) => buffered = Some(small),

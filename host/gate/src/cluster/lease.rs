@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -26,6 +27,8 @@ pub(super) struct ShardLease {
     pub(super) requests: TaskTracker,
     /// Origin of the shard's requests.
     pub(super) arrivals: Arrivals,
+    /// True if the shard did not follow its requests just now.
+    pub(super) may_follow: AtomicBool,
     networks: Mutex<HashMap<NetworkId, Arc<OnceCell<()>>>>,
 }
 
@@ -38,6 +41,7 @@ impl ShardLease {
             ending: CancellationToken::new(),
             requests: TaskTracker::new(),
             arrivals: Arrivals::new(),
+            may_follow: AtomicBool::new(false),
             networks: Mutex::default(),
         }
     }

@@ -12,7 +12,8 @@
 //! is set ahead, a hypervisor silently stops a machine), two nodes may answer from memory for the rest of a lease, but
 //! the lease's fence refuses the writes of the first.
 //!
-//! Nodes call the roll on the bus, so that parts of different hubs are noticed: see [`roll_call`]. They probe each other, and nodes that are cut off from others own nothing: see [`eligibility`].
+//! Nodes call the roll on the bus, so that parts of different hubs are noticed: see [`roll_call`]. They compare their options:
+//! see [`shared_options`]. They probe each other, and nodes that are cut off from others own nothing: see [`eligibility`].
 //!
 //! A shard moves to another node if most of its requests arrive there: see [`arrivals`].
 //!
@@ -37,6 +38,7 @@ mod renewal;
 mod request_lease;
 mod roll_call;
 mod secret;
+mod shared_options;
 mod store;
 
 use hub_bus::{Bus, BusConfig, Cluster, ClusterConfig};

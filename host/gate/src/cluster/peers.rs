@@ -218,7 +218,7 @@ mod tests {
 
     fn row() -> NodeRow {
         let fitness = Fitness { reaches_bus: true, is_clock_right: true };
-        NodeRow { node: "n".into(), url: "u".into(), fitness, reached: "[]".into(), silent: 0 }
+        NodeRow { node: "n".into(), url: "u".into(), fitness, reached: "[]".into(), options: "{}".into(), silent: 0 }
     }
 
     fn peer() -> Peer {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use hub_bus::{Cluster, ClusterError, Inbox};
 use hub_db::Tx;
 use tokio::sync::Notify;
@@ -21,7 +22,8 @@ use crate::cluster::node_clock::ClockWatch;
 use crate::cluster::peers::Peers;
 use crate::cluster::renewal::FarLeases;
 use crate::cluster::roll_call::RollCall;
-use crate::cluster::store::{self, Transferred};
+use crate::cluster::shared_options::SharedOptions;
+use crate::cluster::store::{self, Target, Transferred};
 use crate::component::NetworkState;
 use crate::fault::{Fault, FaultKind};
 use crate::values::{NetworkId, SHARDS};
@@ -32,6 +34,8 @@ pub(super) const LEASE_TTL: Duration = Duration::from_secs(4);
 pub(super) const LEASES_TOPIC: &str = "homes";
 /// Maximum delay of a transfer by running requests.
 const TRANSFER_GRACE: Duration = Duration::from_secs(1);
+/// Networks of a shard whose state is saved at once.
+const SAVED_AT_ONCE: usize = 8;
 const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
@@ -71,6 +75,7 @@ pub(super) struct Node {
     pub(super) database: DatabaseContact,
     pub(super) peers: Peers,
     pub(super) roll_call: RollCall,
+    pub(super) shared_options: SharedOptions,
     /// True if it gets no shards because it and other nodes do not reach each other.
     is_cut_off: AtomicBool,
     pub(super) clock_watch: ClockWatch,
@@ -106,6 +111,7 @@ impl ShardRegistry {
             database: DatabaseContact::new(),
             peers: Peers::default(),
             roll_call: RollCall::default(),
+            shared_options: SharedOptions::default(),
             is_cut_off: AtomicBool::new(false),
             clock_watch: ClockWatch::default(),
             locations: ShardLocations::default(),
@@ -207,7 +213,7 @@ impl ShardRegistry {
             let fault = if is_outvoted { Fault::disabling } else { Fault::tolerable };
             faults.push(fault(FaultKind::Clock, message));
         }
-        faults.extend(node.roll_call.fault());
+        faults.extend(node.roll_call.fault().or_else(|| node.shared_options.fault()));
         let unowned = node.locations.without_owner();
         if unowned > 0 {
             let verb = if unowned == 1 { "has" } else { "have" };
@@ -280,22 +286,26 @@ impl Node {
         }
     }
 
-    /// Transfers a shard to another node, or (with none) to any claimant: ends its requests and saves its state.
-    pub(super) async fn transfer(&self, app: &App, lease: &ShardLease, to: Option<&str>) -> Result<(), hub_db::Error> {
+    /// Transfers a shard: ends its requests and saves its state.
+    pub(super) async fn transfer(&self, app: &App, lease: &ShardLease, to: &Target) -> Result<(), hub_db::Error> {
         lease.ending.cancel();
         lease.requests.close();
         // Longer requests get the error that the network moved.
         let _ = tokio::time::timeout(TRANSFER_GRACE, lease.requests.wait()).await;
-        for network in lease.networks() {
-            for state in self.states() {
-                state.save(app, network).await?;
-            }
-        }
+        stream::iter(lease.networks())
+            .map(Ok)
+            .try_for_each_concurrent(SAVED_AT_ONCE, async |network| {
+                for state in self.states() {
+                    state.save(app, network).await?;
+                }
+                Ok::<_, hub_db::Error>(())
+            })
+            .await?;
         let given_up_at = Uptime::now() + LEASE_TTL;
         loop {
             let guard = self.lease_lock.lock().await;
-            let transferred =
-                store::transfer(&app.db, lease.shard, lease.fence, &self.name, to, millis(LEASE_TTL)).await?;
+            let of = (lease.shard, lease.fence);
+            let transferred = store::transfer(&app.db, of, &self.name, to, millis(LEASE_TTL)).await?;
             if transferred != Transferred::Locked {
                 self.set_location(app, lease.shard, ShardLocation::Unowned);
                 return Ok(());

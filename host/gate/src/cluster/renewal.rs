@@ -3,12 +3,14 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::app::App;
 use crate::clock::{Millis, Uptime, millis};
 use crate::cluster::locations::ShardLocation;
 use crate::cluster::registry::{LEASE_TTL, Node};
+use crate::cluster::shared_options;
 use crate::cluster::store::{self, Fitness, LeaseRow};
 use crate::timekeeping::Reading;
 use crate::values::SHARDS;
@@ -54,7 +56,8 @@ async fn report(app: &App, node: &Node) -> Result<(), hub_db::Error> {
         reaches_bus: node.bus_health.observe(app.bus.is_reachable(), tokio::time::Instant::now()),
         is_clock_right: !node.clock_watch.is_off(),
     };
-    store::upsert_node(&app.db, &node.name, &node.url, fitness, &node.peers.reached()).await
+    let options = shared_options::of(&app.settings);
+    store::upsert_node(&app.db, &node.name, &node.url, fitness, (&node.peers.reached(), &options)).await
 }
 
 impl Node {
@@ -78,6 +81,9 @@ impl Node {
             let is_valid = lease.left > 0 && !abandoned.contains(&lease.shard);
             if is_valid && lease.node == self.name {
                 // It was renewed above, or is locked for a moment.
+                if let ShardLocation::Local(own) = self.locations.get(shard) {
+                    own.may_follow.store(lease.may_follow(), Ordering::Relaxed);
+                }
                 continue;
             }
             let location = match lease.url {
@@ -171,6 +177,7 @@ mod tests {
             fence: 1,
             expires_at,
             left,
+            followed: 0,
         };
         let mut far = FarLeases::default();
         let mut observe = |seconds, lease: LeaseRow| far.observe(&[lease], begin + Duration::from_secs(seconds));

@@ -89,6 +89,11 @@ impl RollCall {
         *difference = Some(Difference { message, is_with_elder, since });
     }
 
+    /// Nodes that were there before this one.
+    pub(super) fn elders(&self) -> HashSet<String> {
+        self.elders.lock().clone()
+    }
+
     /// Forgets a difference: without the bus nobody is heard.
     pub(super) fn forget(&self) {
         *self.difference.lock() = None;
@@ -192,7 +197,7 @@ mod tests {
 
     fn row(name: &str, reaches_bus: bool) -> NodeRow {
         let fitness = Fitness { reaches_bus, is_clock_right: true };
-        NodeRow { node: name.into(), url: "u".into(), fitness, reached: "[]".into(), silent: 0 }
+        NodeRow { node: name.into(), url: "u".into(), fitness, reached: "[]".into(), options: "{}".into(), silent: 0 }
     }
 
     fn heard(names: &[&str]) -> HashSet<String> {

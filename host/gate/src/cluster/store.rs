@@ -13,6 +13,9 @@ use serde_json::json;
 
 use crate::clock::Millis;
 
+/// Shortest time between two moves of a shard to where its requests arrive.
+const FOLLOW_INTERVAL: Millis = 120_000;
+
 /// Lease on a shard.
 #[derive(Clone, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub(super) struct LeaseRow {
@@ -23,6 +26,15 @@ pub(super) struct LeaseRow {
     pub(super) expires_at: Millis,
     /// Milliseconds until expiry; expired if 0 or less.
     pub(super) left: Millis,
+    /// Milliseconds since it last followed its requests; negative if the database's clock was set back since.
+    pub(super) followed: Millis,
+}
+
+impl LeaseRow {
+    /// False shortly after the shard followed its requests: each move delays those of all its networks.
+    pub(super) fn may_follow(&self) -> bool {
+        self.followed.saturating_abs() >= FOLLOW_INTERVAL
+    }
 }
 
 /// Fitness of a node to own shards.
@@ -43,6 +55,8 @@ pub(super) struct NodeRow {
     pub(super) fitness: Fitness,
     /// The names of the nodes that it reaches, as a JSON array.
     pub(super) reached: String,
+    /// Its options that have to be those of all nodes, as JSON.
+    pub(super) options: String,
     /// Milliseconds since its heartbeat; negative if the database's clock was set back since.
     pub(super) silent: Millis,
 }
@@ -61,21 +75,22 @@ pub(super) async fn upsert_node(
     node: &str,
     url: &str,
     fitness: Fitness,
-    reached: &[String],
+    (reached, options): (&[String], &str),
 ) -> Result<(), Error> {
     db.time_critical()
         .write(
-            "INSERT INTO hub_nodes (node, url, seen_at, reaches_bus, is_clock_right, reached)
-             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3, $4, $5)
+            "INSERT INTO hub_nodes (node, url, seen_at, reaches_bus, is_clock_right, reached, options)
+             VALUES ($1, $2, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), $3, $4, $5, $6)
              ON CONFLICT (node) DO UPDATE
              SET url = excluded.url, seen_at = excluded.seen_at, reaches_bus = excluded.reaches_bus,
-                 is_clock_right = excluded.is_clock_right, reached = excluded.reached",
+                 is_clock_right = excluded.is_clock_right, reached = excluded.reached, options = excluded.options",
         )
         .bind(node)
         .bind(url)
         .bind(fitness.reaches_bus)
         .bind(fitness.is_clock_right)
         .bind(json!(reached).to_string())
+        .bind(options)
         .execute()
         .await?;
     Ok(())
@@ -108,7 +123,7 @@ pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(
 pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
     db.time_critical()
         .query(
-            "SELECT node, url, reaches_bus, is_clock_right, reached,
+            "SELECT node, url, reaches_bus, is_clock_right, reached, options,
                     CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - seen_at AS silent
              FROM hub_nodes
              WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $1 ORDER BY node",
@@ -123,7 +138,8 @@ pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
     db.time_critical()
         .query(
             "SELECT h.shard, h.node, n.url, h.fence, h.expires_at,
-                    h.expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\"
+                    h.expires_at - CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS \"left\",
+                    CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - h.followed_at AS followed
              FROM shard_leases h LEFT JOIN hub_nodes n ON n.node = h.node",
         )
         .all()
@@ -134,8 +150,8 @@ pub(super) async fn leases(db: &Db) -> Result<Vec<LeaseRow>, Error> {
 pub(super) async fn insert_shards(db: &Db, shards: &[u16], node: &str) -> Result<(), Error> {
     db.time_critical()
         .write(
-            "INSERT INTO shard_leases (shard, node, fence, expires_at)
-             SELECT CAST(value AS INTEGER), $2, 0, 0
+            "INSERT INTO shard_leases (shard, node, fence, expires_at, followed_at)
+             SELECT CAST(value AS INTEGER), $2, 0, 0, 0
              FROM jsonb_array_elements_text(CAST($1 AS JSONB)) ORDER BY CAST(value AS INTEGER)
              ON CONFLICT (shard) DO NOTHING",
         )
@@ -240,6 +256,26 @@ pub(super) async fn lock_lease(tx: &mut Tx, shard: u16, fence: i64, node: &str) 
     Ok(row.is_some())
 }
 
+/// Next owner of a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// The node that claims it first.
+    Any,
+    /// This node.
+    Node(String),
+    /// The node at which its requests arrive.
+    Source(String),
+}
+
+impl Target {
+    fn node(&self) -> Option<&str> {
+        match self {
+            Self::Any => None,
+            Self::Node(name) | Self::Source(name) => Some(name),
+        }
+    }
+}
+
 /// Result of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transferred {
@@ -253,10 +289,9 @@ pub(super) enum Transferred {
 /// Transfers a lease to another node, or (with none) expires it.
 pub(super) async fn transfer(
     db: &Db,
-    shard: u16,
-    fence: i64,
+    (shard, fence): (u16, i64),
     node: &str,
-    to: Option<&str>,
+    to: &Target,
     ttl: Millis,
 ) -> Result<Transferred, Error> {
     let db = db.time_critical();
@@ -270,14 +305,17 @@ pub(super) async fn transfer(
             next_number!("h.fence"),
             ",
                  expires_at = CASE WHEN CAST($4 AS TEXT) IS NULL THEN 0
-                              ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END
+                              ELSE CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $5 END,
+                 followed_at = CASE WHEN $6 THEN CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
+                               ELSE h.followed_at END
              FROM own WHERE h.shard = own.shard"
         ))
         .bind(i32::from(shard))
         .bind(fence)
         .bind(node)
-        .bind(to)
+        .bind(to.node())
         .bind(ttl)
+        .bind(matches!(to, Target::Source(_)))
         .execute()
         .await?;
     if transferred == 1 {
@@ -301,7 +339,14 @@ mod tests {
     fn a_node_that_reported_before_the_clock_was_set_back_is_not_live() {
         let is_live = |silent| {
             let fitness = Fitness { reaches_bus: true, is_clock_right: true };
-            let row = NodeRow { node: "n".into(), url: "u".into(), fitness, reached: "[]".into(), silent };
+            let row = NodeRow {
+                node: "n".into(),
+                url: "u".into(),
+                fitness,
+                reached: "[]".into(),
+                options: "{}".into(),
+                silent,
+            };
             row.is_live(3_000)
         };
         assert!(is_live(0) && is_live(2_999) && is_live(-1));

@@ -36,6 +36,38 @@ async fn a_node_with_another_bus_or_blob_store_does_not_join() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_with_another_value_of_a_shared_option_is_not_ready() {
+    let mut fleet = Fleet::start().await;
+    fleet.kill(2);
+    fleet.start_node_with(2, &[("HUB_LEASE", "70000".to_owned())]);
+    wait_until(async || fleet.readiness(2).await == Some(json!(["cluster"]))).await;
+    let message = fleet.health(2).await.unwrap()["faults"][0]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("values of --lease;"), "{message}");
+    for node in [0, 1] {
+        wait_until(async || fleet.faults(node).await == Some(vec!["cluster".to_owned()])).await;
+        assert_eq!(fleet.readiness(node).await, Some(json!([])));
+    }
+    fleet.kill(2);
+    fleet.start_node(2);
+    fleet.wait_until_ready().await;
+}
+
+/// A disk that is not mounted any more leaves an empty folder.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_blob_store_that_disappears_is_a_fault_until_it_is_back() {
+    let fleet = Fleet::start().await;
+    let (blobs, away) = (fleet.blobs(), fleet.blobs().with_extension("away"));
+    std::fs::rename(&blobs, &away).unwrap();
+    std::fs::create_dir(&blobs).unwrap();
+    for node in 0..3 {
+        wait_until(async || fleet.readiness(node).await == Some(json!(["cluster"]))).await;
+    }
+    std::fs::remove_dir_all(&blobs).unwrap();
+    std::fs::rename(&away, &blobs).unwrap();
+    fleet.wait_until_ready().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hub_without_a_bus_does_not_join_nodes() {
     let fleet = Fleet::start().await;
     let output = Command::new(CURRENT)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -264,7 +264,7 @@ impl Fleet {
             .arg("--data")
             .arg(self.folder.path().join(format!("node-{node}")))
             // Not an option, because an older hub under test does not know it.
-            .env("HUB_BLOBS", self.folder.path().join("blobs"))
+            .env("HUB_BLOBS", self.blobs())
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .envs(environment.iter().map(|(name, value)| (name, value)))
@@ -298,6 +298,11 @@ impl Fleet {
         let url = format!("http://{}/readyz", self.nodes[node].address);
         let answer = http_client::client().ok()?.get(url).timeout(Duration::from_secs(2)).send().await.ok()?;
         answer.json().await.ok()
+    }
+
+    /// The folder of blobs.
+    pub fn blobs(&self) -> PathBuf {
+        self.folder.path().join("blobs")
     }
 
     /// The URL of the database.

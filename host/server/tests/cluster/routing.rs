@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::fleet::{Daemon, Fleet, free_port, wait_for, wait_until};
 
 /// More than a window in which a shard's requests are counted, and the next one.
-const SETTLED_WITHIN: Duration = Duration::from_secs(90);
+const SETTLED_WITHIN: Duration = Duration::from_secs(240);
 /// So many that some move to a node that gives others away.
 const NETWORKS: usize = 24;
 /// Header added by the test configurations with the node that answered.
