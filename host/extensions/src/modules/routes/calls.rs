@@ -175,7 +175,8 @@ impl TryFrom<&RecordedStep> for ModulesPart {
 ///
 /// This hub node keeps the latest 1,000 calls of each point, plus the latest 100 with a failed module, in memory and
 /// within its bounds. Calls without a chain are recorded as well, so that a module can be tried on them; frequent
-/// matchmaking calls without a module are sampled.
+/// matchmaking calls without a module are sampled. The list begins anew when the network moves to another node, and
+/// when the node stops.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}/calls", operation_id = "list_recorded_calls", tag = "Modules",
     security(("apiKey" = ["modules:write"])), params(("point" = String, Path, example = "chat"), CallsQuery),
     responses((status = 200, body = Calls), (status = 404, body = ErrorBody, description = "No such point")))]
