@@ -196,8 +196,8 @@ async fn a_database_that_cannot_be_opened() {
 async fn a_cluster() {
     let backend = Backend::postgres().await;
     let hub = Hub::start(backend.clone()).await;
-    let node = "INSERT INTO hub_nodes (node, url, seen_at, reaches_bus, is_clock_right, reached)
-                VALUES ('a', 'http://10.0.0.7:8080', $1, TRUE, TRUE, '[]')";
+    let node = "INSERT INTO hub_nodes (node, url, seen_at, reaches_bus, is_clock_right, reached, options)
+                VALUES ('a', 'http://10.0.0.7:8080', $1, TRUE, TRUE, '[]', '{}')";
     let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
     let (now,): (i64,) = hub.app.db.query(sql).one().await.unwrap();
     hub.app.db.write(node).bind(now - 120_000).execute().await.unwrap();
