@@ -314,6 +314,9 @@ pub struct Settings {
     pub database_connections: u32,
     /// Database statement timeout in milliseconds.
     pub database_timeout: u64,
+    /// Internal: maximum wait for a connection to the database; none: the usual one.
+    #[serde(skip)]
+    pub database_patience: Option<Duration>,
     /// Listen address.
     pub listen: ListenAddress,
     /// NATS server of a cluster; none: single node.
@@ -417,6 +420,7 @@ impl Default for Settings {
         Self {
             data: PathBuf::from("hub-data"),
             database: None,
+            database_patience: None,
             blobs: None,
             secrets_key: None,
             database_connections: 20,

@@ -6,6 +6,8 @@ use std::time::Duration;
 /// in [`without_time_limit`].
 #[derive(Clone, Copy, Debug)]
 pub struct TimeLimits {
+    /// Maximum wait for a connection.
+    pub connection: Duration,
     /// Maximum duration of a statement. PostgreSQL has its own, in its [`Config`](crate::Config).
     pub statement: Duration,
     /// Maximum duration of a writing statement on SQLite, which blocks all other writers.
@@ -16,7 +18,12 @@ pub struct TimeLimits {
 
 impl Default for TimeLimits {
     fn default() -> Self {
-        Self { statement: Duration::from_secs(15), write: Duration::from_secs(5), transaction: Duration::from_secs(10) }
+        Self {
+            connection: Duration::from_secs(5),
+            statement: Duration::from_secs(15),
+            write: Duration::from_secs(5),
+            transaction: Duration::from_secs(10),
+        }
     }
 }
 

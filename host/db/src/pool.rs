@@ -20,9 +20,6 @@ use crate::{
     tenant::{NO_TENANT, current_tenant},
 };
 
-/// Maximum wait for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Interval at which a pool that got no more connections from the server tries again.
 const GROW_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -59,6 +56,8 @@ pub(crate) trait Reusable: Sized + Send + 'static {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) max_connections: u32,
+    /// Maximum wait for a connection.
+    pub(crate) patience: Duration,
     /// A connection unused for longer is pinged before it is used: the server may have gone.
     pub(crate) ping_after: Duration,
     /// One unused for longer is closed.
@@ -119,11 +118,11 @@ impl<C: Reusable> Pool<C> {
             });
             return match fresh {
                 Some(entry) => Ok(self.pooled(entry, permit)),
-                None => in_time(Box::pin(self.connect(permit))).await,
+                None => self.in_time(Box::pin(self.connect(permit))).await,
             };
         }
         // Boxed, since it is rare and would make every statement's future large.
-        in_time(Box::pin(async move {
+        self.in_time(Box::pin(async move {
             let permit = shared.permits.acquire(tenant).await.ok_or(Error::Closed)?;
             self.connect(permit).await
         }))
@@ -168,6 +167,11 @@ impl<C: Reusable> Pool<C> {
         }
     }
 
+    async fn in_time<T>(&self, acquiring: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+        let patience = self.0.limits.patience;
+        timeout(patience, acquiring).await.unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
+    }
+
     fn pooled(&self, entry: Entry<C>, permit: FairPermit) -> Pooled<C> {
         Pooled {
             entry: Some(entry),
@@ -188,10 +192,6 @@ impl<C: Reusable> Pool<C> {
             }
         }
     }
-}
-
-async fn in_time<T>(acquiring: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    timeout(ACQUIRE_TIMEOUT, acquiring).await.unwrap_or(Err(Error::Driver(sqlx::Error::PoolTimedOut)))
 }
 
 async fn is_alive(conn: &mut impl Reusable) -> bool {

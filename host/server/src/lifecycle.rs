@@ -33,7 +33,9 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let data = settings.data.clone();
     tokio::task::spawn_blocking(move || data_folder::make_private(&data)).await?;
     let statement = Duration::from_millis(settings.database_timeout);
-    let db = Db::connect_limited(&settings.database(), TimeLimits { statement, ..TimeLimits::default() }).await?;
+    let usual = TimeLimits::default();
+    let connection = settings.database_patience.unwrap_or(usual.connection);
+    let db = Db::connect_limited(&settings.database(), TimeLimits { connection, statement, ..usual }).await?;
     cluster::check_clock(&settings, &clock, &db).await?;
     db.migrate().await?;
     let clock = timekeeping::clock_of(&settings, clock, &db).await?;

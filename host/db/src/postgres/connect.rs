@@ -105,9 +105,10 @@ impl Server {
     }
 
     /// Connections whose statements have timeouts.
-    pub(super) fn pool(&self, max_connections: u32, timeouts: Timeouts, is_shared: bool) -> Pool {
+    pub(super) fn pool(&self, max_connections: u32, patience: Duration, timeouts: Timeouts, is_shared: bool) -> Pool {
         let limits = Limits {
             max_connections: max_connections.max(1),
+            patience,
             ping_after: Duration::from_secs(1),
             idle_timeout: Duration::from_mins(5),
             max_lifetime: Duration::from_mins(30),

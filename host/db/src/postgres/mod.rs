@@ -83,10 +83,11 @@ impl Postgres {
     ) -> Result<Self, Error> {
         let server = Server::new(url)?;
         let timeouts = Timeouts::usual(statement_timeout);
-        let pool = server.pool(max_connections, timeouts, true);
+        let patience = time_limits.connection;
+        let pool = server.pool(max_connections, patience, timeouts, true);
         server.check(&pool).await?;
-        let reserved = server.pool(RESERVED_CONNECTIONS, Timeouts::RESERVED, false);
-        let time_critical = server.pool(1, Timeouts::TIME_CRITICAL, false);
+        let reserved = server.pool(RESERVED_CONNECTIONS, patience, Timeouts::RESERVED, false);
+        let time_critical = server.pool(1, patience, Timeouts::TIME_CRITICAL, false);
         // Time for one statement of maximum duration, and others.
         let transaction_limit = time_limits.transaction.max(2 * statement_timeout);
         Ok(Self { server, pool, reserved, time_critical, transaction_limit })

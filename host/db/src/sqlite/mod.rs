@@ -71,6 +71,7 @@ impl Sqlite {
         let writer = Writer::spawn(conn, of_writer, durability)?;
         let limits = Limits {
             max_connections: max_readers(),
+            patience: time_limits.connection,
             ping_after: Duration::MAX,
             idle_timeout: Duration::MAX,
             max_lifetime: Duration::MAX,

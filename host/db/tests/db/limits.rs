@@ -17,7 +17,7 @@ const ENDLESS_WRITE: &str =
 /// The same database with limits short enough for a test.
 async fn impatient(fixture: &Fixture) -> Db {
     let soon = Duration::from_millis(100);
-    let limits = TimeLimits { statement: soon, write: 2 * soon, transaction: 5 * soon };
+    let limits = TimeLimits { statement: soon, write: 2 * soon, transaction: 5 * soon, ..TimeLimits::default() };
     let config = match fixture.config.clone() {
         Config::Postgres { url, max_connections, .. } => {
             Config::Postgres { url, max_connections, statement_timeout: soon }

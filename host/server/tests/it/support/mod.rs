@@ -105,6 +105,7 @@ impl Hub {
         // For busy machines; the tests of deadlines set their own.
         settings.modules.compute = Some(Duration::from_secs(5));
         settings.modules.load = Some(Duration::from_secs(30));
+        settings.database_patience = Some(Duration::from_secs(60));
         change(&mut settings);
         let clock = ManualClock::new(NOW);
         Self::run(backend, settings, clock.clone(), Clock::Manual(clock)).await
