@@ -7,7 +7,7 @@ mod run;
 use std::time::Duration;
 
 use sqlx::{ConnectOptions as _, Connection, PgConnection, postgres::PgConnectOptions};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, time::Instant};
 
 pub(crate) use self::connect::Server;
 use self::connect::{Pool, SessionSettings, Timeouts};
@@ -28,6 +28,8 @@ use crate::{
 
 /// Connections that never wait behind a tenant.
 const RESERVED_CONNECTIONS: u32 = 2;
+/// Time within which a connection that is lost fails; one that stalls takes longer.
+const NOTICED_WITHIN: Duration = Duration::from_secs(1);
 
 impl Reusable for PgConnection {
     type Options = PgConnectOptions;
@@ -146,12 +148,14 @@ impl Postgres {
         pool: PoolKind,
         query: Query,
     ) -> Result<Fetched, Error> {
-        let mut attempts = Attempts::first();
+        let (mut attempts, began) = (Attempts::first(), Instant::now());
         loop {
             match self.run_once(pool, query.clone()).await {
                 Err(error) if is_passing(&error) => attempts.retry(error).await?,
-                // Those that were open beside it are not used again.
-                Err(error) if may_reconnect && error.breaks_connection() => may_reconnect = false,
+                // Those that were open beside it are not used again. Where a connection just stalls, its caller has waited enough.
+                Err(error) if may_reconnect && error.breaks_connection() && began.elapsed() < NOTICED_WITHIN => {
+                    may_reconnect = false;
+                }
                 result => return result,
             }
         }

@@ -153,7 +153,7 @@ async fn an_unfetched_command_is_delivered_by_the_next_owner() {
         }
     }
     for (owner, sent) in networks.iter().zip(sent) {
-        let commands = poll(owner, 1, 1_000).await;
+        let commands = poll(owner, 1, 10_000).await;
         assert_eq!(commands.len(), 1);
         assert!(poll(owner, 1, 0).await.is_empty());
         let id = commands[0]["commandId"].as_str().unwrap();
