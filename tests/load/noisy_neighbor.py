@@ -9,6 +9,7 @@ accepted and refused calls. Exits with 1 if an attack was never accepted, and so
 """
 
 import argparse
+import collections
 import contextlib
 import http.client
 import json
@@ -21,6 +22,7 @@ import time
 
 from flood import flood, hold_open
 from hub import LINE, ROOT, Hub, chat_request, p99_ms, request, run_caller
+from largest_files import FILES
 
 SECONDS, CONNECTIONS, FILL_SECONDS = 6, 64, 20
 # The maximum number of worlds of one server, with room for the bytes of their names.
@@ -352,6 +354,37 @@ def _(hub, key):
     table = "uuid,balance\n" + "".join(f"{player(n)},{n}\n" for n in range(20_000))
     path = "/api/manage/imports?kind=balances&currency=coins"
     return [request(key, "POST", path, table.encode()).replace(b"application/json", b"text/csv        ")]
+
+
+def import_again(port, messages, connections, seconds, results):
+    """Sends each message, an upload of a file, as soon as the import before has ended."""
+    statuses, end = collections.Counter(), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for path, key, file in messages:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("POST", path, file, {"X-Service-Api-Key": key, "Content-Type": "application/octet-stream"})
+            answer = connection.getresponse()
+            statuses[answer.status] += 1
+            answer.read()
+            time.sleep(0.05)
+    results.put(statuses)
+
+
+def imported(kind, make):
+    return lambda hub, key: [(f"/api/manage/imports?kind={kind}", key, make())]
+
+
+for file_name, (import_kind, make_file) in FILES.items():
+    attack(f"import: {file_name}", how=import_again)(imported(import_kind, make_file))
+
+
+@attack("Discord messages from large templates")
+def _(hub, key):
+    for number in range(20):
+        url = f"https://discord.com/api/webhooks/{number}/x"
+        template = {"content": "{{event.message}}" * 2_000}
+        hub.expect(key, "POST", "/api/manage/webhooks", {"url": url, "events": ["CHAT"], "format": "DISCORD", "templates": {"CHAT": template}})
+    return [chat_request(key)[0]]
 
 
 @attack("usage")

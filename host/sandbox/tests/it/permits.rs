@@ -8,7 +8,9 @@ use hub_sandbox::{
     BoxFuture, CallFailure, Chain, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Instances, Limits, Link, Mode,
     OnFailure, Outcome, Sandbox,
 };
-use std::sync::{Arc, Mutex};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -241,31 +243,32 @@ async fn short_calls_wait_for_no_cpu_permit_and_those_that_turn_out_to_be_long_d
 
 #[tokio::test(flavor = "multi_thread")]
 async fn networks_take_turns_at_compiling() {
-    let test = TestSandbox::with(|config| config.max_compiles = 1);
-    let compiled = Arc::new(Mutex::new(Vec::new()));
-    let mut uploads = Vec::new();
-    for (network, number) in [("many", 0), ("many", 1), ("many", 2), ("many", 3), ("many", 4), ("one", 5)] {
-        let (sandbox, compiled) = (test.sandbox.clone(), Arc::clone(&compiled));
-        let upload = async move {
+    let folder = tempfile::tempdir().unwrap();
+    let (compiler, order) = (folder.path().join("compiler"), folder.path().join("order"));
+    // A compiler that refuses what it is given, and records whose it was. Another process writes it: this one's other
+    // children could still hold the file open, and it would not start.
+    let script = format!("#!/bin/sh\ngrep -ao -m 1 'of [a-z]*' >> {}\nexit 1\n", order.display());
+    let write = format!("cat > {0} && chmod +x {0}", compiler.display());
+    let mut writer = Command::new("sh").args(["-c", &write]).stdin(Stdio::piped()).spawn().unwrap();
+    writer.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    assert!(writer.wait().unwrap().success());
+    let test = TestSandbox::with(|config| {
+        config.max_compiles = 1;
+        config.compiler = Compiler::Child(compiler);
+    });
+
+    let upload = |network: &'static str| {
+        let sandbox = test.sandbox.clone();
+        // Too large for the check before the queue, which waits for a thread.
+        let mut upload = format!("of {network}\n").into_bytes();
+        upload.resize(2 << 20, b'.');
+        async move {
             let permit = sandbox.upload_permit(network).await;
-            sandbox.prepare_for(&permit, allowing(&format!("upload {number}"))).await.unwrap();
-            compiled.lock().unwrap().push(network);
-        };
-        uploads.push(upload);
-    }
-    // All queue up, in this order, before the first is compiled.
-    let mut uploads: Vec<_> = uploads.into_iter().map(Box::pin).collect();
-    std::future::poll_fn(|cx| {
-        let mut pending = false;
-        uploads.retain_mut(|upload| {
-            let waits = upload.as_mut().poll(cx).is_pending();
-            pending |= waits;
-            waits
-        });
-        if pending { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
-    })
-    .await;
-    let compiled = compiled.lock().unwrap();
-    let at = compiled.iter().position(|&network| network == "one").unwrap();
-    assert!(at < 4, "{compiled:?}");
+            sandbox.prepare_for(&permit, upload).await.unwrap_err()
+        }
+    };
+    // All queue up in this order, since the first has the only permit.
+    tokio::join!(upload("many"), upload("many"), upload("many"), upload("many"), upload("one"));
+    let order = std::fs::read_to_string(order).unwrap();
+    assert_eq!(order.lines().collect::<Vec<_>>(), ["of many", "of one", "of many", "of many", "of many"]);
 }

@@ -82,6 +82,17 @@ impl Backend {
         Self { folder, postgres }
     }
 
+    /// Puts a copy of one migrated database where the hub's own would be made: a schema costs more than most tests do.
+    pub async fn prepare(&self) {
+        static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
+        let path = self.data().join("hub.db");
+        if self.postgres.is_some() || path.exists() {
+            return;
+        }
+        let template = TEMPLATE.get_or_init(sqlite_template).await;
+        std::fs::write(path, template).unwrap();
+    }
+
     pub fn apply(&self, settings: &mut Settings) {
         self.folder.path().clone_into(&mut settings.data);
         settings.database.clone_from(&self.postgres);
@@ -98,6 +109,15 @@ async fn create_template() -> String {
     db.migrate().await.unwrap();
     db.close().await;
     name
+}
+
+async fn sqlite_template() -> Vec<u8> {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("hub.db");
+    let db = Db::connect(&Config::Sqlite { path: path.clone() }).await.unwrap();
+    db.migrate().await.unwrap();
+    db.close().await;
+    std::fs::read(path).unwrap()
 }
 
 fn server_url() -> String {

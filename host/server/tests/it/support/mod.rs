@@ -99,6 +99,7 @@ impl Hub {
 
     pub async fn start_with(backend: Backend, change: impl FnOnce(&mut Settings)) -> Self {
         let mut settings = Settings { listen: ([127, 0, 0, 1], 0).into(), ..Settings::default() };
+        backend.prepare().await;
         backend.apply(&mut settings);
         settings.modules.compiler = Some(env!("CARGO_BIN_EXE_hub").into());
         settings.imports.reader = Some(env!("CARGO_BIN_EXE_hub").into());
