@@ -381,9 +381,9 @@ for file_name, (import_kind, make_file) in FILES.items():
 @attack("Discord messages from large templates")
 def _(hub, key):
     for number in range(20):
-        url = f"https://discord.com/api/webhooks/{number}/x"
-        template = {"content": "{{event.message}}" * 2_000}
-        hub.expect(key, "POST", "/api/manage/webhooks", {"url": url, "events": ["CHAT"], "format": "DISCORD", "templates": {"CHAT": template}})
+        url = f"https://hook-{number}.invalid/api/webhooks/1/x"
+        template = {"embeds": [{"description": "{message}" * 300} for _ in range(10)]}
+        hub.expect(key, "POST", "/api/manage/webhooks", {"url": url, "events": ["CHAT"], "kind": "DISCORD", "templates": {"CHAT": template}})
     return [chat_request(key)[0]]
 
 

@@ -226,7 +226,8 @@ async fn events_left_by_a_stopped_hub_are_sent_by_the_next(hub: Hub) {
 async fn hanging_receiver_does_not_delay_others(backend: Backend) {
     let hub = Hub::start_with(backend, |settings| {
         settings.webhook_networks = vec!["127.0.0.2/32".parse().unwrap()];
-        settings.webhooks.timeout = std::time::Duration::from_secs(60);
+        // Longer than any test waits: who waited for these would get nothing.
+        settings.webhooks.timeout = std::time::Duration::from_secs(3_600);
     })
     .await;
     let (owner, other, hanging, good) = (hub.network().await, hub.network().await, receiver().await, receiver().await);
@@ -238,13 +239,11 @@ async fn hanging_receiver_does_not_delay_others(backend: Backend) {
     add(&other, &good.url(), &["CONFIG_UPDATED"]).await;
     publish(&owner, "first").await;
     Hub::eventually("all hang", async || hanging.count() == 19).await;
-    let began = tokio::time::Instant::now();
     for number in 0..20 {
         publish(&owner, &number.to_string()).await;
         publish(&other, &number.to_string()).await;
     }
     expect_requests(&good, 41).await;
-    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     assert_eq!(hanging.count(), 19);
 }
 
