@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::receiver::{Receiver, Reply};
 use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, start};
+use crate::cli::Installation;
 use crate::support::{Backend, Hub, on_each};
 
 const ALLOWED: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
@@ -127,4 +128,20 @@ async fn urls_that_lead_inside_are_refused(backend: Backend) {
         owner.post(WEBHOOKS, json!({"url": url, "events": ["CHAT"]})).await.expect_error(400, "invalid_request");
     }
     owner.post(WEBHOOKS, json!({"url": "https://example.org/", "events": ["CHAT"]})).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proxies_of_the_environment_are_not_used() {
+    let installation = Installation::new(Backend::sqlite());
+    let created = installation.json(&["network", "create", "hooked", "--json"]);
+    let proxy = Receiver::start("127.0.0.1:0").await;
+    let url = format!("http://{}", proxy.address());
+    let variables = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+    let environment = variables.map(|name| (name, url.as_str()));
+    let hub = installation.serve_logged(&["--webhook-networks", "127.0.0.2/32"], &environment);
+    let (owner, receiver) = (hub.client(created["apiKey"].as_str().unwrap()), Receiver::start("127.0.0.2:0").await);
+    add(&owner, &receiver.url(), &["CONFIG_UPDATED"]).await;
+    publish(&owner, "a").await;
+    Hub::eventually("it arrives", async || receiver.count() + proxy.count() > 0).await;
+    assert_eq!((receiver.count(), proxy.count()), (1, 0));
 }
