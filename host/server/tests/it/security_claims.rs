@@ -1,5 +1,6 @@
 //! Claims of SECURITY.md that no component's own tests show.
 
+mod holders;
 mod machine;
 mod neighbor;
 
@@ -36,7 +37,8 @@ async fn operations(hub: &Hub) -> Vec<(Method, String, Value)> {
 
 /// Path with a value in place of each parameter.
 fn filled(path: &str) -> String {
-    let parts = path.split('/').map(|part| if part.starts_with('{') { "069a79f4-44e9-4726-a5be-fca90e38aaf5" } else { part });
+    let parts =
+        path.split('/').map(|part| if part.starts_with('{') { "069a79f4-44e9-4726-a5be-fca90e38aaf5" } else { part });
     parts.collect::<Vec<_>>().join("/")
 }
 

@@ -75,8 +75,15 @@ fn each_claim_of_the_security_page_has_its_test() {
 }
 
 /// Files of commands that reach the terminal by themselves, with nothing that others wrote.
-const TO_TERMINAL: [&str; 7] =
-    ["cli/completions.rs", "cli/demo/", "cli/import/mod.rs", "cli/log.rs", "cli/mod.rs", "cli/output.rs", "cli/serve.rs"];
+const TO_TERMINAL: [&str; 7] = [
+    "cli/completions.rs",
+    "cli/demo/",
+    "cli/import/mod.rs",
+    "cli/log.rs",
+    "cli/mod.rs",
+    "cli/output.rs",
+    "cli/serve.rs",
+];
 
 #[test]
 fn commands_print_without_control_characters() {

@@ -60,11 +60,8 @@ async fn no_password_is_in_messages_and_logs() {
         let path = folder.path().join("messages");
         let messages = || std::fs::read_to_string(&path).unwrap_or_default();
         let appended = || File::options().append(true).create(true).open(&path).unwrap();
-        let mut hub = command(&["serve", "--listen", "127.0.0.1:0"])
-            .stdout(appended())
-            .stderr(appended())
-            .spawn()
-            .unwrap();
+        let mut hub =
+            command(&["serve", "--listen", "127.0.0.1:0"]).stdout(appended()).stderr(appended()).spawn().unwrap();
         // It says that it waits for something, refuses to start, or serves.
         Hub::eventually("it says something about it", async || {
             let text = messages();
