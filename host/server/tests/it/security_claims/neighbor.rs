@@ -10,7 +10,7 @@ use super::{invite, operations};
 use crate::moving::sample;
 use crate::people::member;
 use crate::servers::uuid;
-use crate::support::{Client, Hub, on_both};
+use crate::support::{Client, on_both};
 
 /// Values of another network beside invented ones of the same form, by the name of the parameter and the part of the
 /// path before it.
