@@ -28,7 +28,7 @@ async fn other_users_read_neither_the_data_nor_the_environment() {
         return;
     }
     let installation = Installation::new(Backend::sqlite());
-    let hub = installation.serve_logged(&[], &[("HUB_OIDC_CLIENT_SECRET", SECRET)]);
+    let hub = installation.serve_logged(&[], &[("HUB_SMTP", &format!("smtp://hub:{SECRET}@127.0.0.1:1"))]);
     let process = format!("/proc/{}", hub.child.id());
     assert!(is_open(Path::new(&process).join("cmdline").as_path()), "the probe reads nothing");
     assert!(!is_open(Path::new(&process).join("environ").as_path()));
@@ -42,13 +42,13 @@ async fn other_users_read_neither_the_data_nor_the_environment() {
 async fn no_password_is_in_messages_and_logs() {
     let with = |variable: &str, value: &str| [(variable.to_owned(), value.to_owned())].to_vec();
     let mail = |value: &str| with("HUB_SMTP", value);
-    for (environment, refused) in [
-        (with("HUB_DATABASE", &format!("postgres://hub:{SECRET}@127.0.0.1:1/hub")), true),
-        (with("HUB_DATABASE", &format!("mysql://hub:{SECRET}@127.0.0.1:1/hub")), true),
-        (with("HUB_BLOBS", &format!("s3://KEY:{SECRET}@127.0.0.1:1/bucket")), true),
-        (with("HUB_BLOBS", &format!("s3://KEY:{SECRET}@")), true),
-        (mail(&format!("smtps:/hub:{SECRET}@127.0.0.1:1")), true),
-        (mail(&format!("smtp://hub:{SECRET}@127.0.0.1:1")), false),
+    for environment in [
+        with("HUB_DATABASE", &format!("postgres://hub:{SECRET}@127.0.0.1:1/hub")),
+        with("HUB_DATABASE", &format!("mysql://hub:{SECRET}@127.0.0.1:1/hub")),
+        with("HUB_BLOBS", &format!("s3://KEY:{SECRET}@127.0.0.1:1/bucket")),
+        with("HUB_BLOBS", &format!("s3://KEY:{SECRET}@")),
+        mail(&format!("smtps:/hub:{SECRET}@127.0.0.1:1")),
+        mail(&format!("smtp://hub:{SECRET}@127.0.0.1:1")),
     ] {
         let installation = Installation::new(Backend::sqlite());
         let command = |arguments: &[&str]| {
@@ -68,11 +68,11 @@ async fn no_password_is_in_messages_and_logs() {
             hub.try_wait().unwrap().is_some() || text.contains("waiting:") || text.contains("listening on")
         })
         .await;
-        if let Some(url) = messages().lines().find_map(|line| line.strip_prefix("listening on ").map(str::to_owned)) {
-            assert!(!refused, "{environment:?} is taken: {}", messages());
+        let url = messages().lines().find_map(|line| line.strip_prefix("listening on ").map(str::to_owned));
+        if let Some(url) = url {
             let client = crate::support::Client::new(hub::http_client::client().unwrap(), url, None);
             client.post("/api/public/waitlist", json!({"email": "alex@example.org"})).await.expect(200);
-            Hub::eventually("it logs that the mail fails", async || messages().contains("refused")).await;
+            Hub::eventually("it says what is not there", async || messages().contains("refused")).await;
         }
         let _ = hub.kill();
         hub.wait().unwrap();
