@@ -50,6 +50,7 @@ mod punishments;
 mod references;
 mod rights;
 mod secrets;
+mod security_claims;
 mod servers;
 mod shares;
 mod signing_secret;

@@ -49,6 +49,20 @@ on_both! {
             readers(hub.data()).iter().map(confined).eq([("2".to_owned(), "1".to_owned())])
         })
         .await;
+        for process in readers(hub.data()) {
+            let read = |name: &str| fs::read_to_string(process.join(name)).unwrap();
+            // Nothing of the hub's environment, which may hold secrets.
+            let environment = read("environ");
+            let names: Vec<_> = environment.split_terminator('\0').filter_map(|it| Some(it.split_once('=')?.0)).collect();
+            assert_eq!(names, ["MALLOC_ARENA_MAX", "MIMALLOC_ARENA_RESERVE"]);
+            let limits = read("limits");
+            let limit = |name: &str| limits.lines().find_map(|it| it.strip_prefix(name)?.split_whitespace().next()).unwrap();
+            assert_eq!((limit("Max cpu time"), limit("Max file size")), ("240", "0"));
+            assert!(limit("Max address space").parse::<u64>().unwrap() >= 256 << 20);
+            // The lowest priority: the third field after the name's parenthesis is the state's, the 17th the niceness.
+            let stat = read("stat");
+            assert_eq!(stat.rsplit_once(')').unwrap().1.split_whitespace().nth(16), Some("19"), "{stat}");
+        }
         let cancelled = owner.post(&format!("{IMPORTS}/{id}/cancel"), json!({})).await.expect(200).clone();
         assert_eq!(cancelled["state"], "CANCELLED");
         Hub::eventually("its reader is gone", async || readers(hub.data()).is_empty()).await;

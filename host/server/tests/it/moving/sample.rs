@@ -38,7 +38,7 @@ const PATHS: &[&str] = &[
 pub struct Expected {
     /// The answer under an idempotency key.
     paid: Value,
-    transfer: String,
+    pub transfer: String,
 }
 
 pub async fn answers(owner: &Client) -> Vec<(String, Value)> {

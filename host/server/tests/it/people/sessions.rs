@@ -251,6 +251,29 @@ on_both! {
 }
 
 /// An attacker who knows the address of an account, and guesses, does not lock out its owner where they were before.
+/// 30 guesses of an address, 60 of a /56 and 120 of a /48, whoever they are made for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn addresses_of_one_site_share_their_guesses() {
+    let proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    let hub = Hub::start_with(Backend::sqlite(), |settings| settings.trusted_proxies = proxies).await;
+    let mut refused = 0;
+    let mut guesses = async |address: &dyn Fn(u32) -> String, most: u32| {
+        let mut allowed = 0;
+        for at in 0..most {
+            let body = json!({"email": format!("p{refused}-{at}@example.org"), "password": "a wrong password"});
+            let client = hub.anonymous();
+            let request = client.request(Method::POST, "/api/people/sign-in").header("X-Forwarded-For", address(at));
+            let answer = client.send(request.json(&body)).await;
+            allowed += u32::from(answer.status == 401);
+        }
+        refused += 1;
+        allowed
+    };
+    assert_eq!(guesses(&|_| "2001:db8:1::1".to_owned(), 35).await, 30);
+    assert_eq!(guesses(&|at| format!("2001:db8:2:{at:x}::1"), 70).await, 60);
+    assert_eq!(guesses(&|at| format!("2001:db8:3:{:x}::1", at * 256), 130).await, 120);
+}
+
 async fn guesses_from_elsewhere_do_not_lock_out_the_owner(backend: Backend) {
     let hub =
         Hub::start_with(backend, |settings| settings.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()]).await;

@@ -9,12 +9,17 @@ use serde_json::{Value, json};
 
 use super::receiver::{Receiver, Reply};
 use super::{WEBHOOKS, add, deliveries, expect_idle, expect_requests, get, publish, start};
+use crate::cli::Installation;
 use crate::support::{Backend, Hub, on_each};
 
 const ALLOWED: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 const VICTIM: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-on_each! { a_name_that_changes_its_address_leads_nowhere urls_that_lead_inside_are_refused }
+on_each! {
+    a_name_that_changes_its_address_leads_nowhere
+    urls_that_lead_inside_are_refused
+    silent_name_servers_delay_no_other_network
+}
 
 /// Answers of a name server, and the number of its queries.
 #[derive(Clone, Default)]
@@ -127,4 +132,57 @@ async fn urls_that_lead_inside_are_refused(backend: Backend) {
         owner.post(WEBHOOKS, json!({"url": url, "events": ["CHAT"]})).await.expect_error(400, "invalid_request");
     }
     owner.post(WEBHOOKS, json!({"url": "https://example.org/", "events": ["CHAT"]})).await.expect(201);
+}
+
+/// More look-ups without an answer than there are permits for requests.
+async fn silent_name_servers_delay_no_other_network(backend: Backend) {
+    let asked = Arc::new(Mutex::new(0));
+    let count = Arc::clone(&asked);
+    let hub = Hub::start_with(backend, |settings| {
+        settings.webhook_networks = vec!["127.0.0.2/32".parse().unwrap()];
+        settings.webhooks.timeout = std::time::Duration::from_secs(300);
+        settings.webhooks.resolver = Some(Arc::new(move |host: String| {
+            let is_silent = host == "silent.test";
+            *count.lock() += usize::from(is_silent);
+            async move {
+                if is_silent {
+                    std::future::pending::<()>().await;
+                }
+                Ok::<_, std::io::Error>(vec![ALLOWED])
+            }
+            .boxed()
+        }));
+    })
+    .await;
+    let receiver = Receiver::start("127.0.0.2:0").await;
+    let port = receiver.address().port();
+    for _ in 0..8 {
+        let owner = hub.network().await;
+        for _ in 0..20 {
+            add(&owner, &format!("http://silent.test:{port}/"), &["CONFIG_UPDATED"]).await;
+        }
+        publish(&owner, "a").await;
+    }
+    Hub::eventually("the name servers are asked", async || *asked.lock() >= 64).await;
+    let other = hub.network().await;
+    add(&other, &format!("http://good.test:{port}/"), &["CONFIG_UPDATED"]).await;
+    publish(&other, "b").await;
+    expect_requests(&receiver, 1).await;
+    assert_eq!(receiver.fields("namespace"), ["b"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proxies_of_the_environment_are_not_used() {
+    let installation = Installation::new(Backend::sqlite());
+    let created = installation.json(&["network", "create", "hooked", "--json"]);
+    let proxy = Receiver::start("127.0.0.1:0").await;
+    let url = format!("http://{}", proxy.address());
+    let variables = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+    let environment = variables.map(|name| (name, url.as_str()));
+    let hub = installation.serve_logged(&["--webhook-networks", "127.0.0.2/32"], &environment);
+    let (owner, receiver) = (hub.client(created["apiKey"].as_str().unwrap()), Receiver::start("127.0.0.2:0").await);
+    add(&owner, &receiver.url(), &["CONFIG_UPDATED"]).await;
+    publish(&owner, "a").await;
+    Hub::eventually("it arrives", async || receiver.count() + proxy.count() > 0).await;
+    assert_eq!((receiver.count(), proxy.count()), (1, 0));
 }
