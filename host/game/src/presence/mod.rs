@@ -30,7 +30,7 @@ use crate::events::EventKind;
 
 pub use error::ServersError;
 pub use hooks::{AgentReport, Hooks, PresenceHooks};
-pub use memory::Presence;
+pub use memory::{Presence, SavedVisit};
 pub use memory::{LiveWorld, NetworkPresence, PresenceError, Reservation};
 pub(crate) use memory::{RESERVATION_TTL, join_order};
 pub use memory::{Server, free_slots};

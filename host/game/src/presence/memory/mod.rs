@@ -18,6 +18,7 @@ use parking_lot::{Mutex, RwLock};
 pub(super) use changes::Changes;
 pub(crate) use changes::Unsaved;
 pub(super) use changes::{PlayerPresence, ServerPresence};
+pub use changes::SavedVisit;
 pub(super) use changes::{PresenceEvent, PresenceEvents, SavedPlayer, SavedReservation, SavedServer};
 pub(crate) use index::join_order;
 pub use network::{NetworkPresence, PresenceError};
