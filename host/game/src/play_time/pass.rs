@@ -31,7 +31,7 @@ const DELETE_BATCH: i64 = 1_000;
 /// Networks that passes look at.
 #[derive(Debug, Default)]
 pub(super) struct Passes {
-    /// Passes left for each network. Two follow a change: the first may come before it is committed.
+    /// Passes left for each network. Some follow a change: the first may come before it is committed.
     due: Mutex<HashMap<NetworkId, u8>>,
     /// Day of the last pass.
     day: Mutex<Option<Day>>,
@@ -41,7 +41,14 @@ pub(super) struct Passes {
 impl Passes {
     /// Lets the next passes look at the network.
     pub(super) fn mark_due(&self, network: NetworkId) {
-        self.due.lock().insert(network, 2);
+        let mut due = self.due.lock();
+        let passes = due.entry(network).or_default();
+        *passes = (*passes).max(2);
+    }
+
+    /// Like [`Self::mark_due`], until all servers were heard on a new day or are offline.
+    fn mark_new_day(&self, networks: &[NetworkId]) {
+        self.due.lock().extend(networks.iter().map(|network| (*network, 12)));
     }
 
     fn take_due(&self) -> Vec<NetworkId> {
@@ -93,7 +100,10 @@ pub(super) fn start(app: &App) {
 async fn pass(app: &App, settled: Settled) {
     let passes = app.state::<Passes>();
     let begins_day = passes.begins_day(Day::of(settled.now()));
-    let networks = if begins_day { presence::service::networks(app) } else { passes.take_due() };
+    if begins_day {
+        passes.mark_new_day(&presence::service::networks(app));
+    }
+    let networks = passes.take_due();
     let work = move |app: App, network| async move {
         if begins_day {
             end_orphans(&app, network).await?;

@@ -14,9 +14,9 @@ use crate::clock::millis;
 use crate::cluster::ShardRegistry;
 use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
-use crate::presence::{Hooks, Presence};
 use crate::presence::memory::{Changes, NetworkPresence, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
 use crate::presence::store::{presence, reservations, under_lease};
+use crate::presence::{Hooks, Presence};
 use crate::values::{Identifier, NetworkId};
 
 /// Interval of saving changes that no request waits for, such as heartbeats.

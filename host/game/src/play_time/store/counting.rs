@@ -28,7 +28,7 @@ pub(in crate::play_time) async fn lock(tx: &mut Tx, network: NetworkId, now: Mil
 pub(in crate::play_time) enum Due {
     /// Visits that began or ended.
     Pending,
-    /// Running visits that are not counted up to this midnight.
+    /// Running visits that are not counted up to this midnight, on servers that were heard since.
     OverMidnight(Millis),
     /// All of a player, up to the last heartbeats of their servers.
     Player(PlayerId),
@@ -58,7 +58,9 @@ macro_rules! due {
 const PENDING: Sql = due!("CAST(NULL AS BIGINT)", "v.pending", "v.player_uuid, v.from_at LIMIT $2");
 const OVER_MIDNIGHT: Sql = due!(
     "CAST(NULL AS BIGINT)",
-    "v.to_at IS NULL AND v.counted_to < $3 AND NOT v.pending",
+    "v.to_at IS NULL AND v.counted_to < $3 AND NOT v.pending AND EXISTS (
+         SELECT s.server_id FROM servers s
+         WHERE s.network_id = v.network_id AND s.server_id = v.server_id AND s.last_seen >= $3)",
     "v.counted_to, v.player_uuid LIMIT $2"
 );
 const OF_PLAYER: Sql = due!(

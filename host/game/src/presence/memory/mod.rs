@@ -16,9 +16,9 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 pub(super) use changes::Changes;
+pub use changes::SavedVisit;
 pub(crate) use changes::Unsaved;
 pub(super) use changes::{PlayerPresence, ServerPresence};
-pub use changes::SavedVisit;
 pub(super) use changes::{PresenceEvent, PresenceEvents, SavedPlayer, SavedReservation, SavedServer};
 pub(crate) use index::join_order;
 pub use network::{NetworkPresence, PresenceError};
