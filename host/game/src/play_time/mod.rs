@@ -25,7 +25,7 @@ const PLAY_TIMES: Limit = Limit::new(&LimitRow {
     name: "playTimes",
     bound: 20_000_000,
     counted: "Players with a play time.",
-    effect: Some("The time of further players counts for the days alone."),
+    effect: Some("the time of further players counts for the days alone"),
 });
 
 /// Declaration of this component.

@@ -73,7 +73,7 @@ pub(super) struct DueNetworks;
 impl NetworkState for DueNetworks {
     fn restore<'a>(&self, app: &'a App, network: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
         app.state::<Passes>().mark_due(network);
-        end_orphans(app, network).boxed()
+        ready(Ok(())).boxed()
     }
 
     fn save<'a>(&self, _: &'a App, _: NetworkId) -> BoxFuture<'a, Result<(), Error>> {
@@ -83,10 +83,6 @@ impl NetworkState for DueNetworks {
     fn evict(&self, app: &App, network: NetworkId) {
         app.state::<Passes>().due.lock().remove(&network);
     }
-}
-
-async fn end_orphans(app: &App, network: NetworkId) -> Result<(), Error> {
-    store::end_orphans(&app.db, network).await
 }
 
 /// Starts the passes.
@@ -106,7 +102,7 @@ async fn pass(app: &App, settled: Settled) {
     let networks = passes.take_due();
     let work = move |app: App, network| async move {
         if begins_day {
-            end_orphans(&app, network).await?;
+            store::end_orphans(&app.db, network).await?;
             let before = settled.before(KEPT);
             while store::delete_ended_before(&app.db, network, before, DELETE_BATCH).await? >= DELETE_BATCH as u64 {}
         }

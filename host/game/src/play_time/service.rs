@@ -29,7 +29,7 @@ pub(super) enum PlayTimeError {
     #[error("This network has never seen the player {0}.")]
     Unknown(PlayerId),
     /// The days are in the wrong order, or too many.
-    #[error("In the query, `from`: must be at most {MAX_DAYS} days long until `to`, and not after it.")]
+    #[error("In the query, `from`: must not be after `to`, and at most {} days before it.", MAX_DAYS - 1)]
     Range,
     /// Limit of the network reached.
     #[error(transparent)]
