@@ -43,12 +43,12 @@ async fn leave(client: &Client, player: u64) {
 }
 
 on_each! {
-    a_player_has_visits_and_time(patient)
-    a_visit_is_split_at_midnight_in_utc(patient)
-    an_erasure_keeps_the_numbers_of_days(patient)
-    passes_at_once_count_a_visit_once(patient)
-    a_thousand_players_join_with_one_heartbeat(patient)
-    new_players_who_come_back_are_counted(patient)
+    a_player_has_visits_and_time(super::patient)
+    a_visit_is_split_at_midnight_in_utc(super::patient)
+    an_erasure_keeps_the_numbers_of_days(super::patient)
+    passes_at_once_count_a_visit_once(super::patient)
+    a_thousand_players_join_with_one_heartbeat(super::patient)
+    new_players_who_come_back_are_counted(super::patient)
 }
 
 async fn a_player_has_visits_and_time(hub: Hub) {

@@ -224,10 +224,12 @@ macro_rules! add_daily {
 
 const ADD_DAILY: Sql = Sql {
     sqlite: add_daily!(
+        // Crosses networks: it reads no table.
         "SELECT $1, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
              value ->> 7, value ->> 8 FROM json_each($2) WHERE TRUE"
     ),
     postgres: add_daily!(
+        // Crosses networks: it reads no table.
         "SELECT $1, CAST(d ->> 0 AS BIGINT), CAST(d ->> 1 AS BIGINT), CAST(d ->> 2 AS BIGINT), CAST(d ->> 3 AS BIGINT),
              CAST(d ->> 4 AS BIGINT), CAST(d ->> 5 AS BIGINT), CAST(d ->> 6 AS BIGINT), CAST(d ->> 7 AS BIGINT),
              CAST(d ->> 8 AS BIGINT) FROM jsonb_array_elements(CAST($2 AS JSONB)) AS days (d)"
@@ -264,12 +266,14 @@ const TRIM_DAYS: Sql = Sql {
                    ORDER BY d.day DESC LIMIT 1 OFFSET 29)",
 };
 const TRIM_VISITS: Sql = Sql {
+    // Not for good: by the number of later visits, which no clock changes.
     sqlite: "DELETE FROM player_visits WHERE network_id = $1
                AND player_uuid IN (SELECT unhex(value) FROM json_each($2)) AND to_at IS NOT NULL AND NOT pending
                AND from_at < (
                  SELECT v.from_at FROM player_visits v
                  WHERE v.network_id = $1 AND v.player_uuid = player_visits.player_uuid
                  ORDER BY v.from_at DESC LIMIT 1 OFFSET 999)",
+    // Not for good: as above.
     postgres: "DELETE FROM player_visits WHERE network_id = $1
                  AND player_uuid = ANY (ARRAY(SELECT CAST(jsonb_array_elements_text(CAST($2 AS JSONB)) AS UUID)))
                  AND to_at IS NOT NULL AND NOT pending AND from_at < (

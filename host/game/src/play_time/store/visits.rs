@@ -34,7 +34,6 @@ const BEGIN: Sql = Sql {
 
 /// A visit that was erased is not there, and stays away.
 const END: Sql = Sql {
-    // Crosses networks: the list of changes carries the caller's.
     sqlite: "WITH ended AS MATERIALIZED (
                  SELECT $1 AS network, unhex(value ->> 0) AS player, value ->> 1 AS began, value ->> 4 AS ended_at
                  FROM json_each($2))
@@ -93,6 +92,7 @@ pub(in crate::play_time) async fn end_orphans(db: &Db, network: NetworkId) -> Re
     Ok(())
 }
 
+/// Ends by a `Cutoff`.
 const DELETE_ENDED: &str = "DELETE FROM player_visits WHERE network_id = $1 AND (player_uuid, from_at) IN (
          SELECT player_uuid, from_at FROM player_visits
          WHERE network_id = $1 AND to_at IS NOT NULL AND to_at < $2 AND NOT pending ORDER BY to_at LIMIT $3)";

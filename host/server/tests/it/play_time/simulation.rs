@@ -131,7 +131,7 @@ fn text(number: i64) -> String {
     date.to_string()
 }
 
-on_each! { a_month_is_counted_as_the_model_says(patient) }
+on_each! { a_month_is_counted_as_the_model_says(super::patient) }
 
 async fn a_month_is_counted_as_the_model_says(mut hub: Hub) {
     let mut client = hub.network().await;
