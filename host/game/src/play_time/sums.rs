@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn a_running_visit_is_seen_on_the_new_day() {
         let mut running = visit(NOON, None);
-        let sums = Sums::of(&[running.clone()], NOON + DAY / 2 + 10, true);
+        let sums = Sums::of(std::slice::from_ref(&running), NOON + DAY / 2 + 10, true);
         assert_eq!(times(&sums), [(20_887, DAY / 2), (20_888, 0)]);
         assert_eq!(sums.daily[&Day(20_888)].online_at_start, 1);
         // The rest of it is counted once.
