@@ -39,7 +39,7 @@ pub(super) struct PlayTime {
     #[schema(example = 7_200_000)]
     total_ms: Millis,
     /// Milliseconds on servers of each type.
-    #[schema(example = json!({"bedwars": 5_400_000, "lobby": 1_800_000}))]
+    #[schema(value_type = BTreeMap<String, i64>, example = json!({"bedwars": 5_400_000, "lobby": 1_800_000}))]
     by_server_type: BTreeMap<String, Millis>,
     /// The newest 30 days on which the player was online, newest first.
     days: Vec<PlayTimeDay>,

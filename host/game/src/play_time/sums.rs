@@ -79,7 +79,7 @@ impl Sums {
             }
         }
         let begin = visit.counted_to.max(end.saturating_sub(LONGEST));
-        if has_sums && end > begin {
+        if has_sums {
             *self.types.entry((player, visit.server_type.clone())).or_default() += end - begin;
         }
         let runs_on = visit.to_at.is_none();
