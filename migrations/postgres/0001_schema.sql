@@ -429,6 +429,82 @@ CREATE INDEX forgotten_players_of_network ON forgotten_players (network_id, forg
 CREATE INDEX forgotten_players_by_time ON forgotten_players (forgotten_at, network_id, player_uuid);
 
 
+-- Play time ------------------------------------------------------------------------------------------------------------
+
+-- Stays of players on servers, of the last 30 days. Times are milliseconds.
+CREATE TABLE player_visits (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    from_at     BIGINT  NOT NULL,
+    server_id   TEXT    NOT NULL,
+    server_type TEXT    NOT NULL,
+    -- Null while it runs.
+    to_at       BIGINT,
+    -- Time up to which the sums below have it.
+    counted_to  BIGINT  NOT NULL,
+    -- Players online once this one had joined.
+    online      BIGINT  NOT NULL,
+    -- True once the sums have its begin.
+    noted       BOOLEAN NOT NULL,
+    -- True if it began or ended since the sums were brought up to date.
+    pending     BOOLEAN NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, from_at)
+);
+CREATE INDEX player_visits_pending ON player_visits (network_id, player_uuid, from_at) WHERE pending;
+CREATE INDEX player_visits_running ON player_visits (network_id, counted_to) WHERE to_at IS NULL;
+CREATE INDEX player_visits_ended ON player_visits (network_id, to_at) WHERE to_at IS NOT NULL;
+
+-- Visits of players, where stays that follow each other within a minute are one.
+CREATE TABLE play_time (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    first_at    BIGINT  NOT NULL,
+    last_at     BIGINT  NOT NULL,
+    visits      BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, player_uuid)
+);
+
+-- Milliseconds of players on servers of a type.
+CREATE TABLE play_time_by_type (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    server_type TEXT    NOT NULL,
+    ms          BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, server_type)
+);
+
+-- Milliseconds of players on days, which are numbered from 1970-01-01, UTC; the newest 30 of each player.
+CREATE TABLE play_time_days (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    day         BIGINT  NOT NULL,
+    ms          BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, day)
+);
+
+-- Players of a day, all together: it names none, and outlives them.
+CREATE TABLE daily_players (
+    network_id      UUID    NOT NULL,
+    day             BIGINT  NOT NULL,
+    players         BIGINT  NOT NULL,
+    new_players     BIGINT  NOT NULL,
+    peak_online     BIGINT  NOT NULL,
+    online_at_start BIGINT  NOT NULL,
+    ms              BIGINT  NOT NULL,
+    -- Of its new players, those seen 1, 7 and 30 days later.
+    returned_1      BIGINT  NOT NULL,
+    returned_7      BIGINT  NOT NULL,
+    returned_30     BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, day)
+);
+
+-- Rows that are locked while a network's sums are brought up to date.
+CREATE TABLE play_time_passes (
+    network_id UUID    NOT NULL PRIMARY KEY,
+    passed_at  BIGINT  NOT NULL
+);
+
+
 -- Economy --------------------------------------------------------------------------------------------------------------
 
 -- Currencies and their bounds. All amounts are ten-thousandths of the currency's unit.

@@ -32,6 +32,7 @@ static LIST: &[&Component] = &[
     &hub_extensions::modules::COMPONENT,
     &hub_game::presence::COMPONENT,
     &hub_game::players::COMPONENT,
+    &hub_game::play_time::COMPONENT,
     &hub_game::matchmaking::COMPONENT,
     &hub_game::transfers::COMPONENT,
     &hub_game::chat::COMPONENT,

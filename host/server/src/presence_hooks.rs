@@ -1,12 +1,13 @@
 //! Joins presence to the components above it.
 
 use futures_util::future::{BoxFuture, FutureExt as _};
+use hub_db::{Error, Tx};
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::presence::{AgentReport, PresenceHooks};
+use crate::presence::{AgentReport, PresenceHooks, SavedVisit};
 use crate::values::{Identifier, NetworkId, PlayerId};
-use crate::{control, players, transfers};
+use crate::{control, play_time, players, transfers};
 
 /// Transfers, players and agents.
 pub(crate) struct ComponentHooks;
@@ -41,6 +42,16 @@ impl PresenceHooks for ComponentHooks {
 
     fn left<'a>(&self, app: &'a App, network: NetworkId, player: PlayerId) -> BoxFuture<'a, ()> {
         players::service::record_leave(app, network, player).boxed()
+    }
+
+    fn save_visits<'a>(
+        &'a self,
+        app: &'a App,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        visits: &'a [SavedVisit],
+    ) -> BoxFuture<'a, Result<(), Error>> {
+        play_time::service::save_visits(app, tx, network, visits).boxed()
     }
 
     fn agent_report(&self, app: &App, network: NetworkId, server: &Identifier) -> Option<AgentReport> {

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::clock::Millis;
 use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
@@ -121,6 +122,16 @@ async fn balances_and_data(
         economy::service::balances(app, network, &owner),
         store::data::list(&app.db, network, id, game_mode),
     )?)
+}
+
+/// Times at which a player was first and last seen, if ever.
+pub(crate) async fn seen(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+) -> Result<Option<(Millis, Millis)>, hub_db::Error> {
+    let player = store::find(&app.db, network, id).await?;
+    Ok(player.map(|player| (player.first_seen, player.last_seen)))
 }
 
 /// A known player.

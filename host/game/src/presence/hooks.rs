@@ -1,10 +1,12 @@
 //! Hooks of presence: work of the components above it when players come and go, and their part of a server.
 
 use futures_util::future::BoxFuture;
+use hub_db::{Error, Tx};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::presence::SavedVisit;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// An agent's report of itself and of the server's container.
@@ -41,6 +43,15 @@ pub trait PresenceHooks: Send + Sync {
 
     /// Records that a player left. A failure is only logged.
     fn left<'a>(&self, app: &'a App, network: NetworkId, player: PlayerId) -> BoxFuture<'a, ()>;
+
+    /// Saves visits that began or ended, in the transaction that saves the presence.
+    fn save_visits<'a>(
+        &'a self,
+        app: &'a App,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        visits: &'a [SavedVisit],
+    ) -> BoxFuture<'a, Result<(), Error>>;
 
     /// The last report of a server's node agent, while one polls.
     fn agent_report(&self, app: &App, network: NetworkId, server: &Identifier) -> Option<AgentReport>;

@@ -30,8 +30,8 @@ use crate::events::EventKind;
 
 pub use error::ServersError;
 pub use hooks::{AgentReport, Hooks, PresenceHooks};
-pub use memory::Presence;
 pub use memory::{LiveWorld, NetworkPresence, PresenceError, Reservation};
+pub use memory::{Presence, SavedVisit};
 pub(crate) use memory::{RESERVATION_TTL, join_order};
 pub use memory::{Server, free_slots};
 #[cfg(test)]

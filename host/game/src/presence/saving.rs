@@ -14,9 +14,9 @@ use crate::clock::millis;
 use crate::cluster::ShardRegistry;
 use crate::events::{EventKind, is_listening, publish_in, publish_resync_in};
 use crate::networks;
-use crate::presence::Presence;
 use crate::presence::memory::{Changes, NetworkPresence, PresenceEvent, PresenceEvents, SharedPresence, Unsaved};
 use crate::presence::store::{presence, reservations, under_lease};
+use crate::presence::{Hooks, Presence};
 use crate::values::{Identifier, NetworkId};
 
 /// Interval of saving changes that no request waits for, such as heartbeats.
@@ -185,8 +185,9 @@ async fn save_shared(app: &App, network: NetworkId, shared: &SharedPresence) -> 
 }
 
 async fn write(app: &App, network: NetworkId, changes: &Changes, events: &PresenceEvents) -> Result<(), Error> {
-    let Changes { servers, heartbeats, offline, joined, left, reserved, released } = changes;
-    let is_routine = servers.is_empty() && offline.is_empty() && joined.is_empty() && left.is_empty();
+    let Changes { servers, heartbeats, offline, joined, left, visits, reserved, released } = changes;
+    let is_moved = !(joined.is_empty() && left.is_empty() && visits.is_empty());
+    let is_routine = servers.is_empty() && offline.is_empty() && !is_moved;
     if is_routine && events.is_empty() && app.state::<ShardRegistry>().is_single_node() {
         return presence::update_last_seen(&app.db, network, heartbeats).await;
     }
@@ -217,6 +218,9 @@ async fn write(app: &App, network: NetworkId, changes: &Changes, events: &Presen
             }
             for player in left {
                 presence::delete_player(&mut tx, network, *player).await?;
+            }
+            if !visits.is_empty() {
+                app.state::<Hooks>().0.save_visits(app, &mut tx, network, visits).await?;
             }
             presence::update_last_seen(&mut tx, network, heartbeats).await?;
             reservations::delete(&mut tx, network, released).await?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::app::App;
+use crate::clock::Millis;
 use crate::compute::compute_if;
 use crate::limits::{Limit, Usage, check_rows};
 use crate::presence::error::ServersError;
@@ -123,11 +124,24 @@ pub async fn forget_player(app: &App, network: NetworkId, player: PlayerId) -> R
     if app.state::<Presence>().find(network).is_none() {
         return Ok(());
     }
+    let now = app.clock.now();
     app.state::<Presence>().with(network, |presence| {
-        presence.leave(player, None);
+        presence.leave(player, None, now);
         presence.release_any(player);
     });
     save(app, network).await
+}
+
+/// Networks whose presence this node has.
+pub(crate) fn networks(app: &App) -> Vec<NetworkId> {
+    app.state::<Presence>().all().into_iter().map(|(network, _)| network).collect()
+}
+
+/// Time of the last heartbeat of each server that is online, or not swept yet.
+pub(crate) fn last_heartbeats(app: &App, network: NetworkId) -> HashMap<Identifier, Millis> {
+    app.state::<Presence>().with(network, |presence| {
+        presence.online(Millis::MIN).map(|server| (server.info.server_id.clone(), server.last_heartbeat)).collect()
+    })
 }
 
 /// Location of the player, if they are online.

@@ -188,10 +188,11 @@ pub(super) async fn leave(
     if let Some(at) = &here
         && let Some(until) = app.state::<Hooks>().0.arrival_deadline(app, network, player, at).await?
     {
-        app.state::<Presence>().with(network, |presence| presence.leave_in_transfer(player, at, until));
+        let now = app.clock.now();
+        app.state::<Presence>().with(network, |presence| presence.leave_in_transfer(player, at, until, now));
         return Ok(());
     }
-    app.state::<Presence>().with(network, |presence| presence.leave(player, server));
+    app.state::<Presence>().with(network, |presence| presence.leave(player, server, app.clock.now()));
     presence::save(app, network).await?;
     if here.is_some() {
         app.state::<Hooks>().0.left(app, network, player).await;

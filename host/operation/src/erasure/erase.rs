@@ -14,7 +14,7 @@ use crate::erasure::rules::{Change, Finding, examine};
 use crate::erasure::store;
 use crate::erasure::subject::Subject;
 use crate::values::{NetworkId, PlayerId};
-use crate::{modules, worlds};
+use crate::{modules, play_time, worlds};
 
 /// Rows read at a time: a document has up to 256 KiB, and a network may erase several players concurrently.
 pub(super) const BATCH: usize = 32;
@@ -62,6 +62,7 @@ impl Eraser<'_> {
     ) -> Result<(), hub_db::Error> {
         // The record is deleted with the network.
         let Some(recorded) = store::find(self.db, network, player).await? else { return Ok(()) };
+        play_time::service::count_player(self.db, network, player, self.clock.now()).await?;
         let began = Instant::now();
         let subject = store::subject(self.db, network, player).await?;
         let erasure = Erasure { eraser: self, network, subject, replacement };

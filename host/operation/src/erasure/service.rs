@@ -23,6 +23,7 @@ use crate::http::error::ApiError;
 use crate::ids::Ids;
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::{self, Limit, OpenGuard};
+use crate::presence;
 use crate::side_by_side::for_each_network;
 use crate::values::{NetworkId, PlayerId};
 
@@ -174,6 +175,8 @@ pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, playe
     let is_recorded = store::is_recorded(&app.db, network, player);
     limits::check_rows::<ApiError>(app, network, store::FORGOTTEN_PLAYERS, 1, is_recorded).await?;
     let subject = store::subject(&app.db, network, player).await?;
+    // Ends a running visit, so that the erasure counts all of it for its days.
+    presence::service::forget_player(app, network, player).await?;
     record(&app.db, origin, network, player).await?;
     jobs::wake(app, &ERASURE);
     memory::forget(app, network, &subject).await?;

@@ -24,6 +24,7 @@ mod leases;
 mod long_requests;
 mod moves;
 mod payments;
+mod play_time;
 mod propagation;
 mod reachability;
 #[allow(dead_code, reason = "the other tests use the rest")]

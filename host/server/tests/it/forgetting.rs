@@ -42,6 +42,8 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "agent_commands",
     "jobs",
     "forgotten_players",
+    "daily_players",
+    "play_time_passes",
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {

@@ -1,6 +1,6 @@
 //! Changes in memory that are not saved yet.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,6 +17,8 @@ use crate::values::{Identifier, PlayerId};
 
 /// Maximum number of events that wait for the database: as many as streams can resume from.
 const MAX_EVENTS: usize = 10_000;
+/// Maximum number of visits that wait for the database; beyond it those that ended are lost.
+const MAX_VISITS: usize = 500_000;
 
 /// A live server in its saved form.
 #[derive(Clone, Debug)]
@@ -38,6 +40,21 @@ pub struct SavedPlayer {
     pub world: Option<Identifier>,
     pub(crate) previous_world: Option<Identifier>,
     pub joined_at: Millis,
+}
+
+/// Stay of a player on a server in its saved form. Its key is the player with its begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SavedVisit {
+    pub player: PlayerId,
+    pub from: Millis,
+    /// None while it runs.
+    pub to: Option<Millis>,
+    pub server_id: Arc<str>,
+    pub server_type: Identifier,
+    /// Number of players online once this one had joined.
+    pub online: usize,
+    /// True if the database may lack it. Another one is only ended there: erased visits must not come back.
+    pub is_new: bool,
 }
 
 /// A reservation in its saved form.
@@ -114,6 +131,8 @@ pub(crate) struct Changes {
     pub offline: Vec<(Arc<str>, Millis)>,
     pub joined: Vec<SavedPlayer>,
     pub left: Vec<PlayerId>,
+    /// Visits that began or ended, by player and begin.
+    pub visits: Vec<SavedVisit>,
     pub reserved: Vec<SavedReservation>,
     pub released: Vec<Uuid>,
 }
@@ -123,6 +142,8 @@ pub(crate) struct Changes {
 pub(crate) struct Unsaved {
     pub(super) servers: HashMap<Arc<str>, ServerChange>,
     pub(super) players: HashSet<PlayerId>,
+    /// Visits that began or ended.
+    pub(super) visits: BTreeMap<(PlayerId, Millis), SavedVisit>,
     /// Reservations made, or (none) released.
     pub(super) reservations: HashMap<Uuid, Option<SavedReservation>>,
     /// True if reservations are saved at all.
@@ -143,13 +164,28 @@ pub(super) enum ServerChange {
 
 impl Unsaved {
     pub(crate) fn is_empty(&self) -> bool {
-        self.servers.is_empty() && self.players.is_empty() && self.reservations.is_empty() && self.events.is_empty()
+        self.servers.is_empty()
+            && self.players.is_empty()
+            && self.visits.is_empty()
+            && self.reservations.is_empty()
+            && self.events.is_empty()
     }
 
     /// Takes all changes.
     pub(super) fn take(&mut self) -> Self {
         let empty = Self { saves_reservations: self.saves_reservations, ..Self::default() };
         std::mem::replace(self, empty)
+    }
+
+    /// A visit began or ended.
+    pub(super) fn visit(&mut self, mut visit: SavedVisit) {
+        if let Some(before) = self.visits.get(&(visit.player, visit.from)) {
+            visit.is_new |= before.is_new;
+            visit.online = visit.online.max(before.online);
+        } else if self.visits.len() >= MAX_VISITS {
+            self.visits.retain(|_, visit| visit.to.is_none());
+        }
+        self.visits.insert((visit.player, visit.from), visit);
     }
 
     pub(super) fn reserved(&mut self, server: &Arc<str>, reservation: &Reservation) {
@@ -196,6 +232,10 @@ impl Unsaved {
         self.events = earlier.events;
         self.events.cut();
         self.players.extend(earlier.players);
+        let later = std::mem::replace(&mut self.visits, earlier.visits);
+        for visit in later.into_values() {
+            self.visit(visit);
+        }
         for (id, reservation) in earlier.reservations {
             self.reservations.entry(id).or_insert(reservation);
         }

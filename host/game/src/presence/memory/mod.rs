@@ -16,6 +16,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 pub(super) use changes::Changes;
+pub use changes::SavedVisit;
 pub(crate) use changes::Unsaved;
 pub(super) use changes::{PlayerPresence, ServerPresence};
 pub(super) use changes::{PresenceEvent, PresenceEvents, SavedPlayer, SavedReservation, SavedServer};

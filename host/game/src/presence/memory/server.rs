@@ -43,6 +43,8 @@ pub(super) struct Player {
     pub(super) confirmed_at: Millis,
     /// Deadline of the player's outgoing transfer, unless they arrive before.
     pub(super) leaves_at: Option<Millis>,
+    /// Time at which the player left in that transfer.
+    pub(super) left_at: Option<Millis>,
 }
 
 impl Player {
@@ -53,7 +55,7 @@ impl Player {
     /// Records the server's confirmation, maybe with a name. Returns true if that is new.
     pub(super) fn confirm(&mut self, name: Option<&Identifier>, now: Millis) -> bool {
         self.confirmed_at = now;
-        self.leaves_at = None;
+        (self.leaves_at, self.left_at) = (None, None);
         let is_new = name.is_some() && self.name.as_ref() != name;
         if is_new {
             self.name = name.cloned();

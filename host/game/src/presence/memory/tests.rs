@@ -155,7 +155,7 @@ proptest! {
                         presence.join(&id(server), player(who), None, now).unwrap();
                     }
                 }
-                Step::Leave(who, server) => presence.leave(player(who), Some(&id(server))),
+                Step::Leave(who, server) => presence.leave(player(who), Some(&id(server)), now),
                 Step::Heartbeat(server) => {
                     let list = on(&presence, server, now);
                     presence.heartbeat(heartbeat(server, Some(list)), now, OFFLINE_AFTER).unwrap();

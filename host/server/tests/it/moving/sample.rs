@@ -12,6 +12,9 @@ use crate::support::{Answer, Client, Hub, NOW};
 const PATHS: &[&str] = &[
     "/api/manage/modules",
     "/api/manage/modules/chat-guard",
+    "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/playtime",
+    "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/visits",
+    "/api/manage/analytics/players",
     "/api/plugin/punishments/player/069a79f4-44e9-4726-a5be-000000000001/history",
     "/api/plugin/players?search=lexan",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/ips",
@@ -77,6 +80,8 @@ async fn people(owner: &Client) -> String {
     register(owner, "lobby-2", json!({})).await;
     join(owner, "lobby-1", 1).await;
     join(owner, "lobby-1", 2).await;
+    // Counts their visits.
+    owner.get(&format!("/api/manage/players/{}/playtime", uuid(1))).await.expect(200);
     // She has left.
     owner.post(&format!("/api/plugin/players/{}/load?username=Alexandra", uuid(4)), Value::Null).await.expect(200);
     let seen = json!({"playerUuid": uuid(1), "playerName": "p1", "ipAddress": "203.0.113.7"});

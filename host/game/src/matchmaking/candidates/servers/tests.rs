@@ -145,7 +145,7 @@ fn run(steps: Vec<Step>) -> (NetworkPresence, Millis) {
                 let _ = presence.heartbeat(heartbeat, now, OFFLINE_AFTER);
             }
             Step::Join(who, server) => _ = presence.join(&id(server), player(who), None, now),
-            Step::Leave(who) => presence.leave(player(who), None),
+            Step::Leave(who) => presence.leave(player(who), None, now),
             Step::Reserve { server, player: who, lasts } => {
                 if presence.server(id(server).as_str(), now).is_some() {
                     reservations += 1;

@@ -11,7 +11,7 @@ use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::geo::Region;
 use crate::presence::memory::FastMap;
-use crate::presence::memory::changes::{PlayerPresence, ServerChange, Unsaved};
+use crate::presence::memory::changes::{PlayerPresence, SavedVisit, ServerChange, Unsaved};
 use crate::presence::memory::index::{JoinRank, Servers};
 use crate::presence::memory::server::{Player, Server, live_worlds};
 use crate::presence::model::{Heartbeat, PlayerLocation, Registration};
@@ -113,7 +113,7 @@ impl NetworkPresence {
                 started_at = Some(before.started_at);
                 (players, reservations) = (before.players, before.reservations);
             } else {
-                self.remove_people(&before, &id);
+                self.remove_people(&before, &id, before.last_heartbeat);
                 self.unsaved.server_event(EventKind::ServerOffline, &before);
             }
         }
@@ -195,7 +195,7 @@ impl NetworkPresence {
     /// Takes a server offline.
     pub fn unregister(&mut self, id: &str, last_heartbeat: Millis) {
         if let Some((id, server)) = self.servers.remove(id) {
-            self.remove_people(&server, &id);
+            self.remove_people(&server, &id, last_heartbeat);
             self.unsaved.server_event(EventKind::ServerOffline, &server);
             self.unsaved.server(&id, ServerChange::Offline(last_heartbeat));
         }
@@ -211,15 +211,16 @@ impl NetworkPresence {
         let players = self.servers.values().flat_map(|server| &server.players);
         let gone: Vec<_> = players.filter(|(_, state)| !state.is_present(now)).map(|(id, _)| *id).collect();
         for player in gone {
-            self.remove_player(player);
+            self.remove_player(player, now);
         }
         self.release_expired(now);
     }
 
-    /// Removes the players of a removed server, and the reservations on it.
-    fn remove_people(&mut self, server: &Server, id: &Arc<str>) {
+    /// Removes the players of a removed server, whose visits end at `ended_at`, and the reservations on it.
+    fn remove_people(&mut self, server: &Server, id: &Arc<str>, ended_at: Millis) {
         for (player, state) in &server.players {
             self.players.remove(player);
+            self.unsaved.visit(ended_visit(server, id, *player, state, ended_at));
             self.unsaved.players.insert(*player);
             self.unsaved.player_event(EventKind::PlayerLeft, presence_of(id, *player, state));
         }
@@ -229,6 +230,25 @@ impl NetworkPresence {
                 self.reserved.remove(&player);
             }
         }
+    }
+}
+
+/// Visit of a player who was on this server until `ended_at`, or until they left in a transfer.
+fn ended_visit(server: &Server, id: &Arc<str>, player: PlayerId, state: &Player, ended_at: Millis) -> SavedVisit {
+    let to = state.left_at.map_or(ended_at, |left_at| left_at.min(ended_at)).max(state.joined_at);
+    SavedVisit { to: Some(to), is_new: false, ..visit_of(server, id, player, state) }
+}
+
+/// Running visit of a player on this server.
+fn visit_of(server: &Server, id: &Arc<str>, player: PlayerId, state: &Player) -> SavedVisit {
+    SavedVisit {
+        player,
+        from: state.joined_at,
+        to: None,
+        server_id: Arc::clone(id),
+        server_type: server.info.server_type.clone(),
+        online: 0,
+        is_new: true,
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::presence::memory::FastMap;
-use crate::presence::memory::changes::{PlayerPresence, ServerChange};
-use crate::presence::memory::network::{NetworkPresence, PresenceError, presence_of};
+use crate::presence::memory::changes::{PlayerPresence, SavedVisit, ServerChange};
+use crate::presence::memory::network::{NetworkPresence, PresenceError, ended_visit, presence_of, visit_of};
 use crate::presence::memory::server::{LiveWorld, Player};
 use crate::values::{Identifier, PlayerId};
 
@@ -44,20 +44,20 @@ impl NetworkPresence {
     }
 
     /// Removes a player from `server`, or from their current one. No effect if they are on another server by now.
-    pub fn leave(&mut self, player: PlayerId, server: Option<&Identifier>) {
+    pub fn leave(&mut self, player: PlayerId, server: Option<&Identifier>, now: Millis) {
         let at = self.players.get(&player);
         if at.is_some_and(|at| server.is_none_or(|server| server.as_str() == &**at)) {
-            self.remove_player(player);
+            self.remove_player(player, now);
         }
     }
 
     /// Marks the player as leaving that server in a transfer: they stay on it until they arrive at the target, at most
     /// until `until`, so that others see one switch instead of a leave and a join.
-    pub(crate) fn leave_in_transfer(&mut self, player: PlayerId, server: &Identifier, until: Millis) {
+    pub(crate) fn leave_in_transfer(&mut self, player: PlayerId, server: &Identifier, until: Millis, now: Millis) {
         if let Some(mut server) = self.servers.get_mut(server.as_str())
             && let Some(state) = server.players.get_mut(&player)
         {
-            state.leaves_at = Some(until);
+            (state.leaves_at, state.left_at) = (Some(until), Some(now));
         }
     }
 
@@ -90,7 +90,7 @@ impl NetworkPresence {
         };
         drop(server);
         for player in gone {
-            self.remove_player(player);
+            self.remove_player(player, now);
         }
         for player in others {
             let name = listed.get(&player).cloned().flatten();
@@ -106,9 +106,9 @@ impl NetworkPresence {
         if let Some(at) = self.players.get(&player).filter(|at| *at != id).cloned() {
             if self.locate(player, now).is_some() {
                 previous = Some(at);
-                self.detach_player(player);
+                self.detach_player(player, now);
             } else {
-                self.remove_player(player);
+                self.remove_player(player, now);
             }
         }
         let Some(mut server) = self.servers.get_mut(id) else { return };
@@ -117,13 +117,21 @@ impl NetworkPresence {
                 self.unsaved.players.insert(player);
             }
         } else {
-            let new =
-                Player { name, world: None, previous_world: None, joined_at: now, confirmed_at: now, leaves_at: None };
+            let new = Player {
+                name,
+                world: None,
+                previous_world: None,
+                joined_at: now,
+                confirmed_at: now,
+                leaves_at: None,
+                left_at: None,
+            };
             let kind = if previous.is_some() { EventKind::PlayerSwitched } else { EventKind::PlayerJoined };
             let joined = PlayerPresence { previous_server_id: previous, ..presence_of(id, player, &new) };
             self.unsaved.player_event(kind, joined);
-            server.players.insert(player, new);
             self.players.insert(player, Arc::clone(id));
+            self.unsaved.visit(SavedVisit { online: self.players.len(), ..visit_of(&server, id, player, &new) });
+            server.players.insert(player, new);
             self.unsaved.players.insert(player);
             self.peaks.0 = self.peaks.0.max(self.players.len());
         }
@@ -141,17 +149,21 @@ impl NetworkPresence {
         }
     }
 
-    pub(super) fn remove_player(&mut self, player: PlayerId) {
-        if let Some((at, state)) = self.detach_player(player) {
+    pub(super) fn remove_player(&mut self, player: PlayerId, now: Millis) {
+        if let Some((at, state)) = self.detach_player(player, now) {
             self.unsaved.player_event(EventKind::PlayerLeft, presence_of(&at, player, &state));
         }
     }
 
     /// Removes a player from their server, without an event so far.
-    fn detach_player(&mut self, player: PlayerId) -> Option<(Arc<str>, Player)> {
+    fn detach_player(&mut self, player: PlayerId, now: Millis) -> Option<(Arc<str>, Player)> {
         let at = self.players.remove(&player)?;
         self.unsaved.players.insert(player);
-        let state = self.servers.get_mut(&at)?.players.remove(&player)?;
+        let mut server = self.servers.get_mut(&at)?;
+        let state = server.players.remove(&player)?;
+        let ended_at = if server.is_online(now) { now } else { server.last_heartbeat };
+        self.unsaved.visit(ended_visit(&server, &at, player, &state, ended_at));
+        drop(server);
         Some((at, state))
     }
 }

@@ -6,7 +6,7 @@ use crate::clock::Millis;
 use crate::events::EventKind;
 use crate::presence::memory::FastMap;
 use crate::presence::memory::changes::{Changes, SavedPlayer, SavedReservation, SavedServer, ServerChange, Unsaved};
-use crate::presence::memory::network::{NetworkPresence, presence_of};
+use crate::presence::memory::network::{NetworkPresence, presence_of, visit_of};
 use crate::presence::memory::reservation::Reservations;
 use crate::presence::memory::server::{Player, Server};
 use crate::values::PlayerId;
@@ -36,6 +36,7 @@ impl NetworkPresence {
                 None => changes.left.push(*player),
             }
         }
+        changes.visits = unsaved.visits.values().cloned().collect();
         for (id, reservation) in &unsaved.reservations {
             match reservation {
                 Some(reservation) => changes.reserved.push(reservation.clone()),
@@ -64,6 +65,14 @@ impl NetworkPresence {
     /// Marks these players as changed.
     pub(crate) fn mark_players_unsaved(&mut self, players: &[PlayerId]) {
         self.unsaved.players.extend(players);
+        for player in players {
+            if let Some(id) = self.players.get(player)
+                && let Some(server) = self.servers.get(id)
+                && let Some(state) = server.players.get(player)
+            {
+                self.unsaved.visit(visit_of(server, id, *player, state));
+            }
+        }
     }
 
     /// True if there is anything to save.
@@ -104,6 +113,7 @@ impl NetworkPresence {
                 joined_at: saved.joined_at,
                 confirmed_at: self.servers.get(&id).map_or(now, |server| server.last_heartbeat),
                 leaves_at: None,
+                left_at: None,
             };
             let Some(mut server) = self.servers.get_mut(&id) else {
                 self.unsaved.players.insert(saved.player);
