@@ -21,7 +21,11 @@ CREATE TABLE networks (
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,
     previous_signing_until  BIGINT,
-    created_at              BIGINT  NOT NULL
+    created_at              BIGINT  NOT NULL,
+    -- Settings of its owner's.
+    stage                   TEXT    NOT NULL DEFAULT 'LIVE',
+    sessions_required       BOOLEAN NOT NULL DEFAULT FALSE,
+    require_second_factor   BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- API keys of networks. Only hashes are stored.
@@ -392,6 +396,44 @@ CREATE TABLE player_data (
     version     BIGINT NOT NULL,
     updated_at  BIGINT NOT NULL,
     PRIMARY KEY (network_id, player_uuid, game_mode, namespace)
+);
+
+-- The newest session of each player: the right of one server to write the player's data.
+CREATE TABLE player_sessions (
+    network_id   UUID    NOT NULL,
+    player_uuid  UUID    NOT NULL,
+    fence        BIGINT  NOT NULL,
+    server_id    TEXT    NOT NULL,
+    state        TEXT    NOT NULL,
+    opened_at    BIGINT  NOT NULL,
+    ended_at     BIGINT ,
+    -- The last save, for its repetition: hash of its content, number, and the versions it wrote as JSON.
+    saved_digest BYTEA  ,
+    saved_number BIGINT ,
+    saved_answer TEXT,
+    PRIMARY KEY (network_id, player_uuid)
+);
+CREATE INDEX player_sessions_open ON player_sessions (network_id, player_uuid) WHERE state = 'OPEN';
+
+-- Last fence of each network.
+CREATE TABLE player_session_counters (
+    network_id UUID    NOT NULL PRIMARY KEY,
+    last_fence BIGINT  NOT NULL
+);
+
+-- Contents of players' data at the ends of sessions, the newest ones of each namespace.
+CREATE TABLE player_data_snapshots (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    game_mode   TEXT    NOT NULL,
+    namespace   TEXT    NOT NULL,
+    -- Fence of the session that ended.
+    fence       BIGINT  NOT NULL,
+    server_id   TEXT    NOT NULL,
+    at          BIGINT  NOT NULL,
+    version     BIGINT  NOT NULL,
+    data        TEXT    NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, game_mode, namespace, fence)
 );
 
 -- Names that players were seen with.
@@ -797,6 +839,15 @@ CREATE TABLE event_listeners (
     until      BIGINT           NOT NULL,
     PRIMARY KEY (network_id, name)
 );
+
+-- Servers whose stream, at any node, requests the event that asks for a player's session.
+CREATE TABLE session_listeners (
+    network_id UUID    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    until      BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+);
+CREATE INDEX session_listeners_by_end ON session_listeners (until);
 
 -- Subscriptions of webhooks to events.
 CREATE TABLE event_subscriptions (
@@ -1356,6 +1407,11 @@ END $$;
 CREATE TRIGGER count_player_data_moved AFTER INSERT OR DELETE ON player_data
     FOR EACH ROW EXECUTE FUNCTION count_player_data();
 CREATE TRIGGER count_player_data_changed AFTER UPDATE OF data ON player_data FOR EACH ROW
+    WHEN (octet_length(NEW.data) <> octet_length(OLD.data)) EXECUTE FUNCTION count_player_data();
+
+CREATE TRIGGER count_data_snapshots_moved AFTER INSERT OR DELETE ON player_data_snapshots
+    FOR EACH ROW EXECUTE FUNCTION count_player_data();
+CREATE TRIGGER count_data_snapshots_changed AFTER UPDATE OF data ON player_data_snapshots FOR EACH ROW
     WHEN (octet_length(NEW.data) <> octet_length(OLD.data)) EXECUTE FUNCTION count_player_data();
 
 CREATE FUNCTION count_documents() RETURNS TRIGGER LANGUAGE plpgsql AS $$

@@ -20,7 +20,11 @@ CREATE TABLE networks (
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,
     previous_signing_until  INTEGER,
-    created_at              INTEGER NOT NULL
+    created_at              INTEGER NOT NULL,
+    -- Settings of its owner's.
+    stage                   TEXT    NOT NULL DEFAULT 'LIVE',
+    sessions_required       BOOLEAN NOT NULL DEFAULT FALSE,
+    require_second_factor   BOOLEAN NOT NULL DEFAULT FALSE
 ) WITHOUT ROWID;
 
 -- API keys of networks. Only hashes are stored.
@@ -429,6 +433,44 @@ CREATE TABLE player_data (
     PRIMARY KEY (network_id, player_uuid, game_mode, namespace)
 );
 
+-- The newest session of each player: the right of one server to write the player's data.
+CREATE TABLE player_sessions (
+    network_id   BLOB    NOT NULL,
+    player_uuid  BLOB    NOT NULL,
+    fence        INTEGER NOT NULL,
+    server_id    TEXT    NOT NULL,
+    state        TEXT    NOT NULL,
+    opened_at    INTEGER NOT NULL,
+    ended_at     INTEGER,
+    -- The last save, for its repetition: hash of its content, number, and the versions it wrote as JSON.
+    saved_digest BLOB   ,
+    saved_number INTEGER,
+    saved_answer TEXT,
+    PRIMARY KEY (network_id, player_uuid)
+) WITHOUT ROWID;
+CREATE INDEX player_sessions_open ON player_sessions (network_id, player_uuid) WHERE state = 'OPEN';
+
+-- Last fence of each network.
+CREATE TABLE player_session_counters (
+    network_id BLOB    NOT NULL PRIMARY KEY,
+    last_fence INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Contents of players' data at the ends of sessions, the newest ones of each namespace.
+CREATE TABLE player_data_snapshots (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    game_mode   TEXT    NOT NULL,
+    namespace   TEXT    NOT NULL,
+    -- Fence of the session that ended.
+    fence       INTEGER NOT NULL,
+    server_id   TEXT    NOT NULL,
+    at          INTEGER NOT NULL,
+    version     INTEGER NOT NULL,
+    data        TEXT    NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, game_mode, namespace, fence)
+);
+
 -- Names that players were seen with.
 CREATE TABLE player_names (
     network_id  BLOB    NOT NULL,
@@ -808,6 +850,15 @@ CREATE TABLE event_listeners (
     until      INTEGER NOT NULL,
     PRIMARY KEY (network_id, name)
 ) WITHOUT ROWID;
+
+-- Servers whose stream, at any node, requests the event that asks for a player's session.
+CREATE TABLE session_listeners (
+    network_id BLOB    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    until      INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+) WITHOUT ROWID;
+CREATE INDEX session_listeners_by_end ON session_listeners (until);
 
 -- Subscriptions of webhooks to events.
 CREATE TABLE event_subscriptions (
@@ -1335,6 +1386,23 @@ WHEN octet_length(NEW.data) <> octet_length(OLD.data) BEGIN
     ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
 END;
 CREATE TRIGGER count_player_data_deleted AFTER DELETE ON player_data BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.game_mode) - octet_length(OLD.namespace) - octet_length(OLD.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+
+CREATE TRIGGER count_data_snapshots_added AFTER INSERT ON player_data_snapshots BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 64 + octet_length(NEW.game_mode) + octet_length(NEW.namespace) + octet_length(NEW.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_data_snapshots_changed AFTER UPDATE OF data ON player_data_snapshots
+WHEN octet_length(NEW.data) <> octet_length(OLD.data) BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, octet_length(NEW.data) - octet_length(OLD.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_data_snapshots_deleted AFTER DELETE ON player_data_snapshots BEGIN
     INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
     VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.game_mode) - octet_length(OLD.namespace) - octet_length(OLD.data), 0)
     ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;

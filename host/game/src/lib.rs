@@ -11,6 +11,7 @@ pub mod economy;
 pub mod localization;
 pub mod matchmaking;
 pub mod permissions;
+pub mod player_sessions;
 pub mod players;
 pub mod presence;
 pub mod punishments;

@@ -31,6 +31,7 @@ static LIST: &[&Component] = &[
     &hub_platform::archive::COMPONENT,
     &hub_extensions::modules::COMPONENT,
     &hub_game::presence::COMPONENT,
+    &hub_game::player_sessions::COMPONENT,
     &hub_game::players::COMPONENT,
     &hub_game::matchmaking::COMPONENT,
     &hub_game::transfers::COMPONENT,

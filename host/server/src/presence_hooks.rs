@@ -6,9 +6,9 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::presence::{AgentReport, PresenceHooks};
 use crate::values::{Identifier, NetworkId, PlayerId};
-use crate::{control, players, transfers};
+use crate::{control, player_sessions, players, transfers};
 
-/// Transfers, players and agents.
+/// Transfers, players, their sessions and agents.
 pub(crate) struct ComponentHooks;
 
 impl PresenceHooks for ComponentHooks {
@@ -24,6 +24,7 @@ impl PresenceHooks for ComponentHooks {
             if let Err(error) = transfers::service::record_arrival(app, network, player, server).await {
                 tracing::warn!(%network, %error, "could not end the transfer of a player who arrived");
             }
+            player_sessions::service::note_join(app, network, player);
             players::service::record_join(app, network, player, name).await;
         }
         .boxed()
@@ -40,6 +41,7 @@ impl PresenceHooks for ComponentHooks {
     }
 
     fn left<'a>(&self, app: &'a App, network: NetworkId, player: PlayerId) -> BoxFuture<'a, ()> {
+        player_sessions::service::note_leave(app, network, player);
         players::service::record_leave(app, network, player).boxed()
     }
 

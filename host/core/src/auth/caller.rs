@@ -231,6 +231,10 @@ permissions! {
     ModulesRead: ModulesRead;
     /// Upload, activate, test and remove modules.
     ModulesWrite: ModulesWrite;
+    /// Read players: profiles, data, addresses, statistics.
+    PlayersRead: PlayersRead | PlayersWrite | Plugin;
+    /// Read the network's records about a player, such as notes.
+    PlayerRecordsRead: PlayersRead | NetworkManage;
     /// Owner of the network: keys, settings and ledgers.
     NetworkManage: NetworkManage;
     /// Operator of the whole hub.

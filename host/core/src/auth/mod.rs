@@ -23,7 +23,7 @@ pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
     AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
-    Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
+    Operator, Permission, PermissionsWrite, PlayerRecordsRead, PlayersRead, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
     Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};

@@ -55,6 +55,8 @@ scopes! {
     ModulesRead = "modules:read",
     /// Upload, activate, test and remove modules; includes reading.
     ModulesWrite = "modules:write",
+    /// Read players: profiles, data, addresses, statistics, punishments, play time and notes.
+    PlayersRead = "players:read",
     /// Manage the network's settings and ledgers.
     NetworkManage = "network:manage",
     /// Operate the hub, across networks.

@@ -50,6 +50,7 @@ actions! {
     PersonSecondFactorDisabled = "person.second_factor_disabled";
     PersonSecondFactorEnabled = "person.second_factor_enabled";
     PersonSignedOutEverywhere = "person.signed_out_everywhere";
+    PlayerDataRestored = "player_data.restored";
     PlayerExported = "player.exported";
     PlayerForgotten = "player.forgotten";
     PlanChanged = "plan.changed";
