@@ -74,6 +74,9 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/economy/transactions", "invalid_request"),
     # Names of areas and of namespaces; an IP address.
     ("POST /api/plugin/players/{uuid}/load", "invalid_request"),
+    ("POST /api/plugin/players/{uuid}/session", "invalid_request"),
+    # Each namespace of a game mode once.
+    ("PUT /api/plugin/players/{uuid}/session/{fence}", "invalid_request"),
     # Either one day or all.
     ("GET /api/plugin/players/{uuid}/statistics", "invalid_request"),
     # A value of the field's type.

@@ -146,6 +146,10 @@ async fn happen(hub: &Hub, client: &Client) {
     client.delete(&format!("/api/plugin/servers/players/{}?serverId=lobby", uuid(7))).await.expect(204);
     join(client, "islands-1", 8).await;
     client.post("/api/plugin/servers/unregister?serverId=islands-1", Value::Null).await.expect(204);
+    let session = format!("/api/plugin/players/{STEVE}/session");
+    post(client, &session, json!({"serverId": "lobby"})).await;
+    let (taking, of_steve) = (client.clone(), session.clone());
+    tokio::spawn(async move { taking.post(&of_steve, json!({"serverId": "target", "waitMs": 1_000})).await });
     let asking = client.clone();
     tokio::spawn(async move {
         let path = "/api/manage/servers/lobby/command";

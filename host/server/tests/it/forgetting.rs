@@ -30,6 +30,8 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "permission_revisions",
     "localization_catalogs",
     "world_counters",
+    "player_session_counters",
+    "session_listeners",
     "waitlist",
     "waitlist_links",
     "network_members",

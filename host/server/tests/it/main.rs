@@ -43,6 +43,7 @@ mod pages;
 mod people;
 mod permissions;
 mod plans;
+mod player_sessions;
 mod players;
 mod postgres;
 mod provisioning;

@@ -83,6 +83,7 @@ impl Walk {
     }
 
     async fn settings(&mut self) {
+        self.plain("PATCH /api/manage/network", json!({"stage": "TEST"})).await;
         let currency = "PUT /api/manage/economy/currencies/{name}";
         self.json(currency, "/api/manage/economy/currencies/coins", json!({"minimum": 0})).await;
         let path = "/api/manage/localization/messages/en/lobby/welcome";
@@ -101,6 +102,14 @@ impl Walk {
 
     async fn players(&mut self) {
         let path = "/api/manage/players/069a79f4-44e9-4726-a5be-fca90e38aaf5";
+        let session = "/api/plugin/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/session";
+        register(&self.owner, "a-1", json!({})).await;
+        let opened = self.owner.post(session, json!({"serverId": "a-1"})).await.expect(200).clone();
+        let save = json!({"data": [{"namespace": "n", "data": "1"}], "close": true});
+        self.owner.put(&format!("{session}/{}", opened["fence"]), save).await.expect(200);
+        let route = "POST /api/manage/players/{uuid}/data/{gameMode}/{namespace}/snapshots/{snapshotId}/restore";
+        let snapshot = format!("{path}/data/global/n/snapshots/{}/restore", opened["fence"]);
+        self.json(route, &snapshot, json!({})).await;
         self.json("DELETE /api/manage/players/{uuid}", path, json!({})).await;
     }
 

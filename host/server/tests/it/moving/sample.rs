@@ -16,6 +16,8 @@ const PATHS: &[&str] = &[
     "/api/plugin/players?search=lexan",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/ips",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/data/global/inventory",
+    "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/session",
+    "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/data/global/inventory/snapshots",
     "/api/plugin/permissions/groups",
     "/api/plugin/permissions/users/069a79f4-44e9-4726-a5be-000000000001/effective",
     "/api/plugin/localization/catalog",
@@ -87,6 +89,9 @@ async fn people(owner: &Client) -> String {
     let data = " {\"b\" : 1.10, \"a\":[ ],\"b\":1e3, \"nul\":\"\\u0000\", \"ü\":\"\\ud83d\\ude00\"}\n";
     let place = format!("/api/plugin/players/{}/data/global/inventory", uuid(1));
     owner.put(&place, json!({"data": data})).await.expect(200);
+    let session = format!("/api/plugin/players/{}/session", uuid(1));
+    let opened = owner.post(&session, json!({"serverId": "lobby-1"})).await.expect(200).clone();
+    owner.put(&format!("{session}/{}", opened["fence"]), json!({"close": true, "number": 7})).await.expect(200);
     owner.put("/api/plugin/permissions/groups/vip", json!({"permissions": [{"node": "fly"}]})).await.expect(204);
     let nodes = format!("/api/plugin/permissions/users/{}/permissions", uuid(1));
     for node in [json!({"node": "group.vip"}), json!({"node": "kit", "value": false, "expiresAt": NOW + 1_000_000})] {

@@ -59,6 +59,8 @@ const ROUTES: &[(&str, Effect)] = &[
     ("PUT /api/manage/provisioning/servers/{serverId}", Harmless("names its server")),
     ("POST /api/manage/artifacts/{artifactId}/install", Harmless("names its server, and its link ends with the key")),
     ("POST /api/manage/artifacts", Harmless("bytes act only when a server is named")),
+    ("POST /api/manage/players/", Harmless(DATA)),
+    ("PATCH /api/manage/network", Harmless("settings of a network, which act on nobody's behalf")),
     ("POST /api/manage/servers/", Harmless("names its server")),
     ("PUT /api/manage/localization/", Harmless(DATA)),
     ("PUT /api/manage/economy/", Harmless(DATA)),
