@@ -7,6 +7,7 @@ pub mod chat;
 pub mod collections;
 pub mod config_documents;
 pub mod control;
+pub mod deliveries;
 pub mod economy;
 pub mod localization;
 pub mod matchmaking;

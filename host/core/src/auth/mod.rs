@@ -22,7 +22,7 @@ mod store;
 pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
-    AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
+    AddressesWrite, Agent, Caller, DeliveriesManage, DeliveriesRead, DeliveriesWrite, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
     Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
     Unbound,
 };

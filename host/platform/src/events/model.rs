@@ -57,6 +57,10 @@ pub enum EventKind {
     BalanceChanged,
     /// The state of a world's lease changed.
     WorldState,
+    /// A delivery can be claimed, to the player's current server.
+    DeliveryReady,
+    /// A delivery has ended, or waits for a person.
+    DeliverySettled,
 }
 
 impl EventKind {
@@ -82,6 +86,8 @@ impl EventKind {
                 | Self::PermissionsUpdated
                 | Self::BalanceChanged
                 | Self::WorldState
+                | Self::DeliveryReady
+                | Self::DeliverySettled
         )
     }
 
@@ -106,7 +112,9 @@ impl EventKind {
             | Self::PlayerSwitched
             | Self::PermissionsUpdated
             | Self::BalanceChanged
-            | Self::WorldState => true,
+            | Self::WorldState
+            | Self::DeliveryReady
+            | Self::DeliverySettled => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen
