@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::presence::{AgentReport, PresenceHooks};
 use crate::values::{Identifier, NetworkId, PlayerId};
-use crate::{control, players, transfers};
+use crate::{control, deliveries, players, transfers};
 
 /// Transfers, players and agents.
 pub(crate) struct ComponentHooks;
@@ -25,6 +25,7 @@ impl PresenceHooks for ComponentHooks {
                 tracing::warn!(%network, %error, "could not end the transfer of a player who arrived");
             }
             players::service::record_join(app, network, player, name).await;
+            deliveries::service::record_join(app, network, player).await;
         }
         .boxed()
     }

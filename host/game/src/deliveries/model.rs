@@ -136,6 +136,11 @@ impl Claim {
         Some(Self { delivery: delivery.parse().ok()?, sha256: Self::hash(text.as_str()) })
     }
 
+    /// Stored form of it.
+    pub fn sha256(&self) -> &[u8] {
+        &self.sha256
+    }
+
     /// Stored form of a claim's text.
     pub(super) fn hash(text: &str) -> Vec<u8> {
         Sha256::digest(text.as_bytes()).to_vec()
@@ -207,6 +212,39 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// A pending delivery of nobody and with nothing.
+    pub fn new(network: NetworkId, id: i64, kind: &str, now: Millis) -> Self {
+        Self {
+            network_id: network,
+            delivery_id: id,
+            player_uuid: None,
+            player_name: None,
+            kind: kind.to_owned(),
+            payload: Document::null(),
+            server_type: None,
+            server_id: None,
+            state: DeliveryState::Pending,
+            attempts: 0,
+            on_lost: OnLost::default(),
+            reference: None,
+            reason: None,
+            claim_sha256: None,
+            claim_end: None,
+            claimed_by: None,
+            claimed_until: None,
+            created_at: now,
+            not_before: None,
+            expires_at: None,
+            settled_at: None,
+            due_at: None,
+        }
+    }
+
+    /// Hash of the last claim until that is lost, and the call that ended it.
+    pub fn claim(&self) -> (Option<&[u8]>, Option<&str>) {
+        (self.claim_sha256.as_deref(), self.claim_end.as_deref())
+    }
+
     /// True if its time has come and is not over.
     pub fn is_due(&self, now: Millis) -> bool {
         self.not_before.is_none_or(|at| at <= now) && !self.is_over(now)
@@ -224,7 +262,7 @@ impl Delivery {
     }
 
     /// Starts a claim.
-    pub fn claim(&mut self, server: &str, sha256: Vec<u8>, now: Millis) {
+    pub fn start_claim(&mut self, server: &str, sha256: Vec<u8>, now: Millis) {
         let until = now.saturating_add(CLAIM_TTL);
         self.state = DeliveryState::Claimed;
         self.attempts = self.attempts.saturating_add(1);

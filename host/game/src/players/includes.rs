@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::ToSchema;
 
 use crate::auth::{Caller, Scope};
+use crate::deliveries::DeliveryBody;
 use crate::economy::Balance;
 use crate::http::error::ApiError;
 use crate::permissions::EffectiveBody;
@@ -23,6 +24,7 @@ pub(super) struct Includes {
     pub(super) language: bool,
     pub(super) balances: bool,
     pub(super) statistics: bool,
+    pub(super) deliveries: bool,
     /// None if no namespace is named.
     pub(super) data: Option<Vec<Label>>,
 }
@@ -37,11 +39,12 @@ impl Includes {
                 "language" => includes.language = true,
                 "balances" => includes.balances = true,
                 "statistics" => includes.statistics = true,
+                "deliveries" => includes.deliveries = true,
                 _ => {
                     let namespace = name.strip_prefix("data:").ok_or_else(|| {
                         format!(
-                            "`{name}` is not one of permissions, punishments, language, balances, statistics and \
-                             data:NAMESPACE"
+                            "`{name}` is not one of permissions, punishments, language, balances, statistics, \
+                             deliveries and data:NAMESPACE"
                         )
                     })?;
                     includes.data.get_or_insert_default().push(namespace.parse()?);
@@ -57,6 +60,7 @@ impl Includes {
             (self.permissions, Scope::PermissionsWrite),
             (self.punishments, Scope::PunishmentsWrite),
             (self.balances, Scope::EconomyWrite),
+            (self.deliveries, Scope::DeliveriesWrite),
         ];
         let mut included = areas.into_iter().filter(|(is_included, _)| *is_included);
         included.try_for_each(|(_, scope)| caller.require(&[scope, Scope::Plugin]))
@@ -109,6 +113,10 @@ pub(super) struct Included {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) statistics: Option<PlayerStatistics>,
+    /// With `include=deliveries`: those that the server where the player is may claim now, at most 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) deliveries: Option<Vec<DeliveryBody>>,
     /// With `include=data:NAMESPACE`: data by namespace, in the game mode; null if nothing is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::deliveries;
 use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
@@ -95,17 +96,19 @@ async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpda
     Ok(player)
 }
 
-/// Makes punishments of the name match the player. A failure is only logged: the next visit tries again.
+/// Makes punishments and deliveries of the name match the player. A failure is only logged: the next visit tries again.
 async fn record_name(
     app: &App,
     network: NetworkId,
     id: PlayerId,
     name: Option<(&Identifier, NameRight)>,
 ) -> Result<(), PlayersError> {
-    if let Some((name, right)) = name
-        && let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await
-    {
+    let Some((name, right)) = name else { return Ok(()) };
+    if let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await {
         tracing::warn!(%network, %error, "could not record a player's name");
+    }
+    if let Err(error) = deliveries::service::bind_name(app, network, id, name.as_str()).await {
+        tracing::warn!(%network, %error, "could not give a name's deliveries to a player");
     }
     Ok(())
 }

@@ -35,7 +35,7 @@ pub(in crate::deliveries) async fn claim(
             let found = store::lock(&mut tx, network, id).await?;
             let mut delivery = found.ok_or(DeliveriesError::Unknown(id))?;
             check(app, &mut tx, &delivery, server, now).await?;
-            delivery.claim(server.as_str(), Claim::hash(&claim), now);
+            delivery.start_claim(server.as_str(), Claim::hash(&claim), now);
             store::save(&mut tx, &delivery).await?;
             Ok::<_, DeliveriesError>(delivery)
         })

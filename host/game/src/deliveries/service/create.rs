@@ -83,28 +83,16 @@ impl NewDelivery {
 
     fn into_delivery(self, network: NetworkId, id: i64, now: Millis) -> Delivery {
         Delivery {
-            network_id: network,
-            delivery_id: id,
             player_uuid: self.player,
             player_name: self.name.map(Identifier::into_string),
-            kind: self.kind.into_string(),
             payload: self.payload,
             server_type: self.server_type.map(Identifier::into_string),
             server_id: self.server_id.map(Identifier::into_string),
-            state: DeliveryState::Pending,
-            attempts: 0,
             on_lost: self.on_lost,
             reference: self.reference.map(Reference::into_string),
-            reason: None,
-            claim_sha256: None,
-            claim_end: None,
-            claimed_by: None,
-            claimed_until: None,
-            created_at: now,
             not_before: self.not_before,
             expires_at: self.expires_at,
-            settled_at: None,
-            due_at: None,
+            ..Delivery::new(network, id, self.kind.as_str(), now)
         }
     }
 }

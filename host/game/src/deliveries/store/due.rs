@@ -50,7 +50,7 @@ pub(in crate::deliveries) async fn lock_due(
     due: Cutoff,
     ids: &[i64],
 ) -> Result<Vec<Delivery>, Error> {
-    tx.query(LOCK_DUE).bind(network).bind(due.at()).bind(serde_json::json!(ids).to_string()).all().await
+    tx.query(LOCK_DUE).bind(network).bind(due.at()).bind(serde_json::json!(ids).to_string()).readable().await
 }
 
 pub(in crate::deliveries) const PURGE: &str =

@@ -125,8 +125,8 @@ struct LoadQuery {
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Notch")]
     username: Option<Identifier>,
-    /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`, and
-    /// any number of `data:NAMESPACE`.
+    /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`,
+    /// `deliveries`, and any number of `data:NAMESPACE`.
     #[serde(default)]
     #[param(value_type = Option<String>, required = false, example = "permissions,punishments,language")]
     include: Includes,

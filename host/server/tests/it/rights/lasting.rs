@@ -60,6 +60,7 @@ const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/artifacts/{artifactId}/install", Harmless("names its server, and its link ends with the key")),
     ("POST /api/manage/artifacts", Harmless("bytes act only when a server is named")),
     ("POST /api/manage/servers/", Harmless("names its server")),
+    ("POST /api/manage/deliveries/", Harmless("decides about something that exists")),
     ("PUT /api/manage/localization/", Harmless(DATA)),
     ("PUT /api/manage/economy/", Harmless(DATA)),
     ("POST /api/admin/networks/{id}/keys", Stays("it is the network's")),
