@@ -20,7 +20,12 @@ fn name(event: &str, data: &Value) -> String {
     if event == TEST_EVENT {
         return TEST_EVENT.to_owned();
     }
-    let player = || text("/playerUuid").or(text("/punishment/playerUuid")).or(text("/delivery/playerUuid")).map(|uuid| of("player", uuid));
+    let player = || {
+        text("/playerUuid")
+            .or(text("/punishment/playerUuid"))
+            .or(text("/delivery/playerUuid"))
+            .map(|uuid| of("player", uuid))
+    };
     let by_name = || {
         let name = text("/punishment/playerName").or(text("/delivery/playerName"));
         name.map(|name| of("name", &name.to_lowercase()))

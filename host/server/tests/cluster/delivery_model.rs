@@ -6,7 +6,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use hub::deliveries::{ClaimText, Claim, Delivery, DeliveryState, Lapse, OnLost};
+use hub::deliveries::{Claim, ClaimText, Delivery, DeliveryState, Lapse, OnLost};
 use hub::values::NetworkId;
 use stateright::{Checker as _, Model, Property};
 use uuid::Uuid;
@@ -204,26 +204,33 @@ impl Model for Deliveries {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("a held one happens once unless a person has it tried again", |model: &Self, state: &State| {
-                model.on_lost == OnLost::Retry || state.happened <= 1 + state.retried
-            }),
+            Property::always(
+                "a held one happens once unless a person has it tried again",
+                |model: &Self, state: &State| model.on_lost == OnLost::Retry || state.happened <= 1 + state.retried,
+            ),
             Property::always("one claim is good", |_, state: &State| {
                 let now = state.now * TICK;
-                let good = |it: &&Server| it.claim.is_some_and(|number| state.delivery.0.is_held_by(&claim(number), now));
+                let good =
+                    |it: &&Server| it.claim.is_some_and(|number| state.delivery.0.is_held_by(&claim(number), now));
                 state.servers.iter().filter(good).count() <= 1
             }),
             Property::always("it is completed once, after it happened", |_, state: &State| {
                 state.completed <= 1 + state.retried && state.completed <= state.happened
             }),
             Property::always("an end stays", |_, state: &State| !state.changed_after_end),
-            Property::always("what is open says when it ends, or waits for a player or a person", |_, state: &State| {
-                let delivery = &state.delivery.0;
-                match delivery.state {
-                    DeliveryState::Claimed => delivery.due_at.is_some() && delivery.due_at == delivery.claimed_until,
-                    DeliveryState::Pending => delivery.due_at == delivery.expires_at,
-                    _ => delivery.due_at.is_none(),
-                }
-            }),
+            Property::always(
+                "what is open says when it ends, or waits for a player or a person",
+                |_, state: &State| {
+                    let delivery = &state.delivery.0;
+                    match delivery.state {
+                        DeliveryState::Claimed => {
+                            delivery.due_at.is_some() && delivery.due_at == delivery.claimed_until
+                        }
+                        DeliveryState::Pending => delivery.due_at == delivery.expires_at,
+                        _ => delivery.due_at.is_none(),
+                    }
+                },
+            ),
             Property::sometimes("it is delivered", |_, state: &State| state.completed == 1),
         ]
     }

@@ -73,7 +73,10 @@ async fn list_deliveries(
     let (rows, total) = service::list(&app, caller.network, &filter, query.limit.0, offset).await?;
     let page = Page::new(rows, query.page, query.limit, total).map(DeliveryBody::from);
     if json_size(&page) > ANSWER_LIMIT {
-        return Err(ApiError::bad_request("answer_too_large", "The answer would be too large; ask for a smaller `limit`."));
+        return Err(ApiError::bad_request(
+            "answer_too_large",
+            "The answer would be too large; ask for a smaller `limit`.",
+        ));
     }
     Ok(Json(page))
 }

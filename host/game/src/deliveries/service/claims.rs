@@ -56,7 +56,8 @@ async fn check(
         DeliveryState::Claimed => return Err(DeliveriesError::Claimed),
         _ => return Err(DeliveriesError::Settled),
     }
-    let player = delivery.player_uuid.ok_or(DeliveriesError::NotReady("Nobody was seen with the player's name yet."))?;
+    let player =
+        delivery.player_uuid.ok_or(DeliveriesError::NotReady("Nobody was seen with the player's name yet."))?;
     let place = place_of(app, delivery.network_id, player).filter(|place| place.server_id == *server);
     let place = place.ok_or(DeliveriesError::NotReady("The player is not on that server."))?;
     if !delivery.fits(&place) {
@@ -140,8 +141,7 @@ pub async fn complete_in(
     for claim in parsed {
         let found = store::lock(tx, network, claim.delivery).await?;
         let mut delivery = found.ok_or(DeliveriesError::StaleClaim)?;
-        let is_theirs =
-            delivery.player_uuid == Some(player) && delivery.claimed_by.as_deref() == Some(server.as_str());
+        let is_theirs = delivery.player_uuid == Some(player) && delivery.claimed_by.as_deref() == Some(server.as_str());
         if !is_theirs || !delivery.is_held_by(&claim, now) {
             return Err(DeliveriesError::StaleClaim);
         }

@@ -9,8 +9,8 @@ use crate::clock::Millis;
 use crate::deliveries::error::DeliveriesError;
 use crate::deliveries::model::{Delivery, DeliveryState, OnLost};
 use crate::deliveries::ready::publish;
-use crate::deliveries::store::references::{self, NewReference, UsedReference};
 use crate::deliveries::store;
+use crate::deliveries::store::references::{self, NewReference, UsedReference};
 use crate::deliveries::values::{DeliveryKind, Reference};
 use crate::http::document::Document;
 use crate::limits::{self, Limit, check_rows};
@@ -64,10 +64,7 @@ impl NewDelivery {
             self.on_lost,
         ]);
         let digest = |text: String| hex(&Sha256::digest(text));
-        Some(NewReference {
-            reference: digest(format!("{network}\n{reference}")),
-            values: digest(values.to_string()),
-        })
+        Some(NewReference { reference: digest(format!("{network}\n{reference}")), values: digest(values.to_string()) })
     }
 
     fn check_times(&self, now: Millis) -> Result<(), DeliveriesError> {

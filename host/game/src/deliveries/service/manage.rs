@@ -6,8 +6,8 @@ use crate::auth::Caller;
 use crate::deliveries::error::DeliveriesError;
 use crate::deliveries::model::{Delivery, DeliveryState};
 use crate::deliveries::ready::publish;
-use crate::deliveries::store::list::DeliveryFilter;
 use crate::deliveries::store;
+use crate::deliveries::store::list::DeliveryFilter;
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 

@@ -13,9 +13,7 @@ pub(crate) async fn bind_name(app: &App, network: NetworkId, player: PlayerId, n
     if !references::is_awaited(&app.db, network, &folded).await? {
         return Ok(());
     }
-    app.db
-        .transaction(async |mut tx| references::bind_name(&mut tx, network, &folded, player).await.map(drop))
-        .await
+    app.db.transaction(async |mut tx| references::bind_name(&mut tx, network, &folded, player).await.map(drop)).await
 }
 
 /// Gives the deliveries that wait for a name to the player seen last with it, if there is one by now.

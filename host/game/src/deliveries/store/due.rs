@@ -29,8 +29,12 @@ pub(in crate::deliveries) async fn due(db: &Db, due: Cutoff, limit: i64) -> Resu
 macro_rules! of_ids {
     ($ids:literal, $lock:literal) => {
         concat!(
-            "SELECT ", columns!(), " FROM deliveries WHERE network_id = $1 AND due_at <= $2 AND delivery_id IN (", $ids,
-            ") ORDER BY delivery_id", $lock
+            "SELECT ",
+            columns!(),
+            " FROM deliveries WHERE network_id = $1 AND due_at <= $2 AND delivery_id IN (",
+            $ids,
+            ") ORDER BY delivery_id",
+            $lock
         )
     };
 }
@@ -79,7 +83,8 @@ const DELETE_OLD: Sql = Sql {
                RETURNING delivery_id, state, attempts, settled_at",
 };
 const KEEP_ENDS: Sql = Sql {
-    sqlite: "UPDATE delivery_references SET state = ended.state, attempts = ended.attempts, settled_at = ended.settled_at
+    sqlite:
+        "UPDATE delivery_references SET state = ended.state, attempts = ended.attempts, settled_at = ended.settled_at
              FROM (SELECT value ->> 'delivery_id' AS id, value ->> 'state' AS state, value ->> 'attempts' AS attempts,
                        value ->> 'settled_at' AS settled_at FROM json_each($2)) AS ended
              WHERE network_id = $1 AND delivery_id = ended.id AND values_sha256 IS NOT NULL",

@@ -16,9 +16,7 @@ pub(in crate::deliveries) struct DeliveryFilter {
 
 macro_rules! matching {
     ($condition:literal) => {
-        concat!(
-            " FROM deliveries WHERE network_id = $1 AND ($2 IS NULL OR kind = $2)", $condition
-        )
+        concat!(" FROM deliveries WHERE network_id = $1 AND ($2 IS NULL OR kind = $2)", $condition)
     };
 }
 macro_rules! listed {

@@ -108,11 +108,7 @@ macro_rules! by_id {
     };
 }
 
-pub(super) async fn get(
-    on: impl Into<Executor<'_>>,
-    network: NetworkId,
-    id: i64,
-) -> Result<Option<Delivery>, Error> {
+pub(super) async fn get(on: impl Into<Executor<'_>>, network: NetworkId, id: i64) -> Result<Option<Delivery>, Error> {
     on.into().query(by_id!("")).bind(network).bind(id).optional().await
 }
 
@@ -154,7 +150,14 @@ pub(super) async fn count_open(
 macro_rules! may_happen {
     ($t:literal) => {
         concat!(
-            "(", $t, ".not_before IS NULL OR ", $t, ".not_before <= $5) AND (", $t, ".expires_at IS NULL OR ", $t,
+            "(",
+            $t,
+            ".not_before IS NULL OR ",
+            $t,
+            ".not_before <= $5) AND (",
+            $t,
+            ".expires_at IS NULL OR ",
+            $t,
             ".expires_at > $5)"
         )
     };
@@ -162,7 +165,14 @@ macro_rules! may_happen {
 macro_rules! fits {
     ($t:literal) => {
         concat!(
-            "(", $t, ".server_id IS NULL OR ", $t, ".server_id = $3) AND (", $t, ".server_type IS NULL OR ", $t,
+            "(",
+            $t,
+            ".server_id IS NULL OR ",
+            $t,
+            ".server_id = $3) AND (",
+            $t,
+            ".server_type IS NULL OR ",
+            $t,
             ".server_type = $4)"
         )
     };
@@ -171,10 +181,16 @@ macro_rules! fits {
 macro_rules! earlier {
     ($player:literal, $kind:literal, $id:literal) => {
         concat!(
-            "SELECT e.delivery_id FROM deliveries e WHERE e.network_id = $1 AND e.player_uuid = ", $player,
-            " AND e.kind = ", $kind, " AND e.delivery_id < ", $id,
+            "SELECT e.delivery_id FROM deliveries e WHERE e.network_id = $1 AND e.player_uuid = ",
+            $player,
+            " AND e.kind = ",
+            $kind,
+            " AND e.delivery_id < ",
+            $id,
             " AND e.state IN ('PENDING', 'CLAIMED', 'HELD') AND e.state <> 'HELD' AND (e.state = 'CLAIMED' OR (",
-            may_happen!("e"), ")) AND ", fits!("e")
+            may_happen!("e"),
+            ")) AND ",
+            fits!("e")
         )
     };
 }
@@ -182,10 +198,18 @@ macro_rules! earlier {
 macro_rules! claimable {
     ($players:literal) => {
         concat!(
-            "SELECT ", columns!(), " FROM deliveries d WHERE d.network_id = $1 AND d.player_uuid IN (", $players, ")
-               AND d.state IN ('PENDING', 'CLAIMED', 'HELD') AND d.state = 'PENDING' AND ", may_happen!("d"), " AND ",
-            fits!("d"), " AND ($6 IS NULL OR d.kind = $6) AND d.delivery_id >= $7 AND NOT EXISTS (",
-            earlier!("d.player_uuid", "d.kind", "d.delivery_id"), ") ORDER BY d.delivery_id LIMIT $8"
+            "SELECT ",
+            columns!(),
+            " FROM deliveries d WHERE d.network_id = $1 AND d.player_uuid IN (",
+            $players,
+            ")
+               AND d.state IN ('PENDING', 'CLAIMED', 'HELD') AND d.state = 'PENDING' AND ",
+            may_happen!("d"),
+            " AND ",
+            fits!("d"),
+            " AND ($6 IS NULL OR d.kind = $6) AND d.delivery_id >= $7 AND NOT EXISTS (",
+            earlier!("d.player_uuid", "d.kind", "d.delivery_id"),
+            ") ORDER BY d.delivery_id LIMIT $8"
         )
     };
 }
@@ -200,9 +224,15 @@ const CLAIMABLE: Sql = Sql {
 pub(super) enum Range<'a> {
     All,
     /// One, of this kind.
-    One { kind: &'a str, id: i64 },
+    One {
+        kind: &'a str,
+        id: i64,
+    },
     /// Those of the kind that were created later.
-    After { kind: &'a str, id: i64 },
+    After {
+        kind: &'a str,
+        id: i64,
+    },
 }
 
 /// Deliveries of these players, who are on a server, that can be claimed there, in the order of their creation.
@@ -276,17 +306,29 @@ mod tests {
     #[tokio::test]
     async fn statements_use_their_indexes() {
         let statements = [
-            CLAIMABLE.sqlite, BLOCKING, OPEN_OF_PLAYER, OPEN_OF_NAME, OPEN.sql.sqlite, by_id!(""), FIND, OF_NAME,
-            BY_PLAYER, BY_STATE, BY_STATE_AND_PLAYER, NEWEST,
+            CLAIMABLE.sqlite,
+            BLOCKING,
+            OPEN_OF_PLAYER,
+            OPEN_OF_NAME,
+            OPEN.sql.sqlite,
+            by_id!(""),
+            FIND,
+            OF_NAME,
+            BY_PLAYER,
+            BY_STATE,
+            BY_STATE_AND_PLAYER,
+            NEWEST,
         ];
         for (sql, plan) in statements.iter().zip(query_plans(&statements).await) {
-            let scans = |step: &&String| step.contains("SCAN") && !step.contains("json_each") && !step.contains("counted");
+            let scans =
+                |step: &&String| step.contains("SCAN") && !step.contains("json_each") && !step.contains("counted");
             assert_eq!(plan.iter().find(scans), None, "{sql}: {plan:#?}");
             assert!(plan.iter().any(|step| step.contains("network_id=?")), "{sql}: {plan:#?}");
         }
         // The order of one player's and kind's deliveries is in the index.
         for plan in query_plans(&[CLAIMABLE.sqlite, BLOCKING]).await {
-            let earlier = "SEARCH e USING INDEX deliveries_open (network_id=? AND player_uuid=? AND kind=? AND delivery_id<?)";
+            let earlier =
+                "SEARCH e USING INDEX deliveries_open (network_id=? AND player_uuid=? AND kind=? AND delivery_id<?)";
             assert!(plan.iter().any(|step| step == earlier), "{plan:#?}");
         }
         for (plan, index) in query_plans(&[DUE, PURGE]).await.iter().zip(["deliveries_due", "deliveries_settled"]) {

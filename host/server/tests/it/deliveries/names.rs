@@ -7,7 +7,8 @@ use crate::servers::{join, uuid};
 use crate::support::{Client, Hub, on_both};
 
 async fn by_name(client: &Client, name: &str, kind: &str) -> i64 {
-    let answer = client.post(PATH, json!({"playerName": name, "kind": kind, "reference": format!("{name} {kind}")})).await;
+    let answer =
+        client.post(PATH, json!({"playerName": name, "kind": kind, "reference": format!("{name} {kind}")})).await;
     answer.expect(201)["deliveryId"].as_i64().unwrap()
 }
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{PATH, claim, claimed, complete, create, decide, expect_ready, expect_settled, fail, offered, playing, stream};
+use super::{
+    PATH, claim, claimed, complete, create, decide, expect_ready, expect_settled, fail, offered, playing, stream,
+};
 use crate::servers::{join, register, uuid};
 use crate::support::{Hub, NOW, on_both};
 

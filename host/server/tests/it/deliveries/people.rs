@@ -1,7 +1,7 @@
 //! Rights, limits, export and erasure.
 
-use reqwest::Method;
 use hub::limits::Limit;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{PATH, claimed, complete, create, decide, playing, send};
