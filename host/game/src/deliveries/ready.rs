@@ -7,6 +7,8 @@ use crate::deliveries::body::{DeliveryReady, DeliverySettled};
 use crate::deliveries::model::{Delivery, DeliveryState, Place};
 use crate::deliveries::store::{self, Range};
 use crate::events::{EventKind, publish_in};
+use crate::metric_recorder::MetricRecorder;
+use crate::metric_recorder::table::DELIVERIES;
 use crate::presence;
 use crate::values::{NetworkId, PlayerId};
 
@@ -50,6 +52,8 @@ pub(super) async fn publish(app: &App, tx: &mut Tx, delivery: &Delivery) -> Resu
             None => Ok(()),
         };
     }
+    let counter = app.state::<MetricRecorder>().counter(&DELIVERIES, &[delivery.state.as_str()]);
+    tx.on_end(move || counter.increment(1));
     let event = DeliverySettled { delivery: delivery.clone().into() };
     publish_in(app, tx, network, EventKind::DeliverySettled, None, event).await?;
     match delivery.player_uuid {

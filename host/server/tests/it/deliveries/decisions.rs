@@ -127,3 +127,35 @@ on_both! {
             (&json!(id.to_string()), &json!({"state": "HELD"}), &json!({"state": "DELIVERED"})));
     }
 }
+
+/// Runs `hub delivery …` with the owner's key; returns its output.
+async fn run(hub: &Hub, owner: &Client, arguments: &[&str]) -> String {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_hub"));
+    command.arg("delivery").args(arguments).env("HUB_URL", hub.url()).env("HUB_KEY", owner.key.as_deref().unwrap());
+    let output = command.output().await.unwrap();
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{arguments:?}: {text}");
+    text
+}
+
+on_both! {
+    async fn the_commands_match_the_routes(hub: Hub) {
+        let client = playing(&hub).await;
+        let add = ["add", "Alex Smith", "kit", "--payload", r#"{"kit": "starter"}"#, "--reference", "order 1", "--retry", "--json"];
+        let made: Value = serde_json::from_str(&run(&hub, &client, &add).await).unwrap();
+        assert_eq!((&made["playerName"], &made["payload"], &made["onLost"]), (&json!("Alex Smith"), &json!({"kit": "starter"}), &json!("RETRY")));
+        let again: Value = serde_json::from_str(&run(&hub, &client, &add).await).unwrap();
+        assert_eq!(again, made);
+        run(&hub, &client, &["add", &uuid(1), "vote & more", "--server-type", "survival", "--server", "a"]).await;
+        let list = run(&hub, &client, &["list", "--state", "pending", "--kind", "vote & more"]).await;
+        assert!(list.starts_with("id  player") && list.lines().count() == 2 && list.contains("vote & more"), "{list}");
+        let cancelled = run(&hub, &client, &["cancel", "1"]).await;
+        assert!(cancelled.contains("cancelled") && cancelled.contains("order 1"), "{cancelled}");
+        let list: Value = serde_json::from_str(&run(&hub, &client, &["list", "--json", "--player", &uuid(1)]).await).unwrap();
+        assert_eq!((&list["total"], &list["items"][0]["serverId"]), (&json!(1), &json!("a")));
+        let id = held(&hub, &client, json!({"kind": "rank"})).await.to_string();
+        assert!(run(&hub, &client, &["retry", &id]).await.contains("pending"));
+        let id = held(&hub, &client, json!({"kind": "items"})).await.to_string();
+        assert!(run(&hub, &client, &["confirm", &id]).await.contains("delivered"));
+    }
+}
