@@ -23,7 +23,7 @@ use crate::events::EventKind;
 
 pub use body::DeliveryBody;
 pub use error::DeliveriesError;
-pub use model::{Claim, Delivery, DeliveryState, Lapse, OnLost, Place};
+pub use model::{Claim, ClaimEnd, Delivery, DeliveryState, Lapse, NotPossible, OnLost, Place, StaleClaim};
 pub use values::{ClaimText, DeliveryKind};
 
 /// Declaration of this component.

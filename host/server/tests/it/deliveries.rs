@@ -10,7 +10,7 @@ mod time;
 
 use serde_json::{Value, json};
 
-use crate::servers::{join, register, uuid};
+use crate::servers::{beat, join, register, uuid};
 use crate::support::{Answer, Client, Events, Hub};
 
 pub const PATH: &str = "/api/plugin/deliveries";
@@ -102,6 +102,16 @@ async fn expect_settled(events: &mut Events, id: i64, state: &str) {
         ("DELIVERY_SETTLED", &json!(id), &json!(state)),
         "{data}"
     );
+}
+
+/// Lets time pass while the servers stay online.
+async fn wait(hub: &Hub, client: &Client, millis: u64) {
+    for step in std::iter::repeat_n(20_000, (millis / 20_000) as usize).chain([millis % 20_000]) {
+        hub.advance_ms(step);
+        for server in ["a", "b"] {
+            beat(client, server, json!({})).await;
+        }
+    }
 }
 
 /// A network with the servers `a` and `b` of the type `survival`, and the player 1 on `a`.

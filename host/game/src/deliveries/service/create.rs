@@ -105,7 +105,7 @@ pub(in crate::deliveries) async fn create(
         && let Some(used) = references::find(&app.db, network, &hashes.reference).await?
     {
         let found = store::get(&app.db, network, used.delivery_id).await?;
-        return repetition(network, new, hashes, used, found);
+        return repetition(network, new, hashes, &used, found);
     }
     let now = app.clock.now();
     new.check_times(now)?;
@@ -123,7 +123,7 @@ pub(in crate::deliveries) async fn create(
                     let used = references::find(&mut *tx, network, &hashes.reference).await?;
                     let used = used.ok_or(hub_db::Error::Conflict)?;
                     let found = store::get(&mut *tx, network, used.delivery_id).await?;
-                    return repetition(network, new.clone(), hashes, used, found);
+                    return repetition(network, new.clone(), hashes, &used, found);
                 }
             }
             let folded = new.folded();
@@ -154,7 +154,7 @@ fn repetition(
     network: NetworkId,
     new: NewDelivery,
     hashes: &NewReference,
-    used: UsedReference,
+    used: &UsedReference,
     found: Option<Delivery>,
 ) -> Result<Created, DeliveriesError> {
     let is_erased = used.values_sha256.is_none() || (found.is_none() && used.state.is_none());

@@ -49,13 +49,16 @@ pub async fn offered(app: &App, network: NetworkId, player: PlayerId) -> Result<
 
 /// Tells a server which deliveries of a player who just joined it can be claimed. A failure is only logged.
 pub async fn record_join(app: &App, network: NetworkId, player: PlayerId) {
-    let told = async {
-        if offered(app, network, player).await?.is_empty() {
-            return Ok(());
-        }
-        app.db.transaction(async |mut tx| Ok(tell(app, &mut tx, network, player, Range::All).await?)).await
-    };
-    if let Err(error) = told.await as Result<(), DeliveriesError> {
+    if let Err(error) = tell_all(app, network, player).await {
         tracing::warn!(%network, %error, "could not tell the deliveries of a player who joined");
     }
+}
+
+async fn tell_all(app: &App, network: NetworkId, player: PlayerId) -> Result<(), DeliveriesError> {
+    // Most players have none: a transaction is for the others.
+    if offered(app, network, player).await?.is_empty() {
+        return Ok(());
+    }
+    let told = app.db.transaction(async |mut tx| tell(app, &mut tx, network, player, Range::All).await);
+    Ok(told.await?)
 }

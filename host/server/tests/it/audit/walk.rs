@@ -106,6 +106,7 @@ impl Walk {
     }
 
     async fn deliveries(&mut self, hub: &Hub) {
+        register(&self.owner, "lobby-1", json!({})).await;
         join(&self.owner, "lobby-1", 1).await;
         let mut held = vec![];
         for kind in ["cancelled", "retried", "confirmed"] {

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{claim, claimed, complete, create, decide, fail, playing, reaches, read};
+use super::{claim, claimed, complete, create, decide, fail, playing, reaches, read, wait};
 use crate::servers::uuid;
 use crate::support::{Client, Hub, NOW, on_both};
 
@@ -11,7 +11,7 @@ use crate::support::{Client, Hub, NOW, on_both};
 async fn held(hub: &Hub, client: &Client, more: Value) -> i64 {
     let id = create(client, 1, more).await;
     claimed(client, id, "a").await;
-    hub.advance_ms(60_000);
+    wait(hub, client, 60_000).await;
     reaches(client, id, "HELD").await;
     id
 }

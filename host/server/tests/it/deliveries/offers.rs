@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    PATH, claim, claimed, complete, create, decide, expect_ready, expect_settled, fail, offered, playing, stream,
+    PATH, claim, claimed, complete, create, decide, expect_ready, expect_settled, fail, offered, playing, stream, wait,
 };
 use crate::servers::{join, register, uuid};
 use crate::support::{Hub, NOW, on_both};
@@ -82,7 +82,7 @@ on_both! {
         let (first, second) = (create(&client, 1, json!({})).await, create(&client, 1, json!({})).await);
         let mut events = stream(&client, "a").await;
         claimed(&client, first, "a").await;
-        hub.advance_ms(60_000);
+        wait(&hub, &client, 60_000).await;
         expect_settled(&mut events, first, "HELD").await;
         expect_ready(&mut events, second).await;
         assert_eq!(offered(&client, "a").await, [second]);

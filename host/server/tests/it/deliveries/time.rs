@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{claim, claimed, complete, create, expect_settled, offered, playing, reaches, read, send, state, stream};
+use super::{
+    claim, claimed, complete, create, expect_settled, offered, playing, reaches, read, send, state, stream, wait,
+};
 use crate::support::{Hub, NOW, on_both};
 
 on_both! {
@@ -18,7 +20,7 @@ on_both! {
         for id in [hold, retry, short, short_hold] {
             claims.push(claimed(&client, id, "a").await);
         }
-        hub.advance_ms(59_999);
+        wait(&hub, &client, 59_999).await;
         // A claim that began in time may end after it.
         assert_eq!(state(&client, short).await, "CLAIMED");
         hub.advance_ms(1);
