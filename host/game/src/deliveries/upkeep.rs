@@ -23,6 +23,8 @@ const PURGE_INTERVAL: Duration = Duration::from_hours(1);
 const RETENTION: Duration = Duration::from_hours(400 * 24);
 /// Maximum number of deliveries of one pass.
 const BATCH: i64 = 1_000;
+/// Maximum number of such batches that one run deletes.
+const PURGED_BATCHES: usize = 1_000;
 /// Maximum number of deliveries that one transaction changes.
 const CHUNK: usize = 100;
 const WHAT: &str = "record due deliveries";
@@ -103,7 +105,7 @@ async fn lapse(app: &App, network: NetworkId, now: Cutoff, ids: &[i64]) -> Resul
 /// Deletes deliveries that were settled long ago; their references stay.
 async fn purge(app: App, settled: Settled) -> Result<(), Error> {
     let before = settled.before(millis(RETENTION));
-    loop {
+    for _ in 0..PURGED_BATCHES {
         let old = due::old(&app.db, before, BATCH).await?;
         let count = old.len() as i64;
         let mut networks = BTreeMap::<NetworkId, Vec<i64>>::new();
@@ -118,7 +120,8 @@ async fn purge(app: App, settled: Settled) -> Result<(), Error> {
         })
         .await;
         if count < BATCH {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }

@@ -149,7 +149,7 @@ impl List {
         }
         let path = format!("{DELIVERIES}?{}", url.query().unwrap_or_default());
         let list = hub.get(&path).await?;
-        self.common.print(&list, list["items"].as_array().map_or(&[], Vec::as_slice))
+        self.common.print(&list, list["items"].as_array().map_or(&[][..], Vec::as_slice))
     }
 }
 

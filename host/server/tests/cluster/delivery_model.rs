@@ -50,8 +50,6 @@ struct Server {
     claim: Option<u8>,
     /// True once it carried the delivery out.
     did: bool,
-    /// True once it heard that the claim was settled.
-    heard: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -134,11 +132,11 @@ impl Model for Deliveries {
                 continue;
             }
             steps.push(Step::Crash(at));
-            if !server.did {
+            if server.did {
+                steps.extend([Step::Complete(at, true), Step::Complete(at, false)]);
+            } else {
                 steps.push(Step::CarryOut(at));
                 steps.extend([Step::Fail(at, true), Step::Fail(at, false)]);
-            } else {
-                steps.extend([Step::Complete(at, true), Step::Complete(at, false)]);
             }
         }
     }
