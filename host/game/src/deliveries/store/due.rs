@@ -8,6 +8,7 @@ use crate::clock::{Cutoff, Millis};
 use crate::deliveries::model::Delivery;
 use crate::values::NetworkId;
 
+// Crosses networks: one task looks for all.
 pub(in crate::deliveries) const NEXT_DUE: &str =
     "SELECT due_at FROM deliveries WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1";
 
@@ -31,7 +32,7 @@ macro_rules! of_ids {
         concat!(
             "SELECT ",
             columns!(),
-            " FROM deliveries WHERE network_id = $1 AND due_at <= $2 AND delivery_id IN (",
+            " FROM deliveries WHERE network_id = $1 AND due_at <= $2 AND delivery_id IN (SELECT ",
             $ids,
             ") ORDER BY delivery_id",
             $lock
@@ -39,9 +40,9 @@ macro_rules! of_ids {
     };
 }
 const LOCK_DUE: Sql = Sql {
-    sqlite: of_ids!("SELECT value FROM json_each($3)", ""),
+    sqlite: of_ids!("value FROM json_each($3)", ""),
     postgres: of_ids!(
-        "SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS ids (value)",
+        "CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS ids (value)",
         " FOR UPDATE SKIP LOCKED"
     ),
 };
@@ -74,6 +75,7 @@ struct Deleted {
     settled_at: Option<Millis>,
 }
 
+// Before a `Cutoff`.
 const DELETE_OLD: Sql = Sql {
     sqlite: "DELETE FROM deliveries WHERE network_id = $1 AND settled_at < $2
                  AND delivery_id IN (SELECT value FROM json_each($3))

@@ -14,19 +14,21 @@ pub(in crate::deliveries) struct DeliveryFilter {
     pub(in crate::deliveries) kind: Option<String>,
 }
 
-macro_rules! matching {
-    ($condition:literal) => {
-        concat!(" FROM deliveries WHERE network_id = $1 AND ($2 IS NULL OR kind = $2)", $condition)
-    };
-}
 macro_rules! listed {
     ($condition:literal, $part:literal) => {
-        concat!("SELECT ", columns!(), matching!($condition), " ORDER BY delivery_id DESC ", $part)
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM deliveries WHERE network_id = $1 AND ($2 IS NULL OR kind = $2)",
+            $condition,
+            " ORDER BY delivery_id DESC ",
+            $part
+        )
     };
 }
 macro_rules! counted {
     ($condition:literal) => {
-        concat!("SELECT COUNT(*)", matching!($condition))
+        concat!("SELECT COUNT(*) FROM deliveries WHERE network_id = $1 AND ($2 IS NULL OR kind = $2)", $condition)
     };
 }
 

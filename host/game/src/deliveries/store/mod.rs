@@ -200,7 +200,7 @@ macro_rules! claimable {
         concat!(
             "SELECT ",
             columns!(),
-            " FROM deliveries d WHERE d.network_id = $1 AND d.player_uuid IN (",
+            " FROM deliveries d WHERE d.network_id = $1 AND d.player_uuid IN (SELECT ",
             $players,
             ")
                AND d.state IN ('PENDING', 'CLAIMED', 'HELD') AND d.state = 'PENDING' AND ",
@@ -215,8 +215,8 @@ macro_rules! claimable {
 }
 
 const CLAIMABLE: Sql = Sql {
-    sqlite: claimable!("SELECT unhex(value) FROM json_each($2)"),
-    postgres: claimable!("SELECT CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value)"),
+    sqlite: claimable!("unhex(value) FROM json_each($2)"),
+    postgres: claimable!("CAST(value AS UUID) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value)"),
 };
 
 /// Deliveries among those of a player.
