@@ -591,6 +591,77 @@ CREATE TABLE punishment_counters (
 );
 
 
+-- Deliveries -----------------------------------------------------------------------------------------------------------
+
+-- What is owed to players, until 400 days after it was settled.
+CREATE TABLE deliveries (
+    network_id    UUID    NOT NULL,
+    -- Counts from 1 in its network, in the order of creation.
+    delivery_id   BIGINT  NOT NULL,
+    -- Null while nobody was seen with the name.
+    player_uuid   UUID,
+    player_name   TEXT,
+    -- In lower case: names compare without case.
+    name_folded   TEXT,
+    kind          TEXT    NOT NULL,
+    payload       TEXT    NOT NULL,
+    server_type   TEXT,
+    server_id     TEXT,
+    state         TEXT    NOT NULL
+        CHECK (state IN ('PENDING', 'CLAIMED', 'DELIVERED', 'HELD', 'FAILED', 'EXPIRED', 'CANCELLED')),
+    attempts      BIGINT  NOT NULL,
+    on_lost       TEXT    NOT NULL CHECK (on_lost IN ('RETRY', 'HOLD')),
+    reference     TEXT,
+    reason        TEXT,
+    -- Of the last claim, until it is lost.
+    claim_sha256  BYTEA,
+    -- Call that ended the last claim: COMPLETED, FAILED or RETURNED.
+    claim_end     TEXT,
+    claimed_by    TEXT,
+    claimed_until BIGINT,
+    created_at    BIGINT  NOT NULL,
+    not_before    BIGINT,
+    expires_at    BIGINT,
+    settled_at    BIGINT,
+    -- Time at which the hub acts on it by itself.
+    due_at        BIGINT,
+    PRIMARY KEY (network_id, delivery_id)
+);
+CREATE INDEX deliveries_open ON deliveries (network_id, player_uuid, kind, delivery_id)
+    WHERE state IN ('PENDING', 'CLAIMED', 'HELD');
+CREATE INDEX deliveries_of_names ON deliveries (network_id, name_folded)
+    WHERE player_uuid IS NULL AND state IN ('PENDING', 'CLAIMED', 'HELD');
+CREATE INDEX deliveries_by_player ON deliveries (network_id, player_uuid, delivery_id);
+CREATE INDEX deliveries_by_state ON deliveries (network_id, state, delivery_id);
+-- Those of all networks are found together.
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+
+-- Last delivery id of each network.
+CREATE TABLE delivery_counters (
+    network_id UUID    NOT NULL PRIMARY KEY,
+    last_id    BIGINT  NOT NULL
+);
+
+-- References that callers gave to deliveries, kept forever.
+CREATE TABLE delivery_references (
+    network_id       UUID    NOT NULL,
+    reference_sha256 TEXT    NOT NULL,
+    delivery_id      BIGINT  NOT NULL,
+    -- Of the values sent with the reference; null once the player was erased.
+    values_sha256    TEXT,
+    player_uuid      UUID,
+    name_folded      TEXT,
+    created_at       BIGINT  NOT NULL,
+    -- Of the delivery, once it is deleted.
+    state            TEXT,
+    attempts         BIGINT  NOT NULL,
+    settled_at       BIGINT,
+    PRIMARY KEY (network_id, reference_sha256)
+);
+CREATE INDEX delivery_references_by_delivery ON delivery_references (network_id, delivery_id);
+
+
 -- Permissions ----------------------------------------------------------------------------------------------------------
 
 -- Groups of permissions, each read and replaced as a whole.

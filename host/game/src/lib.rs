@@ -7,6 +7,7 @@ pub mod chat;
 pub mod collections;
 pub mod config_documents;
 pub mod control;
+pub mod deliveries;
 pub mod economy;
 pub mod localization;
 pub mod matchmaking;
@@ -20,7 +21,7 @@ pub mod transfers;
 pub mod worlds;
 
 pub(crate) use hub_base::{
-    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, owner, secret_text, shared_reads, text_type,
+    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, metric_recorder, owner, secret_text, shared_reads, text_type,
     values,
 };
 pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, side_by_side};

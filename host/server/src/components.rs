@@ -37,6 +37,7 @@ static LIST: &[&Component] = &[
     &hub_game::transfers::COMPONENT,
     &hub_game::chat::COMPONENT,
     &hub_game::punishments::COMPONENT,
+    &hub_game::deliveries::COMPONENT,
     &hub_game::permissions::COMPONENT,
     &hub_game::economy::COMPONENT,
     &hub_game::statistics::COMPONENT,

@@ -19,8 +19,8 @@ pub use hub_core::{
 };
 pub use hub_extensions::modules;
 pub use hub_game::{
-    chat, collections, config_documents, control, economy, localization, matchmaking, permissions, player_sessions, players,
-    presence,
+    chat, collections, config_documents, control, deliveries, economy, localization, matchmaking, permissions,
+    player_sessions, players, presence,
     punishments, statistics, transfers, worlds,
 };
 pub use hub_gate::{

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::presence::{AgentReport, PresenceHooks};
 use crate::values::{Identifier, NetworkId, PlayerId};
-use crate::{control, player_sessions, players, transfers};
+use crate::{control, deliveries, player_sessions, players, transfers};
 
 /// Transfers, players, their sessions and agents.
 pub(crate) struct ComponentHooks;
@@ -26,6 +26,7 @@ impl PresenceHooks for ComponentHooks {
             }
             player_sessions::service::note_join(app, network, player);
             players::service::record_join(app, network, player, name).await;
+            deliveries::service::record_join(app, network, player).await;
         }
         .boxed()
     }

@@ -98,6 +98,8 @@ metrics! {
     JOBS_OLDEST = Gauge "hub_jobs_oldest_waiting_seconds" ["kind"];
     /// Failed attempts at jobs at this node, by kind.
     JOBS_FAILED = Counter "hub_jobs_failed_attempts_total" ["kind"];
+    /// Deliveries that were held or ended at this node, by their state.
+    DELIVERIES = Counter "hub_deliveries_settled_total" ["state"];
     /// Seconds that a pass of periodic work took, by what it does.
     PASS_SECONDS = Histogram "hub_pass_seconds" ["pass"];
     /// Module calls, by extension point, outcome (`ok` or the failure's code) and mode (`active` or `shadow`).

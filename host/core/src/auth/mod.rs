@@ -22,8 +22,9 @@ mod store;
 pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
-    AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
-    Operator, Permission, PermissionsWrite, PlayerRecordsRead, PlayersRead, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
+    AddressesWrite, Agent, Caller, DeliveriesManage, DeliveriesRead, DeliveriesWrite, EconomyWrite, EventsRead,
+    Matchmaking, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, PermissionsWrite, PlayerRecordsRead,
+    PlayersRead, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
     Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::ToSchema;
 
 use crate::auth::{Caller, Scope};
+use crate::deliveries::DeliveryBody;
 use crate::economy::Balance;
 use crate::http::error::ApiError;
 use crate::permissions::EffectiveBody;
@@ -25,6 +26,7 @@ pub(super) struct Includes {
     pub(super) balances: bool,
     pub(super) statistics: bool,
     pub(super) session: bool,
+    pub(super) deliveries: bool,
     /// None if no namespace is named.
     pub(super) data: Option<Vec<Label>>,
 }
@@ -55,11 +57,12 @@ impl Includes {
             "balances" => self.balances = true,
             "statistics" => self.statistics = true,
             "session" => self.session = true,
+            "deliveries" => self.deliveries = true,
             _ => {
                 let namespace = name.strip_prefix("data:").ok_or_else(|| {
                     format!(
-                        "`{name}` is not one of permissions, punishments, language, balances, statistics, session \
-                         and data:NAMESPACE"
+                        "`{name}` is not one of permissions, punishments, language, balances, statistics, session, \
+                         deliveries and data:NAMESPACE"
                     )
                 })?;
                 self.data.get_or_insert_default().push(namespace.parse()?);
@@ -74,6 +77,7 @@ impl Includes {
             (self.permissions, Scope::PermissionsWrite),
             (self.punishments, Scope::PunishmentsWrite),
             (self.balances, Scope::EconomyWrite),
+            (self.deliveries, Scope::DeliveriesWrite),
         ];
         let mut included = areas.into_iter().filter(|(is_included, _)| *is_included);
         included.try_for_each(|(_, scope)| caller.require(&[scope, Scope::Plugin]))
@@ -134,6 +138,10 @@ pub(super) struct Included {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) session: Option<IncludedSession>,
+    /// With `include=deliveries`: those that the server where the player is may claim now, at most 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) deliveries: Option<Vec<DeliveryBody>>,
     /// With `include=data:NAMESPACE`: data by namespace, in the game mode; null if nothing is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -7,6 +7,8 @@ use hub_db::Tx;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::deliveries;
+use crate::deliveries::DeliveriesError;
 use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
@@ -49,6 +51,9 @@ pub(super) enum PlayersError {
     /// No such snapshot.
     #[error("This namespace of the player has no snapshot {0}.")]
     NoSnapshot(i64),
+    /// A claim of a delivery is not good.
+    #[error(transparent)]
+    Delivery(#[from] DeliveriesError),
     /// The player's session does not allow it.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -74,6 +79,7 @@ impl From<PlayersError> for ApiError {
             PlayersError::SaveTooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
             PlayersError::InvalidSave(_) | PlayersError::UnknownEngine { .. } => Self::invalid(message),
             PlayersError::NoSnapshot(_) => Self::not_found("unknown_snapshot", message),
+            PlayersError::Delivery(error) => error.into(),
             PlayersError::Session(error) => error.into(),
             PlayersError::Quota(exceeded) => exceeded.into(),
             PlayersError::Database(error) => error.into(),
@@ -139,17 +145,19 @@ async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpda
     Ok(player)
 }
 
-/// Makes punishments of the name match the player. A failure is only logged: the next visit tries again.
+/// Makes punishments and deliveries of the name match the player. A failure is only logged: the next visit tries again.
 async fn record_name(
     app: &App,
     network: NetworkId,
     id: PlayerId,
     name: Option<(&Identifier, NameRight)>,
 ) -> Result<(), PlayersError> {
-    if let Some((name, right)) = name
-        && let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await
-    {
+    let Some((name, right)) = name else { return Ok(()) };
+    if let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await {
         tracing::warn!(%network, %error, "could not record a player's name");
+    }
+    if let Err(error) = deliveries::service::bind_name(app, network, id, name.as_str()).await {
+        tracing::warn!(%network, %error, "could not give a name's deliveries to a player");
     }
     Ok(())
 }

@@ -20,6 +20,9 @@ actions! {
     ChainPut = "chain.put";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
+    DeliveryCancelled = "delivery.cancelled";
+    DeliveryConfirmed = "delivery.confirmed";
+    DeliveryRetried = "delivery.retried";
     HubRestored = "hub.restored";
     ImportEnded = "import.ended";
     ImportStarted = "import.started";

@@ -19,6 +19,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("BALANCE_CHANGED", "{currencyName} of {ownerKey}: {applied}, now {balance}"),
     ("CHAT", "**{playerName}** ({serverId}): {message}"),
     ("CONFIG_UPDATED", "Config {group}/{namespace} was changed"),
+    ("DELIVERY_READY", "Delivery {deliveryId} ({kind}) can be claimed"),
+    ("DELIVERY_SETTLED", "Delivery {delivery.deliveryId} ({delivery.kind}) is {delivery.state}"),
     ("LOCALIZATION_UPDATED", "The texts were changed, version {version}"),
     ("PERMISSIONS_UPDATED", "Permissions were changed: {playerUuid}{groupId}"),
     ("PLAYER_JOINED", "**{playerName}** joined {serverId}"),

@@ -61,6 +61,10 @@ pub enum EventKind {
     SessionRequested,
     /// A player's session was ended, but not by its server; sent to that server.
     SessionEnded,
+    /// A delivery can be claimed, to the player's current server.
+    DeliveryReady,
+    /// A delivery has ended, or waits for a person.
+    DeliverySettled,
 }
 
 impl EventKind {
@@ -88,6 +92,8 @@ impl EventKind {
                 | Self::WorldState
                 | Self::SessionRequested
                 | Self::SessionEnded
+                | Self::DeliveryReady
+                | Self::DeliverySettled
         )
     }
 
@@ -113,7 +119,9 @@ impl EventKind {
             | Self::PermissionsUpdated
             | Self::BalanceChanged
             | Self::WorldState
-            | Self::SessionEnded => true,
+            | Self::SessionEnded
+            | Self::DeliveryReady
+            | Self::DeliverySettled => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen

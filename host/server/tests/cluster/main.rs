@@ -13,6 +13,8 @@ mod clocks;
 mod compare_and_set;
 mod control;
 mod database_epoch;
+mod deliveries;
+mod delivery_model;
 mod events;
 mod faults;
 mod fleet;

@@ -120,6 +120,9 @@ async fn happen(hub: &Hub, client: &Client) {
     register(client, "target", json!({})).await;
     join(client, "target", 7).await;
     join(client, "lobby", 7).await;
+    let kit = json!({"playerUuid": uuid(7), "kind": "kit", "payload": {"kit": "starter"}});
+    post(client, "/api/plugin/deliveries", kit).await;
+    post(client, "/api/manage/deliveries/1/cancel", Value::Null).await;
     let line = json!({"playerUuid": uuid(7), "playerName": "p7", "message": "hi", "serverId": "lobby", "rank": "VIP"});
     post(client, "/api/plugin/chat", line).await;
     let ban = json!({"playerUuid": uuid(7), "type": "MUTE", "durationMs": 1_000});

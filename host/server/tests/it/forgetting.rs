@@ -27,6 +27,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "module_code",
     "module_store_usage",
     "punishment_counters",
+    "delivery_counters",
     "permission_revisions",
     "localization_catalogs",
     "world_counters",

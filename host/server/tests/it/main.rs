@@ -14,6 +14,7 @@ mod collections;
 mod config_documents;
 mod connections;
 mod control;
+mod deliveries;
 mod doctor;
 mod economy;
 mod economy_transactions;

@@ -126,7 +126,7 @@ struct LoadQuery {
     #[param(value_type = Option<String>, example = "Notch")]
     username: Option<Identifier>,
     /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`,
-    /// `session`, and any number of `data:NAMESPACE`.
+    /// `session`, `deliveries`, and any number of `data:NAMESPACE`.
     #[serde(default)]
     #[param(value_type = Option<String>, required = false, example = "permissions,punishments,language")]
     include: Includes,

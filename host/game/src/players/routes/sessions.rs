@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::PlayersWrite;
+use crate::auth::{PlayersWrite, Scope};
 use crate::clock::Millis;
 use crate::cluster::RequestLease;
+use crate::deliveries::ClaimText;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, JsonUpTo, Path};
@@ -152,7 +153,7 @@ struct SaveSession {
     /// Claims of deliveries that this save carries out, which it settles as DELIVERED. They need the scope
     /// `deliveries:write`, too.
     #[schema(value_type = Option<Vec<String>>, max_items = 32)]
-    complete: Option<Vec<Identifier>>,
+    complete: Option<Vec<ClaimText>>,
     /// True to end the session with this save.
     #[schema(example = true)]
     close: Option<bool>,
@@ -182,6 +183,9 @@ async fn save_session(
         let game_mode = entry.game_mode.unwrap_or_else(Label::global);
         (DataKey { player, game_mode, namespace: entry.namespace }, entry.data)
     };
+    if body.complete.as_ref().is_some_and(|claims| !claims.is_empty()) {
+        caller.require(&[Scope::DeliveriesWrite, Scope::Plugin])?;
+    }
     let save = SessionSave {
         entries: body.data.unwrap_or_default().into_iter().map(entry).collect(),
         claims: body.complete.unwrap_or_default(),

@@ -9,13 +9,14 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::auth::Caller;
+use crate::deliveries::{self, ClaimText};
 use crate::limits::{check_rows, check_storage, row_bytes};
 use crate::player_sessions::service::{SaveTurn, begin_save_in, finish_save_in, note_end, settle};
 use crate::player_sessions::{Session, service as sessions};
 use crate::players::model::{DataKey, JsonText};
 use crate::players::service::{PlayersError, put_in};
 use crate::players::store::data as store;
-use crate::values::{Identifier, Label, NetworkId, PlayerId};
+use crate::values::{Label, NetworkId, PlayerId};
 
 /// Maximum number of namespaces in a save.
 const MAX_ENTRIES: usize = 32;
@@ -28,7 +29,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(in crate::players) struct SessionSave {
     pub(in crate::players) entries: Vec<(DataKey, JsonText)>,
-    pub(in crate::players) claims: Vec<Identifier>,
+    pub(in crate::players) claims: Vec<ClaimText>,
     pub(in crate::players) closes: bool,
     pub(in crate::players) number: Option<i64>,
 }
@@ -178,15 +179,15 @@ async fn write_data(
 
 /// Settles the deliveries whose claims the save names, in its transaction.
 async fn settle_claims(
-    _app: &App,
-    _tx: &mut Tx,
-    _network: NetworkId,
-    _player: PlayerId,
-    _session: &Session,
-    claims: &[Identifier],
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    player: PlayerId,
+    session: &Session,
+    claims: &[ClaimText],
 ) -> Result<(), PlayersError> {
-    if claims.is_empty() {
-        return Ok(());
+    if !claims.is_empty() {
+        deliveries::service::complete_in(app, tx, network, player, &session.server_id, claims).await?;
     }
-    Err(PlayersError::InvalidSave("`complete`: this hub has no deliveries".to_owned()))
+    Ok(())
 }

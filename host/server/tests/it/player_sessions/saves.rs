@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{data, open, save, state};
-use crate::servers::{register, uuid};
+use crate::deliveries;
+use crate::servers::{join, register, uuid};
 use crate::support::{Client, Hub, on_both};
 
 async fn namespaces(client: &Client, player: u64) -> Vec<(String, Value, Value)> {
@@ -97,5 +98,41 @@ on_both! {
         // Numbers begin with each session.
         let next = open(&client, 1, "a").await;
         save(&client, 1, next, numbered(1, 50)).await.expect(200);
+    }
+
+    async fn an_item_and_the_delivery_that_brought_it_are_one_save(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "a", json!({})).await;
+        register(&client, "b", json!({})).await;
+        join(&client, "a", 1).await;
+        join(&client, "b", 2).await;
+        let fence = open(&client, 1, "a").await;
+        let claimed = async |player: u64, server: &str| {
+            let id = deliveries::create(&client, player, json!({"kind": format!("of {player}")})).await;
+            let claim = deliveries::claim(&client, id, server).await.expect(200)["claim"].as_str().unwrap().to_owned();
+            (id, claim)
+        };
+        let state_of = async |id: i64| {
+            let list = client.get("/api/manage/deliveries").await.expect(200).clone();
+            list["items"].as_array().unwrap().iter().find(|it| it["deliveryId"] == id).unwrap()["state"].clone()
+        };
+        let (id, claim) = claimed(1, "a").await;
+        let (other, others) = claimed(2, "b").await;
+        let with = |claims: &[&str]| json!({"data": data("n", &json!("kit")), "complete": claims});
+        for bad in [with(&[&claim, "42.wrong"]), with(&[&claim, &others]), with(&["nonsense"])] {
+            save(&client, 1, fence, bad).await.expect_error(409, "stale_claim");
+        }
+        save(&client, 1, fence + 1, with(&[&claim])).await.expect_error(409, "stale_session");
+        let scoped = client.key_with(&["players:write"]).await;
+        save(&scoped, 1, fence, with(&[&claim])).await.expect_error(403, "forbidden_scope");
+        assert_eq!(namespaces(&client, 1).await, []);
+        assert_eq!((state_of(id).await, state_of(other).await), (json!("CLAIMED"), json!("CLAIMED")));
+        let scoped = client.key_with(&["players:write", "deliveries:write"]).await;
+        let first = save(&scoped, 1, fence, with(&[&claim])).await.expect(200).clone();
+        assert_eq!(state_of(id).await, "DELIVERED");
+        assert_eq!(save(&client, 1, fence, with(&[&claim])).await.expect(200), &first);
+        assert_eq!(namespaces(&client, 1).await, [("n".to_owned(), json!("\"kit\""), json!(1))]);
+        let opened = client.post(&super::path(2), json!({"serverId": "b", "include": ["deliveries"]})).await;
+        assert_eq!(opened.expect(200)["profile"]["deliveries"], json!([]));
     }
 }

@@ -62,6 +62,7 @@ const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/players/", Harmless(DATA)),
     ("PATCH /api/manage/network", Harmless("settings of a network, which act on nobody's behalf")),
     ("POST /api/manage/servers/", Harmless("names its server")),
+    ("POST /api/manage/deliveries/", Harmless("decides about something that exists")),
     ("PUT /api/manage/localization/", Harmless(DATA)),
     ("PUT /api/manage/economy/", Harmless(DATA)),
     ("POST /api/admin/networks/{id}/keys", Stays("it is the network's")),
