@@ -54,6 +54,10 @@ metrics! {
     SERVERS = Gauge "hub_servers_online";
     /// Players who are online, of the networks that this node owns.
     PLAYERS = Gauge "hub_players_online";
+    /// Sessions of players that are open, of the networks that this node owns.
+    PLAYER_SESSIONS = Gauge "hub_player_sessions_open";
+    /// Openings of players' sessions that wait for another server.
+    PLAYER_SESSIONS_WAITING = Gauge "hub_player_sessions_waiting";
     /// Connections to the database that are in use, by pool.
     DATABASE_USED = Gauge "hub_database_connections_used" ["pool"];
     /// Connections to the database at most, by pool.

@@ -17,11 +17,12 @@ use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
     DELIVERIES, FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric,
-    NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS,
+    NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYER_SESSIONS, PLAYER_SESSIONS_WAITING, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS,
     SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
+use crate::player_sessions::PlayerSessions;
 use crate::presence::Presence;
 
 /// Maximum number of networks with time series of their own.
@@ -38,6 +39,9 @@ pub(super) async fn collect(app: &App) -> String {
     let (players, servers) = app.state::<Presence>().counts();
     set(&PLAYERS, players as f64);
     set(&SERVERS, servers as f64);
+    let (sessions, waiting) = app.state::<PlayerSessions>().counts();
+    set(&PLAYER_SESSIONS, sessions as f64);
+    set(&PLAYER_SESSIONS_WAITING, waiting as f64);
     database(app);
     let bus = app.bus.stats();
     set(&BUS_REACHABLE, f64::from(app.bus.is_reachable()));
