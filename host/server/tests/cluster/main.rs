@@ -26,6 +26,7 @@ mod leases;
 mod long_requests;
 mod moves;
 mod payments;
+mod player_sessions;
 mod propagation;
 mod reachability;
 #[allow(dead_code, reason = "the other tests use the rest")]
