@@ -32,6 +32,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ),
     ("SERVER_OFFLINE", "Server **{server.serverId}** is offline"),
     ("SERVER_ONLINE", "Server **{server.serverId}** is online"),
+    ("SESSION_ENDED", "The session {fence} of {playerUuid} was ended"),
     ("TEST", "This is a test of the webhook {webhookId}."),
     ("WORLD_READY", "World {worldInstanceId} is ready on {server.serverId}"),
     ("WORLD_STATE", "World {worldInstanceId}: {state}"),

@@ -148,11 +148,11 @@ struct SessionData {
 #[schema(as = PlayerSessionSave)]
 struct SaveSession {
     /// Namespaces to write, each once; at most 1 MiB together.
-    #[schema(max_items = 32)]
+    #[schema(max_items = 32, example = json!([{"namespace": "inventory", "data": "{\"coins\":5}"}]))]
     data: Option<Vec<SessionData>>,
     /// Claims of deliveries that this save carries out, which it settles as DELIVERED. They need the scope
     /// `deliveries:write`, too.
-    #[schema(value_type = Option<Vec<String>>, max_items = 32)]
+    #[schema(value_type = Option<Vec<String>>, max_items = 32, example = json!(["42.mZ0fQ7"]))]
     complete: Option<Vec<ClaimText>>,
     /// True to end the session with this save.
     #[schema(example = true)]
