@@ -108,7 +108,7 @@ pub(super) async fn open(
         if let Some(held) = held.as_mut().filter(|held| !held.is_asked && view.is_first) {
             held.is_asked = ask(app, network, player, held, server, view.earliest).await?;
         }
-        let next = next_look(app.clock.moment(), view.earliest);
+        let next = next_look(app.clock.moment(), view.earliest, held.as_ref());
         tokio::select! {
             () = notified => {}
             () = app.clock.sleep_until(next) => {}
@@ -126,9 +126,10 @@ fn is_unreachable(held: Option<&Held>, now: Moment) -> bool {
     held.is_some_and(|held| !held.is_asked && now >= held.since + UNREACHABLE_WAIT)
 }
 
-fn next_look(now: Moment, earliest: Moment) -> Moment {
-    let poll = now + POLL_INTERVAL;
-    if earliest > now { poll.min(earliest) } else { poll }
+fn next_look(now: Moment, earliest: Moment, held: Option<&Held>) -> Moment {
+    let unreachable = held.filter(|held| !held.is_asked).map(|held| held.since + UNREACHABLE_WAIT);
+    let due = [Some(earliest), unreachable].into_iter().flatten().filter(|at| *at > now);
+    due.fold(now + POLL_INTERVAL, Ord::min)
 }
 
 /// Asks the server that holds the session to save and close it; false if no stream of it names the event.

@@ -137,6 +137,9 @@ on_both! {
             if rest == "punishments/ip" {
                 needed.insert(1, "players:write");
             }
+            if rest == "players/{uuid}/session" && operation.method == "GET" {
+                needed.insert(0, "players:read");
+            }
             assert_eq!(operation.scopes, needed, "{} {}", operation.method, operation.path);
         }
         assert_eq!(seen.len(), 7);
