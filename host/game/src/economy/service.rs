@@ -96,7 +96,6 @@ pub(super) async fn change_balance(
     note: &LedgerNote,
     fenced: &[Fenced<'_>],
 ) -> Result<AppliedChange, EconomyError> {
-    settle_sessions(app, fenced).await?;
     let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
     check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     let now = app.clock.now();
@@ -107,7 +106,7 @@ pub(super) async fn change_balance(
     }
     app.db
         .transaction(async |mut tx| {
-            check_fences(&mut tx, fenced).await?;
+            check_fences(app, &mut tx, fenced).await?;
             let applied = apply(app, &mut tx, network, change, now).await?;
             if exact {
                 check_exact(change, applied).map_err(|refusal| EconomyError::Refused { refusal, operation: None })?;
@@ -154,7 +153,6 @@ pub(super) async fn change_balances(
     note: &LedgerNote,
     fenced: &[Fenced<'_>],
 ) -> Result<Vec<AppliedChange>, EconomyError> {
-    settle_sessions(app, fenced).await?;
     let are_open = async {
         for change in changes {
             if !store::is_open(&app.db, network, &change.owner, &change.currency).await? {
@@ -169,7 +167,7 @@ pub(super) async fn change_balances(
     let order = locking_order(changes);
     app.db
         .transaction(async |mut tx| {
-            check_fences(&mut tx, fenced).await?;
+            check_fences(app, &mut tx, fenced).await?;
             let mut applied = vec![None; changes.len()];
             let mut first_refused = None;
             for &at in &order {
@@ -212,17 +210,9 @@ pub(super) fn fenced<'a>(
     Ok(players.into_iter().map(|player| Fenced { player, fence: Some(fence), caller }).collect())
 }
 
-/// Ends sessions that are lost, so that their fences are refused.
-async fn settle_sessions(app: &App, fenced: &[Fenced<'_>]) -> Result<(), EconomyError> {
+async fn check_fences(app: &App, tx: &mut Tx, fenced: &[Fenced<'_>]) -> Result<(), EconomyError> {
     for fenced in fenced {
-        fenced.is_checked(app).await?;
-    }
-    Ok(())
-}
-
-async fn check_fences(tx: &mut Tx, fenced: &[Fenced<'_>]) -> Result<(), EconomyError> {
-    for fenced in fenced {
-        fenced.check_in(tx).await?;
+        fenced.check_in(app, tx).await?;
     }
     Ok(())
 }

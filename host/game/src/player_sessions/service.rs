@@ -42,6 +42,15 @@ pub async fn newest(app: &App, network: NetworkId, player: PlayerId) -> Result<O
     }
 }
 
+/// The player's newest session, without ending one that is lost: for requests whose transaction may yet be undone.
+pub async fn shown(app: &App, network: NetworkId, player: PlayerId) -> Result<Option<Session>, SessionError> {
+    let found = store::get(&app.db, network, player).await?;
+    Ok(found.map(|session| match session.is_open() && is_lost(app, network, &session) {
+        true => Session { state: SessionState::Lost, ended_at: Some(app.clock.now()), ..session },
+        false => session,
+    }))
+}
+
 pub(super) fn is_online(app: &App, network: NetworkId, server: &Identifier) -> bool {
     let now = app.clock.now();
     app.state::<Presence>().with(network, |presence| presence.server(server.as_str(), now).is_some())
@@ -70,17 +79,6 @@ fn is_lost(app: &App, network: NetworkId, session: &Session) -> bool {
 /// True if an open session is lost as soon as another server asks: nobody waits for a server that is offline.
 pub(super) fn is_lost_for_others(app: &App, network: NetworkId, session: &Session) -> bool {
     is_lost(app, network, session) || !is_online(app, network, &session.server_id)
-}
-
-/// Ends the player's session if it is lost, so that a write finds it ended. Reads memory alone while it is not.
-pub async fn settle(app: &App, network: NetworkId, player: PlayerId) -> Result<(), SessionError> {
-    let server = app.state::<PlayerSessions>().with(network, |it| it.open.get(&player).map(|open| open.server.clone()));
-    let Some(server) = server else { return Ok(()) };
-    let (seen, now) = (sighting(app, network, player, &server), app.clock.moment());
-    let is_lost = app
-        .state::<PlayerSessions>()
-        .with(network, |it| it.open.get_mut(&player).is_some_and(|open| open.observe(seen, now)));
-    if is_lost { end_lost(app, network, player).await } else { Ok(()) }
 }
 
 /// Open sessions of a network that are lost.
@@ -164,15 +162,18 @@ pub fn note_end(app: &App, network: NetworkId, session: &Session) {
     app.state::<PlayerSessions>().ended(network, session.player_uuid, session.fence);
 }
 
-/// The player's session, locked, if it is open.
+/// The player's session, locked, if it is open; with true if it is lost and only has to be ended.
 pub async fn lock_open(
     app: &App,
     tx: &mut Tx,
     network: NetworkId,
     player: PlayerId,
-) -> Result<Option<Session>, Error> {
+) -> Result<Option<(Session, bool)>, Error> {
     let locked = store::lock(tx, network, player).await?.map(|saved| saved.session);
-    Ok(locked.filter(|session| session.is_open() && !is_lost(app, network, session)))
+    Ok(locked.filter(Session::is_open).map(|session| {
+        let is_lost = is_lost(app, network, &session);
+        (session, is_lost)
+    }))
 }
 
 /// A write of a player's data, as far as sessions matter.
@@ -186,18 +187,17 @@ pub struct Fenced<'a> {
 
 impl Fenced<'_> {
     /// True if the write must be checked in its transaction.
-    pub async fn is_checked(&self, app: &App) -> Result<bool, SessionError> {
-        settle(app, self.caller.network, self.player).await?;
-        Ok(self.fence.is_some() || app.state::<PlayerSessions>().may_be_open(self.caller.network, self.player))
+    pub fn is_checked(&self, app: &App) -> bool {
+        self.fence.is_some() || app.state::<PlayerSessions>().may_be_open(self.caller.network, self.player)
     }
 
     /// Refuses a write that the player's session does not allow, which then stays as it is until the transaction ends.
-    pub async fn check_in(&self, tx: &mut Tx) -> Result<(), SessionError> {
+    pub async fn check_in(&self, app: &App, tx: &mut Tx) -> Result<(), SessionError> {
         let network = self.caller.network;
         let session = store::share(tx, network, self.player).await?;
         match self.fence {
-            Some(fence) => check_fence(session.as_ref(), fence, self.caller),
-            None if session.is_some_and(|session| session.is_open() && session.is_current) => {
+            Some(fence) => check_fence(app, session.as_ref(), fence, self.caller),
+            None if session.is_some_and(|session| session.is_open() && !is_lost(app, network, &session)) => {
                 let is_required = networks::service::requires_sessions(tx, network).await?;
                 if is_required { Err(SessionError::Required) } else { Ok(()) }
             }
@@ -207,12 +207,13 @@ impl Fenced<'_> {
 }
 
 /// Refuses a fence that is not that of the open session.
-fn check_fence(session: Option<&Session>, fence: i64, caller: &Caller) -> Result<(), SessionError> {
+fn check_fence(app: &App, session: Option<&Session>, fence: i64, caller: &Caller) -> Result<(), SessionError> {
     let session = session.filter(|session| session.fence == fence).ok_or(SessionError::Stale(fence))?;
     if !caller.acts_on(Some(&session.server_id)) {
         return Err(SessionError::ForeignServer);
     }
-    if session.is_open() && session.is_current { Ok(()) } else { Err(SessionError::Stale(fence)) }
+    let is_good = session.is_open() && !is_lost(app, caller.network, session);
+    if is_good { Ok(()) } else { Err(SessionError::Stale(fence)) }
 }
 
 /// A save under a session's fence.
@@ -237,12 +238,16 @@ pub enum SaveTurn {
 }
 
 /// Locks the session of a save.
-pub async fn begin_save_in(tx: &mut Tx, network: NetworkId, save: Save<'_>) -> Result<SaveTurn, SessionError> {
+pub async fn begin_save_in(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    save: Save<'_>,
+) -> Result<SaveTurn, SessionError> {
     let found = store::lock(tx, network, save.player).await?;
     let stale = SessionError::Stale(save.fence);
     let Some(SavedSession { session, saved_digest, saved_number, saved_answer }) = found else { return Err(stale) };
     if session.fence == save.fence
-        && !session.is_open()
         && session.state == SessionState::Closed
         && save.caller.acts_on(Some(&session.server_id))
         && saved_digest.as_deref() == Some(save.digest)
@@ -250,7 +255,7 @@ pub async fn begin_save_in(tx: &mut Tx, network: NetworkId, save: Save<'_>) -> R
     {
         return Ok(SaveTurn::Repeated(answer));
     }
-    check_fence(Some(&session), save.fence, save.caller)?;
+    check_fence(app, Some(&session), save.fence, save.caller)?;
     if saved_digest.as_deref() == Some(save.digest)
         && let Some(answer) = saved_answer
     {

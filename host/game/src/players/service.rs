@@ -296,10 +296,10 @@ pub(super) async fn put_data(
     let replaced = store::data::stored_bytes(&app.db, network, key);
     check_storage::<PlayersError>(app, network, bytes, replaced).await?;
     let (most, now) = (data_limits(app), app.clock.now());
-    let version = if fenced.is_checked(app).await? {
+    let version = if fenced.is_checked(app) {
         app.db
             .transaction(async |mut tx| {
-                fenced.check_in(&mut tx).await?;
+                fenced.check_in(app, &mut tx).await?;
                 let put = store::data::put(&mut tx, network, key, data.as_str(), expected, most, now);
                 Ok::<_, PlayersError>(put.await?)
             })
@@ -340,10 +340,10 @@ pub(super) async fn delete_data(
     key: &DataKey,
     fenced: Fenced<'_>,
 ) -> Result<(), PlayersError> {
-    let deleted = if fenced.is_checked(app).await? {
+    let deleted = if fenced.is_checked(app) {
         app.db
             .transaction(async |mut tx| {
-                fenced.check_in(&mut tx).await?;
+                fenced.check_in(app, &mut tx).await?;
                 Ok::<_, PlayersError>(store::data::delete(&mut tx, network, key).await?)
             })
             .await?
@@ -363,7 +363,7 @@ pub(super) async fn session(
     network: NetworkId,
     player: PlayerId,
 ) -> Result<Option<PlayerSession>, PlayersError> {
-    Ok(player_sessions::service::newest(app, network, player).await?.map(PlayerSession::from))
+    Ok(player_sessions::service::shown(app, network, player).await?.map(PlayerSession::from))
 }
 
 /// A player's language.

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::limits::{check_rows, check_storage, row_bytes};
-use crate::player_sessions::service::{end_in, lock_open, note_end, settle, tell_end_in};
+use crate::player_sessions::service::{end_in, lock_open, note_end, tell_end_in};
 use crate::player_sessions::{SessionError, SessionState};
 use crate::players::model::DataKey;
 use crate::players::service::{PlayersError, put_in};
@@ -27,30 +27,29 @@ pub(in crate::players) async fn restore(
     check_rows::<PlayersError>(app, network, store::DATA_ENTRIES, 1, is_there).await?;
     let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), &data]);
     check_storage::<PlayersError>(app, network, bytes, store::stored_bytes(&app.db, network, key)).await?;
-    settle(app, network, key.player).await?;
     let (version, ended) = app
         .db
         .transaction(async |mut tx| {
             let open = lock_open(app, &mut tx, network, key.player).await?;
-            if let Some(session) = &open {
-                if !force {
+            if let Some((session, is_lost)) = &open {
+                if !is_lost && !force {
                     return Err(SessionError::Open(session.server_id.clone()).into());
                 }
-                let now = app.clock.now();
-                end_in(app, &mut tx, network, session, SessionState::TakenOver, now).await?;
+                let state = if *is_lost { SessionState::Lost } else { SessionState::TakenOver };
+                end_in(app, &mut tx, network, session, state, app.clock.now()).await?;
                 tell_end_in(app, &mut tx, network, session).await?;
             }
             let version = put_in(app, &mut tx, network, key, &data).await?;
             let after = serde_json::json!({
                 "gameMode": key.game_mode, "namespace": key.namespace, "snapshotId": id, "version": version,
-                "endedFence": open.as_ref().map(|session| session.fence),
+                "endedFence": open.as_ref().map(|(session, _)| session.fence),
             });
             let change = Change::new(Action::PlayerDataRestored, key.player).after(after);
             audit::record(&mut tx, network, origin, change).await?;
             Ok::<_, PlayersError>((version, open))
         })
         .await?;
-    if let Some(session) = ended {
+    if let Some((session, _)) = ended {
         note_end(app, network, &session);
     }
     Ok((data, version))

@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::deliveries::{self, ClaimText};
 use crate::limits::{check_rows, check_storage, row_bytes};
-use crate::player_sessions::service::{SaveTurn, begin_save_in, finish_save_in, note_end, settle};
+use crate::player_sessions::service::{SaveTurn, begin_save_in, finish_save_in, note_end};
 use crate::player_sessions::{Session, service as sessions};
 use crate::players::model::{DataKey, JsonText};
 use crate::players::service::{PlayersError, put_in};
@@ -108,13 +108,12 @@ pub(in crate::players) async fn save(
     save.check()?;
     let network = caller.network;
     check_room(app, network, save).await?;
-    settle(app, network, player).await?;
     let digest = save.digest();
     let turn = sessions::Save { player, fence, digest: &digest, number: save.number, caller };
     let (saved, ended) = app
         .db
         .transaction(async |mut tx| {
-            let session = match begin_save_in(&mut tx, network, turn).await? {
+            let session = match begin_save_in(app, &mut tx, network, turn).await? {
                 SaveTurn::Repeated(answer) => return Ok::<_, PlayersError>((parse(&answer)?, None)),
                 SaveTurn::Due(session) => session,
             };
