@@ -45,9 +45,12 @@ pub async fn newest(app: &App, network: NetworkId, player: PlayerId) -> Result<O
 /// The player's newest session, without ending one that is lost: for requests whose transaction may yet be undone.
 pub async fn shown(app: &App, network: NetworkId, player: PlayerId) -> Result<Option<Session>, SessionError> {
     let found = store::get(&app.db, network, player).await?;
-    Ok(found.map(|session| match session.is_open() && is_lost(app, network, &session) {
-        true => Session { state: SessionState::Lost, ended_at: Some(app.clock.now()), ..session },
-        false => session,
+    Ok(found.map(|session| {
+        if session.is_open() && is_lost(app, network, &session) {
+            Session { state: SessionState::Lost, ended_at: Some(app.clock.now()), ..session }
+        } else {
+            session
+        }
     }))
 }
 
