@@ -21,8 +21,8 @@ pub mod transfers;
 pub mod worlds;
 
 pub(crate) use hub_base::{
-    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, metric_recorder, owner, secret_text, shared_reads, text_type,
-    values,
+    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, metric_recorder, owner, secret_text, shared_reads,
+    text_type, values,
 };
 pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, side_by_side};
 pub(crate) use hub_extensions::modules;

@@ -24,8 +24,7 @@ pub use cache::KeyCache;
 pub use caller::{
     AddressesWrite, Agent, Caller, DeliveriesManage, DeliveriesRead, DeliveriesWrite, EconomyWrite, EventsRead,
     Matchmaking, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, PermissionsWrite, PlayerRecordsRead,
-    PlayersRead, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
-    Unbound,
+    PlayersRead, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;

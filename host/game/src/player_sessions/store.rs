@@ -31,10 +31,7 @@ pub(super) async fn open(db: &Db, network: NetworkId) -> Result<Vec<Session>, Er
 
 const LOCK: Sql = Sql {
     sqlite: select_session!(", s.saved_digest, s.saved_number, s.saved_answer", "s.player_uuid = $2"),
-    postgres: select_session!(
-        ", s.saved_digest, s.saved_number, s.saved_answer",
-        "s.player_uuid = $2 FOR UPDATE OF s"
-    ),
+    postgres: select_session!(", s.saved_digest, s.saved_number, s.saved_answer", "s.player_uuid = $2 FOR UPDATE OF s"),
 };
 
 /// The player's newest session, locked until the transaction ends.

@@ -17,9 +17,12 @@ pub(super) fn start(app: &App) {
         let networks = app.state::<PlayerSessions>().networks();
         let own = networks.into_iter().filter(|network| app.state::<ShardRegistry>().owns(*network));
         let pass = &app.state::<PlayerSessions>().pass;
-        pass.run(&app, own, "end lost sessions of players", |app, network| async move {
-            end_lost(&app, network).await
-        })
+        pass.run(
+            &app,
+            own,
+            "end lost sessions of players",
+            |app, network| async move { end_lost(&app, network).await },
+        )
         .await;
         Ok::<_, Infallible>(())
     });

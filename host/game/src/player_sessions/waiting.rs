@@ -9,9 +9,9 @@ use tokio::sync::Notify;
 use crate::app::App;
 use crate::clock::Moment;
 use crate::limits;
+use crate::player_sessions::WAITERS;
 use crate::player_sessions::error::SessionError;
 use crate::player_sessions::memory::{OpenSession, PlayerSessions};
-use crate::player_sessions::WAITERS;
 use crate::values::{NetworkId, PlayerId};
 
 /// Requests for one player.

@@ -64,12 +64,7 @@ async fn earlier_writes_ended(app: &App) -> Result<bool, Error> {
 }
 
 /// Records for the other nodes if this stream of the server asks for [`EventKind::SessionRequested`].
-pub(super) async fn record_server(
-    app: &App,
-    network: NetworkId,
-    server: &str,
-    types: EventTypes,
-) -> Result<(), Error> {
+pub(super) async fn record_server(app: &App, network: NetworkId, server: &str, types: EventTypes) -> Result<(), Error> {
     if app.state::<ShardRegistry>().is_single_node() {
         return Ok(());
     }

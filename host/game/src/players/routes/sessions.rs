@@ -113,8 +113,7 @@ async fn open_session(
     includes.check_scopes(&caller)?;
     let ip = not_blank(body.ip.as_deref()).map(|ip| ip.trim().parse::<IpAddr>()).transpose();
     let ip = ip.map_err(|_| ApiError::invalid("In the body, `ip`: must be an IPv4 or IPv6 address."))?;
-    let request =
-        LoadRequest { username: body.username, game_type: body.game_type.map(Identifier::into_string), ip };
+    let request = LoadRequest { username: body.username, game_type: body.game_type.map(Identifier::into_string), ip };
     let (network, address) = (caller.network, request.ip.map(IpAddress::from));
     let game_mode = body.game_mode.unwrap_or_else(Label::global);
     service::check_online(&app, network, &body.server_id)?;

@@ -124,8 +124,7 @@ async fn restore_snapshot(
 ) -> Result<Json<DataEntry>, ApiError> {
     let key = DataKey { player, game_mode, namespace };
     let force = query.force.unwrap_or(false);
-    let (data, version) =
-        restore::restore(&app, caller.network, &key, id, force, &caller.origin(&app)).await?;
+    let (data, version) = restore::restore(&app, caller.network, &key, id, force, &caller.origin(&app)).await?;
     let DataKey { game_mode, namespace, .. } = key;
     Ok(Json(DataEntry { game_mode, namespace, data, version }))
 }

@@ -120,7 +120,7 @@ pub(in crate::players) async fn save(
             let versions = write_data(app, &mut tx, network, save).await?;
             settle_claims(app, &mut tx, network, player, &session, &save.claims).await?;
             let saved = SavedSession { versions, closed: save.closes };
-            let answer = serde_json::to_string(&saved).map_err(|error| sqlx::Error::Encode(error.into()))?;
+            let answer = write(&saved)?;
             finish_save_in(app, &mut tx, network, &session, turn, (&answer, save.closes)).await?;
             Ok((saved, save.closes.then_some(session)))
         })
@@ -129,6 +129,10 @@ pub(in crate::players) async fn save(
         note_end(app, network, &session);
     }
     Ok(saved)
+}
+
+fn write(saved: &SavedSession) -> Result<String, hub_db::Error> {
+    Ok(serde_json::to_string(saved).map_err(|error| sqlx::Error::Encode(error.into()))?)
 }
 
 fn parse(answer: &str) -> Result<SavedSession, hub_db::Error> {
@@ -149,9 +153,8 @@ async fn check_room(app: &App, network: NetworkId, save: &SessionSave) -> Result
         Ok(true)
     };
     check_rows::<PlayersError>(app, network, store::DATA_ENTRIES, save.entries.len() as i64, are_there).await?;
-    let bytes = |(key, data): &(DataKey, JsonText)| {
-        row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()])
-    };
+    let bytes =
+        |(key, data): &(DataKey, JsonText)| row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
     let replaced = async {
         let mut replaced = 0;
         for (key, _) in &save.entries {

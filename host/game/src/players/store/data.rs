@@ -75,15 +75,15 @@ pub(in crate::players) async fn others(
 ) -> Result<(i64, i64), Error> {
     on.into()
         .query(
-        "SELECT COUNT(*), CAST(COALESCE(SUM(octet_length(data)), 0) AS BIGINT) FROM player_data
+            "SELECT COUNT(*), CAST(COALESCE(SUM(octet_length(data)), 0) AS BIGINT) FROM player_data
          WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace <> $4",
-    )
-    .bind(network)
-    .bind(key.player)
-    .bind(&key.game_mode)
-    .bind(&key.namespace)
-    .one()
-    .await
+        )
+        .bind(network)
+        .bind(key.player)
+        .bind(&key.game_mode)
+        .bind(&key.namespace)
+        .one()
+        .await
 }
 
 /// Limits of one player's data in a game mode.

@@ -54,7 +54,8 @@ pub(in crate::players) async fn take(
         .await
 }
 
-pub(super) const TRIM: &str = "DELETE FROM player_data_snapshots WHERE network_id = $1 AND player_uuid = $2 AND fence < (
+pub(super) const TRIM: &str =
+    "DELETE FROM player_data_snapshots WHERE network_id = $1 AND player_uuid = $2 AND fence < (
          SELECT n.fence FROM player_data_snapshots n
          WHERE n.network_id = $1 AND n.player_uuid = $2 AND n.game_mode = player_data_snapshots.game_mode
            AND n.namespace = player_data_snapshots.namespace

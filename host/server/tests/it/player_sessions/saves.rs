@@ -10,7 +10,8 @@ use crate::support::{Client, Hub, on_both};
 async fn namespaces(client: &Client, player: u64) -> Vec<(String, Value, Value)> {
     let profile = client.get(&format!("/api/plugin/players/{}", uuid(player))).await.expect(200).clone();
     let rows = profile["namespaces"].as_array().unwrap().iter();
-    rows.map(|row| (row["namespace"].as_str().unwrap().to_owned(), row["data"].clone(), row["version"].clone())).collect()
+    rows.map(|row| (row["namespace"].as_str().unwrap().to_owned(), row["data"].clone(), row["version"].clone()))
+        .collect()
 }
 
 fn entries(count: usize, text: &str) -> Value {
