@@ -28,7 +28,7 @@ use crate::limits::{Limit, LimitRow};
 pub use error::SessionError;
 pub use hooks::{EndHooks, SessionEnds};
 pub use memory::PlayerSessions;
-pub use model::{PreviousState, Session, SessionState};
+pub use model::{PreviousState, SaveDecision, SavedSession, Session, SessionState};
 pub use opening::Opened;
 pub use routes::PlayerSession;
 

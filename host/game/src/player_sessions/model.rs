@@ -75,12 +75,46 @@ impl Session {
 
 /// A session with its last save.
 #[derive(Clone, Debug, sqlx::FromRow)]
-pub(super) struct SavedSession {
+pub struct SavedSession {
     #[sqlx(flatten)]
-    pub(super) session: Session,
-    pub(super) saved_digest: Option<Vec<u8>>,
-    pub(super) saved_number: Option<i64>,
-    pub(super) saved_answer: Option<String>,
+    pub session: Session,
+    /// Hash of all that the last save said.
+    pub saved_digest: Option<Vec<u8>>,
+    /// Highest number of its saves.
+    pub saved_number: Option<i64>,
+    pub saved_answer: Option<String>,
+}
+
+/// Decision about a save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SaveDecision {
+    /// It is the last save once more, and has its answer.
+    Repeated,
+    /// It is to be made.
+    Due,
+    /// Its fence is not that of the open session.
+    StaleSession,
+    /// One with this number or a higher one was made before.
+    StaleSave,
+}
+
+impl SavedSession {
+    /// Decides about a save. `is_lost` if the session is open but lost.
+    pub fn decide(&self, fence: i64, digest: &[u8], number: Option<i64>, is_lost: bool) -> SaveDecision {
+        let Session { state, .. } = self.session;
+        let is_open = state == SessionState::Open && !is_lost;
+        let is_last = self.saved_digest.as_deref() == Some(digest) && self.saved_answer.is_some();
+        if self.session.fence != fence || !(is_open || state == SessionState::Closed && is_last) {
+            return SaveDecision::StaleSession;
+        }
+        if is_last {
+            return SaveDecision::Repeated;
+        }
+        match number.zip(self.saved_number) {
+            Some((number, saved)) if number <= saved => SaveDecision::StaleSave,
+            _ => SaveDecision::Due,
+        }
+    }
 }
 
 /// Event to the server that holds a session: save it and close it.

@@ -11,7 +11,7 @@ use crate::networks;
 use crate::player_sessions::error::SessionError;
 use crate::player_sessions::hooks::EndHooks;
 use crate::player_sessions::memory::{PlayerSessions, Sighting};
-use crate::player_sessions::model::{SavedSession, Session, SessionEnd, SessionState};
+use crate::player_sessions::model::{SaveDecision, SavedSession, Session, SessionEnd, SessionState};
 use crate::player_sessions::opening::{self, Opened};
 use crate::player_sessions::store;
 use crate::presence::Presence;
@@ -247,26 +247,17 @@ pub async fn begin_save_in(
     network: NetworkId,
     save: Save<'_>,
 ) -> Result<SaveTurn, SessionError> {
-    let found = store::lock(tx, network, save.player).await?;
-    let stale = SessionError::Stale(save.fence);
-    let Some(SavedSession { session, saved_digest, saved_number, saved_answer }) = found else { return Err(stale) };
-    if session.fence == save.fence
-        && session.state == SessionState::Closed
-        && save.caller.acts_on(Some(&session.server_id))
-        && saved_digest.as_deref() == Some(save.digest)
-        && let Some(answer) = saved_answer
-    {
-        return Ok(SaveTurn::Repeated(answer));
+    let stale = || SessionError::Stale(save.fence);
+    let saved = store::lock(tx, network, save.player).await?.ok_or_else(stale)?;
+    if saved.session.fence == save.fence && !save.caller.acts_on(Some(&saved.session.server_id)) {
+        return Err(SessionError::ForeignServer);
     }
-    check_fence(app, Some(&session), save.fence, save.caller)?;
-    if saved_digest.as_deref() == Some(save.digest)
-        && let Some(answer) = saved_answer
-    {
-        return Ok(SaveTurn::Repeated(answer));
-    }
-    match save.number.zip(saved_number) {
-        Some((number, saved)) if number <= saved => Err(SessionError::StaleSave(number)),
-        _ => Ok(SaveTurn::Due(session)),
+    let is_lost = saved.session.is_open() && is_lost(app, network, &saved.session);
+    match saved.decide(save.fence, save.digest, save.number, is_lost) {
+        SaveDecision::Repeated => Ok(SaveTurn::Repeated(saved.saved_answer.unwrap_or_default())),
+        SaveDecision::Due => Ok(SaveTurn::Due(saved.session)),
+        SaveDecision::StaleSession => Err(stale()),
+        SaveDecision::StaleSave => Err(SessionError::StaleSave(save.number.unwrap_or_default())),
     }
 }
 

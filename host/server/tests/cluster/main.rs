@@ -33,6 +33,7 @@ mod reachability;
 #[path = "../it/webhooks/receiver.rs"]
 mod receiver;
 mod routing;
+mod session_model;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;
