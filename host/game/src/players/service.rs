@@ -75,8 +75,9 @@ impl From<PlayersError> for ApiError {
             PlayersError::Unknown(_) => Self::not_found("unknown_player", message),
             PlayersError::NoData(_) => Self::not_found("unknown_namespace", message),
             PlayersError::VersionConflict(_) => Self::new(StatusCode::CONFLICT, "version_conflict", message),
-            PlayersError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
-            PlayersError::SaveTooLarge(_) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
+            PlayersError::TooLarge | PlayersError::SaveTooLarge(_) => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+            }
             PlayersError::InvalidSave(_) | PlayersError::UnknownEngine { .. } => Self::invalid(message),
             PlayersError::NoSnapshot(_) => Self::not_found("unknown_snapshot", message),
             PlayersError::Delivery(error) => error.into(),
