@@ -21,7 +21,11 @@ CREATE TABLE networks (
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,
     previous_signing_until  BIGINT,
-    created_at              BIGINT  NOT NULL
+    created_at              BIGINT  NOT NULL,
+    -- Settings of its owner's.
+    stage                   TEXT    NOT NULL DEFAULT 'LIVE',
+    sessions_required       BOOLEAN NOT NULL DEFAULT FALSE,
+    require_second_factor   BOOLEAN NOT NULL DEFAULT FALSE
 );
 
 -- API keys of networks. Only hashes are stored.
@@ -394,6 +398,44 @@ CREATE TABLE player_data (
     PRIMARY KEY (network_id, player_uuid, game_mode, namespace)
 );
 
+-- The newest session of each player: the right of one server to write the player's data.
+CREATE TABLE player_sessions (
+    network_id   UUID    NOT NULL,
+    player_uuid  UUID    NOT NULL,
+    fence        BIGINT  NOT NULL,
+    server_id    TEXT    NOT NULL,
+    state        TEXT    NOT NULL,
+    opened_at    BIGINT  NOT NULL,
+    ended_at     BIGINT ,
+    -- The last save, for its repetition: hash of its content, number, and the versions it wrote as JSON.
+    saved_digest BYTEA  ,
+    saved_number BIGINT ,
+    saved_answer TEXT,
+    PRIMARY KEY (network_id, player_uuid)
+);
+CREATE INDEX player_sessions_open ON player_sessions (network_id, player_uuid) WHERE state = 'OPEN';
+
+-- Last fence of each network.
+CREATE TABLE player_session_counters (
+    network_id UUID    NOT NULL PRIMARY KEY,
+    last_fence BIGINT  NOT NULL
+);
+
+-- Contents of players' data at the ends of sessions, the newest ones of each namespace.
+CREATE TABLE player_data_snapshots (
+    network_id  UUID    NOT NULL,
+    player_uuid UUID    NOT NULL,
+    game_mode   TEXT    NOT NULL,
+    namespace   TEXT    NOT NULL,
+    -- Fence of the session that ended.
+    fence       BIGINT  NOT NULL,
+    server_id   TEXT    NOT NULL,
+    at          BIGINT  NOT NULL,
+    version     BIGINT  NOT NULL,
+    data        TEXT    NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, game_mode, namespace, fence)
+);
+
 -- Names that players were seen with.
 CREATE TABLE player_names (
     network_id  UUID   NOT NULL,
@@ -623,6 +665,77 @@ CREATE TABLE punishment_counters (
     network_id UUID   NOT NULL PRIMARY KEY,
     last_id    BIGINT NOT NULL
 );
+
+
+-- Deliveries -----------------------------------------------------------------------------------------------------------
+
+-- What is owed to players, until 400 days after it was settled.
+CREATE TABLE deliveries (
+    network_id    UUID    NOT NULL,
+    -- Counts from 1 in its network, in the order of creation.
+    delivery_id   BIGINT  NOT NULL,
+    -- Null while nobody was seen with the name.
+    player_uuid   UUID,
+    player_name   TEXT,
+    -- In lower case: names compare without case.
+    name_folded   TEXT,
+    kind          TEXT    NOT NULL,
+    payload       TEXT    NOT NULL,
+    server_type   TEXT,
+    server_id     TEXT,
+    state         TEXT    NOT NULL
+        CHECK (state IN ('PENDING', 'CLAIMED', 'DELIVERED', 'HELD', 'FAILED', 'EXPIRED', 'CANCELLED')),
+    attempts      BIGINT  NOT NULL,
+    on_lost       TEXT    NOT NULL CHECK (on_lost IN ('RETRY', 'HOLD')),
+    reference     TEXT,
+    reason        TEXT,
+    -- Of the last claim, until it is lost.
+    claim_sha256  BYTEA,
+    -- Call that ended the last claim: COMPLETED, FAILED or RETURNED.
+    claim_end     TEXT,
+    claimed_by    TEXT,
+    claimed_until BIGINT,
+    created_at    BIGINT  NOT NULL,
+    not_before    BIGINT,
+    expires_at    BIGINT,
+    settled_at    BIGINT,
+    -- Time at which the hub acts on it by itself.
+    due_at        BIGINT,
+    PRIMARY KEY (network_id, delivery_id)
+);
+CREATE INDEX deliveries_open ON deliveries (network_id, player_uuid, kind, delivery_id)
+    WHERE state IN ('PENDING', 'CLAIMED', 'HELD');
+CREATE INDEX deliveries_of_names ON deliveries (network_id, name_folded)
+    WHERE player_uuid IS NULL AND state IN ('PENDING', 'CLAIMED', 'HELD');
+CREATE INDEX deliveries_by_player ON deliveries (network_id, player_uuid, delivery_id);
+CREATE INDEX deliveries_by_state ON deliveries (network_id, state, delivery_id);
+-- Those of all networks are found together.
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+
+-- Last delivery id of each network.
+CREATE TABLE delivery_counters (
+    network_id UUID    NOT NULL PRIMARY KEY,
+    last_id    BIGINT  NOT NULL
+);
+
+-- References that callers gave to deliveries, kept forever.
+CREATE TABLE delivery_references (
+    network_id       UUID    NOT NULL,
+    reference_sha256 TEXT    NOT NULL,
+    delivery_id      BIGINT  NOT NULL,
+    -- Of the values sent with the reference; null once the player was erased.
+    values_sha256    TEXT,
+    player_uuid      UUID,
+    name_folded      TEXT,
+    created_at       BIGINT  NOT NULL,
+    -- Of the delivery, once it is deleted.
+    state            TEXT,
+    attempts         BIGINT  NOT NULL,
+    settled_at       BIGINT,
+    PRIMARY KEY (network_id, reference_sha256)
+);
+CREATE INDEX delivery_references_by_delivery ON delivery_references (network_id, delivery_id);
 
 
 -- Permissions ----------------------------------------------------------------------------------------------------------
@@ -873,6 +986,15 @@ CREATE TABLE event_listeners (
     until      BIGINT           NOT NULL,
     PRIMARY KEY (network_id, name)
 );
+
+-- Servers whose stream, at any node, requests the event that asks for a player's session.
+CREATE TABLE session_listeners (
+    network_id UUID    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    until      BIGINT  NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+);
+CREATE INDEX session_listeners_by_end ON session_listeners (until);
 
 -- Subscriptions of webhooks to events.
 CREATE TABLE event_subscriptions (
@@ -1432,6 +1554,11 @@ END $$;
 CREATE TRIGGER count_player_data_moved AFTER INSERT OR DELETE ON player_data
     FOR EACH ROW EXECUTE FUNCTION count_player_data();
 CREATE TRIGGER count_player_data_changed AFTER UPDATE OF data ON player_data FOR EACH ROW
+    WHEN (octet_length(NEW.data) <> octet_length(OLD.data)) EXECUTE FUNCTION count_player_data();
+
+CREATE TRIGGER count_data_snapshots_moved AFTER INSERT OR DELETE ON player_data_snapshots
+    FOR EACH ROW EXECUTE FUNCTION count_player_data();
+CREATE TRIGGER count_data_snapshots_changed AFTER UPDATE OF data ON player_data_snapshots FOR EACH ROW
     WHEN (octet_length(NEW.data) <> octet_length(OLD.data)) EXECUTE FUNCTION count_player_data();
 
 CREATE FUNCTION count_documents() RETURNS TRIGGER LANGUAGE plpgsql AS $$

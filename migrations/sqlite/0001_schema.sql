@@ -20,7 +20,11 @@ CREATE TABLE networks (
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,
     previous_signing_until  INTEGER,
-    created_at              INTEGER NOT NULL
+    created_at              INTEGER NOT NULL,
+    -- Settings of its owner's.
+    stage                   TEXT    NOT NULL DEFAULT 'LIVE',
+    sessions_required       BOOLEAN NOT NULL DEFAULT FALSE,
+    require_second_factor   BOOLEAN NOT NULL DEFAULT FALSE
 ) WITHOUT ROWID;
 
 -- API keys of networks. Only hashes are stored.
@@ -429,6 +433,44 @@ CREATE TABLE player_data (
     PRIMARY KEY (network_id, player_uuid, game_mode, namespace)
 );
 
+-- The newest session of each player: the right of one server to write the player's data.
+CREATE TABLE player_sessions (
+    network_id   BLOB    NOT NULL,
+    player_uuid  BLOB    NOT NULL,
+    fence        INTEGER NOT NULL,
+    server_id    TEXT    NOT NULL,
+    state        TEXT    NOT NULL,
+    opened_at    INTEGER NOT NULL,
+    ended_at     INTEGER,
+    -- The last save, for its repetition: hash of its content, number, and the versions it wrote as JSON.
+    saved_digest BLOB   ,
+    saved_number INTEGER,
+    saved_answer TEXT,
+    PRIMARY KEY (network_id, player_uuid)
+) WITHOUT ROWID;
+CREATE INDEX player_sessions_open ON player_sessions (network_id, player_uuid) WHERE state = 'OPEN';
+
+-- Last fence of each network.
+CREATE TABLE player_session_counters (
+    network_id BLOB    NOT NULL PRIMARY KEY,
+    last_fence INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Contents of players' data at the ends of sessions, the newest ones of each namespace.
+CREATE TABLE player_data_snapshots (
+    network_id  BLOB    NOT NULL,
+    player_uuid BLOB    NOT NULL,
+    game_mode   TEXT    NOT NULL,
+    namespace   TEXT    NOT NULL,
+    -- Fence of the session that ended.
+    fence       INTEGER NOT NULL,
+    server_id   TEXT    NOT NULL,
+    at          INTEGER NOT NULL,
+    version     INTEGER NOT NULL,
+    data        TEXT    NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, game_mode, namespace, fence)
+);
+
 -- Names that players were seen with.
 CREATE TABLE player_names (
     network_id  BLOB    NOT NULL,
@@ -660,6 +702,77 @@ CREATE TABLE punishment_counters (
 ) WITHOUT ROWID;
 
 
+-- Deliveries -----------------------------------------------------------------------------------------------------------
+
+-- What is owed to players, until 400 days after it was settled.
+CREATE TABLE deliveries (
+    network_id    BLOB    NOT NULL,
+    -- Counts from 1 in its network, in the order of creation.
+    delivery_id   INTEGER NOT NULL,
+    -- Null while nobody was seen with the name.
+    player_uuid   BLOB,
+    player_name   TEXT,
+    -- In lower case: names compare without case.
+    name_folded   TEXT,
+    kind          TEXT    NOT NULL,
+    payload       TEXT    NOT NULL,
+    server_type   TEXT,
+    server_id     TEXT,
+    state         TEXT    NOT NULL
+        CHECK (state IN ('PENDING', 'CLAIMED', 'DELIVERED', 'HELD', 'FAILED', 'EXPIRED', 'CANCELLED')),
+    attempts      INTEGER NOT NULL,
+    on_lost       TEXT    NOT NULL CHECK (on_lost IN ('RETRY', 'HOLD')),
+    reference     TEXT,
+    reason        TEXT,
+    -- Of the last claim, until it is lost.
+    claim_sha256  BLOB,
+    -- Call that ended the last claim: COMPLETED, FAILED or RETURNED.
+    claim_end     TEXT,
+    claimed_by    TEXT,
+    claimed_until INTEGER,
+    created_at    INTEGER NOT NULL,
+    not_before    INTEGER,
+    expires_at    INTEGER,
+    settled_at    INTEGER,
+    -- Time at which the hub acts on it by itself.
+    due_at        INTEGER,
+    PRIMARY KEY (network_id, delivery_id)
+) WITHOUT ROWID;
+CREATE INDEX deliveries_open ON deliveries (network_id, player_uuid, kind, delivery_id)
+    WHERE state IN ('PENDING', 'CLAIMED', 'HELD');
+CREATE INDEX deliveries_of_names ON deliveries (network_id, name_folded)
+    WHERE player_uuid IS NULL AND state IN ('PENDING', 'CLAIMED', 'HELD');
+CREATE INDEX deliveries_by_player ON deliveries (network_id, player_uuid, delivery_id);
+CREATE INDEX deliveries_by_state ON deliveries (network_id, state, delivery_id);
+-- Those of all networks are found together.
+CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
+
+-- Last delivery id of each network.
+CREATE TABLE delivery_counters (
+    network_id BLOB    NOT NULL PRIMARY KEY,
+    last_id    INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- References that callers gave to deliveries, kept forever.
+CREATE TABLE delivery_references (
+    network_id       BLOB    NOT NULL,
+    reference_sha256 TEXT    NOT NULL,
+    delivery_id      INTEGER NOT NULL,
+    -- Of the values sent with the reference; null once the player was erased.
+    values_sha256    TEXT,
+    player_uuid      BLOB,
+    name_folded      TEXT,
+    created_at       INTEGER NOT NULL,
+    -- Of the delivery, once it is deleted.
+    state            TEXT,
+    attempts         INTEGER NOT NULL,
+    settled_at       INTEGER,
+    PRIMARY KEY (network_id, reference_sha256)
+) WITHOUT ROWID;
+CREATE INDEX delivery_references_by_delivery ON delivery_references (network_id, delivery_id);
+
+
 -- Permissions ----------------------------------------------------------------------------------------------------------
 
 -- Groups of permissions, each read and replaced as a whole.
@@ -884,6 +997,15 @@ CREATE TABLE event_listeners (
     until      INTEGER NOT NULL,
     PRIMARY KEY (network_id, name)
 ) WITHOUT ROWID;
+
+-- Servers whose stream, at any node, requests the event that asks for a player's session.
+CREATE TABLE session_listeners (
+    network_id BLOB    NOT NULL,
+    server_id  TEXT    NOT NULL,
+    until      INTEGER NOT NULL,
+    PRIMARY KEY (network_id, server_id)
+) WITHOUT ROWID;
+CREATE INDEX session_listeners_by_end ON session_listeners (until);
 
 -- Subscriptions of webhooks to events.
 CREATE TABLE event_subscriptions (
@@ -1411,6 +1533,23 @@ WHEN octet_length(NEW.data) <> octet_length(OLD.data) BEGIN
     ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
 END;
 CREATE TRIGGER count_player_data_deleted AFTER DELETE ON player_data BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.game_mode) - octet_length(OLD.namespace) - octet_length(OLD.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+
+CREATE TRIGGER count_data_snapshots_added AFTER INSERT ON player_data_snapshots BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, 64 + octet_length(NEW.game_mode) + octet_length(NEW.namespace) + octet_length(NEW.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_data_snapshots_changed AFTER UPDATE OF data ON player_data_snapshots
+WHEN octet_length(NEW.data) <> octet_length(OLD.data) BEGIN
+    INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
+    VALUES (NEW.network_id, 0, 0, octet_length(NEW.data) - octet_length(OLD.data), 0)
+    ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;
+END;
+CREATE TRIGGER count_data_snapshots_deleted AFTER DELETE ON player_data_snapshots BEGIN
     INSERT INTO network_usage (network_id, slot, documents, storage_bytes, file_bytes)
     VALUES (OLD.network_id, 0, 0, -64 - octet_length(OLD.game_mode) - octet_length(OLD.namespace) - octet_length(OLD.data), 0)
     ON CONFLICT (network_id, slot) DO UPDATE SET storage_bytes = storage_bytes + excluded.storage_bytes;

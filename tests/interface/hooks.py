@@ -53,6 +53,10 @@ RULES_IN_WORDS = {
     ("PATCH /api/manage/webhooks/{webhookId}", "invalid_request"),
     # At least one way to match.
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
+    # A player or a name; times after each other.
+    ("POST /api/plugin/deliveries", "invalid_request"),
+    # A page of large payloads.
+    ("GET /api/manage/deliveries", "answer_too_large"),
     # A player or an address.
     ("GET /api/plugin/punishments/query", "invalid_request"),
     # The type needs an address; a duration may not end beyond the last timestamp.
@@ -74,6 +78,9 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/economy/transactions", "invalid_request"),
     # Names of areas and of namespaces; an IP address.
     ("POST /api/plugin/players/{uuid}/load", "invalid_request"),
+    ("POST /api/plugin/players/{uuid}/session", "invalid_request"),
+    # Each namespace of a game mode once.
+    ("PUT /api/plugin/players/{uuid}/session/{fence}", "invalid_request"),
     # Either one day or all.
     ("GET /api/plugin/players/{uuid}/statistics", "invalid_request"),
     # A value of the field's type.

@@ -36,6 +36,11 @@ impl Owner {
         &self.owner_type
     }
 
+    /// The player, if it is one.
+    pub fn player_id(&self) -> Option<PlayerId> {
+        if self.owner_type == PLAYER { self.key.parse().ok() } else { None }
+    }
+
     /// Key, unique among the owners of the type.
     pub fn key(&self) -> &str {
         &self.key

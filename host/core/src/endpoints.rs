@@ -42,6 +42,8 @@ pub struct RouteFacts {
     pub is_retried_on_owner: bool,
     /// A POST that changes nothing: its `Idempotency-Key` is ignored, because a repetition can simply read again.
     pub is_read_only: bool,
+    /// A POST that is safe to send again: its `Idempotency-Key` is ignored.
+    pub is_repeatable: bool,
     /// Dropped when its client disconnects, although it is not a GET: it waits on the client's behalf or only
     /// computes.
     pub is_ended_with_caller: bool,
@@ -110,6 +112,10 @@ impl RouteFacts {
 
     pub fn read_only(self) -> Self {
         Self { is_read_only: true, ..self }
+    }
+
+    pub fn repeatable(self) -> Self {
+        Self { is_repeatable: true, ..self }
     }
 
     pub fn ends_with_caller(self) -> Self {
@@ -206,6 +212,7 @@ impl RouteTable {
     pub fn kept_key(&self, path: &str) -> KeptKey {
         match self.facts(path, &Method::POST) {
             RouteFacts { is_read_only: true, .. } => KeptKey::Never,
+            RouteFacts { is_repeatable: true, .. } => KeptKey::Needless,
             RouteFacts { is_transactional: true, .. } => KeptKey::WithEffect,
             _ => KeptKey::AfterEffect,
         }

@@ -7,11 +7,13 @@ pub mod chat;
 pub mod collections;
 pub mod config_documents;
 pub mod control;
+pub mod deliveries;
 pub mod economy;
 pub mod localization;
 pub mod matchmaking;
 pub mod permissions;
 pub mod play_time;
+pub mod player_sessions;
 pub mod players;
 pub mod presence;
 pub mod punishments;
@@ -20,8 +22,8 @@ pub mod transfers;
 pub mod worlds;
 
 pub(crate) use hub_base::{
-    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, owner, secret_text, shared_reads, text_type,
-    values,
+    clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, metric_recorder, owner, secret_text, shared_reads,
+    text_type, values,
 };
 pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, side_by_side};
 pub(crate) use hub_extensions::modules;

@@ -19,8 +19,8 @@ pub use hub_core::{
 };
 pub use hub_extensions::modules;
 pub use hub_game::{
-    chat, collections, config_documents, control, economy, localization, matchmaking, permissions, play_time, players,
-    presence, punishments, statistics, transfers, worlds,
+    chat, collections, config_documents, control, deliveries, economy, localization, matchmaking, permissions,
+    play_time, player_sessions, players, presence, punishments, statistics, transfers, worlds,
 };
 pub use hub_gate::{
     audit, client_disconnect, cluster, idempotency, identity, metering, response_budget, server_binding, timekeeping,

@@ -7,9 +7,9 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::presence::{AgentReport, PresenceHooks, SavedVisit};
 use crate::values::{Identifier, NetworkId, PlayerId};
-use crate::{control, play_time, players, transfers};
+use crate::{control, deliveries, play_time, player_sessions, players, transfers};
 
-/// Transfers, players and agents.
+/// Transfers, players, their sessions and agents.
 pub(crate) struct ComponentHooks;
 
 impl PresenceHooks for ComponentHooks {
@@ -25,7 +25,9 @@ impl PresenceHooks for ComponentHooks {
             if let Err(error) = transfers::service::record_arrival(app, network, player, server).await {
                 tracing::warn!(%network, %error, "could not end the transfer of a player who arrived");
             }
+            player_sessions::service::note_join(app, network, player);
             players::service::record_join(app, network, player, name).await;
+            deliveries::service::record_join(app, network, player).await;
         }
         .boxed()
     }
@@ -41,6 +43,7 @@ impl PresenceHooks for ComponentHooks {
     }
 
     fn left<'a>(&self, app: &'a App, network: NetworkId, player: PlayerId) -> BoxFuture<'a, ()> {
+        player_sessions::service::note_leave(app, network, player);
         players::service::record_leave(app, network, player).boxed()
     }
 

@@ -150,6 +150,10 @@ limits! {
         /// Punishments, active or not.
         Punishments = "punishments", 10_000_000;
 
+        // Deliveries.
+        /// Open deliveries: pending, claimed or held ones.
+        Deliveries = "deliveries", 1_000_000;
+
         // Permissions.
         /// Permission groups.
         Groups = "groups", 1_000;
@@ -259,6 +263,10 @@ limits! {
         // Punishments.
         /// Punishments of one player, name or address, active or not.
         PunishmentsPerPlayer = "punishmentsPerPlayer", 2_000;
+
+        // Deliveries.
+        /// Open deliveries of one player or name.
+        DeliveriesPerPlayer = "deliveriesPerPlayer", 1_000;
 
         // Permissions.
         /// Bytes of the nodes of one player, with 100 for each node.

@@ -54,6 +54,10 @@ metrics! {
     SERVERS = Gauge "hub_servers_online";
     /// Players who are online, of the networks that this node owns.
     PLAYERS = Gauge "hub_players_online";
+    /// Sessions of players that are open, of the networks that this node owns.
+    PLAYER_SESSIONS = Gauge "hub_player_sessions_open";
+    /// Openings of players' sessions that wait for another server.
+    PLAYER_SESSIONS_WAITING = Gauge "hub_player_sessions_waiting";
     /// Connections to the database that are in use, by pool.
     DATABASE_USED = Gauge "hub_database_connections_used" ["pool"];
     /// Connections to the database at most, by pool.
@@ -98,6 +102,8 @@ metrics! {
     JOBS_OLDEST = Gauge "hub_jobs_oldest_waiting_seconds" ["kind"];
     /// Failed attempts at jobs at this node, by kind.
     JOBS_FAILED = Counter "hub_jobs_failed_attempts_total" ["kind"];
+    /// Deliveries that were held or ended at this node, by their state.
+    DELIVERIES = Counter "hub_deliveries_settled_total" ["state"];
     /// Seconds that a pass of periodic work took, by what it does.
     PASS_SECONDS = Histogram "hub_pass_seconds" ["pass"];
     /// Module calls, by extension point, outcome (`ok` or the failure's code) and mode (`active` or `shadow`).

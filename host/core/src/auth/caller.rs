@@ -221,6 +221,8 @@ permissions! {
     PunishmentsWrite: PunishmentsWrite | Plugin;
     /// Record players' addresses, which belong to players and to punishments.
     AddressesWrite: PunishmentsWrite | PlayersWrite | Plugin;
+    /// Create, claim and settle deliveries.
+    DeliveriesWrite: DeliveriesWrite | Plugin;
     /// Find servers and worlds for players, and transfer players.
     Matchmaking: Matchmaking | Plugin;
     /// List servers and read their logs.
@@ -231,8 +233,39 @@ permissions! {
     ModulesRead: ModulesRead;
     /// Upload, activate, test and remove modules.
     ModulesWrite: ModulesWrite;
+    /// Read players: profiles, data, addresses, statistics.
+    PlayersRead: PlayersRead | PlayersWrite | Plugin;
+    /// Read the network's records about a player, such as notes.
+    PlayerRecordsRead: PlayersRead | NetworkManage;
+    /// Read, retry, cancel and confirm deliveries.
+    DeliveriesManage: DeliveriesManage | NetworkManage;
     /// Owner of the network: keys, settings and ledgers.
     NetworkManage: NetworkManage;
     /// Operator of the whole hub.
     Operator: Operator;
+}
+
+/// Read deliveries: who manages them, and people who read players, such as moderators.
+#[derive(Clone, Debug)]
+pub struct DeliveriesRead(pub Caller);
+
+impl Permission for DeliveriesRead {
+    const SCOPES: &'static [Scope] = DeliveriesManage::SCOPES;
+
+    fn into_caller(self) -> Caller {
+        self.0
+    }
+}
+
+impl FromRequestParts<App> for DeliveriesRead {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let caller = Caller::of(parts, app).await?;
+        if !(caller.is_person && caller.scopes.allow(Scope::PlayersWrite)) {
+            caller.require(Self::SCOPES)?;
+        }
+        limits::count_request(app, parts, caller.network, &caller.key.0).await?;
+        Ok(Self(caller))
+    }
 }

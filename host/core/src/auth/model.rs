@@ -45,6 +45,8 @@ scopes! {
     PermissionsWrite = "permissions:write",
     /// Read and change punishments.
     PunishmentsWrite = "punishments:write",
+    /// Create, claim and settle deliveries.
+    DeliveriesWrite = "deliveries:write",
     /// Find servers and worlds for players, transfer players.
     Matchmaking = "matchmaking",
     /// List servers, read logs.
@@ -55,6 +57,10 @@ scopes! {
     ModulesRead = "modules:read",
     /// Upload, activate, test and remove modules; includes reading.
     ModulesWrite = "modules:write",
+    /// Read players: profiles, data, addresses, statistics, punishments, play time and notes.
+    PlayersRead = "players:read",
+    /// Read, retry, cancel and confirm deliveries.
+    DeliveriesManage = "deliveries:manage",
     /// Manage the network's settings and ledgers.
     NetworkManage = "network:manage",
     /// Operate the hub, across networks.
@@ -75,8 +81,10 @@ impl Scope {
             | Self::EconomyWrite
             | Self::PermissionsWrite
             | Self::PunishmentsWrite
+            | Self::DeliveriesWrite
             | Self::Matchmaking => Some(Self::Plugin),
             Self::ModulesRead => Some(Self::ModulesWrite),
+            Self::DeliveriesManage => Some(Self::NetworkManage),
             _ => None,
         }
     }

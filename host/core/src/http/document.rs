@@ -25,6 +25,11 @@ const MAX_DEPTH: usize = 100;
 pub struct Document(Box<RawValue>);
 
 impl Document {
+    /// The value `null`.
+    pub fn null() -> Self {
+        Self(RawValue::NULL.to_owned())
+    }
+
     /// JSON text.
     pub fn as_str(&self) -> &str {
         self.0.get()
@@ -32,10 +37,15 @@ impl Document {
 
     /// Refuses a document larger than [`DOCUMENT_LIMIT`].
     pub fn bounded(self) -> Result<Self, ApiError> {
-        if self.as_str().len() <= DOCUMENT_LIMIT {
+        self.bounded_by("document", DOCUMENT_LIMIT)
+    }
+
+    /// Refuses a value larger than `limit` bytes.
+    pub fn bounded_by(self, what: &str, limit: usize) -> Result<Self, ApiError> {
+        if self.as_str().len() <= limit {
             return Ok(self);
         }
-        let message = format!("The document is larger than the {DOCUMENT_LIMIT} bytes allowed.");
+        let message = format!("The {what} is larger than the {limit} bytes allowed.");
         Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message))
     }
 

@@ -31,6 +31,19 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
+/// Like [`Json`], with another maximum size.
+#[derive(Clone, Copy, Debug)]
+pub struct JsonUpTo<const LIMIT: usize, T>(pub T);
+
+impl<const LIMIT: usize, T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonUpTo<LIMIT, T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = read_body(request, LIMIT).await?;
+        compute_if(bytes.len() > LARGE_JSON, || parse(&bytes)).await.map(Self)
+    }
+}
+
 /// Like [`Json`], for frequently read bodies: tracking the position in the body, for the error message, takes a third
 /// of the reading time. Only an invalid body is read again with tracking.
 #[derive(Clone, Copy, Debug)]

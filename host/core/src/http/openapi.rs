@@ -45,6 +45,8 @@ pub enum KeptKey {
     AfterEffect,
     /// Not stored: there is no effect.
     Never,
+    /// Not stored: a repetition is safe without it.
+    Needless,
 }
 
 impl KeptKey {
@@ -62,6 +64,7 @@ impl KeptKey {
                  over 64 KiB are not stored: a retry is 409 `answer_not_kept`."
             }
             Self::Never => "Ignored: this operation changes nothing, so a retry reads again.",
+            Self::Needless => "Ignored: this operation is safe to repeat.",
         }
     }
 }

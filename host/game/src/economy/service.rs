@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::Origin;
+use crate::auth::{Caller, Origin};
 use crate::clock::Millis;
 use crate::economy::amount::Amount;
 use crate::economy::model::{
@@ -19,7 +19,9 @@ use crate::events::{self, EventKind};
 use crate::http::error::{ApiError, ErrorDetails};
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
-use crate::values::{Identifier, NetworkId};
+use crate::player_sessions::SessionError;
+use crate::player_sessions::service::Fenced;
+use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// Errors of requests about currencies.
 #[derive(Debug, Error)]
@@ -35,6 +37,9 @@ pub enum EconomyError {
         /// Index of the refused change in its transaction.
         operation: Option<usize>,
     },
+    /// The player's session does not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// Limit of the network reached.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -74,6 +79,7 @@ impl From<EconomyError> for ApiError {
                 }
             }
             EconomyError::Bounds(message) => Self::invalid(message),
+            EconomyError::Session(error) => error.into(),
             EconomyError::Quota(exceeded) => exceeded.into(),
             EconomyError::Database(error) => error.into(),
         }
@@ -88,15 +94,19 @@ pub(super) async fn change_balance(
     change: &BalanceChange,
     exact: bool,
     note: &LedgerNote,
+    fenced: &[Fenced<'_>],
 ) -> Result<AppliedChange, EconomyError> {
     let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
     check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     let now = app.clock.now();
-    if let Some(applied) = change_uncut(app, network, change, note, now).await? {
+    if fenced.is_empty()
+        && let Some(applied) = change_uncut(app, network, change, note, now).await?
+    {
         return Ok(applied);
     }
     app.db
         .transaction(async |mut tx| {
+            check_fences(app, &mut tx, fenced).await?;
             let applied = apply(app, &mut tx, network, change, now).await?;
             if exact {
                 check_exact(change, applied).map_err(|refusal| EconomyError::Refused { refusal, operation: None })?;
@@ -141,6 +151,7 @@ pub(super) async fn change_balances(
     network: NetworkId,
     changes: &[BalanceChange],
     note: &LedgerNote,
+    fenced: &[Fenced<'_>],
 ) -> Result<Vec<AppliedChange>, EconomyError> {
     let are_open = async {
         for change in changes {
@@ -156,6 +167,7 @@ pub(super) async fn change_balances(
     let order = locking_order(changes);
     app.db
         .transaction(async |mut tx| {
+            check_fences(app, &mut tx, fenced).await?;
             let mut applied = vec![None; changes.len()];
             let mut first_refused = None;
             for &at in &order {
@@ -180,6 +192,29 @@ pub(super) async fn change_balances(
             Ok(applied)
         })
         .await
+}
+
+/// Sessions of the players among the owners, which must all have the fence. An owner that is no player has none.
+pub(super) fn fenced<'a>(
+    fence: Option<i64>,
+    owners: impl Iterator<Item = &'a Owner>,
+    caller: &'a Caller,
+) -> Result<Vec<Fenced<'a>>, EconomyError> {
+    let Some(fence) = fence else { return Ok(vec![]) };
+    let mut players: Vec<PlayerId> = owners.filter_map(Owner::player_id).collect();
+    players.sort_unstable();
+    players.dedup();
+    if players.is_empty() {
+        return Err(SessionError::NoPlayer("In the body, `fence`: none of the owners is a player.").into());
+    }
+    Ok(players.into_iter().map(|player| Fenced { player, fence: Some(fence), caller }).collect())
+}
+
+async fn check_fences(app: &App, tx: &mut Tx, fenced: &[Fenced<'_>]) -> Result<(), EconomyError> {
+    for fenced in fenced {
+        fenced.check_in(app, tx).await?;
+    }
+    Ok(())
 }
 
 /// Order of applying changes, as indexes: the same for all callers, so that they cannot deadlock on balances. Changes

@@ -6,9 +6,11 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use utoipa::ToSchema;
 
 use crate::auth::{Caller, Scope};
+use crate::deliveries::DeliveryBody;
 use crate::economy::Balance;
 use crate::http::error::ApiError;
 use crate::permissions::EffectiveBody;
+use crate::player_sessions::PlayerSession;
 use crate::players::language::PlayerLanguage;
 use crate::punishments::PunishmentBody;
 use crate::statistics::PlayerStatistics;
@@ -23,6 +25,8 @@ pub(super) struct Includes {
     pub(super) language: bool,
     pub(super) balances: bool,
     pub(super) statistics: bool,
+    pub(super) session: bool,
+    pub(super) deliveries: bool,
     /// None if no namespace is named.
     pub(super) data: Option<Vec<Label>>,
 }
@@ -31,24 +35,40 @@ impl Includes {
     fn parse(text: &str) -> Result<Self, String> {
         let mut includes = Self::default();
         for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            match name {
-                "permissions" => includes.permissions = true,
-                "punishments" => includes.punishments = true,
-                "language" => includes.language = true,
-                "balances" => includes.balances = true,
-                "statistics" => includes.statistics = true,
-                _ => {
-                    let namespace = name.strip_prefix("data:").ok_or_else(|| {
-                        format!(
-                            "`{name}` is not one of permissions, punishments, language, balances, statistics and \
-                             data:NAMESPACE"
-                        )
-                    })?;
-                    includes.data.get_or_insert_default().push(namespace.parse()?);
-                }
-            }
+            includes.add(name)?;
         }
         Ok(includes)
+    }
+
+    /// Areas that are named one by one.
+    pub(super) fn of(names: &[String]) -> Result<Self, String> {
+        let mut includes = Self::default();
+        for name in names {
+            includes.add(name.trim())?;
+        }
+        Ok(includes)
+    }
+
+    fn add(&mut self, name: &str) -> Result<(), String> {
+        match name {
+            "permissions" => self.permissions = true,
+            "punishments" => self.punishments = true,
+            "language" => self.language = true,
+            "balances" => self.balances = true,
+            "statistics" => self.statistics = true,
+            "session" => self.session = true,
+            "deliveries" => self.deliveries = true,
+            _ => {
+                let namespace = name.strip_prefix("data:").ok_or_else(|| {
+                    format!(
+                        "`{name}` is not one of permissions, punishments, language, balances, statistics, session, \
+                         deliveries and data:NAMESPACE"
+                    )
+                })?;
+                self.data.get_or_insert_default().push(namespace.parse()?);
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a caller without the scope of one of the areas.
@@ -57,6 +77,7 @@ impl Includes {
             (self.permissions, Scope::PermissionsWrite),
             (self.punishments, Scope::PunishmentsWrite),
             (self.balances, Scope::EconomyWrite),
+            (self.deliveries, Scope::DeliveriesWrite),
         ];
         let mut included = areas.into_iter().filter(|(is_included, _)| *is_included);
         included.try_for_each(|(_, scope)| caller.require(&[scope, Scope::Plugin]))
@@ -84,6 +105,10 @@ pub(super) struct VersionedData {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct StoredData(pub(super) Option<VersionedData>);
 
+/// The player's newest session; null if there never was one.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct IncludedSession(pub(super) Option<PlayerSession>);
+
 /// Included areas, each in the form of its own route.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -109,6 +134,14 @@ pub(super) struct Included {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub(super) statistics: Option<PlayerStatistics>,
+    /// With `include=session`: the newest session; null if there never was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) session: Option<IncludedSession>,
+    /// With `include=deliveries`: those that the server where the player is may claim now, at most 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(super) deliveries: Option<Vec<DeliveryBody>>,
     /// With `include=data:NAMESPACE`: data by namespace, in the game mode; null if nothing is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -3,7 +3,7 @@
 //!
 //! Invariants: reading never creates a player; the engine of a player is recorded once; the version of a namespace's data
 //! rises by one with every write, and a write that names a version succeeds only on top of that one.
-//! Tables: `players` (on SQLite with its index `network_player_search`) and `player_data`, `player_languages`. Players' addresses belong to
+//! Tables: `players` (on SQLite with its index `network_player_search`) and `player_data`, `player_data_snapshots`, `player_languages`. Players' addresses belong to
 //! `punishments`, their balances and statistics to `economy` and `statistics`.
 
 mod includes;
@@ -13,9 +13,12 @@ mod profile;
 mod regions;
 mod routes;
 pub mod service;
+mod sessions;
 mod store;
 
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::player_sessions::EndHooks;
+use crate::players::sessions::SnapshotKeeper;
 
 pub use regions::KnownRegions;
 pub use regions::PlayerRegions;
@@ -24,10 +27,11 @@ pub use regions::PlayerRegions;
 pub static COMPONENT: Component = Component {
     purpose: "who was ever seen, their languages and the data that games keep about them",
     tags: &[Tag("Players", "Known players and the data that games store about them.")],
-    routes: || routes::router().database_only(),
+    routes: || routes::router().database_only().merge(routes::opening()),
     tables: &[
         TableRule::moved("players").identifies_players(),
         TableRule::moved("player_data"),
+        TableRule::moved("player_data_snapshots"),
         TableRule::moved("player_languages").identifies_players(),
     ],
     errors: &[
@@ -37,6 +41,7 @@ pub static COMPONENT: Component = Component {
     ],
     register: |states, _| {
         states.insert(PlayerRegions::default());
+        states.insert(EndHooks(&SnapshotKeeper));
         Ok(())
     },
     network_state: Some(&KnownRegions),

@@ -1,10 +1,11 @@
 //! Puts profiles together.
 
 use crate::app::App;
+use crate::deliveries;
 use crate::http::answer::{ANSWER_LIMIT, json_size};
 use crate::http::error::ApiError;
 use crate::permissions;
-use crate::players::includes::{Included, Includes, StoredData, VersionedData};
+use crate::players::includes::{Included, IncludedSession, Includes, StoredData, VersionedData};
 use crate::players::model::Profile;
 use crate::players::service;
 use crate::punishments::{self, Identity, IpAddress, PunishmentBody, PunishmentFilter};
@@ -21,11 +22,13 @@ pub(super) async fn include(
     address: Option<IpAddress>,
 ) -> Result<Included, ApiError> {
     let player = profile.player.player_uuid;
-    let (permissions, punishments, language, statistics) = tokio::try_join!(
+    let (permissions, punishments, language, statistics, session, deliveries) = tokio::try_join!(
         wanted(includes.permissions, async { Ok(permissions::service::effective_body(app, network, player).await?) }),
         wanted(includes.punishments, active_punishments(app, network, player, address)),
         wanted(includes.language, async { Ok(service::language(app, network, player).await?.into()) }),
         wanted(includes.statistics, statistics::player_statistics(app, network, player, game_mode)),
+        wanted(includes.session, async { Ok(IncludedSession(service::session(app, network, player).await?)) }),
+        wanted(includes.deliveries, async { Ok(deliveries::service::offered(app, network, player).await?) }),
     )?;
     let data = includes.data.as_ref().map(|namespaces| {
         let stored = |namespace: &Label| {
@@ -35,7 +38,7 @@ pub(super) async fn include(
         namespaces.iter().map(|namespace| (namespace.to_string(), StoredData(stored(namespace)))).collect()
     });
     let balances = includes.balances.then(|| profile.currencies.clone());
-    Ok(Included { permissions, punishments, language, balances, statistics, data })
+    Ok(Included { permissions, punishments, language, balances, statistics, session, deliveries, data })
 }
 
 async fn wanted<T>(

@@ -3,16 +3,21 @@
 use std::future::ready;
 
 use axum::http::StatusCode;
+use hub_db::Tx;
 use thiserror::Error;
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::deliveries;
+use crate::deliveries::DeliveriesError;
 use crate::economy;
 use crate::economy::Balance;
 use crate::geo::Region;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, Usage, check_rows, check_storage, row_bytes};
 use crate::owner::Owner;
+use crate::player_sessions::service::Fenced;
+use crate::player_sessions::{self, PlayerSession, SessionError};
 use crate::players::language::Language;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
@@ -38,6 +43,21 @@ pub(super) enum PlayersError {
     /// The data is too large.
     #[error("The data is larger than the {} bytes a namespace may have.", JsonText::LIMIT)]
     TooLarge,
+    /// The data of a save is too large.
+    #[error("The data of the save is larger than {0} bytes.")]
+    SaveTooLarge(usize),
+    /// A value of a save is invalid.
+    #[error("In the body, {0}.")]
+    InvalidSave(String),
+    /// No such snapshot.
+    #[error("This namespace of the player has no snapshot {0}.")]
+    NoSnapshot(i64),
+    /// A claim of a delivery is not good.
+    #[error(transparent)]
+    Delivery(#[from] DeliveriesError),
+    /// The player's session does not allow it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// The hub has no such engine.
     #[error("In the query, `gameType`: `{sent}` is not one of {}.", .known.join(", "))]
     UnknownEngine { sent: String, known: Vec<String> },
@@ -56,8 +76,13 @@ impl From<PlayersError> for ApiError {
             PlayersError::Unknown(_) => Self::not_found("unknown_player", message),
             PlayersError::NoData(_) => Self::not_found("unknown_namespace", message),
             PlayersError::VersionConflict(_) => Self::new(StatusCode::CONFLICT, "version_conflict", message),
-            PlayersError::TooLarge => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message),
-            PlayersError::UnknownEngine { .. } => Self::invalid(message),
+            PlayersError::TooLarge | PlayersError::SaveTooLarge(_) => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
+            }
+            PlayersError::InvalidSave(_) | PlayersError::UnknownEngine { .. } => Self::invalid(message),
+            PlayersError::NoSnapshot(_) => Self::not_found("unknown_snapshot", message),
+            PlayersError::Delivery(error) => error.into(),
+            PlayersError::Session(error) => error.into(),
             PlayersError::Quota(exceeded) => exceeded.into(),
             PlayersError::Database(error) => error.into(),
         }
@@ -73,19 +98,45 @@ pub(super) async fn load(
     request: LoadRequest,
     right: Option<NameRight>,
 ) -> Result<Profile, PlayersError> {
-    if let Some(engine) = &request.game_type
-        && !app.settings.engines.contains(engine)
-    {
-        return Err(PlayersError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
-    }
-    let location = request.ip.and_then(|ip| app.geo.locate(ip));
-    let update = PlayerUpdate { username: request.username, game_type: request.game_type, location };
+    let update = update_of(app, request)?;
     let (player, (), (currencies, namespaces)) = tokio::try_join!(
         record(app, network, id, &update),
         record_name(app, network, id, update.username.as_ref().zip(right)),
         balances_and_data(app, network, id, game_mode),
     )?;
     Ok(Profile { player, currencies, namespaces })
+}
+
+fn update_of(app: &App, request: LoadRequest) -> Result<PlayerUpdate, PlayersError> {
+    if let Some(engine) = &request.game_type
+        && !app.settings.engines.contains(engine)
+    {
+        return Err(PlayersError::UnknownEngine { sent: engine.clone(), known: app.settings.engines.clone() });
+    }
+    let location = request.ip.and_then(|ip| app.geo.locate(ip));
+    Ok(PlayerUpdate { username: request.username, game_type: request.game_type, location })
+}
+
+/// Refuses a server that is not online.
+pub(super) fn check_online(app: &App, network: NetworkId, server: &Identifier) -> Result<(), PlayersError> {
+    match presence::service::snapshot(app, network, server) {
+        Some(_) => Ok(()),
+        None => Err(SessionError::NotOnline(server.clone()).into()),
+    }
+}
+
+/// Records a player who connects, like [`load`], without reading their profile.
+pub(super) async fn record_visit(
+    app: &App,
+    network: NetworkId,
+    id: PlayerId,
+    request: LoadRequest,
+    right: Option<NameRight>,
+) -> Result<(), PlayersError> {
+    let update = update_of(app, request)?;
+    let name = update.username.as_ref().zip(right);
+    tokio::try_join!(record(app, network, id, &update), record_name(app, network, id, name))?;
+    Ok(())
 }
 
 async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpdate) -> Result<Player, PlayersError> {
@@ -96,17 +147,19 @@ async fn record(app: &App, network: NetworkId, id: PlayerId, update: &PlayerUpda
     Ok(player)
 }
 
-/// Makes punishments of the name match the player. A failure is only logged: the next visit tries again.
+/// Makes punishments and deliveries of the name match the player. A failure is only logged: the next visit tries again.
 async fn record_name(
     app: &App,
     network: NetworkId,
     id: PlayerId,
     name: Option<(&Identifier, NameRight)>,
 ) -> Result<(), PlayersError> {
-    if let Some((name, right)) = name
-        && let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await
-    {
+    let Some((name, right)) = name else { return Ok(()) };
+    if let Err(error) = punishments::service::record_name(app, right, network, id, name.as_str()).await {
         tracing::warn!(%network, %error, "could not record a player's name");
+    }
+    if let Err(error) = deliveries::service::bind_name(app, network, id, name.as_str()).await {
+        tracing::warn!(%network, %error, "could not give a name's deliveries to a player");
     }
     Ok(())
 }
@@ -210,6 +263,33 @@ pub(super) async fn data(app: &App, network: NetworkId, key: &DataKey) -> Result
     found.ok_or_else(|| PlayersError::NoData(key.namespace.to_string()))
 }
 
+/// Limits of one player's data in a game mode.
+fn data_limits(app: &App) -> DataLimits {
+    DataLimits {
+        namespaces: limits::bound(app, Limit::NamespacesPerPlayer),
+        bytes: limits::bound(app, Limit::ProfileBytes),
+    }
+}
+
+/// Writes data in a transaction, on top of any version. Returns the new version.
+pub(super) async fn put_in(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    key: &DataKey,
+    data: &str,
+) -> Result<i64, PlayersError> {
+    let (most, now) = (data_limits(app), app.clock.now());
+    if let Some(version) = store::data::put(&mut *tx, network, key, data, None, most, now).await? {
+        return Ok(version);
+    }
+    let (namespaces, bytes) = store::data::others(tx, network, key).await?;
+    limits::check(app, Limit::NamespacesPerPlayer, namespaces, 1)?;
+    limits::check(app, Limit::ProfileBytes, bytes, data.len() as i64)?;
+    // The room was different a moment ago.
+    Err(PlayersError::VersionConflict(0))
+}
+
 /// Writes on top of the version `expected`, or of any. Returns the new version.
 pub(super) async fn put_data(
     app: &App,
@@ -217,6 +297,7 @@ pub(super) async fn put_data(
     key: &DataKey,
     data: &JsonText,
     expected: Option<i64>,
+    fenced: Fenced<'_>,
 ) -> Result<i64, PlayersError> {
     if data.as_str().len() > JsonText::LIMIT {
         return Err(PlayersError::TooLarge);
@@ -226,11 +307,18 @@ pub(super) async fn put_data(
     let bytes = row_bytes(&[key.game_mode.as_str(), key.namespace.as_str(), data.as_str()]);
     let replaced = store::data::stored_bytes(&app.db, network, key);
     check_storage::<PlayersError>(app, network, bytes, replaced).await?;
-    let most = DataLimits {
-        namespaces: limits::bound(app, Limit::NamespacesPerPlayer),
-        bytes: limits::bound(app, Limit::ProfileBytes),
+    let (most, now) = (data_limits(app), app.clock.now());
+    let version = if fenced.is_checked(app) {
+        app.db
+            .transaction(async |mut tx| {
+                fenced.check_in(app, &mut tx).await?;
+                let put = store::data::put(&mut tx, network, key, data.as_str(), expected, most, now);
+                Ok::<_, PlayersError>(put.await?)
+            })
+            .await?
+    } else {
+        store::data::put(&app.db, network, key, data.as_str(), expected, most, now).await?
     };
-    let version = store::data::put(&app.db, network, key, data.as_str(), expected, most, app.clock.now()).await?;
     match version {
         Some(version) => Ok(version),
         None => Err(why_not_put(app, network, key, data, expected).await?),
@@ -258,12 +346,36 @@ async fn why_not_put(
 }
 
 /// Deletes the data stored under a key.
-pub(super) async fn delete_data(app: &App, network: NetworkId, key: &DataKey) -> Result<(), PlayersError> {
-    if store::data::delete(&app.db, network, key).await? {
+pub(super) async fn delete_data(
+    app: &App,
+    network: NetworkId,
+    key: &DataKey,
+    fenced: Fenced<'_>,
+) -> Result<(), PlayersError> {
+    let deleted = if fenced.is_checked(app) {
+        app.db
+            .transaction(async |mut tx| {
+                fenced.check_in(app, &mut tx).await?;
+                Ok::<_, PlayersError>(store::data::delete(&mut tx, network, key).await?)
+            })
+            .await?
+    } else {
+        store::data::delete(&app.db, network, key).await?
+    };
+    if deleted {
         app.state::<Usage>().removed(network, Limit::DataEntries, 1);
         return Ok(());
     }
     Err(PlayersError::NoData(key.namespace.to_string()))
+}
+
+/// A player's newest session.
+pub(super) async fn session(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+) -> Result<Option<PlayerSession>, PlayersError> {
+    Ok(player_sessions::service::shown(app, network, player).await?.map(PlayerSession::from))
 }
 
 /// A player's language.

@@ -2,7 +2,7 @@
 
 use std::future::ready;
 
-use hub_db::Tx;
+use hub_db::{Executor, Tx};
 use serde::Serialize;
 use thiserror::Error;
 use utoipa::ToSchema;
@@ -252,6 +252,15 @@ pub(crate) async fn record_name(
         store::record_name(&app.db, network, player, &name, now, most).await?;
     }
     Ok(())
+}
+
+/// The player who was seen last with a name, in any case.
+pub(crate) async fn player_named(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    name: &str,
+) -> Result<Option<PlayerId>, hub_db::Error> {
+    store::player_named(on, network, &FoldedName::new(name)).await
 }
 
 /// Addresses a player was seen with, latest first; at most 1,000.

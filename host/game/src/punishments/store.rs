@@ -413,6 +413,19 @@ pub(super) async fn addresses(db: &Db, network: NetworkId, player: PlayerId) -> 
     .await
 }
 
+const PLAYER_NAMED: &str = "SELECT player_uuid FROM player_names WHERE network_id = $1 AND name_folded = $2
+     ORDER BY last_seen DESC LIMIT 1";
+
+/// The player who was seen last with a name.
+pub(super) async fn player_named(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    name: &FoldedName,
+) -> Result<Option<PlayerId>, Error> {
+    let row: Option<(PlayerId,)> = on.into().query(PLAYER_NAMED).bind(network).bind(name).optional().await?;
+    Ok(row.map(|(player,)| player))
+}
+
 /// Latest address of a player with this name.
 pub(super) async fn last_address_of_name(
     tx: &mut Tx,

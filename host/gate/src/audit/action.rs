@@ -20,6 +20,9 @@ actions! {
     ChainPut = "chain.put";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
+    DeliveryCancelled = "delivery.cancelled";
+    DeliveryConfirmed = "delivery.confirmed";
+    DeliveryRetried = "delivery.retried";
     HubRestored = "hub.restored";
     ImportEnded = "import.ended";
     ImportStarted = "import.started";
@@ -50,6 +53,7 @@ actions! {
     PersonSecondFactorDisabled = "person.second_factor_disabled";
     PersonSecondFactorEnabled = "person.second_factor_enabled";
     PersonSignedOutEverywhere = "person.signed_out_everywhere";
+    PlayerDataRestored = "player_data.restored";
     PlayerExported = "player.exported";
     PlayerForgotten = "player.forgotten";
     PlanChanged = "plan.changed";

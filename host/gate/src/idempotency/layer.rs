@@ -78,7 +78,7 @@ pub async fn layer(State(state): State<LayerState>, request: Request, next: Next
 
 async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Response, ApiError> {
     let facts = request.extensions().get::<RouteFacts>().copied().unwrap_or_default();
-    if facts.is_read_only {
+    if facts.is_read_only || facts.is_repeatable {
         return Ok(next.run(request).await);
     }
     let path = request.extensions().get::<MatchedPath>().map_or(String::new(), |path| path.as_str().to_owned());

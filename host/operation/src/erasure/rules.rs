@@ -75,7 +75,8 @@ pub(super) fn examine(
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
         "server_log_lines" => log_line(&row, subject, replacement),
-        "punishments" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
+        "punishments" | "deliveries" if is_of_name(&row, subject) => Finding::Own(Change::Delete),
+        "delivery_references" => reference(&row, subject, replacement, now),
         // Proof of the erasure; contains only the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
         "audit_log" if row.text("action") == "plugin.called" => person_change(&row, subject, replacement),
@@ -169,8 +170,23 @@ fn log_line(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if after == row.cells { Finding::Unrelated } else { Finding::Own(Change::Update(after)) }
 }
 
-/// True for a punishment by one of the player's names without a UUID.
-fn is_punished_by_name(row: &RowRef<'_>, subject: &Subject) -> bool {
+/// A reference is kept as a hash, so that the caller who sends it again gets no second delivery.
+fn reference(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis) -> Finding {
+    let is_theirs = row.cell("player_uuid").is_some_and(|cell| names_player(cell, subject)) || is_of_name(row, subject);
+    if !is_theirs || names_player(&row.cells[0], subject) {
+        return any_row(row, subject, replacement, now);
+    }
+    let mut after = row.cells.to_vec();
+    for column in ["values_sha256", "player_uuid", "name_folded", "state"] {
+        set(row, &mut after, column, Cell::Null);
+    }
+    set(row, &mut after, "attempts", Cell::Integer(0));
+    set(row, &mut after, "settled_at", Cell::Integer(now));
+    Finding::Own(Change::Update(after))
+}
+
+/// True for a punishment or delivery by one of the player's names without a UUID.
+fn is_of_name(row: &RowRef<'_>, subject: &Subject) -> bool {
     row.cell("player_uuid") == Some(&Cell::Null) && subject.has_name(row.text("name_folded"))
 }
 

@@ -6,6 +6,7 @@ use strum::IntoEnumIterator as _;
 
 use crate::app::App;
 use crate::cluster::ShardRegistry;
+use crate::deliveries::DeliveryState;
 use crate::events::Streams;
 use crate::fault::FaultKind;
 use crate::http::connection::Connections;
@@ -15,12 +16,14 @@ use crate::metric_recorder::MetricRecorder;
 use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
-    FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric, NETWORK_EVENTS,
-    NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED,
-    SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
+    DELIVERIES, FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric,
+    NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYER_SESSIONS, PLAYER_SESSIONS_WAITING,
+    PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS,
+    STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
+use crate::player_sessions::PlayerSessions;
 use crate::presence::Presence;
 
 /// Maximum number of networks with time series of their own.
@@ -37,6 +40,9 @@ pub(super) async fn collect(app: &App) -> String {
     let (players, servers) = app.state::<Presence>().counts();
     set(&PLAYERS, players as f64);
     set(&SERVERS, servers as f64);
+    let (sessions, waiting) = app.state::<PlayerSessions>().counts();
+    set(&PLAYER_SESSIONS, sessions as f64);
+    set(&PLAYER_SESSIONS_WAITING, waiting as f64);
     database(app);
     let bus = app.bus.stats();
     set(&BUS_REACHABLE, f64::from(app.bus.is_reachable()));
@@ -88,6 +94,15 @@ fn database(app: &App) {
 /// Reads a metric's value from a network's hour.
 type Value = fn(&HourRow) -> i64;
 
+/// States in which deliveries are counted.
+const SETTLED: [DeliveryState; 5] = [
+    DeliveryState::Held,
+    DeliveryState::Delivered,
+    DeliveryState::Failed,
+    DeliveryState::Expired,
+    DeliveryState::Cancelled,
+];
+
 /// Metrics that are read from the database.
 async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let waiting = crate::events::waiting_events(app).await?;
@@ -95,6 +110,10 @@ async fn stored(app: &App) -> Result<String, hub_db::Error> {
     let lag = usage::report_lag(app).await?;
     app.state::<MetricRecorder>().gauge(&USAGE_LAG, &[]).set(lag as f64 / 1_000.0);
     jobs(app).await?;
+    for state in SETTLED {
+        // Served from the start, so that the first one is an increase.
+        app.state::<MetricRecorder>().counter(&DELIVERIES, &[state.as_str()]).increment(0);
+    }
     let networks = usage::busiest(app, MAX_NETWORKS).await?;
     let mut text = String::new();
     let series: [(Metric, Value); 3] = [

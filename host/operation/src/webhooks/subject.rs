@@ -20,8 +20,16 @@ fn name(event: &str, data: &Value) -> String {
     if event == TEST_EVENT {
         return TEST_EVENT.to_owned();
     }
-    let player = || text("/playerUuid").or(text("/punishment/playerUuid")).map(|uuid| of("player", uuid));
-    let by_name = || text("/punishment/playerName").map(|name| of("name", &name.to_lowercase()));
+    let player = || {
+        text("/playerUuid")
+            .or(text("/punishment/playerUuid"))
+            .or(text("/delivery/playerUuid"))
+            .map(|uuid| of("player", uuid))
+    };
+    let by_name = || {
+        let name = text("/punishment/playerName").or(text("/delivery/playerName"));
+        name.map(|name| of("name", &name.to_lowercase()))
+    };
     // Balances of players have the owner type `player`.
     let owner = || Some(of(text("/ownerType")?, text("/ownerKey")?));
     let world = || text("/worldInstanceId").map(|id| of("world", id));
@@ -50,6 +58,7 @@ mod tests {
         }
         let others = [
             ("PUNISHMENT", json!({"punishment": {"playerUuid": null, "playerName": "Alex"}}), "name:alex"),
+            ("DELIVERY_SETTLED", json!({"delivery": {"playerUuid": null, "playerName": "Alex"}}), "name:alex"),
             ("PUNISHMENT", json!({"punishment": {"ipAddress": "192.0.2.1"}}), "network"),
             ("BALANCE_CHANGED", json!({"ownerType": "farm", "ownerKey": "7"}), "farm:7"),
             ("WORLD_READY", json!({"worldInstanceId": "3", "server": {"serverId": "w-1"}}), "world:3"),

@@ -8,10 +8,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::clock::{Millis, millis};
+use crate::cluster::ShardRegistry;
 use crate::events::model::{EventKind, EventTypes};
+use crate::events::stream::OpenStream;
 use crate::events::{Streams, publish_resync_in, store};
 use crate::side_by_side::for_each_network;
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 /// Time a network counts as listening without renewal: longer than an ended stream can be resumed.
 const TTL: Duration = Duration::from_mins(10);
@@ -61,9 +63,52 @@ async fn earlier_writes_ended(app: &App) -> Result<bool, Error> {
     Ok(true)
 }
 
+/// Records for the other nodes if this stream of the server asks for [`EventKind::SessionRequested`].
+pub(super) async fn record_server(app: &App, network: NetworkId, server: &str, types: EventTypes) -> Result<(), Error> {
+    if app.state::<ShardRegistry>().is_single_node() {
+        return Ok(());
+    }
+    if types.holds(EventKind::SessionRequested) {
+        store::put_session_listener(&app.db, network, server, app.clock.now() + millis(TTL)).await
+    } else {
+        store::delete_session_listener(&app.db, network, server).await
+    }
+}
+
+/// True if the server has an open stream, at any node, that asks for [`EventKind::SessionRequested`].
+pub async fn is_session_listener(app: &App, network: NetworkId, server: &Identifier) -> Result<bool, Error> {
+    let is_its = |stream: &OpenStream| stream.network == network && stream.server.as_ref() == Some(server);
+    let here = app.state::<Streams>().find(|stream| stream.is_open() && is_its(stream));
+    if here.as_ref().is_some_and(|stream| stream.types.holds(EventKind::SessionRequested)) {
+        return Ok(true);
+    }
+    let is_elsewhere = here.is_none()
+        && !app.state::<ShardRegistry>().is_single_node()
+        && app.bus.is_connected(network.0.as_u128(), server.as_str());
+    Ok(is_elsewhere && store::is_session_listener(&app.db, network, server.as_str(), app.clock.now()).await?)
+}
+
+/// Renews what the other nodes know of this node's streams, and forgets what was not renewed.
+async fn renew_servers(app: &App) -> Result<(), Error> {
+    if app.state::<ShardRegistry>().is_single_node() {
+        return Ok(());
+    }
+    let now = app.clock.now();
+    let streams = app.state::<Streams>().all().into_iter().filter(|it| it.types.holds(EventKind::SessionRequested));
+    let mut servers: Vec<(NetworkId, Identifier)> =
+        streams.filter_map(|it| Some((it.network, it.server.clone()?))).collect();
+    servers.sort_unstable();
+    servers.dedup();
+    for servers in servers.chunks(RENEWED_AT_ONCE) {
+        store::renew_session_listeners(&app.db, servers, now + millis(TTL)).await?;
+    }
+    store::delete_session_listeners(&app.db, now).await
+}
+
 /// Renews the records of networks with open streams, and waits for nobody. What was not renewed in time was not published
 /// meanwhile: its streams get a RESYNC.
 pub(super) async fn renew(app: App) -> Result<(), Error> {
+    renew_servers(&app).await?;
     let mut networks: HashMap<NetworkId, HashSet<EventKind>> = HashMap::new();
     for stream in app.state::<Streams>().all() {
         networks.entry(stream.network).or_default().extend(stream.types.kinds());

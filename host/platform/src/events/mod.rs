@@ -6,7 +6,7 @@
 //! second after its key was revoked or expired.
 //! An event that streams must request is published only if one does: for other networks it costs one lookup. Events
 //! also go to subscribers (webhooks): to each, once, in the transaction that deletes them from the outbox. Tables:
-//! `outbox` (events not published yet), `event_listeners` and `event_subscriptions`. The bus retains recent events.
+//! `outbox` (events not published yet), `event_listeners`, `session_listeners` and `event_subscriptions`. The bus retains recent events.
 
 mod background;
 mod data;
@@ -30,7 +30,7 @@ use crate::component::{Component, ErrorCode, TableRule, Tag};
 pub use background::waiting_events;
 pub use deletion::EventConsumer;
 pub use error::PublishError;
-pub use listeners::is_listening;
+pub use listeners::{is_listening, is_session_listener};
 pub use model::EventKind;
 pub use network_state::WaitingEvents;
 pub use outbox::Outbox;
@@ -50,6 +50,7 @@ pub static COMPONENT: Component = Component {
             .not_backed_up("short-lived events for streams that are gone")
             .without_players("short-lived events"),
         TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
+        TableRule::left("session_listeners").not_backed_up("renewed by streams").without_players("ids of servers"),
         TableRule::moved("event_subscriptions"),
     ],
     errors: &[ErrorCode::new("bus_unreachable", &[503], "Events are currently unavailable; try again.")],

@@ -57,6 +57,14 @@ pub enum EventKind {
     BalanceChanged,
     /// The state of a world's lease changed.
     WorldState,
+    /// Another server asks for a player's session; sent to the server that holds it.
+    SessionRequested,
+    /// A player's session was ended, but not by its server; sent to that server.
+    SessionEnded,
+    /// A delivery can be claimed, to the player's current server.
+    DeliveryReady,
+    /// A delivery has ended, or waits for a person.
+    DeliverySettled,
 }
 
 impl EventKind {
@@ -82,6 +90,10 @@ impl EventKind {
                 | Self::PermissionsUpdated
                 | Self::BalanceChanged
                 | Self::WorldState
+                | Self::SessionRequested
+                | Self::SessionEnded
+                | Self::DeliveryReady
+                | Self::DeliverySettled
         )
     }
 
@@ -106,13 +118,17 @@ impl EventKind {
             | Self::PlayerSwitched
             | Self::PermissionsUpdated
             | Self::BalanceChanged
-            | Self::WorldState => true,
+            | Self::WorldState
+            | Self::SessionEnded
+            | Self::DeliveryReady
+            | Self::DeliverySettled => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen
             | Self::WorldSnapshot
             | Self::WorldUnload
-            | Self::SigningSecretRotated => false,
+            | Self::SigningSecretRotated
+            | Self::SessionRequested => false,
         }
     }
 
@@ -177,7 +193,8 @@ impl EventTypes {
         name.parse().map_or_else(|_| ALWAYS.contains(&name), |kind| self.holds(kind))
     }
 
-    fn holds(self, kind: EventKind) -> bool {
+    /// True if they include this kind.
+    pub(super) fn holds(self, kind: EventKind) -> bool {
         self.0 & (1 << kind as u32) != 0
     }
 }

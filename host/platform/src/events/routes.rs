@@ -48,8 +48,9 @@ struct OpenQuery {
     server_id: Option<Identifier>,
     /// Events to carry, separated by commas; `PING` and `RESYNC` are always included. Default: all except those that
     /// must be listed, which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`,
-    /// `PERMISSIONS_UPDATED`, `BALANCE_CHANGED`, `WORLD_STATE` and `SIGNING_SECRET_ROTATED`. The last one requires the
-    /// scope `plugin`.
+    /// `PERMISSIONS_UPDATED`, `BALANCE_CHANGED`, `WORLD_STATE`, `SESSION_REQUESTED`, `SESSION_ENDED`, `DELIVERY_READY`,
+    /// `DELIVERY_SETTLED` and
+    /// `SIGNING_SECRET_ROTATED`. The last one requires the scope `plugin`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
     types: Option<EventTypes>,
@@ -119,6 +120,9 @@ async fn open_events(
         // The stream begins after changes whose requests were answered.
         app.state::<Outbox>().settled(caller.network).await;
         let server = query.server_id.as_ref().map(Identifier::as_str);
+        if let Some(server) = server {
+            listeners::record_server(&app, caller.network, server, types).await?;
+        }
         let last = request.last_event_id.as_deref();
         let replaces = server.is_some_and(|server| app.bus.is_connected(caller.network.0.as_u128(), server));
         let open = if replaces { None } else { Some(open::<ApiError>(&app, caller.network, Limit::Streams).await?) };
@@ -128,7 +132,8 @@ async fn open_events(
             listeners::announce_gap(&app, caller.network).await?;
         }
         let has_id = last.is_some_and(|id| !id.is_empty());
-        stream::body(&app, subscription, types, (caller, scope), request.connection, has_id, open)
+        let server = query.server_id.as_ref();
+        stream::body(&app, subscription, (types, server), (caller, scope), request.connection, has_id, open)
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -3,6 +3,7 @@
 mod insert_event;
 mod listeners;
 mod outbox;
+mod session_listeners;
 mod subscriptions;
 
 pub use insert_event::insert_event;
@@ -10,6 +11,10 @@ pub(super) use listeners::{add_listeners, listeners, renew_listeners, writing_tr
 pub(super) use outbox::{
     WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_if_wanted, networks, newest,
     replace_up_to, waiting,
+};
+pub(super) use session_listeners::{
+    delete_session_listener, delete_session_listeners, is_session_listener, put_session_listener,
+    renew_session_listeners,
 };
 pub use subscriptions::SubscribedEvent;
 pub(super) use subscriptions::{subscribe, subscribed, subscribed_names, subscribed_up_to, subscriptions, unsubscribe};

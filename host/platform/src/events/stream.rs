@@ -19,7 +19,7 @@ use crate::events::model::EventTypes;
 use crate::http::connection::Connection;
 use crate::limits::OpenGuard;
 use crate::usage_counters::{NetworkCounters, UsageCounters};
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 const PING_INTERVAL: Duration = Duration::from_secs(15);
 /// Time for a stream to close after its end. Only a stream whose client reads nothing takes longer.
@@ -35,6 +35,7 @@ const COMMENT: &[u8] = b":";
 pub(super) struct OpenStream {
     pub(super) network: NetworkId,
     pub(super) types: EventTypes,
+    pub(super) server: Option<Identifier>,
     pub(super) credential: Credential,
     /// Scope that the credential needs until the end.
     pub(super) scope: Scope,
@@ -60,6 +61,11 @@ impl OpenStream {
     pub(super) fn end(&self) {
         self.withdrawn.store(true, Ordering::Relaxed);
         self.wake.notify_one();
+    }
+
+    /// True until it ends.
+    pub(super) fn is_open(&self) -> bool {
+        !self.end.is_over() && !self.withdrawn.load(Ordering::Relaxed)
     }
 
     /// Makes a due ping pending, and aborts the connection of a stream that does not close after its end.
@@ -100,7 +106,7 @@ struct Sender {
 pub(super) fn body(
     app: &App,
     subscription: Subscription,
-    types: EventTypes,
+    (types, server): (EventTypes, Option<&Identifier>),
     (caller, scope): (Caller, Scope),
     connection: Option<Connection>,
     has_id: bool,
@@ -109,6 +115,7 @@ pub(super) fn body(
     let stream = Arc::new(OpenStream {
         network: caller.network,
         types,
+        server: server.cloned(),
         credential: caller.credential,
         scope,
         end: subscription.watch_end(),

@@ -30,6 +30,11 @@ impl Streams {
         self.open.lock().remove(&Arc::as_ptr(stream).addr());
     }
 
+    /// A stream that `is_it` accepts.
+    pub(super) fn find(&self, is_it: impl Fn(&OpenStream) -> bool) -> Option<Arc<OpenStream>> {
+        self.open.lock().values().find(|stream| is_it(stream)).cloned()
+    }
+
     pub(super) fn all(&self) -> Vec<Arc<OpenStream>> {
         self.open.lock().values().cloned().collect()
     }

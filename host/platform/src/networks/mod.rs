@@ -11,6 +11,8 @@ pub mod deletion;
 pub mod left;
 mod routes;
 pub mod service;
+mod settings;
+mod settings_routes;
 mod store;
 
 use crate::component::{Component, ErrorCode, TableRule, Tag};
@@ -22,9 +24,10 @@ pub static COMPONENT: Component = Component {
     purpose: "networks, their deletion, and their keys ([keys](../operate/keys.md))",
     tags: &[
         Tag("Keys", "API keys and the signing secret."),
+        Tag("Network", "A network and the settings that its owner chooses."),
         Tag("Operator", "Networks and plans, for the operator of the hub."),
     ],
-    routes: || routes::router().merge(admin_routes::router()).database_only(),
+    routes: || routes::router().merge(settings_routes::router()).merge(admin_routes::router()).database_only(),
     tables: &[
         TableRule::moved("networks").without_players("a name and secrets of the owner's"),
         TableRule::moved("api_keys").without_players("names and hashes of keys"),

@@ -92,6 +92,11 @@ impl From<NetworksError> for ApiError {
     }
 }
 
+/// True if writes of players' data must name the fence of an open session.
+pub async fn requires_sessions(tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
+    store::requires_sessions(tx, network).await
+}
+
 /// A key to create.
 #[derive(Clone, Debug)]
 pub struct NewKey {

@@ -1,10 +1,11 @@
 //! All SQL of networks and their keys. Some of it crosses networks: look-ups by name, and the list of all of them.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Sql, Tx};
 
 use crate::auth::{KeyId, KeyRow, select_key};
 use crate::clock::{Cutoff, Millis};
 use crate::networks::service::MintedKey;
+use crate::networks::settings::NetworkSettings;
 use crate::values::NetworkId;
 
 pub(super) async fn insert_network(
@@ -32,6 +33,45 @@ pub(super) async fn network_exists(tx: &mut Tx, network: NetworkId) -> Result<bo
     let row: Option<(String,)> =
         tx.query("SELECT name FROM networks WHERE network_id = $1").bind(network).optional().await?;
     Ok(row.is_some())
+}
+
+macro_rules! select_settings {
+    ($lock:literal) => {
+        concat!(
+            "SELECT network_id, name, stage, sessions_required, require_second_factor FROM networks WHERE network_id = $1",
+            $lock
+        )
+    };
+}
+
+pub(super) async fn settings(db: &Db, network: NetworkId) -> Result<Option<NetworkSettings>, Error> {
+    db.query(select_settings!("")).bind(network).optional().await
+}
+
+/// The settings, locked until the transaction ends.
+pub(super) async fn lock_settings(tx: &mut Tx, network: NetworkId) -> Result<Option<NetworkSettings>, Error> {
+    let sql = Sql { sqlite: select_settings!(""), postgres: select_settings!(" FOR UPDATE") };
+    tx.query(sql).bind(network).optional().await
+}
+
+pub(super) async fn put_settings(tx: &mut Tx, settings: &NetworkSettings) -> Result<(), Error> {
+    tx.query(
+        "UPDATE networks SET stage = $2, sessions_required = $3, require_second_factor = $4 WHERE network_id = $1",
+    )
+    .bind(settings.network_id)
+    .bind(<&str>::from(settings.stage))
+    .bind(settings.sessions_required)
+    .bind(settings.require_second_factor)
+    .execute()
+    .await?;
+    Ok(())
+}
+
+/// True if writes of players' data must name the fence of an open session.
+pub(super) async fn requires_sessions(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
+    let row: Option<(bool,)> =
+        tx.query("SELECT sessions_required FROM networks WHERE network_id = $1").bind(network).optional().await?;
+    Ok(row.is_some_and(|(required,)| required))
 }
 
 /// True if the network is suspended; none if there is no such network.

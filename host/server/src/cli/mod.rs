@@ -9,6 +9,7 @@ mod client;
 mod clock;
 mod cluster;
 mod completions;
+mod delivery;
 mod demo;
 mod doctor;
 mod format;
@@ -92,6 +93,9 @@ enum Command {
     /// Import permissions, punishments and balances from other tools
     #[command(subcommand)]
     Import(import::Import),
+    /// Create, list and decide about deliveries: things owed to players
+    #[command(subcommand)]
+    Delivery(delivery::Delivery),
     /// Manage webhooks: events sent to URLs and Discord channels
     #[command(subcommand)]
     Webhook(webhook::Webhook),
@@ -174,6 +178,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Player(player) => player.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
+            Command::Delivery(delivery) => delivery.run().await,
             Command::Webhook(webhook) => webhook.run().await,
             Command::CompileModule { .. } | Command::ReadImport => Ok(()),
             Command::Reference(reference) => reference.run(),

@@ -13,6 +13,8 @@ mod clocks;
 mod compare_and_set;
 mod control;
 mod database_epoch;
+mod deliveries;
+mod delivery_model;
 mod events;
 mod faults;
 mod fleet;
@@ -25,12 +27,14 @@ mod long_requests;
 mod moves;
 mod payments;
 mod play_time;
+mod player_sessions;
 mod propagation;
 mod reachability;
 #[allow(dead_code, reason = "the other tests use the rest")]
 #[path = "../it/webhooks/receiver.rs"]
 mod receiver;
 mod routing;
+mod session_model;
 mod slots;
 #[path = "../it/support/events.rs"]
 mod stream;

@@ -120,6 +120,9 @@ async fn happen(hub: &Hub, client: &Client) {
     register(client, "target", json!({})).await;
     join(client, "target", 7).await;
     join(client, "lobby", 7).await;
+    let kit = json!({"playerUuid": uuid(7), "kind": "kit", "payload": {"kit": "starter"}});
+    post(client, "/api/plugin/deliveries", kit).await;
+    post(client, "/api/manage/deliveries/1/cancel", Value::Null).await;
     let line = json!({"playerUuid": uuid(7), "playerName": "p7", "message": "hi", "serverId": "lobby", "rank": "VIP"});
     post(client, "/api/plugin/chat", line).await;
     let ban = json!({"playerUuid": uuid(7), "type": "MUTE", "durationMs": 1_000});
@@ -146,6 +149,10 @@ async fn happen(hub: &Hub, client: &Client) {
     client.delete(&format!("/api/plugin/servers/players/{}?serverId=lobby", uuid(7))).await.expect(204);
     join(client, "islands-1", 8).await;
     client.post("/api/plugin/servers/unregister?serverId=islands-1", Value::Null).await.expect(204);
+    let session = format!("/api/plugin/players/{STEVE}/session");
+    post(client, &session, json!({"serverId": "lobby"})).await;
+    let (taking, of_steve) = (client.clone(), session.clone());
+    tokio::spawn(async move { taking.post(&of_steve, json!({"serverId": "target", "waitMs": 1_000})).await });
     let asking = client.clone();
     tokio::spawn(async move {
         let path = "/api/manage/servers/lobby/command";

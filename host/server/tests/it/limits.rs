@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Backend, Client, Hub};
 
 /// A hub with lower bounds.
-async fn hub_with(backend: Backend, bounds: &[(Limit, i64)]) -> Hub {
+pub async fn hub_with(backend: Backend, bounds: &[(Limit, i64)]) -> Hub {
     Hub::start_with(backend, |settings| {
         settings.limits = bounds.iter().fold(settings.limits.clone(), |all, (limit, bound)| all.with(*limit, *bound));
     })

@@ -130,10 +130,10 @@ on_both! {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         let tags: Vec<_> = document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
         assert!(document["tags"].as_array().unwrap().iter().all(|tag| tag["description"].as_str().unwrap().len() > 15));
-        let verbs = ["accept", "add", "append", "cancel", "change", "confirm", "create", "define", "delete", "download", "disable", "dry", "enroll", "execute", "export", "fetch",
+        let verbs = ["accept", "add", "append", "cancel", "change", "claim", "complete", "confirm", "create", "define", "delete", "download", "disable", "dry", "enroll", "execute", "export", "fail", "fetch",
             "find", "get", "increment", "install", "invite", "join", "kill", "leave", "list", "load", "lose", "make", "modify", "note", "open",
-            "publish", "put", "query", "record", "register", "release", "remove", "replay", "report", "resend", "reset", "restart", "revoke",
-            "rollback", "rotate", "run", "send", "sign", "snapshot", "start", "stop", "test", "transfer", "unban", "unregister", "update",
+            "publish", "put", "query", "record", "register", "release", "remove", "replay", "report", "resend", "reset", "restart", "retry", "revoke",
+            "rollback", "rotate", "run", "save", "send", "sign", "snapshot", "start", "stop", "test", "transfer", "unban", "unregister", "update",
             "upload", "write", "read"];
         for (path, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {

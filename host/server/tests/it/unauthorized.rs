@@ -67,9 +67,10 @@ fn includes(larger: &str, scope: &str) -> bool {
     match larger {
         "plugin" => {
             let finer = ["events:read", "players:write", "economy:write", "permissions:write", "punishments:write"];
-            finer.contains(&scope) || scope == "matchmaking"
+            finer.contains(&scope) || ["deliveries:write", "matchmaking"].contains(&scope)
         }
         "modules:write" => scope == "modules:read",
+        "network:manage" => scope == "deliveries:manage",
         _ => false,
     }
 }
@@ -122,6 +123,7 @@ on_both! {
                 "economy" => "economy:write",
                 "permissions" => "permissions:write",
                 "punishments" => "punishments:write",
+                "deliveries" => "deliveries:write",
                 "matchmaking" | "transfers" => "matchmaking",
                 "localization" if rest.starts_with("localization/players/") => "players:write",
                 _ => {
@@ -135,9 +137,12 @@ on_both! {
             if rest == "punishments/ip" {
                 needed.insert(1, "players:write");
             }
+            if rest == "players/{uuid}/session" && operation.method == "GET" {
+                needed.insert(0, "players:read");
+            }
             assert_eq!(operation.scopes, needed, "{} {}", operation.method, operation.path);
         }
-        assert_eq!(seen.len(), 6);
+        assert_eq!(seen.len(), 7);
     }
 
     async fn another_networks_key_finds_nothing(hub: Hub) {

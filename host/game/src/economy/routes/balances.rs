@@ -11,7 +11,7 @@ use crate::economy::amount::{Amount, Difference};
 use crate::economy::model::{Balance, BalanceChange, LedgerNote};
 use crate::economy::{Leaderboards, service};
 use crate::endpoints::{Endpoints, endpoints};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::json::WrittenJson;
 use crate::http::page::LeaderboardLimit;
@@ -115,6 +115,9 @@ struct ModifyBalance {
     #[serde(default)]
     #[schema(required = false, default = false, example = true)]
     exact: bool,
+    /// Fence of the player's open session; any other is 409 `stale_session`.
+    #[schema(example = 42)]
+    fence: Option<i64>,
 }
 
 /// Balance after a change.
@@ -143,17 +146,19 @@ struct ModifiedBalance {
     security(("apiKey" = ["economy:write", "plugin"])),
     params(("ownerType" = Identifier, Path, example = "player"),
         ("ownerKey" = Identifier, Path, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")),
-    responses((status = 200, body = ModifiedBalance)))]
+    responses((status = 200, body = ModifiedBalance),
+        (status = 409, body = ErrorBody, description = "The session is over")))]
 async fn modify_balance(
     EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Path(owner): Path<Owner>,
     Json(body): Json<ModifyBalance>,
 ) -> Result<Json<ModifiedBalance>, ApiError> {
-    let ModifyBalance { currency, amount, reason, exact } = body;
+    let ModifyBalance { currency, amount, reason, exact, fence } = body;
     let change = BalanceChange { owner, currency, amount };
-    let note = LedgerNote { reason: reason.map(Text::into_string), key: caller.key, transaction: None };
-    let made = service::change_balance(&app, caller.network, &change, exact, &note).await?;
+    let note = LedgerNote { reason: reason.map(Text::into_string), key: caller.key.clone(), transaction: None };
+    let fenced = service::fenced(fence, std::iter::once(&change.owner), &caller)?;
+    let made = service::change_balance(&app, caller.network, &change, exact, &note, &fenced).await?;
     Ok(Json(ModifiedBalance {
         currency_name: change.currency.into_string(),
         balance: made.balance,

@@ -11,7 +11,7 @@ use crate::economy::amount::Amount;
 use crate::economy::model::{BalanceChange, ChangedBalance, LedgerNote};
 use crate::economy::service;
 use crate::endpoints::{Endpoints, endpoints};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::Json;
 use crate::owner::Owner;
 use crate::values::{Identifier, Text};
@@ -50,6 +50,10 @@ struct BalanceTransaction {
     /// Reason for the ledger entries.
     #[schema(example = "quest reward")]
     reason: Option<Text<1024>>,
+    /// Fence of the open session of the players among the owners, of whom there must be one; any other is 409
+    /// `stale_session`.
+    #[schema(example = 42)]
+    fence: Option<i64>,
 }
 
 fn changes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<BalanceChange>, D::Error> {
@@ -80,17 +84,19 @@ struct TransactionReceipt {
 /// is impossible, nothing changes: 400 `insufficient_funds` or `over_maximum`, with `operation`, the index of the
 /// first failed operation. Send an `Idempotency-Key`, so that a retry does not pay twice.
 #[utoipa::path(post, path = "/api/plugin/economy/transactions", tag = "Economy",
-    security(("apiKey" = ["economy:write", "plugin"])), responses((status = 200, body = TransactionReceipt)))]
+    security(("apiKey" = ["economy:write", "plugin"])), responses((status = 200, body = TransactionReceipt),
+        (status = 409, body = ErrorBody, description = "The session is over")))]
 async fn make_transaction(
     EconomyWrite(caller): EconomyWrite,
     State(app): State<App>,
     Json(body): Json<BalanceTransaction>,
 ) -> Result<Json<TransactionReceipt>, ApiError> {
-    let BalanceTransaction { operations, reason } = body;
+    let BalanceTransaction { operations, reason, fence } = body;
+    let fenced = service::fenced(fence, operations.iter().map(|change| &change.owner), &caller)?;
     let transaction_id = app.ids.uuid();
     let reason = reason.map(Text::into_string);
-    let note = LedgerNote { reason, key: caller.key, transaction: Some(transaction_id) };
-    let made = service::change_balances(&app, caller.network, &operations, &note).await?;
+    let note = LedgerNote { reason, key: caller.key.clone(), transaction: Some(transaction_id) };
+    let made = service::change_balances(&app, caller.network, &operations, &note, &fenced).await?;
     let balances = operations.iter().zip(made).map(|(change, made)| ChangedBalance::new(change, made)).collect();
     Ok(Json(TransactionReceipt { transaction_id, balances }))
 }

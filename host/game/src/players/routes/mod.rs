@@ -5,6 +5,8 @@ mod ips;
 mod language;
 mod list;
 mod profile;
+mod sessions;
+mod snapshots;
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,7 +18,13 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// Routes of this component.
 pub(super) fn router() -> Endpoints {
-    list::router().merge(profile::router()).merge(data::router()).merge(ips::router()).merge(language::router())
+    let players = list::router().merge(profile::router()).merge(data::router()).merge(ips::router());
+    players.merge(language::router()).merge(sessions::router()).merge(snapshots::router())
+}
+
+/// Route that waits in memory.
+pub(super) fn opening() -> Endpoints {
+    sessions::opening()
 }
 
 /// Location of a player.

@@ -28,7 +28,7 @@ pub(super) fn router() -> Endpoints {
 /// A player with their stored data.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct PlayerProfile {
+pub(super) struct PlayerProfile {
     uuid: PlayerId,
     /// Last reported name; null until one was reported.
     #[schema(example = "Notch")]
@@ -125,8 +125,8 @@ struct LoadQuery {
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(value_type = Option<String>, example = "Notch")]
     username: Option<Identifier>,
-    /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`, and
-    /// any number of `data:NAMESPACE`.
+    /// Areas to include, separated by commas: `permissions`, `punishments`, `language`, `balances`, `statistics`,
+    /// `session`, `deliveries`, and any number of `data:NAMESPACE`.
     #[serde(default)]
     #[param(value_type = Option<String>, required = false, example = "permissions,punishments,language")]
     include: Includes,
@@ -134,11 +134,11 @@ struct LoadQuery {
 
 /// A loaded player, with the included areas.
 #[derive(Debug, Serialize, ToSchema)]
-struct LoadedPlayer {
+pub(super) struct LoadedPlayer {
     #[serde(flatten)]
-    profile: PlayerProfile,
+    pub(super) profile: PlayerProfile,
     #[serde(flatten)]
-    included: Included,
+    pub(super) included: Included,
 }
 
 /// Load a joining player

@@ -1,6 +1,6 @@
 //! Data that games store about players.
 
-use hub_db::{Db, Error, next_number};
+use hub_db::{Db, Error, Executor, next_number};
 
 use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
@@ -68,17 +68,22 @@ pub(in crate::players) const DATA_ENTRIES: Rows = Rows::many(
 );
 
 /// The player's other namespaces in the game mode: their number and their bytes.
-pub(in crate::players) async fn others(db: &Db, network: NetworkId, key: &DataKey) -> Result<(i64, i64), Error> {
-    db.query(
-        "SELECT COUNT(*), CAST(COALESCE(SUM(octet_length(data)), 0) AS BIGINT) FROM player_data
+pub(in crate::players) async fn others(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    key: &DataKey,
+) -> Result<(i64, i64), Error> {
+    on.into()
+        .query(
+            "SELECT COUNT(*), CAST(COALESCE(SUM(octet_length(data)), 0) AS BIGINT) FROM player_data
          WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace <> $4",
-    )
-    .bind(network)
-    .bind(key.player)
-    .bind(&key.game_mode)
-    .bind(&key.namespace)
-    .one()
-    .await
+        )
+        .bind(network)
+        .bind(key.player)
+        .bind(&key.game_mode)
+        .bind(&key.namespace)
+        .one()
+        .await
 }
 
 /// Limits of one player's data in a game mode.
@@ -92,7 +97,7 @@ pub(in crate::players) struct DataLimits {
 /// the player's limits would be exceeded. If nothing is stored, `expected` is ignored. Small data over existing data
 /// skips the count, because most writes are of that kind.
 pub(in crate::players) async fn put(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     key: &DataKey,
     data: &str,
@@ -100,7 +105,8 @@ pub(in crate::players) async fn put(
     most: DataLimits,
     now: Millis,
 ) -> Result<Option<i64>, Error> {
-    let row: Option<(i64,)> = db
+    let row: Option<(i64,)> = on
+        .into()
         .write(concat!(
             "INSERT INTO player_data (network_id, player_uuid, game_mode, namespace, data, version, updated_at)
              SELECT $1, $2, $3, $4, $5, ",
@@ -134,8 +140,13 @@ pub(in crate::players) async fn put(
 }
 
 /// Deletes data; false if there was none.
-pub(in crate::players) async fn delete(db: &Db, network: NetworkId, key: &DataKey) -> Result<bool, Error> {
-    let rows = db
+pub(in crate::players) async fn delete(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    key: &DataKey,
+) -> Result<bool, Error> {
+    let rows = on
+        .into()
         .write(
             "DELETE FROM player_data
              WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace = $4",

@@ -3,6 +3,7 @@
 pub(super) mod data;
 pub(super) mod languages;
 pub(super) mod search;
+pub(super) mod snapshots;
 
 use hub_db::{Db, Error, Sql};
 

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::deliveries;
 use crate::modules::wasm;
 use crate::people;
-use crate::servers::register;
+use crate::servers::{join, register};
 use crate::support::{Answer, Client, Hub, on_both};
 
 /// Routes that change nothing: they run a module beside the network's data.
@@ -83,6 +84,7 @@ impl Walk {
     }
 
     async fn settings(&mut self) {
+        self.plain("PATCH /api/manage/network", json!({"stage": "TEST"})).await;
         let currency = "PUT /api/manage/economy/currencies/{name}";
         self.json(currency, "/api/manage/economy/currencies/coins", json!({"minimum": 0})).await;
         let path = "/api/manage/localization/messages/en/lobby/welcome";
@@ -101,7 +103,34 @@ impl Walk {
 
     async fn players(&mut self) {
         let path = "/api/manage/players/069a79f4-44e9-4726-a5be-fca90e38aaf5";
+        let session = "/api/plugin/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/session";
+        register(&self.owner, "a-1", json!({})).await;
+        let opened = self.owner.post(session, json!({"serverId": "a-1"})).await.expect(200).clone();
+        let save = json!({"data": [{"namespace": "n", "data": "1"}], "close": true});
+        self.owner.put(&format!("{session}/{}", opened["fence"]), save).await.expect(200);
+        let route = "POST /api/manage/players/{uuid}/data/{gameMode}/{namespace}/snapshots/{snapshotId}/restore";
+        let snapshot = format!("{path}/data/global/n/snapshots/{}/restore", opened["fence"]);
+        self.json(route, &snapshot, json!({})).await;
         self.json("DELETE /api/manage/players/{uuid}", path, json!({})).await;
+    }
+
+    async fn deliveries(&mut self, hub: &Hub) {
+        register(&self.owner, "lobby-1", json!({})).await;
+        join(&self.owner, "lobby-1", 1).await;
+        let mut held = vec![];
+        for kind in ["cancelled", "retried", "confirmed"] {
+            let id = deliveries::create(&self.owner, 1, json!({"kind": kind})).await;
+            deliveries::claim(&self.owner, id, "lobby-1").await.expect(200);
+            held.push(id);
+        }
+        hub.advance_ms(60_000);
+        for (id, decision) in held.into_iter().zip(["cancel", "retry", "confirm"]) {
+            let state = async || deliveries::read(&self.owner, id).await["state"] == "HELD";
+            Hub::eventually("it is held", state).await;
+            let route = format!("POST /api/manage/deliveries/{{deliveryId}}/{decision}");
+            self.json(&route, &format!("/api/manage/deliveries/{id}/{decision}"), json!({})).await;
+        }
+        register(&self.owner, "lobby-1", json!({})).await;
     }
 
     async fn artifacts(&mut self) {
@@ -253,6 +282,7 @@ on_both! {
         walk.players().await;
         walk.modules().await;
         walk.webhooks().await;
+        walk.deliveries(&hub).await;
         walk.people(&hub).await;
         walk.operator().await;
         let expected = changing_routes(&owner).await;

@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::deliveries;
 use crate::imports::import;
 use crate::modules::wasm::padded;
 use crate::servers::{join, register, uuid};
@@ -19,6 +20,8 @@ const PATHS: &[&str] = &[
     "/api/plugin/players?search=lexan",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/ips",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/data/global/inventory",
+    "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/session",
+    "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/data/global/inventory/snapshots",
     "/api/plugin/permissions/groups",
     "/api/plugin/permissions/users/069a79f4-44e9-4726-a5be-000000000001/effective",
     "/api/plugin/localization/catalog",
@@ -35,6 +38,7 @@ const PATHS: &[&str] = &[
     "/api/plugin/provisioning/agent/bedwars",
     "/api/manage/artifacts",
     "/api/manage/webhooks",
+    "/api/manage/deliveries",
 ];
 
 /// Expected answers of the network after it has moved.
@@ -92,6 +96,9 @@ async fn people(owner: &Client) -> String {
     let data = " {\"b\" : 1.10, \"a\":[ ],\"b\":1e3, \"nul\":\"\\u0000\", \"ü\":\"\\ud83d\\ude00\"}\n";
     let place = format!("/api/plugin/players/{}/data/global/inventory", uuid(1));
     owner.put(&place, json!({"data": data})).await.expect(200);
+    let session = format!("/api/plugin/players/{}/session", uuid(1));
+    let opened = owner.post(&session, json!({"serverId": "lobby-1"})).await.expect(200).clone();
+    owner.put(&format!("{session}/{}", opened["fence"]), json!({"close": true, "number": 7})).await.expect(200);
     owner.put("/api/plugin/permissions/groups/vip", json!({"permissions": [{"node": "fly"}]})).await.expect(204);
     let nodes = format!("/api/plugin/permissions/users/{}/permissions", uuid(1));
     for node in [json!({"node": "group.vip"}), json!({"node": "kit", "value": false, "expiresAt": NOW + 1_000_000})] {
@@ -108,6 +115,13 @@ async fn people(owner: &Client) -> String {
         let path = format!("/api/plugin/economy/player/{}/statistics/increment", uuid(1));
         owner.post(&path, json!({"name": name, "amount": amount})).await.expect(200);
     }
+    let purchase = json!({"payload": {"é": 1.10}, "reference": "order 1", "notBefore": NOW + 1_000_000_000});
+    deliveries::create(owner, 1, purchase).await;
+    let claimed = deliveries::create(owner, 1, json!({"onLost": "RETRY", "serverId": "lobby-1"})).await;
+    let claim = deliveries::claim(owner, claimed, "lobby-1").await.expect(200)["claim"].clone();
+    owner.post(&format!("{}/{claimed}/complete", deliveries::PATH), json!({"claim": claim})).await.expect(200);
+    let by_name = json!({"playerName": "Nobody", "kind": "vote", "expiresAt": NOW + 2_000_000_000});
+    owner.post(deliveries::PATH, by_name).await.expect(201);
     let transfer = json!({"playerUuid": uuid(2), "targetServerId": "lobby-2"});
     let sent = owner.post("/api/plugin/transfers", transfer).await.expect(200).clone();
     sent["transferId"].as_str().unwrap().to_owned()
@@ -202,6 +216,9 @@ pub async fn check_continues(hub: &Hub, owner: &Client, expected: &Expected) {
     assert_eq!(run.expect(200)["output"]["decision"], "allow");
     let mute = json!({"playerUuid": uuid(3), "type": "MUTE"});
     assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 2);
+    let purchase = json!({"playerUuid": uuid(1), "kind": "kit", "payload": {"é": 1.1}, "reference": "order 1",
+        "notBefore": NOW + 1_000_000_000});
+    assert_eq!(owner.post(deliveries::PATH, purchase).await.expect(200)["deliveryId"], 1);
     // No server is online until it registers; then a world boots from its snapshot.
     let online = owner.get("/api/manage/servers?online=true").await;
     assert_eq!(online.expect(200)["total"], 0);

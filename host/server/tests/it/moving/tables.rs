@@ -42,6 +42,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("unreferenced_blobs", "blobs that are no network's, or not yet"),
     ("agent_commands", "with links that only this hub knows, for minutes"),
     ("event_listeners", "renewed by the streams of this hub"),
+    ("session_listeners", "renewed by the streams of this hub"),
     ("outbox", "events of moments, for streams of this hub"),
     ("server_agents", "kept for seconds"),
     ("play_time_passes", "locked while a hub counts"),

@@ -1,0 +1,64 @@
+//! Rules of deliveries.
+
+mod claims;
+mod create;
+mod manage;
+mod names;
+
+pub use claims::complete_in;
+pub(super) use claims::{claim, complete, fail};
+pub(super) use create::{Created, NewDelivery, create};
+pub(super) use manage::{Decision, decide, list};
+pub(crate) use names::bind_name;
+pub(super) use names::resolve_in;
+
+use crate::app::App;
+use crate::deliveries::body::DeliveryBody;
+use crate::deliveries::error::DeliveriesError;
+use crate::deliveries::model::Delivery;
+use crate::deliveries::ready::{MAX_OFFERED, place_of, tell};
+use crate::deliveries::store::{self, Range};
+use crate::presence;
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// Deliveries that a server may claim now, of one of its players or all, in the order of their creation, at most `limit`.
+pub(super) async fn claimable(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    player: Option<PlayerId>,
+    limit: i64,
+) -> Result<Vec<Delivery>, DeliveriesError> {
+    let players = match player {
+        Some(player) => vec![player],
+        None => presence::service::players_on(app, network, server.as_str(), None),
+    };
+    let place_at = |player: &PlayerId| place_of(app, network, *player).filter(|place| place.server_id == *server);
+    let Some(place) = players.first().and_then(place_at) else { return Ok(vec![]) };
+    Ok(store::claimable(&app.db, network, &players, &place, Range::All, app.clock.now(), limit).await?)
+}
+
+/// Deliveries of a player that the server may claim where the player is now; at most 100, and none while the player is
+/// offline.
+pub async fn offered(app: &App, network: NetworkId, player: PlayerId) -> Result<Vec<DeliveryBody>, DeliveriesError> {
+    let Some(place) = place_of(app, network, player) else { return Ok(vec![]) };
+    let now = app.clock.now();
+    let found = store::claimable(&app.db, network, &[player], &place, Range::All, now, MAX_OFFERED).await?;
+    Ok(found.into_iter().map(DeliveryBody::from).collect())
+}
+
+/// Tells a server which deliveries of a player who just joined it can be claimed. A failure is only logged.
+pub async fn record_join(app: &App, network: NetworkId, player: PlayerId) {
+    if let Err(error) = tell_all(app, network, player).await {
+        tracing::warn!(%network, %error, "could not tell the deliveries of a player who joined");
+    }
+}
+
+async fn tell_all(app: &App, network: NetworkId, player: PlayerId) -> Result<(), DeliveriesError> {
+    // Most players have none: a transaction is for the others.
+    if offered(app, network, player).await?.is_empty() {
+        return Ok(());
+    }
+    let told = app.db.transaction(async |mut tx| tell(app, &mut tx, network, player, Range::All).await);
+    Ok(told.await?)
+}

@@ -1,0 +1,112 @@
+//! SQL of the passes over all networks.
+
+use hub_db::{Db, Error, Sql, Tx};
+use serde::Serialize;
+
+use super::columns;
+use crate::clock::{Cutoff, Millis};
+use crate::deliveries::model::Delivery;
+use crate::values::NetworkId;
+
+// Crosses networks: one task looks for all.
+pub(in crate::deliveries) const NEXT_DUE: &str =
+    "SELECT due_at FROM deliveries WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+
+/// Time at which the next delivery is due. Crosses networks: one task looks for all, and each network's own are then
+/// changed.
+pub(in crate::deliveries) async fn next_due(db: &Db) -> Result<Option<Millis>, Error> {
+    let row: Option<(Millis,)> = db.query(NEXT_DUE).optional().await?;
+    Ok(row.map(|(at,)| at))
+}
+
+pub(in crate::deliveries) const DUE: &str =
+    "SELECT network_id, delivery_id FROM deliveries WHERE due_at <= $1 ORDER BY due_at LIMIT $2";
+
+/// Due deliveries. Crosses networks: see [`next_due`].
+pub(in crate::deliveries) async fn due(db: &Db, due: Cutoff, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
+    db.query(DUE).bind(due.at()).bind(limit).readable().await
+}
+
+macro_rules! of_ids {
+    ($ids:literal, $lock:literal) => {
+        concat!(
+            "SELECT ",
+            columns!(),
+            " FROM deliveries WHERE network_id = $1 AND due_at <= $2 AND delivery_id IN (SELECT ",
+            $ids,
+            ") ORDER BY delivery_id",
+            $lock
+        )
+    };
+}
+const LOCK_DUE: Sql = Sql {
+    sqlite: of_ids!("value FROM json_each($3)", ""),
+    postgres: of_ids!(
+        "CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS ids (value)",
+        " FOR UPDATE SKIP LOCKED"
+    ),
+};
+
+/// Those of a network that are due, locked until the transaction ends. Ones that are being changed are left for the next
+/// pass.
+pub(in crate::deliveries) async fn lock_due(
+    tx: &mut Tx,
+    network: NetworkId,
+    due: Cutoff,
+    ids: &[i64],
+) -> Result<Vec<Delivery>, Error> {
+    tx.query(LOCK_DUE).bind(network).bind(due.at()).bind(serde_json::json!(ids).to_string()).readable().await
+}
+
+pub(in crate::deliveries) const PURGE: &str =
+    "SELECT network_id, delivery_id FROM deliveries WHERE settled_at < $1 ORDER BY settled_at LIMIT $2";
+
+/// Old settled deliveries. Crosses networks: see [`next_due`].
+pub(in crate::deliveries) async fn old(db: &Db, before: Cutoff, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
+    db.query(PURGE).bind(before.at()).bind(limit).readable().await
+}
+
+/// End of a deleted delivery.
+#[derive(Debug, Serialize, sqlx::FromRow)]
+struct Deleted {
+    delivery_id: i64,
+    state: String,
+    attempts: i64,
+    settled_at: Option<Millis>,
+}
+
+// Before a `Cutoff`.
+const DELETE_OLD: Sql = Sql {
+    sqlite: "DELETE FROM deliveries WHERE network_id = $1 AND settled_at < $2
+                 AND delivery_id IN (SELECT value FROM json_each($3))
+             RETURNING delivery_id, state, attempts, settled_at",
+    postgres: "DELETE FROM deliveries WHERE network_id = $1 AND settled_at < $2 AND delivery_id IN (
+                   SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS ids (value))
+               RETURNING delivery_id, state, attempts, settled_at",
+};
+const KEEP_ENDS: Sql = Sql {
+    sqlite:
+        "UPDATE delivery_references SET state = ended.state, attempts = ended.attempts, settled_at = ended.settled_at
+             FROM (SELECT value ->> 'delivery_id' AS id, value ->> 'state' AS state, value ->> 'attempts' AS attempts,
+                       value ->> 'settled_at' AS settled_at FROM json_each($2)) AS ended
+             WHERE network_id = $1 AND delivery_id = ended.id AND values_sha256 IS NOT NULL",
+    postgres: "UPDATE delivery_references SET state = ended.value ->> 'state',
+                   attempts = CAST(ended.value ->> 'attempts' AS BIGINT),
+                   settled_at = CAST(ended.value ->> 'settled_at' AS BIGINT)
+               FROM jsonb_array_elements(CAST($2 AS JSONB)) AS ended (value)
+               WHERE network_id = $1 AND delivery_id = CAST(ended.value ->> 'delivery_id' AS BIGINT)
+                   AND values_sha256 IS NOT NULL",
+};
+
+/// Deletes old settled deliveries of a network; their references keep how they ended.
+pub(in crate::deliveries) async fn delete_old(
+    tx: &mut Tx,
+    network: NetworkId,
+    before: Cutoff,
+    ids: &[i64],
+) -> Result<(), Error> {
+    let ids = serde_json::json!(ids).to_string();
+    let deleted: Vec<Deleted> = tx.query(DELETE_OLD).bind(network).bind(before.at()).bind(ids).all().await?;
+    tx.query(KEEP_ENDS).bind(network).bind(serde_json::json!(deleted).to_string()).execute().await?;
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! Work of the components above at the end of a session.
+
+use futures_util::future::BoxFuture;
+use hub_db::{Error, Tx};
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::player_sessions::model::Session;
+use crate::values::NetworkId;
+
+/// A component that keeps something of each session that ends.
+pub trait SessionEnds: Send + Sync {
+    /// Runs in the transaction that ends the session, in whatever way.
+    fn ended<'a>(
+        &'a self,
+        app: &'a App,
+        tx: &'a mut Tx,
+        network: NetworkId,
+        session: &'a Session,
+        at: Millis,
+    ) -> BoxFuture<'a, Result<(), Error>>;
+}
+
+/// The hook as a state.
+pub struct EndHooks(pub &'static dyn SessionEnds);

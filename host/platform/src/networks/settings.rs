@@ -1,0 +1,100 @@
+//! Settings of a network that its owner chooses.
+
+use hub_db::Tx;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::audit::{self, Action, Change};
+use crate::auth::Origin;
+use crate::networks::service::NetworksError;
+use crate::networks::store;
+use crate::values::NetworkId;
+
+/// Purpose of a network.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::EnumString, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
+#[schema(as = NetworkStage)]
+pub enum Stage {
+    /// Players play on it.
+    Live,
+    /// It is for trying things out.
+    Test,
+}
+
+impl TryFrom<String> for Stage {
+    type Error = strum::ParseError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+/// Settings of a network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema, sqlx::FromRow)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NetworkSettings {
+    #[schema(value_type = String, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
+    pub(super) network_id: NetworkId,
+    #[schema(example = "example")]
+    pub(super) name: String,
+    #[sqlx(try_from = "String")]
+    pub(super) stage: Stage,
+    /// True if writes of a player's data without a fence are refused while the player has an open session.
+    pub(super) sessions_required: bool,
+    /// True if members of the network must have a second factor.
+    pub(super) require_second_factor: bool,
+}
+
+/// Changes of settings; a field that is absent or null keeps its value.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NetworkSettingsUpdate)]
+pub(super) struct SettingsUpdate {
+    pub(super) stage: Option<Stage>,
+    /// Refuse writes of a player's data without a fence while the player has an open session.
+    #[schema(example = true)]
+    pub(super) sessions_required: Option<bool>,
+    /// Require a second factor of the network's members.
+    #[schema(example = true)]
+    pub(super) require_second_factor: Option<bool>,
+}
+
+/// A network's settings.
+pub(super) async fn get(app: &App, network: NetworkId) -> Result<NetworkSettings, NetworksError> {
+    store::settings(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+}
+
+/// Changes a network's settings. Returns them.
+pub(super) async fn update(
+    app: &App,
+    network: NetworkId,
+    update: SettingsUpdate,
+    origin: &Origin,
+) -> Result<NetworkSettings, NetworksError> {
+    app.db
+        .transaction(async |mut tx| {
+            // The update locks the row before it is read, so that none is lost.
+            let before = lock(&mut tx, network).await?;
+            let after = NetworkSettings {
+                stage: update.stage.unwrap_or(before.stage),
+                sessions_required: update.sessions_required.unwrap_or(before.sessions_required),
+                require_second_factor: update.require_second_factor.unwrap_or(before.require_second_factor),
+                ..before.clone()
+            };
+            if after != before {
+                store::put_settings(&mut tx, &after).await?;
+                let change = Change::new(Action::NetworkChanged, network).before(&before).after(&after);
+                audit::record(&mut tx, network, origin, change).await?;
+            }
+            Ok(after)
+        })
+        .await
+}
+
+async fn lock(tx: &mut Tx, network: NetworkId) -> Result<NetworkSettings, NetworksError> {
+    store::lock_settings(tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+}
