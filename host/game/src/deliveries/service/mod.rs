@@ -6,7 +6,7 @@ mod manage;
 mod names;
 
 pub use claims::complete_in;
-pub(super) use claims::{ClaimedDelivery, claim, complete, fail};
+pub(super) use claims::{claim, complete, fail};
 pub(super) use create::{Created, NewDelivery, create};
 pub(super) use manage::{Decision, decide, list};
 pub(crate) use names::bind_name;
