@@ -22,7 +22,8 @@ pub struct AgentReport {
 
 /// The components above presence, as `lifecycle.rs` joins them.
 pub trait PresenceHooks: Send + Sync {
-    /// Records that a player joined a server: ends their transfer there, and makes them known. A failure is only logged.
+    /// Records that a player joined a server: ends their transfer there, makes them known, and tells the
+    /// deliveries that can be claimed. A failure is only logged.
     fn joined<'a>(
         &self,
         app: &'a App,

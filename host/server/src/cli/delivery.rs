@@ -26,8 +26,7 @@ pub(super) enum Delivery {
 }
 
 /// States of deliveries.
-#[derive(Clone, Copy, Debug, ValueEnum, strum::IntoStaticStr)]
-#[strum(serialize_all = "UPPERCASE")]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum State {
     /// Waits for its player
     Pending,
@@ -43,6 +42,21 @@ pub(super) enum State {
     Expired,
     /// Taken back
     Cancelled,
+}
+
+impl State {
+    /// Name in the API.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "PENDING",
+            Self::Claimed => "CLAIMED",
+            Self::Delivered => "DELIVERED",
+            Self::Held => "HELD",
+            Self::Failed => "FAILED",
+            Self::Expired => "EXPIRED",
+            Self::Cancelled => "CANCELLED",
+        }
+    }
 }
 
 /// The hub and its API key.
@@ -137,7 +151,7 @@ impl Common {
 impl List {
     async fn run(self) -> anyhow::Result<()> {
         let hub = self.common.client()?;
-        let state = self.state.map(<&str>::from).map(str::to_owned);
+        let state = self.state.map(|state| state.name().to_owned());
         let filters = [("state", state), ("playerUuid", self.player), ("kind", self.kind)];
         let mut url = reqwest::Url::parse("http://hub").context("no URL")?;
         url.set_path(DELIVERIES);

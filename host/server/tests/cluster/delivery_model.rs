@@ -107,7 +107,7 @@ impl Model for Deliveries {
         vec![State {
             now: 0,
             delivery: Stored(delivery),
-            servers: Default::default(),
+            servers: <[Server; SERVERS]>::default(),
             claims: 0,
             happened: 0,
             completed: 0,

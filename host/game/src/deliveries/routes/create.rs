@@ -51,7 +51,7 @@ struct CreateDelivery {
     /// Time from which it may happen. Default: at once.
     #[schema(example = json!(null))]
     not_before: Option<Millis>,
-    /// Time until which it may happen, in the future and after `notBefore`. Default: forever.
+    /// Time until which it may happen, in the future and not before `notBefore`. Default: forever.
     #[schema(example = json!(null))]
     expires_at: Option<Millis>,
     /// Own name for it, such as an order's number: sent again it creates no second delivery.

@@ -72,8 +72,8 @@ impl NewDelivery {
         if expires_at <= now {
             return Err(DeliveriesError::Invalid("In the body, `expiresAt`: must not be in the past."));
         }
-        if self.not_before.is_some_and(|not_before| expires_at <= not_before) {
-            return Err(DeliveriesError::Invalid("In the body, `expiresAt`: must be later than `notBefore`."));
+        if self.not_before.is_some_and(|not_before| expires_at < not_before) {
+            return Err(DeliveriesError::Invalid("In the body, `expiresAt`: must not be before `notBefore`."));
         }
         Ok(())
     }

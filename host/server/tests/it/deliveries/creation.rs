@@ -54,7 +54,7 @@ on_both! {
             (json!({"onLost": "LATER"}), "onLost"),
             (json!({"notBefore": "soon"}), "notBefore"),
             (json!({"expiresAt": NOW}), "past"),
-            (json!({"expiresAt": NOW + 5, "notBefore": NOW + 5}), "`notBefore`"),
+            (json!({"expiresAt": NOW + 5, "notBefore": NOW + 6}), "`notBefore`"),
             (json!({"serverId": 5}), "serverId"),
         ] {
             refuse(&client, with(good.clone(), &more), hint).await;

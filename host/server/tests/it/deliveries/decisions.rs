@@ -58,9 +58,9 @@ on_both! {
         let failed = failed(&client).await;
         for (id, decisions) in [
             (pending, &["retry", "confirm"][..]),
-            (being_claimed, &["retry", "cancel", "confirm"]),
-            (done, &["retry", "cancel", "confirm"]),
-            (failed, &["cancel", "confirm"]),
+            (being_claimed, &["retry", "cancel", "confirm"][..]),
+            (done, &["retry", "cancel", "confirm"][..]),
+            (failed, &["cancel", "confirm"][..]),
         ] {
             for decision in decisions {
                 decide(&client, id, decision).await.expect_error(409, "not_possible");
