@@ -969,13 +969,24 @@ CREATE INDEX sign_in_failures_by_age ON sign_in_failures (last_at);
 CREATE TABLE network_members (
     network_id UUID             NOT NULL,
     person_id  TEXT COLLATE "C" NOT NULL,
-    role       TEXT             NOT NULL,
+    role       TEXT COLLATE "C" NOT NULL,
     joined_at  BIGINT           NOT NULL,
     -- Key or person that granted the role.
     created_by TEXT,
     PRIMARY KEY (network_id, person_id)
 );
 CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
+-- Members and invitations of a role.
+CREATE INDEX network_members_by_role ON network_members (network_id, role);
+
+-- Roles of networks' own, beside the given ones.
+CREATE TABLE network_roles (
+    network_id UUID NOT NULL,
+    name       TEXT COLLATE "C" NOT NULL,
+    -- Separated by spaces.
+    scopes     TEXT NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
 
 -- Mails with a link: invitations to a network, and password resets (of the operator's network).
 CREATE TABLE person_links (

@@ -976,6 +976,17 @@ CREATE TABLE network_members (
     PRIMARY KEY (network_id, person_id)
 );
 CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
+-- Members and invitations of a role.
+CREATE INDEX network_members_by_role ON network_members (network_id, role);
+
+-- Roles of networks' own, beside the given ones.
+CREATE TABLE network_roles (
+    network_id BLOB NOT NULL,
+    name       TEXT NOT NULL,
+    -- Separated by spaces.
+    scopes     TEXT NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
 
 -- Mails with a link: invitations to a network, and password resets (of the operator's network).
 CREATE TABLE person_links (

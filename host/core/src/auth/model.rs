@@ -55,7 +55,21 @@ scopes! {
     ModulesRead = "modules:read",
     /// Upload, activate, test and remove modules; includes reading.
     ModulesWrite = "modules:write",
-    /// Manage the network's settings and ledgers.
+    /// Read players: profiles, data, addresses, statistics, punishments, play time and notes.
+    PlayersRead = "players:read",
+    /// Edit, list and revoke punishments, and decide appeals.
+    PunishmentsManage = "punishments:manage",
+    /// Read and close reports.
+    ReportsManage = "reports:manage",
+    /// Read the chat history.
+    ChatRead = "chat:read",
+    /// Read, retry, cancel and confirm deliveries.
+    DeliveriesManage = "deliveries:manage",
+    /// Read the servers' logs.
+    ConsoleRead = "console:read",
+    /// Read the audit log.
+    AuditRead = "audit:read",
+    /// Manage the network's settings and ledgers; includes the scopes above from `punishments:manage`.
     NetworkManage = "network:manage",
     /// Operate the hub, across networks.
     Operator = "operator",
@@ -77,6 +91,13 @@ impl Scope {
             | Self::PunishmentsWrite
             | Self::Matchmaking => Some(Self::Plugin),
             Self::ModulesRead => Some(Self::ModulesWrite),
+            // Not `players:read`, which also opens routes of connectors.
+            Self::PunishmentsManage
+            | Self::ReportsManage
+            | Self::ChatRead
+            | Self::DeliveriesManage
+            | Self::ConsoleRead
+            | Self::AuditRead => Some(Self::NetworkManage),
             _ => None,
         }
     }

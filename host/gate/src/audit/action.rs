@@ -58,6 +58,8 @@ actions! {
     PluginCalled = "plugin.called";
     ProvisionedServerDeleted = "provisioned_server.deleted";
     ProvisionedServerPut = "provisioned_server.put";
+    RolePut = "role.put";
+    RoleDeleted = "role.deleted";
     ServerCommanded = "server.commanded";
     ServerKilled = "server.killed";
     ServerRestarted = "server.restarted";

@@ -6,7 +6,6 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::auth::Role;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
@@ -116,10 +115,6 @@ impl LinkRow {
         self.kind == <&str>::from(kind)
     }
 
-    /// Role that an invitation grants; none: operator.
-    pub(super) fn role(&self) -> Option<Role> {
-        self.role.as_ref().and_then(|role| role.parse().ok())
-    }
 }
 
 /// A member of a network.

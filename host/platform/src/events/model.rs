@@ -127,7 +127,7 @@ const ALWAYS: [&str; 2] = ["PING", "RESYNC"];
 
 /// Events of a stream, one bit per kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EventTypes(u32);
+pub(super) struct EventTypes(u64);
 
 impl FromIterator<EventKind> for EventTypes {
     fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> Self {

@@ -34,6 +34,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "waitlist_links",
     "network_members",
     "person_links",
+    "network_roles",
     "network_usage",
     "event_listeners",
     "collection_index_builds",

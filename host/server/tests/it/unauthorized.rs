@@ -70,6 +70,10 @@ fn includes(larger: &str, scope: &str) -> bool {
             finer.contains(&scope) || scope == "matchmaking"
         }
         "modules:write" => scope == "modules:read",
+        "network:manage" => {
+            let finer = ["punishments:manage", "reports:manage", "chat:read", "deliveries:manage", "console:read"];
+            finer.contains(&scope) || scope == "audit:read"
+        }
         _ => false,
     }
 }

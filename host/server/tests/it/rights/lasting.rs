@@ -48,6 +48,7 @@ const ROUTES: &[(&str, Effect)] = &[
     ("PATCH /api/manage/webhooks/{webhookId}", Stays("the webhook is listed with its own creator")),
     ("POST /api/manage/people", Ends(Kind::Invitation)),
     ("PATCH /api/manage/people/{personId}", Stays("the member is listed")),
+    ("PUT /api/manage/roles/{name}", Stays("roles are listed, and say nothing of who made them")),
     ("POST /api/manage/imports/{importId}/cancel", Harmless("ends something")),
     ("POST /api/manage/imports", Ends(Kind::Import)),
     ("POST /api/manage/modules/{name}/{version}/", Harmless("leaves nothing")),
