@@ -90,6 +90,10 @@ pub struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 5)]
     pub webhooks: Option<i64>,
+    /// Reports that are not closed.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 1_000)]
+    pub reports: Option<i64>,
     /// Computing time of all modules together, in milliseconds per second; once it is used up, the built-in behaviour
     /// applies.
     #[serde(deserialize_with = "quota")]
@@ -270,6 +274,7 @@ impl PlanLimits {
             ("fileBytes", self.file_bytes),
             ("modules", self.modules),
             ("webhooks", self.webhooks),
+            ("reports", self.reports),
         ];
         quotas.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }

@@ -75,7 +75,7 @@ pub(super) fn examine(
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
         "server_log_lines" => log_line(&row, subject, replacement),
-        "punishments" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
+        "punishments" | "appeals" if is_punished_by_name(&row, subject) => Finding::Own(Change::Delete),
         // Proof of the erasure; contains only the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
         "audit_log" if row.text("action") == "plugin.called" => person_change(&row, subject, replacement),
@@ -169,7 +169,7 @@ fn log_line(row: &RowRef<'_>, subject: &Subject, replacement: Uuid) -> Finding {
     if after == row.cells { Finding::Unrelated } else { Finding::Own(Change::Update(after)) }
 }
 
-/// True for a punishment by one of the player's names without a UUID.
+/// True for a punishment, or its appeal, by one of the player's names without a UUID.
 fn is_punished_by_name(row: &RowRef<'_>, subject: &Subject) -> bool {
     row.cell("player_uuid") == Some(&Cell::Null) && subject.has_name(row.text("name_folded"))
 }

@@ -20,7 +20,12 @@ fn name(event: &str, data: &Value) -> String {
     if event == TEST_EVENT {
         return TEST_EVENT.to_owned();
     }
-    let player = || text("/playerUuid").or(text("/punishment/playerUuid")).map(|uuid| of("player", uuid));
+    let player = || {
+        text("/playerUuid")
+            .or(text("/punishment/playerUuid"))
+            .or(text("/report/playerUuid"))
+            .map(|uuid| of("player", uuid))
+    };
     let by_name = || text("/punishment/playerName").map(|name| of("name", &name.to_lowercase()));
     // Balances of players have the owner type `player`.
     let owner = || Some(of(text("/ownerType")?, text("/ownerKey")?));

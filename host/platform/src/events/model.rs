@@ -57,6 +57,10 @@ pub enum EventKind {
     BalanceChanged,
     /// The state of a world's lease changed.
     WorldState,
+    /// A player reported another.
+    ReportCreated,
+    /// A punished player appealed.
+    AppealCreated,
 }
 
 impl EventKind {
@@ -82,6 +86,8 @@ impl EventKind {
                 | Self::PermissionsUpdated
                 | Self::BalanceChanged
                 | Self::WorldState
+                | Self::ReportCreated
+                | Self::AppealCreated
         )
     }
 
@@ -106,7 +112,9 @@ impl EventKind {
             | Self::PlayerSwitched
             | Self::PermissionsUpdated
             | Self::BalanceChanged
-            | Self::WorldState => true,
+            | Self::WorldState
+            | Self::ReportCreated
+            | Self::AppealCreated => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen

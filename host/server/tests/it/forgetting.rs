@@ -27,6 +27,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "module_code",
     "module_store_usage",
     "punishment_counters",
+    "report_counters",
     "permission_revisions",
     "localization_catalogs",
     "world_counters",

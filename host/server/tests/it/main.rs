@@ -53,6 +53,7 @@ mod secrets;
 mod servers;
 mod shares;
 mod signing_secret;
+mod staff;
 mod statistics;
 mod stop;
 mod support;
