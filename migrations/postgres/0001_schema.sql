@@ -651,12 +651,28 @@ CREATE TABLE punishments (
     revoker_uuid  UUID,
     revoker_name  TEXT,
     revoke_reason TEXT,
+    -- The issuer's name in lower case.
+    issuer_folded TEXT,
+    -- Of a ban or mute, to appeal with.
+    appeal_code   TEXT,
+    -- JSON list of URLs.
+    evidence      TEXT    NOT NULL DEFAULT '[]',
+    -- JSON list of changes by staff, oldest first.
+    edits         TEXT    NOT NULL DEFAULT '[]',
+    -- JSON: module call, chat line or report that led to it.
+    origin        TEXT,
     PRIMARY KEY (network_id, id)
 );
 -- Index-only lookups by player, name and address.
 CREATE INDEX punishments_by_player ON punishments (network_id, player_uuid, ip_based, issued_at);
 CREATE INDEX punishments_by_name ON punishments (network_id, name_folded, player_uuid, ip_based, issued_at);
 CREATE INDEX punishments_by_address ON punishments (network_id, ip_address);
+-- Lists of staff, by time and by issuer.
+CREATE INDEX punishments_by_time ON punishments (network_id, issued_at, id);
+CREATE INDEX punishments_by_issuer ON punishments (network_id, issuer_uuid, issued_at, id);
+CREATE INDEX punishments_by_issuer_name ON punishments (network_id, issuer_folded, issued_at, id);
+-- The code tells the network.
+CREATE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
 -- Expiries of all networks are recorded together.
 CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
 
@@ -736,6 +752,72 @@ CREATE TABLE delivery_references (
     PRIMARY KEY (network_id, reference_sha256)
 );
 CREATE INDEX delivery_references_by_delivery ON delivery_references (network_id, delivery_id);
+
+
+-- Staff ----------------------------------------------------------------------------------------------------------------
+
+-- Notes of staff about players.
+CREATE TABLE staff_notes (
+    network_id  UUID NOT NULL,
+    player_uuid UUID NOT NULL,
+    note_id     TEXT COLLATE "C" NOT NULL,
+    text        TEXT NOT NULL,
+    pinned      BOOLEAN NOT NULL,
+    at          BIGINT NOT NULL,
+    -- JSON: the author.
+    actor       TEXT NOT NULL,
+    PRIMARY KEY (network_id, player_uuid, note_id)
+);
+CREATE INDEX staff_notes_by_time ON staff_notes (network_id, player_uuid, pinned, at, note_id);
+
+-- What players report about others.
+CREATE TABLE reports (
+    network_id    UUID NOT NULL,
+    report_id     BIGINT NOT NULL,
+    -- Null for an erased player.
+    reporter_uuid UUID,
+    player_uuid   UUID NOT NULL,
+    reason        TEXT NOT NULL,
+    server_id     TEXT,
+    state         TEXT NOT NULL CHECK (state IN ('OPEN', 'TAKEN', 'CLOSED')),
+    resolution    TEXT,
+    -- JSON: one of the staff.
+    taken_by      TEXT,
+    at            BIGINT NOT NULL,
+    closed_at     BIGINT,
+    PRIMARY KEY (network_id, report_id)
+);
+CREATE INDEX reports_by_state ON reports (network_id, state, report_id);
+CREATE INDEX reports_by_reporter ON reports (network_id, reporter_uuid, state);
+
+-- Last report id of each network.
+CREATE TABLE report_counters (
+    network_id UUID NOT NULL PRIMARY KEY,
+    last_id    BIGINT NOT NULL
+);
+
+-- Appeals of punished players.
+CREATE TABLE appeals (
+    network_id    UUID NOT NULL,
+    appeal_id     TEXT COLLATE "C" NOT NULL,
+    punishment_id BIGINT NOT NULL,
+    player_uuid   UUID,
+    -- The player's name in lower case.
+    name_folded   TEXT,
+    text          TEXT NOT NULL,
+    contact       TEXT,
+    state         TEXT NOT NULL CHECK (state IN ('OPEN', 'ACCEPTED', 'REJECTED')),
+    decision      TEXT CHECK (decision IN ('ACCEPT', 'REDUCE', 'REJECT')),
+    answer        TEXT,
+    at            BIGINT NOT NULL,
+    -- JSON: one of the staff.
+    decided_by    TEXT,
+    decided_at    BIGINT,
+    PRIMARY KEY (network_id, appeal_id)
+);
+CREATE INDEX appeals_by_punishment ON appeals (network_id, punishment_id, at, appeal_id);
+CREATE INDEX appeals_by_state ON appeals (network_id, state, at, appeal_id);
+CREATE INDEX appeals_by_time ON appeals (network_id, at, appeal_id);
 
 
 -- Permissions ----------------------------------------------------------------------------------------------------------
@@ -1167,13 +1249,24 @@ CREATE INDEX sign_in_failures_by_age ON sign_in_failures (last_at);
 CREATE TABLE network_members (
     network_id UUID             NOT NULL,
     person_id  TEXT COLLATE "C" NOT NULL,
-    role       TEXT             NOT NULL,
+    role       TEXT COLLATE "C" NOT NULL,
     joined_at  BIGINT           NOT NULL,
     -- Key or person that granted the role.
     created_by TEXT,
     PRIMARY KEY (network_id, person_id)
 );
 CREATE INDEX network_members_by_person ON network_members (person_id, network_id);
+-- Members and invitations of a role.
+CREATE INDEX network_members_by_role ON network_members (network_id, role);
+
+-- Roles of networks' own, beside the given ones.
+CREATE TABLE network_roles (
+    network_id UUID NOT NULL,
+    name       TEXT COLLATE "C" NOT NULL,
+    -- Separated by spaces.
+    scopes     TEXT NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
 
 -- Mails with a link: invitations to a network, and password resets (of the operator's network).
 CREATE TABLE person_links (

@@ -59,6 +59,10 @@ RULES_IN_WORDS = {
     ("GET /api/manage/deliveries", "answer_too_large"),
     # A player or an address.
     ("GET /api/plugin/punishments/query", "invalid_request"),
+    # One of the staff, by UUID or name; evidence as URLs; a duration to reduce to.
+    ("POST /api/manage/punishments/revoke", "invalid_request"),
+    ("PATCH /api/manage/punishments/{id}", "invalid_request"),
+    ("POST /api/manage/appeals/{appealId}/decide", "invalid_request"),
     # The type needs an address; a duration may not end beyond the last timestamp.
     ("POST /api/plugin/punishments/create-ip", "invalid_request"),
     # A configured engine; a valid address.

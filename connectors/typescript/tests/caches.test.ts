@@ -48,7 +48,7 @@ test("permissions hold until their end and for earlier changes", () => {
 function ban(id: number, more: Partial<Punishment>): Punishment {
   return {
     id, type: "BAN", active: true, playerUuid: null, playerName: null, ipAddress: null, ipBased: false, reason: null, issuedAt: 0,
-    durationMs: null, expiresAt: null, issuerUuid: null, issuerName: null, ...more,
+    durationMs: null, expiresAt: null, issuerUuid: null, issuerName: null, appealCode: null, ...more,
   };
 }
 

@@ -36,6 +36,11 @@ impl Ids {
         self.with(|rng| (0..length).map(|_| char::from(BASE62[rng.random_range(0..BASE62.len())])).collect())
     }
 
+    /// `length` characters of an alphabet.
+    pub fn code(&self, alphabet: &[u8], length: usize) -> String {
+        self.with(|rng| (0..length).map(|_| char::from(alphabet[rng.random_range(0..alphabet.len())])).collect())
+    }
+
     /// Random bytes, for example for a secret.
     pub fn bytes<const N: usize>(&self) -> [u8; N] {
         let mut bytes = [0; N];

@@ -211,6 +211,15 @@ where
     text.map(T::try_from).transpose().map_err(de::Error::custom)
 }
 
+/// Reads a field that may be null; with `default`, an absent one is none.
+pub fn present<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Some)
+}
+
 #[cfg(test)]
 mod tests {
     use super::like_pattern;

@@ -3,6 +3,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
 
+pub mod appeals;
 pub mod chat;
 pub mod collections;
 pub mod config_documents;
@@ -17,6 +18,8 @@ pub mod player_sessions;
 pub mod players;
 pub mod presence;
 pub mod punishments;
+pub mod reports;
+pub mod staff_notes;
 pub mod statistics;
 pub mod transfers;
 pub mod worlds;

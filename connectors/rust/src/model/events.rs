@@ -3,7 +3,33 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{LiveServer, Punishment, WorldLeaseState};
+use super::{Actor, LiveServer, Punishment, ReportState, WorldLeaseState};
+
+/// Decision on an appeal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum AppealDecision {
+    Accept,
+    Reduce,
+    Reject,
+    /// A value that is newer than this crate.
+    #[serde(other)]
+    Unknown,
+}
+
+/// State of an appeal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum AppealState {
+    Open,
+    Accepted,
+    Rejected,
+    /// A value that is newer than this crate.
+    #[serde(other)]
+    Unknown,
+}
 
 /// Change of a punishment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -11,11 +37,40 @@ use super::{LiveServer, Punishment, WorldLeaseState};
 #[non_exhaustive]
 pub enum PunishmentAction {
     Created,
+    Updated,
     Revoked,
     Expired,
     /// A value that is newer than this crate.
     #[serde(other)]
     Unknown,
+}
+
+/// An appeal.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Appeal {
+    /// Staff's answer to the player.
+    pub answer: Option<String>,
+    pub appeal_id: String,
+    pub at: i64,
+    /// Way to reach the player.
+    pub contact: Option<String>,
+    pub decided_at: Option<i64>,
+    pub decided_by: Option<Actor>,
+    /// Null until it is decided.
+    pub decision: Option<AppealDecision>,
+    pub punishment_id: i64,
+    pub state: AppealState,
+    pub text: String,
+}
+
+/// A punished player appealed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct AppealCreated {
+    pub appeal: Appeal,
 }
 
 /// Version of the catalog after a change.
@@ -96,7 +151,7 @@ pub struct PlayerPresence {
     pub server_id: String,
 }
 
-/// A punishment was created or revoked, or has expired.
+/// A punishment was created, changed or revoked, or has expired.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -125,6 +180,36 @@ pub struct ReplacedSigningSecret {
     pub signing_secret: String,
     /// Time until which the old secret is valid.
     pub valid_until: i64,
+}
+
+/// A report about a player.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Report {
+    pub at: i64,
+    /// The reported player.
+    pub player_uuid: Uuid,
+    pub reason: String,
+    /// Counted from 1 in the network.
+    pub report_id: i64,
+    /// Null for an erased player.
+    pub reporter_uuid: Option<Uuid>,
+    /// Staff's answer.
+    pub resolution: Option<String>,
+    /// Server on which it was written.
+    pub server_id: Option<String>,
+    pub state: ReportState,
+    /// Who works, or worked, on it.
+    pub taken_by: Option<Actor>,
+}
+
+/// A player reported another.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ReportCreated {
+    pub report: Report,
 }
 
 /// A server came online or went offline.

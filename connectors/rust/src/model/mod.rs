@@ -20,6 +20,7 @@ mod permissions;
 mod players;
 mod provisioning;
 mod punishments;
+mod reports;
 mod servers;
 mod transfers;
 mod worlds;
@@ -37,6 +38,7 @@ pub use self::permissions::*;
 pub use self::players::*;
 pub use self::provisioning::*;
 pub use self::punishments::*;
+pub use self::reports::*;
 pub use self::servers::*;
 pub use self::transfers::*;
 pub use self::worlds::*;
@@ -53,6 +55,9 @@ macro_rules! display_as_serialized {
 }
 
 display_as_serialized!(
+    ActorType,
+    AppealDecision,
+    AppealState,
     CommandStatus,
     DesiredState,
     IndexState,
@@ -64,6 +69,7 @@ display_as_serialized!(
     ProvisioningPhase,
     PunishmentAction,
     PunishmentKind,
+    ReportState,
     ServerConnectivity,
     ServerRole,
     ServerStatus,

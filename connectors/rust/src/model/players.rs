@@ -308,6 +308,8 @@ pub struct PlayerSummaryPage {
 pub struct Punishment {
     /// True if in force now. A kick never is.
     pub active: bool,
+    /// Code to appeal with; null unless it is a ban or mute in force.
+    pub appeal_code: Option<String>,
     /// Milliseconds; null is permanent.
     pub duration_ms: Option<i64>,
     /// Expiry; null is never.

@@ -206,6 +206,10 @@ limits! {
         /// Webhooks.
         Webhooks = "webhooks", 20;
 
+        // Staff.
+        /// Reports that are not closed.
+        Reports = "reports", 10_000;
+
         // Keys, people and requests.
         /// Members and invited people.
         People = "people", 500;

@@ -235,10 +235,22 @@ permissions! {
     ModulesWrite: ModulesWrite;
     /// Read players: profiles, data, addresses, statistics.
     PlayersRead: PlayersRead | PlayersWrite | Plugin;
+    /// List the players who are online.
+    OnlinePlayersRead: PlayersRead | Plugin;
+    /// Read a player's punishments.
+    PlayerPunishmentsRead: PlayersRead | PunishmentsWrite | Plugin;
     /// Read the network's records about a player, such as notes.
     PlayerRecordsRead: PlayersRead | NetworkManage;
+    /// Edit, list and revoke punishments, write notes, and decide appeals.
+    PunishmentsManage: PunishmentsManage | NetworkManage;
+    /// Read and close reports.
+    ReportsManage: ReportsManage | NetworkManage;
     /// Read, retry, cancel and confirm deliveries.
     DeliveriesManage: DeliveriesManage | NetworkManage;
+    /// Read servers' logs.
+    ConsoleRead: ConsoleRead | ServersRead | NetworkManage;
+    /// Read the audit log.
+    AuditRead: AuditRead | NetworkManage;
     /// Owner of the network: keys, settings and ledgers.
     NetworkManage: NetworkManage;
     /// Operator of the whole hub.

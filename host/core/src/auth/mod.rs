@@ -4,7 +4,7 @@
 //! everywhere within a second, also by open streams; a key is refused outside its bindings; looking up a key never
 //! waits for work of a network. `networks` creates and lists the keys. A person's session is a caller like a key:
 //! `session` maps it to the same row.
-//! Tables: `api_keys`, `persons`, `person_sessions` and `network_members`, read here, with `networks`.
+//! Tables: `api_keys`, `persons`, `person_sessions`, `network_members` and `network_roles`, read here, with `networks`.
 
 mod bindings;
 mod cache;
@@ -22,9 +22,10 @@ mod store;
 pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
-    AddressesWrite, Agent, Caller, DeliveriesManage, DeliveriesRead, DeliveriesWrite, EconomyWrite, EventsRead,
-    Matchmaking, ModulesRead, ModulesWrite, NetworkManage, Operator, Permission, PermissionsWrite, PlayerRecordsRead,
-    PlayersRead, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead, Unbound,
+    AddressesWrite, Agent, AuditRead, Caller, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
+    EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead, Operator,
+    Permission, PermissionsWrite, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead, PlayersWrite, Plugin,
+    PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;
@@ -32,7 +33,7 @@ pub use model::KeyRow;
 pub use model::{KeyId, Scope, Scopes};
 pub use origin::{Actor, ActorType, AuditOrder, Origin};
 pub use revocation::RevocationWatch;
-pub use role::Role;
+pub use role::{Role, RoleName};
 pub use service::{is_by_key, revoked, start, stop};
 pub use session::{SessionToken, SignedIn, csrf_token, session_cookie};
 pub use store::select_key;

@@ -59,9 +59,19 @@ scopes! {
     ModulesWrite = "modules:write",
     /// Read players: profiles, data, addresses, statistics, punishments, play time and notes.
     PlayersRead = "players:read",
+    /// Edit, list and revoke punishments, and decide appeals.
+    PunishmentsManage = "punishments:manage",
+    /// Read and close reports.
+    ReportsManage = "reports:manage",
+    /// Read the chat history.
+    ChatRead = "chat:read",
     /// Read, retry, cancel and confirm deliveries.
     DeliveriesManage = "deliveries:manage",
-    /// Manage the network's settings and ledgers.
+    /// Read the servers' logs.
+    ConsoleRead = "console:read",
+    /// Read the audit log.
+    AuditRead = "audit:read",
+    /// Manage the network's settings and ledgers; includes the scopes above from `punishments:manage`.
     NetworkManage = "network:manage",
     /// Operate the hub, across networks.
     Operator = "operator",
@@ -84,7 +94,13 @@ impl Scope {
             | Self::DeliveriesWrite
             | Self::Matchmaking => Some(Self::Plugin),
             Self::ModulesRead => Some(Self::ModulesWrite),
-            Self::DeliveriesManage => Some(Self::NetworkManage),
+            // Not `players:read`, which also opens routes of connectors.
+            Self::PunishmentsManage
+            | Self::ReportsManage
+            | Self::ChatRead
+            | Self::DeliveriesManage
+            | Self::ConsoleRead
+            | Self::AuditRead => Some(Self::NetworkManage),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -11,7 +11,7 @@ use crate::clock::{Clock, LogicalClock};
 use crate::ids::Ids;
 
 /// Kind of actor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum ActorType {
@@ -26,13 +26,16 @@ pub enum ActorType {
 }
 
 /// Actor of a change.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Actor {
     /// Kind of actor.
+    #[serde(rename = "type")]
     pub kind: ActorType,
     /// Id of the key or person; for other actors, their kind.
+    #[schema(example = "4fTq0ZkX91ab")]
     pub id: String,
     /// Name at that time.
+    #[schema(example = "lobby servers")]
     pub name: String,
 }
 

@@ -1,5 +1,6 @@
 //! Roles of people: sets of scopes.
 
+use hub_base::text_type::text_type;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray as _;
 use utoipa::ToSchema;
@@ -45,9 +46,42 @@ impl Role {
                 Scope::PunishmentsWrite,
                 Scope::ServersRead,
                 Scope::PlayersRead,
+                Scope::PunishmentsManage,
+                Scope::ReportsManage,
+                Scope::ChatRead,
+                Scope::ConsoleRead,
             ]),
             Self::Viewer => only(&[Scope::ServersRead, Scope::ModulesRead]),
         }
+    }
+}
+
+text_type! {
+    /// Name of a role: a given one, or one of the network's own. 1 to 32 of the characters A-Z, a-z, 0-9, `_` and `-`.
+    pub struct RoleName;
+    check: |text| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        let is_name = (1..=32).contains(&text.len()) && text.bytes().all(fits);
+        is_name.then_some(()).ok_or("must be 1 to 32 of the characters A-Z, a-z, 0-9, _ and -")
+    };
+    schema: |text| text.pattern(Some("^[A-Za-z0-9_-]{1,32}$")).examples(["MODERATOR"]);
+}
+
+impl RoleName {
+    /// The given role of this name.
+    pub fn given(&self) -> Option<Role> {
+        self.as_str().parse().ok()
+    }
+
+    /// True if no network can have a role of its own with this name: that of a given one, in any case.
+    pub fn is_reserved(&self) -> bool {
+        self.as_str().to_ascii_uppercase().parse::<Role>().is_ok()
+    }
+}
+
+impl From<Role> for RoleName {
+    fn from(role: Role) -> Self {
+        Self(role.as_str().to_owned())
     }
 }
 

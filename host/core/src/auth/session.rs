@@ -204,9 +204,10 @@ fn row_of_member(session: SessionRow, network: Option<NetworkId>, members: &[Mem
             return Err(ApiError::bad_request("network_needed", message));
         }
     };
-    let MemberRow { network_id, role, suspended, .. } = member;
-    // Roles of newer hubs permit nothing here.
-    let scopes = role.parse::<Role>().map(|role| role.scopes().to_text()).unwrap_or_default();
+    let MemberRow { network_id, role, own_scopes, suspended, .. } = member;
+    // Given roles of newer hubs permit nothing here.
+    let given = role.parse::<Role>().map(|role| role.scopes().to_text()).ok();
+    let scopes = given.or_else(|| own_scopes.clone()).unwrap_or_default();
     Ok(row(session, *network_id, scopes, *suspended))
 }
 

@@ -78,14 +78,17 @@ pub(super) struct MemberRow {
     pub(super) person_id: String,
     pub(super) network_id: NetworkId,
     pub(super) role: String,
+    /// Scopes of the role, if it is one of the network's own.
+    pub(super) own_scopes: Option<String>,
     pub(super) suspended: bool,
 }
 
 macro_rules! select_member {
     ($condition:literal) => {
         concat!(
-            "SELECT m.person_id, m.network_id, m.role, n.suspended
-             FROM network_members m JOIN networks n ON n.network_id = m.network_id ",
+            "SELECT m.person_id, m.network_id, m.role, r.scopes AS own_scopes, n.suspended
+             FROM network_members m JOIN networks n ON n.network_id = m.network_id
+                 LEFT JOIN network_roles r ON r.network_id = m.network_id AND r.name = m.role ",
             $condition
         )
     };

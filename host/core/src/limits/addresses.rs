@@ -24,6 +24,8 @@ const WRONG_KEYS: Rate = Rate::per_second(20, 200);
 const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
 /// Waitlist joins per address: enough for people who share an address, too few to sign up a list of others.
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
+/// Requests per address about appeals, whose codes must not be guessed.
+const APPEALS: Rate = Rate::every(Duration::from_secs(3), 20);
 /// Passwords and codes per address: people mistype, and several may share an address.
 const SIGN_INS: Rate = Rate::every(Duration::from_secs(10), 30);
 /// The same per IPv6 /56, usually one customer of a provider, and per /48, one site. They have room for many households,
@@ -45,6 +47,7 @@ pub struct AddressLimits {
     wrong_keys: AddressBuckets,
     public: AddressBuckets,
     joins: AddressBuckets,
+    appeals: AddressBuckets,
     sign_ins: AddressBuckets,
     mails: AddressBuckets,
     lookups: Semaphore,
@@ -56,6 +59,7 @@ impl Default for AddressLimits {
             wrong_keys: AddressBuckets::new("wrong-keys", WRONG_KEYS),
             public: AddressBuckets::new("public", PUBLIC_REQUESTS),
             joins: AddressBuckets::new("joins", WAITLIST_JOINS),
+            appeals: AddressBuckets::new("appeals", APPEALS),
             sign_ins: AddressBuckets::new("sign-ins", SIGN_INS),
             mails: AddressBuckets::new("mails", MAILS),
             lookups: Semaphore::new(LOOKUPS),
@@ -112,6 +116,11 @@ impl AddressLimits {
     /// Counts a mail with a link.
     pub fn count_mail(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.mails.take(remote, now, "Too many mails requested from this address; try again later.")
+    }
+
+    /// Counts a request about an appeal.
+    pub fn count_appeal(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.appeals.take(remote, now, "Too many requests about appeals from this address; try again later.")
     }
 
     /// Counts a join of the waitlist.

@@ -94,6 +94,10 @@ pub struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 10_000)]
     pub deliveries: Option<i64>,
+    /// Reports that are not closed.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 1_000)]
+    pub reports: Option<i64>,
     /// Computing time of all modules together, in milliseconds per second; once it is used up, the built-in behaviour
     /// applies.
     #[serde(deserialize_with = "quota")]
@@ -275,6 +279,7 @@ impl PlanLimits {
             ("modules", self.modules),
             ("webhooks", self.webhooks),
             ("deliveries", self.deliveries),
+            ("reports", self.reports),
         ];
         quotas.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }

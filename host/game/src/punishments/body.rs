@@ -39,13 +39,18 @@ pub(crate) struct PunishmentBody {
     #[schema(example = "Alex")]
     issuer_name: Option<String>,
     issued_at: Millis,
+    /// Code to appeal with; null unless it is a ban or mute in force.
+    #[schema(example = "K7QMZ2RWXA9P")]
+    appeal_code: Option<String>,
 }
 
 impl PunishmentBody {
     /// State of the punishment at `now`.
     pub(crate) fn new(punishment: Punishment, now: Millis) -> Self {
+        let active = punishment.is_active(now);
         Self {
-            active: punishment.is_active(now),
+            active,
+            appeal_code: punishment.appeal_code.filter(|_| active),
             id: punishment.id,
             player_uuid: punishment.player_uuid,
             player_name: punishment.player_name,

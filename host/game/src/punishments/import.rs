@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::clock::Millis;
+use crate::ids::Ids;
 use crate::import_outcome::ImportOutcome;
 use crate::limits::{self, Limit, check_rows};
 use crate::punishments::model::{Actor, Punishment, PunishmentState, Target};
-use crate::punishments::service::{Action, PunishmentsError, publish};
+use crate::punishments::service::{Action, PunishmentsError, new_appeal_code, publish};
 use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
@@ -68,6 +69,7 @@ pub async fn count_of_target(app: &App, network: NetworkId, target: &Target) -> 
 
 /// Writes punishments in order. Returns the id of the first.
 pub async fn write_imported(
+    ids: &Ids,
     tx: &mut Tx,
     network: NetworkId,
     punishments: &[&ImportedPunishment],
@@ -96,6 +98,7 @@ pub async fn write_imported(
             issuer_name: import.issuer.name.clone(),
             issued_at: import.issued_at,
             state: import.state,
+            appeal_code: new_appeal_code(ids, import.kind, import.state),
         };
         store::insert(tx, &punishment).await?;
         if let Some(revocation) = &import.revocation {

@@ -1,14 +1,16 @@
 //! Punishments: bans, mutes, warnings, kicks, of players and of addresses.
 //!
 //! Invariants: every punishment is reviewed by the network's modules before it is created, except those that a review adds; ids count from 1 in each network; a punishment is active while it is open and has not expired, whether or
-//! not the expiry was recorded yet; each is published as CREATED once, and then at most once as REVOKED or EXPIRED; a kick
+//! not the expiry was recorded yet; each is published as CREATED once, at each change as UPDATED, and then at most once as REVOKED or EXPIRED; a kick
 //! is never active.
 //! Tables: `punishments`, `punishment_counters`, `player_addresses` (the addresses players were seen with) and
 //! `player_names` (the names they were seen with).
 
 mod body;
+mod edit;
 mod expiry;
 mod import;
+mod managed;
 mod model;
 mod name_right;
 pub mod review;
@@ -19,8 +21,10 @@ mod values;
 
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
+use crate::limits::{Limit, LimitRow};
 
 pub(crate) use body::PunishmentBody;
+pub(crate) use edit::{Appealed, NewTerms, appealed, edit_in, lock_appealed, revoke_in};
 pub use import::{
     ImportedPunishment, ImportedRevocation, Sighting, check_new, count_of_target, open_ones, plan_sightings,
     revoke_imported, write_imported, write_sightings,
@@ -31,6 +35,14 @@ pub use name_right::NameRight;
 pub use values::PunishmentDuration;
 pub use values::{IpAddress, PunishmentKind};
 
+/// Changes of one punishment by staff.
+const EDITS: Limit = Limit::new(&LimitRow {
+    name: "editsPerPunishment",
+    bound: 50,
+    counted: "Changes of one punishment.",
+    effect: None,
+});
+
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "bans, mutes, warnings and kicks, reviewed by the network's modules before they are created",
@@ -38,9 +50,11 @@ pub static COMPONENT: Component = Component {
     routes: || routes::router().database_only(),
     events: || vec![EventSchema::of::<service::PunishmentChange>(EventKind::Punishment)],
     tables: &[
-        TableRule::moved("punishments")
-            .prose(&["reason", "revoke_reason"])
-            .staff(&[("issuer_uuid", "issuer_name"), ("revoker_uuid", "revoker_name")]),
+        TableRule::moved("punishments").prose(&["reason", "revoke_reason", "evidence", "edits"]).staff(&[
+            ("issuer_uuid", "issuer_name"),
+            ("issuer_uuid", "issuer_folded"),
+            ("revoker_uuid", "revoker_name"),
+        ]),
         TableRule::moved("punishment_counters").without_players("a number"),
         TableRule::moved("player_names").identifies_players(),
         TableRule::moved("player_addresses").identifies_players().aging(Aging {
@@ -49,8 +63,10 @@ pub static COMPONENT: Component = Component {
             except: None,
         }),
     ],
+    limits: &[EDITS],
     errors: &[
-        ErrorCode::new("unknown_punishment", &[400], "No such punishment."),
+        ErrorCode::new("unknown_punishment", &[400, 404], "No such punishment."),
+        ErrorCode::new("not_active", &[409], "The punishment has ended, or is a kick."),
         ErrorCode::new("punishment_rejected", &[400], "The network's modules refused the punishment."),
     ],
     background: |app| app.spawn(expiry::watch(app.clone())),

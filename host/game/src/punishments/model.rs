@@ -120,6 +120,8 @@ pub struct Punishment {
     pub issued_at: Millis,
     #[sqlx(try_from = "String")]
     pub state: PunishmentState,
+    /// Code to appeal with, of a ban or mute.
+    pub appeal_code: Option<String>,
 }
 
 impl Punishment {

@@ -5,21 +5,28 @@ use hub_sandbox::contract::punishment::{self, Decision, Proposal};
 
 use crate::app::App;
 use crate::modules::service as modules;
+use crate::punishments::managed::PunishmentOrigin;
 use crate::punishments::service::{self as punishments, PunishmentsError};
 use crate::punishments::{NewPunishment, Punishment, PunishmentDuration, PunishmentTerms};
 use crate::values::NetworkId;
 
 /// Creates a punishment in its reviewed form, and those that the review adds.
 pub async fn create(app: &App, network: NetworkId, new: NewPunishment) -> Result<Punishment, PunishmentsError> {
-    let verdict = modules::call::<ReviewPunishment>(app, network, proposal(&new)).await;
-    let terms = match verdict.decision {
-        Decision::Accept => new.terms,
-        Decision::Amend(terms) => terms.into(),
+    let (verdict, trace) = modules::traced_call::<ReviewPunishment>(app, network, proposal(&new)).await;
+    let origin = trace.map(|trace| {
+        let (module, version) = trace.module.unzip();
+        PunishmentOrigin { module, version, call_id: Some(trace.call_id), ..PunishmentOrigin::default() }
+    });
+    let (terms, first_origin) = match verdict.decision {
+        Decision::Accept => (new.terms, None),
+        Decision::Amend(terms) => (terms.into(), origin.clone()),
         Decision::Refuse(reason) => return Err(PunishmentsError::Rejected(reason)),
     };
     let follow_ups = verdict.follow_ups.into_iter().map(PunishmentTerms::from);
     let terms: Vec<_> = std::iter::once(terms).chain(follow_ups).collect();
-    let created = punishments::create(app, network, &new.target, &new.issuer, &terms).await?;
+    let follow_up_origins = std::iter::repeat_n(origin, terms.len() - 1);
+    let origins: Vec<_> = std::iter::once(first_origin).chain(follow_up_origins).collect();
+    let created = punishments::create_from(app, network, &new.target, &new.issuer, &terms, &origins).await?;
     created.into_iter().next().ok_or(PunishmentsError::Database(hub_db::Error::NotFound))
 }
 

@@ -2,6 +2,7 @@
 
 use std::future::ready;
 
+use axum::http::StatusCode;
 use hub_db::{Executor, Tx};
 use serde::Serialize;
 use thiserror::Error;
@@ -11,12 +12,15 @@ use crate::app::App;
 use crate::clock::Cutoff;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
+use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::punishments::body::PunishmentBody;
+use crate::punishments::managed::{ManagedPunishment, PunishmentOrigin};
 use crate::punishments::model::{
     Actor, Identity, KnownAddress, Punishment, PunishmentFilter, PunishmentState, PunishmentTerms, Target,
 };
 use crate::punishments::name_right::NameRight;
+use crate::punishments::store::managed::{self, ListFilter};
 use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
@@ -30,6 +34,12 @@ pub enum PunishmentsError {
     /// No such punishment in the caller's network.
     #[error("This network has no punishment {0}.")]
     Unknown(i64),
+    /// The same, of staff's routes.
+    #[error("This network has no punishment {0}.")]
+    NotFound(i64),
+    /// It has ended.
+    #[error("The punishment is not in force.")]
+    NotActive,
     /// The network's review rejected it, for this reason.
     #[error("{0}")]
     Rejected(String),
@@ -46,6 +56,8 @@ impl From<PunishmentsError> for ApiError {
         let message = error.to_string();
         match error {
             PunishmentsError::Unknown(_) => Self::bad_request("unknown_punishment", message),
+            PunishmentsError::NotFound(_) => Self::not_found("unknown_punishment", message),
+            PunishmentsError::NotActive => Self::new(StatusCode::CONFLICT, "not_active", message),
             PunishmentsError::Rejected(_) => Self::bad_request("punishment_rejected", message),
             PunishmentsError::Quota(exceeded) => exceeded.into(),
             PunishmentsError::Database(error) => error.into(),
@@ -59,8 +71,19 @@ impl From<PunishmentsError> for ApiError {
 #[schema(as = PunishmentAction)]
 pub(super) enum Action {
     Created,
+    Updated,
     Revoked,
     Expired,
+}
+
+/// Characters of appeal codes: none that look alike.
+const APPEAL_ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+pub(super) const APPEAL_CODE_LENGTH: usize = 12;
+
+/// Code to appeal with, for an open ban or mute.
+pub(super) fn new_appeal_code(ids: &Ids, kind: PunishmentKind, state: PunishmentState) -> Option<String> {
+    let has_code = state == PunishmentState::Open && matches!(kind, PunishmentKind::Ban | PunishmentKind::Mute);
+    has_code.then(|| ids.code(APPEAL_ALPHABET, APPEAL_CODE_LENGTH))
 }
 
 /// Creates and publishes a punishment of `target` for each of `terms`, without review.
@@ -70,6 +93,18 @@ pub async fn create(
     target: &Target,
     issuer: &Actor,
     terms: &[PunishmentTerms],
+) -> Result<Vec<Punishment>, PunishmentsError> {
+    create_from(app, network, target, issuer, terms, &[]).await
+}
+
+/// The same, with the origins of the first ones.
+pub(super) async fn create_from(
+    app: &App,
+    network: NetworkId,
+    target: &Target,
+    issuer: &Actor,
+    terms: &[PunishmentTerms],
+    origins: &[Option<PunishmentOrigin>],
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     let now = app.clock.now();
     let (player, name, ip_based) = target.parts();
@@ -116,8 +151,12 @@ pub async fn create(
                     issuer_name: issuer.name.clone(),
                     issued_at: now,
                     state: if is_kick { PunishmentState::Done } else { PunishmentState::Open },
+                    appeal_code: new_appeal_code(&app.ids, terms.kind, PunishmentState::Open),
                 };
                 store::insert(tx, &punishment).await?;
+                if let Some(Some(origin)) = origins.get(created.len()) {
+                    managed::set_origin(tx, network, id, origin).await?;
+                }
                 created.push(punishment);
             }
             publish(app, tx, Action::Created, &created).await?;
@@ -134,6 +173,21 @@ pub async fn find(
     filter: &PunishmentFilter,
 ) -> Result<Vec<Punishment>, PunishmentsError> {
     Ok(store::find(&app.db, network, identity, filter, app.clock.now()).await?)
+}
+
+/// Punishments of all players, newest first, and their number.
+pub(super) async fn list(
+    app: &App,
+    network: NetworkId,
+    filter: &ListFilter,
+    place: (i64, i64),
+) -> Result<(Vec<ManagedPunishment>, i64), PunishmentsError> {
+    Ok(managed::list(&app.db, network, filter, app.clock.now(), place).await?)
+}
+
+/// A punishment with its details.
+pub(super) async fn managed(app: &App, network: NetworkId, id: i64) -> Result<ManagedPunishment, PunishmentsError> {
+    managed::get(&app.db, network, id).await?.ok_or(PunishmentsError::NotFound(id))
 }
 
 /// Revokes a punishment. An inactive one stays unchanged.
@@ -268,7 +322,7 @@ pub async fn addresses(app: &App, network: NetworkId, player: PlayerId) -> Resul
     Ok(store::addresses(&app.db, network, player).await?)
 }
 
-/// A punishment was created or revoked, or has expired.
+/// A punishment was created, changed or revoked, or has expired.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PunishmentChange {
     action: Action,

@@ -1,5 +1,6 @@
 //! All SQL of the component.
 
+pub(super) mod managed;
 mod sightings;
 
 use hub_db::{Db, Error, Executor, Sql, Tx};
@@ -16,9 +17,10 @@ pub(super) use sightings::{addresses_of, names_of, see_addresses, see_names};
 macro_rules! columns {
     () => {
         "id, player_uuid, player_name, kind, reason, duration_ms, expires_at, ip_based, ip_address, issuer_uuid,
-         issuer_name, issued_at, state"
+         issuer_name, issued_at, state, appeal_code"
     };
 }
+use columns;
 
 /// Ids of the punishments that match the player `$2`, the name `$3` or the address `$4`; null matches nothing. A player
 /// is matched by UUID, and by name if the punishment has no UUID; a name by the stored one, and by the player who has
@@ -56,14 +58,16 @@ macro_rules! matching {
            AND p.ip_based AND a.last_seen >= p.issued_at"
     };
 }
+use matching;
 
+/// `+issued_at` keeps SQLite from starting with all punishments since a time.
 const FIND: &str = concat!(
     "SELECT network_id, ",
     columns!(),
     " FROM punishments WHERE network_id = $1 AND id IN (",
     matching!(),
     ") AND (NOT $5 OR (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $6)))
-       AND issued_at >= $7 AND ($8 IS NULL OR kind = $8)
+       AND +issued_at >= $7 AND ($8 IS NULL OR kind = $8)
      ORDER BY CASE WHEN $11 AND kind = 'BAN' THEN 0 ELSE 1 END, issued_at DESC, id DESC LIMIT $9 OFFSET $10"
 );
 
@@ -142,8 +146,8 @@ pub(super) async fn take_ids(tx: &mut Tx, network: NetworkId, count: i64) -> Res
 pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
     tx.query(
         "INSERT INTO punishments (network_id, id, player_uuid, player_name, name_folded, kind, reason, duration_ms,
-             expires_at, ip_based, ip_address, issuer_uuid, issuer_name, issued_at, state)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+             expires_at, ip_based, ip_address, issuer_uuid, issuer_name, issued_at, state, issuer_folded, appeal_code)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
     )
     .bind(new.network_id)
     .bind(new.id)
@@ -160,6 +164,8 @@ pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
     .bind(&new.issuer_name)
     .bind(new.issued_at)
     .bind(new.state.as_str())
+    .bind(new.issuer_name.as_deref().map(FoldedName::new))
+    .bind(&new.appeal_code)
     .execute()
     .await?;
     Ok(())

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{EconomyWrite, PlayersWrite};
+use crate::auth::{EconomyWrite, PlayersRead, PlayersWrite};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
@@ -118,10 +118,10 @@ pub(crate) async fn player_statistics(
 ///
 /// Values of the current day, week, month and lifetime; periods without a value are omitted.
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/statistics", tag = "Players",
-    security(("apiKey" = ["players:write", "plugin"])), params(("uuid" = PlayerId, Path), ReadQuery),
+    security(("apiKey" = ["players:read", "players:write", "plugin"])), params(("uuid" = PlayerId, Path), ReadQuery),
     responses((status = 200, body = PlayerStatistics)))]
 async fn get_player_statistics(
-    PlayersWrite(caller): PlayersWrite,
+    PlayersRead(caller): PlayersRead,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<ReadQuery>,

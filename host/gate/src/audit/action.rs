@@ -11,6 +11,7 @@ macro_rules! actions {
 }
 
 actions! {
+    AppealDecided = "appeal.decided";
     ArtifactDeleted = "artifact.deleted";
     ArtifactInstalled = "artifact.installed";
     ArtifactUploaded = "artifact.uploaded";
@@ -62,11 +63,18 @@ actions! {
     PluginCalled = "plugin.called";
     ProvisionedServerDeleted = "provisioned_server.deleted";
     ProvisionedServerPut = "provisioned_server.put";
+    ReportChanged = "report.changed";
+    RolePut = "role.put";
+    RoleDeleted = "role.deleted";
+    PunishmentChanged = "punishment.changed";
+    PunishmentsRevoked = "punishments.revoked";
     ServerCommanded = "server.commanded";
     ServerKilled = "server.killed";
     ServerRestarted = "server.restarted";
     ServerStarted = "server.started";
     ServerStopped = "server.stopped";
+    StaffNoteCreated = "staff_note.created";
+    StaffNoteDeleted = "staff_note.deleted";
     SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
     WaitlistEntryInvited = "waitlist_entry.invited";

@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::audit::service::{self, EntryRow, Filter};
-use crate::auth::{ActorType, NetworkManage, OPERATOR_NETWORK, Operator};
+use crate::auth::{ActorType, AuditRead, OPERATOR_NETWORK, Operator};
 use crate::clock::Millis;
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::endpoints::{Endpoints, endpoints};
@@ -118,9 +118,9 @@ async fn page(app: &App, network: NetworkId, query: AuditQuery) -> Result<Json<P
 /// All changes made through `/api/manage`, by the operator, on the command line or by the hub itself, newest first.
 /// With `before`, pages do not shift when entries are added meanwhile: pass the id of the previous page's last entry.
 #[utoipa::path(get, path = "/api/manage/audit", operation_id = "list_audit", tag = "Audit",
-    security(("apiKey" = ["network:manage"])), params(AuditQuery), responses((status = 200, body = Page<AuditEntry>)))]
+    security(("apiKey" = ["audit:read", "network:manage"])), params(AuditQuery), responses((status = 200, body = Page<AuditEntry>)))]
 async fn list(
-    NetworkManage(caller): NetworkManage,
+    AuditRead(caller): AuditRead,
     State(app): State<App>,
     Query(query): Query<AuditQuery>,
 ) -> Result<Json<Page<AuditEntry>>, ApiError> {
@@ -166,10 +166,10 @@ fn is_large(rows: &[EntryRow]) -> bool {
 ///
 /// All entries as JSON lines in the format of the list, oldest first.
 #[utoipa::path(get, path = "/api/manage/audit/export", operation_id = "export_audit", tag = "Audit",
-    security(("apiKey" = ["network:manage"])), params(ExportQuery),
+    security(("apiKey" = ["audit:read", "network:manage"])), params(ExportQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The entries")))]
 async fn export(
-    NetworkManage(caller): NetworkManage,
+    AuditRead(caller): AuditRead,
     State(app): State<App>,
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {

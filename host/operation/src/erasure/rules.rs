@@ -75,7 +75,7 @@ pub(super) fn examine(
     match table.name {
         "currency_ledger" => ledger(&row, subject, replacement),
         "server_log_lines" => log_line(&row, subject, replacement),
-        "punishments" | "deliveries" if is_of_name(&row, subject) => Finding::Own(Change::Delete),
+        "punishments" | "deliveries" | "appeals" if is_of_name(&row, subject) => Finding::Own(Change::Delete),
         "delivery_references" => reference(&row, subject, replacement, now),
         // Proof of the erasure; contains only the UUID.
         "audit_log" if row.text("action").starts_with("player.") => Finding::Unrelated,
@@ -185,7 +185,7 @@ fn reference(row: &RowRef<'_>, subject: &Subject, replacement: Uuid, now: Millis
     Finding::Own(Change::Update(after))
 }
 
-/// True for a punishment or delivery by one of the player's names without a UUID.
+/// True for a punishment, its appeal or a delivery, by one of the player's names without a UUID.
 fn is_of_name(row: &RowRef<'_>, subject: &Subject) -> bool {
     row.cell("player_uuid") == Some(&Cell::Null) && subject.has_name(row.text("name_folded"))
 }

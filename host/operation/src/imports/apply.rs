@@ -47,7 +47,10 @@ impl From<PunishmentsError> for ApplyError {
         match error {
             PunishmentsError::Quota(exceeded) => Self::Quota(exceeded),
             PunishmentsError::Database(error) => Self::Database(error),
-            PunishmentsError::Unknown(_) | PunishmentsError::Rejected(_) => Self::Database(hub_db::Error::NotFound),
+            PunishmentsError::Unknown(_)
+            | PunishmentsError::NotFound(_)
+            | PunishmentsError::NotActive
+            | PunishmentsError::Rejected(_) => Self::Database(hub_db::Error::NotFound),
         }
     }
 }
@@ -328,7 +331,7 @@ impl Plan<'_> {
         let mut made = HashMap::new();
         if !new.is_empty() {
             let punishments: Vec<_> = new.iter().map(|(_, punishment)| *punishment).collect();
-            let first = punishments::write_imported(tx, network, &punishments).await?;
+            let first = punishments::write_imported(&app.ids, tx, network, &punishments).await?;
             made.extend((first..).zip(&new).map(|(id, (key, _))| (*key, id)));
         }
         let (mut balances, mut sightings) = (vec![], vec![]);

@@ -2,10 +2,10 @@
 //!
 //! Invariants: of a password only its argon2id hash is stored, of tokens and recovery codes only their SHA-256;
 //! passwords are hashed on separate threads, few at a time; wrong ones are counted by account, known or not, and by
-//! address; answers do not reveal the existence of accounts; no one grants a role above their own; a password reset
+//! address; answers do not reveal the existence of accounts; no one grants a role above their own, or makes one; a role that a member or an invitation has is not deleted; a password reset
 //! ends all sessions.
 //! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `pending_sign_ins`,
-//! `sign_in_failures`, which belong to the hub; `network_members` and `person_links`, which belong to networks. `auth` reads those that identify
+//! `sign_in_failures`, which belong to the hub; `network_members`, `network_roles` and `person_links`, which belong to networks. `auth` reads those that identify
 //! callers.
 
 mod model;
@@ -22,8 +22,13 @@ use crate::app::App;
 use crate::background::every_settled;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::config::Settings;
+use crate::limits::{Limit, LimitRow};
 use crate::people::openid::Provider;
 use crate::people::password::Hashing;
+
+/// Roles of a network's own.
+const ROLES: Limit =
+    Limit::new(&LimitRow { name: "roles", bound: 50, counted: "Roles of a network's own.", effect: None });
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -40,6 +45,7 @@ pub static COMPONENT: Component = Component {
         // People belong to the hub and do not move with a network: they are invited again.
         TableRule::left("network_members").without_players("the owner's staff, by their accounts"),
         TableRule::left("person_links").without_players("links in mails to them"),
+        TableRule::moved("network_roles").without_players("sets of scopes"),
     ],
     errors: &[
         ErrorCode::new("wrong_credentials", &[401], "Wrong address, password or code."),
@@ -50,6 +56,9 @@ pub static COMPONENT: Component = Component {
         ),
         ErrorCode::new("unknown_person", &[404], "No such person."),
         ErrorCode::new("unknown_invitation", &[404], "No such invitation."),
+        ErrorCode::new("unknown_role", &[400, 404], "No such role, neither given nor of the network's own."),
+        ErrorCode::new("role_reserved", &[400], "The name of a given role, in any case."),
+        ErrorCode::new("in_use", &[409], "Members or invitations have the role."),
         ErrorCode::new("person_exists", &[400], "An account with this address exists: sign in and join."),
         ErrorCode::new("already_member", &[400], "A member with this address already exists."),
         ErrorCode::new("invited_lately", &[400], "This address was recently invited; try again in ten minutes."),
@@ -84,6 +93,7 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("not_invited", &[403], "No account with this address, and no invitation was given."),
         ErrorCode::new("unknown_token", &[400], "The link is invalid."),
     ],
+    limits: &[ROLES],
     creations: Some(&service::GivenRoles),
     register: |states, opening| {
         states.insert(People::open(opening.settings)?);

@@ -6,7 +6,6 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::auth::Role;
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
@@ -114,11 +113,6 @@ impl LinkRow {
     /// True if the mail has this purpose.
     pub(super) fn is(&self, kind: LinkKind) -> bool {
         self.kind == <&str>::from(kind)
-    }
-
-    /// Role that an invitation grants; none: operator.
-    pub(super) fn role(&self) -> Option<Role> {
-        self.role.as_ref().and_then(|role| role.parse().ok())
     }
 }
 

@@ -1,6 +1,8 @@
 //! All SQL of people. Persons, their provider subjects, sessions and failures belong to the hub; members and links
 //! belong to a network.
 
+pub(super) mod roles;
+
 use hub_db::{Db, Error, Executor, Tx};
 
 use crate::auth::{OPERATOR_NETWORK, Role, SessionToken};
@@ -321,7 +323,7 @@ pub(super) async fn put_member(
     tx: &mut Tx,
     network: NetworkId,
     person: &str,
-    role: Role,
+    role: &str,
     (now, by): (Millis, Option<&str>),
 ) -> Result<(), Error> {
     tx.query(
@@ -330,7 +332,7 @@ pub(super) async fn put_member(
     )
     .bind(network)
     .bind(person)
-    .bind(role.as_str())
+    .bind(role)
     .bind(now)
     .bind(by)
     .execute()

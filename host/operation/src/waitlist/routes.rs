@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{Operator, Role, Unbound};
+use crate::auth::{Operator, Role, RoleName, Unbound};
 use crate::email::Email;
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -134,7 +134,7 @@ struct InviteFromWaitlist {
     #[schema(value_type = String, example = "069a79f4-44e9-4726-a5be-fca90e38aaf5")]
     network_id: NetworkId,
     /// Default: OWNER.
-    role: Option<Role>,
+    role: Option<RoleName>,
 }
 
 /// Invite a person from the waitlist
@@ -151,8 +151,8 @@ async fn invite(
     Path(email): Path<String>,
     Json(body): Json<InviteFromWaitlist>,
 ) -> Result<StatusCode, ApiError> {
-    let role = body.role.unwrap_or(Role::Owner);
-    service::invite(&app, &caller.origin(&app), &email, body.network_id, role).await?;
+    let role = body.role.unwrap_or_else(|| Role::Owner.into());
+    service::invite(&app, &caller.origin(&app), &email, body.network_id, &role).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{OPERATOR_NETWORK, Origin, Role};
+use crate::auth::{OPERATOR_NETWORK, Origin, RoleName};
 use crate::email::{Email, fold};
 use crate::http::error::ApiError;
 use crate::limits::{Limits, QuotaExceeded, check_rows};
@@ -132,7 +132,7 @@ pub(super) async fn invite(
     origin: &Origin,
     email: &str,
     network: NetworkId,
-    role: Role,
+    role: &RoleName,
 ) -> Result<(), WaitlistError> {
     networks::admin::network(&app.db, network).await.map_err(|error| WaitlistError::Refused(error.into()))?;
     let folded = fold(email.trim());

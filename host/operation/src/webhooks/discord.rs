@@ -16,6 +16,7 @@ const EMBEDS: usize = 6_000;
 
 /// Default messages of webhooks without templates.
 const DEFAULTS: &[(&str, &str)] = &[
+    ("APPEAL_CREATED", "Appeal of punishment {appeal.punishmentId}: {appeal.text}"),
     ("BALANCE_CHANGED", "{currencyName} of {ownerKey}: {applied}, now {balance}"),
     ("CHAT", "**{playerName}** ({serverId}): {message}"),
     ("CONFIG_UPDATED", "Config {group}/{namespace} was changed"),
@@ -30,6 +31,7 @@ const DEFAULTS: &[(&str, &str)] = &[
         "PUNISHMENT",
         "{punishment.type} {action}: **{punishment.playerName}** by {punishment.issuerName}. {punishment.reason}",
     ),
+    ("REPORT_CREATED", "Report {report.reportId} about {report.playerUuid}: {report.reason}"),
     ("SERVER_OFFLINE", "Server **{server.serverId}** is offline"),
     ("SERVER_ONLINE", "Server **{server.serverId}** is online"),
     ("SESSION_ENDED", "The session {fence} of {playerUuid} was ended"),

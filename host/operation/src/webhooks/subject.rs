@@ -24,6 +24,7 @@ fn name(event: &str, data: &Value) -> String {
         text("/playerUuid")
             .or(text("/punishment/playerUuid"))
             .or(text("/delivery/playerUuid"))
+            .or(text("/report/playerUuid"))
             .map(|uuid| of("player", uuid))
     };
     let by_name = || {

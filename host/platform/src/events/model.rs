@@ -65,6 +65,10 @@ pub enum EventKind {
     DeliveryReady,
     /// A delivery has ended, or waits for a person.
     DeliverySettled,
+    /// A player reported another.
+    ReportCreated,
+    /// A punished player appealed.
+    AppealCreated,
 }
 
 impl EventKind {
@@ -94,6 +98,8 @@ impl EventKind {
                 | Self::SessionEnded
                 | Self::DeliveryReady
                 | Self::DeliverySettled
+                | Self::ReportCreated
+                | Self::AppealCreated
         )
     }
 
@@ -121,7 +127,9 @@ impl EventKind {
             | Self::WorldState
             | Self::SessionEnded
             | Self::DeliveryReady
-            | Self::DeliverySettled => true,
+            | Self::DeliverySettled
+            | Self::ReportCreated
+            | Self::AppealCreated => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen
@@ -143,7 +151,7 @@ const ALWAYS: [&str; 2] = ["PING", "RESYNC"];
 
 /// Events of a stream, one bit per kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct EventTypes(u32);
+pub(super) struct EventTypes(u64);
 
 impl FromIterator<EventKind> for EventTypes {
     fn from_iter<I: IntoIterator<Item = EventKind>>(kinds: I) -> Self {

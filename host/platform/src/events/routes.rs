@@ -49,8 +49,8 @@ struct OpenQuery {
     /// Events to carry, separated by commas; `PING` and `RESYNC` are always included. Default: all except those that
     /// must be listed, which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`,
     /// `PERMISSIONS_UPDATED`, `BALANCE_CHANGED`, `WORLD_STATE`, `SESSION_REQUESTED`, `SESSION_ENDED`, `DELIVERY_READY`,
-    /// `DELIVERY_SETTLED` and
-    /// `SIGNING_SECRET_ROTATED`. The last one requires the scope `plugin`.
+    /// `DELIVERY_SETTLED`, `REPORT_CREATED`, `APPEAL_CREATED` and `SIGNING_SECRET_ROTATED`. The last one requires the scope
+    /// `plugin`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
     types: Option<EventTypes>,

@@ -127,6 +127,11 @@ async fn happen(hub: &Hub, client: &Client) {
     post(client, "/api/plugin/chat", line).await;
     let ban = json!({"playerUuid": uuid(7), "type": "MUTE", "durationMs": 1_000});
     post(client, "/api/plugin/punishments/create", ban).await;
+    let report = json!({"reporterUuid": uuid(8), "playerUuid": uuid(7), "reason": "Insults"});
+    post(client, "/api/plugin/reports", report).await;
+    let mute = client.get("/api/manage/punishments").await.expect(200)["items"][0]["appealCode"].clone();
+    let path = format!("/api/public/appeals/{}", mute.as_str().unwrap());
+    post(&hub.anonymous(), &path, json!({"text": "Sorry."})).await;
     let command =
         post(client, "/api/plugin/transfers", json!({"playerUuid": uuid(7), "targetServerId": "target"})).await;
     assert_eq!(command["result"], "SUCCESS");

@@ -42,6 +42,8 @@ fn each_limit_has_a_test() {
         Limit::SessionsPerPerson,
         Limit::ForgottenPlayers,
         Limit::PlayersForgottenAtOnce,
+        // A test of reports.
+        Limit::Reports,
         // A test of imports.
         Limit::Imports,
         Limit::ImportBytes,

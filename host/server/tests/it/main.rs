@@ -57,6 +57,7 @@ mod security_claims;
 mod servers;
 mod shares;
 mod signing_secret;
+mod staff;
 mod statistics;
 mod stop;
 mod support;

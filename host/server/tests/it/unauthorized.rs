@@ -70,7 +70,10 @@ fn includes(larger: &str, scope: &str) -> bool {
             finer.contains(&scope) || ["deliveries:write", "matchmaking"].contains(&scope)
         }
         "modules:write" => scope == "modules:read",
-        "network:manage" => scope == "deliveries:manage",
+        "network:manage" => {
+            let finer = ["punishments:manage", "reports:manage", "chat:read", "deliveries:manage", "console:read"];
+            finer.contains(&scope) || scope == "audit:read"
+        }
         _ => false,
     }
 }

@@ -29,12 +29,29 @@ fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
     app.state::<Modules>().records.take_sample(network, point, app.clock.now())
 }
 
+/// A call of modules that decided something.
+#[derive(Clone, Debug)]
+pub struct CallTrace {
+    pub call_id: String,
+    /// Name and version, if only one module answered.
+    pub module: Option<(String, i64)>,
+}
+
 /// Calls the network's modules at the operation's extension point.
 pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) -> O::Ruling {
+    traced_call::<O>(app, network, input).await.0
+}
+
+/// The same, with the call if modules decided.
+pub async fn traced_call<O: Operation>(
+    app: &App,
+    network: NetworkId,
+    input: O::Input,
+) -> (O::Ruling, Option<CallTrace>) {
     let input = Arc::new(input);
     match app.state::<Modules>().find_chain(app, network, O::POINT).await {
         // The built-in behaviour decides, which is not a failure of the modules.
-        ChainLookup::Active(_) if !limits::has_module_time(app, network).await => O::Ruling::default(),
+        ChainLookup::Active(_) if !limits::has_module_time(app, network).await => (O::Ruling::default(), None),
         ChainLookup::Active(chain) => {
             // Without the database the limits of the previous call apply.
             if let Ok(limits) = ModuleLimits::of(app, network).await {
@@ -48,11 +65,19 @@ pub async fn call<O: Operation>(app: &App, network: NetworkId, input: O::Input) 
             let (calls, fuel) = (reports().count() as u64, reports().map(|report| report.fuel).sum());
             app.state::<UsageCounters>().network(network).add_module_calls(calls, micros, fuel);
             limits::charge_module_time(app, network, Duration::from_micros(micros)).await;
-            finish::<O>(app, network, &chain, call, O::any_input(&input), outcome)
+            let mut answered =
+                outcome.steps.iter().filter(|step| step.report.as_ref().is_some_and(|it| it.result.is_ok()));
+            let trace = answered.next().map(|step| {
+                let config = step.link.config();
+                let only = answered.next().is_none();
+                let module = only.then(|| (config.name.clone(), i64::try_from(config.version).unwrap_or(i64::MAX)));
+                CallTrace { call_id: call.call_id.clone(), module }
+            });
+            (finish::<O>(app, network, &chain, call, O::any_input(&input), outcome), trace)
         }
         // Without a module that may read it, no player's text is recorded.
-        ChainLookup::Empty => O::Ruling::default(),
-        ChainLookup::Unavailable => O::unavailable().into(),
+        ChainLookup::Empty => (O::Ruling::default(), None),
+        ChainLookup::Unavailable => (O::unavailable().into(), None),
     }
 }
 

@@ -12,7 +12,7 @@ mod storing;
 pub(super) mod uploads;
 
 pub use breakers::breakers;
-pub use calls::{call, has_chain};
+pub use calls::{CallTrace, call, has_chain, traced_call};
 pub use error::ModulesError;
 pub use hub_sandbox::Ranking;
 pub use hub_sandbox::contract::Point;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{Caller, ServersRead};
+use crate::auth::{Caller, ConsoleRead};
 use crate::auth::{RevocationWatch, Scope};
 use crate::cluster::RequestLease;
 use crate::control::log_stream::{self, StartAt};
@@ -53,13 +53,13 @@ struct Output {
 /// The tail of the server's standard output and error, delivered now by its node agent. `logs/recent` returns lines
 /// that the agent uploaded earlier and needs no agent.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs", tag = "Manage: servers",
-    security(("apiKey" = ["servers:read"])), operation_id = "get_server_output",
+    security(("apiKey" = ["console:read", "servers:read", "network:manage"])), operation_id = "get_server_output",
     params(("serverId" = Identifier, Path, example = "bedwars-1"), OutputQuery),
     responses((status = 200, body = Output),
         (status = 404, body = ErrorBody, description = "No such server, or no node agent is connected for it"),
         (status = 503, body = ErrorBody, description = "The node agent did not deliver within 10 s")))]
 async fn logs(
-    ServersRead(caller): ServersRead,
+    ConsoleRead(caller): ConsoleRead,
     State(app): State<App>,
     lease: RequestLease,
     Path(server_id): Path<Identifier>,
@@ -76,11 +76,11 @@ async fn logs(
 /// response is a stream of the newest `limit` lines, oldest first, followed by new lines: events named LOG whose `id:`
 /// is the line's `seq`. `Last-Event-ID` resumes after that line. The stream ends when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/servers/{serverId}/logs/recent", tag = "Manage: servers",
-    security(("apiKey" = ["servers:read"])), operation_id = "list_server_logs",
+    security(("apiKey" = ["console:read", "servers:read", "network:manage"])), operation_id = "list_server_logs",
     params(("serverId" = Identifier, Path, example = "bedwars-1"), PageQuery),
     responses((status = 200, body = Page<LogLine>), (status = 404, body = ErrorBody, description = "No such server")))]
 async fn recent_logs(
-    ServersRead(caller): ServersRead,
+    ConsoleRead(caller): ConsoleRead,
     State(app): State<App>,
     Path(server): Path<Identifier>,
     Query(query): Query<PageQuery>,
@@ -97,7 +97,9 @@ async fn recent_logs(
 
 async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: StartAt) -> Result<Response, ApiError> {
     service::last_line(app, caller.network, &server).await?;
-    let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), Scope::ServersRead);
+    // The stream lasts as long as the scope that opened it.
+    let scope = if caller.scopes.allow(Scope::ServersRead) { Scope::ServersRead } else { Scope::ConsoleRead };
+    let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), scope);
     let revoked = watched.revoked();
     let counted = open::<ApiError>(app, caller.network, NetworkLimit::Streams).await?;
     let lines = log_stream::follow(app, caller.network, server, from).await?;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::PlayersWrite;
+use crate::auth::{PlayersRead, PlayersWrite};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
@@ -43,11 +43,11 @@ fn data_key(Path((player, game_mode, namespace)): DataPath) -> DataKey {
 
 /// Read a namespace's data
 #[utoipa::path(get, path = "/api/plugin/players/{uuid}/data/{gameMode}/{namespace}", tag = "Players",
-    security(("apiKey" = ["players:write", "plugin"])),
+    security(("apiKey" = ["players:read", "players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ("gameMode" = Label, Path), ("namespace" = Label, Path, example = "inventory")),
     responses((status = 200, body = DataEntry), (status = 404, body = ErrorBody, description = "No data")))]
 async fn get_player_data(
-    PlayersWrite(caller): PlayersWrite,
+    PlayersRead(caller): PlayersRead,
     State(app): State<App>,
     path: DataPath,
 ) -> Result<Json<DataEntry>, ApiError> {

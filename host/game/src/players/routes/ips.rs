@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::PlayersWrite;
+use crate::auth::PlayersRead;
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
@@ -57,10 +57,10 @@ impl IpRecord {
 ///
 /// Addresses recorded for punishments (`/api/plugin/punishments/ip`), the current one first; the newest 1,000. Empty
 /// for a player never seen with one.
-#[utoipa::path(get, path = "/api/plugin/players/{uuid}/ips", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
+#[utoipa::path(get, path = "/api/plugin/players/{uuid}/ips", tag = "Players", security(("apiKey" = ["players:read", "players:write", "plugin"])),
     params(("uuid" = PlayerId, Path)), responses((status = 200, body = Vec<IpRecord>)))]
 async fn list_player_ips(
-    PlayersWrite(caller): PlayersWrite,
+    PlayersRead(caller): PlayersRead,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
 ) -> Result<Json<Vec<IpRecord>>, ApiError> {

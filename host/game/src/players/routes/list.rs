@@ -6,7 +6,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Connection;
 use crate::app::App;
-use crate::auth::PlayersWrite;
+use crate::auth::PlayersRead;
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::geo::Region;
@@ -89,10 +89,10 @@ struct ListQuery {
 /// List the players
 ///
 /// All players ever seen, last seen first, without their stored data.
-#[utoipa::path(get, path = "/api/plugin/players", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
+#[utoipa::path(get, path = "/api/plugin/players", tag = "Players", security(("apiKey" = ["players:read", "players:write", "plugin"])),
     params(ListQuery), responses((status = 200, body = Page<PlayerSummary>)))]
 async fn list_players(
-    PlayersWrite(caller): PlayersWrite,
+    PlayersRead(caller): PlayersRead,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
 ) -> Result<Json<Page<PlayerSummary>>, ApiError> {

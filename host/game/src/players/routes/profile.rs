@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::PlayersWrite;
+use crate::auth::{PlayersRead, PlayersWrite};
 use crate::clock::Millis;
 use crate::economy::Balance;
 use crate::endpoints::{Endpoints, endpoints};
@@ -92,11 +92,11 @@ struct ProfileQuery {
 /// Read a player
 ///
 /// Fails with 404 if the UUID was never loaded and never joined a server. Reading does not create a player.
-#[utoipa::path(get, path = "/api/plugin/players/{uuid}", tag = "Players", security(("apiKey" = ["players:write", "plugin"])),
+#[utoipa::path(get, path = "/api/plugin/players/{uuid}", tag = "Players", security(("apiKey" = ["players:read", "players:write", "plugin"])),
     params(("uuid" = PlayerId, Path), ProfileQuery), responses((status = 200, body = PlayerProfileNow),
         (status = 404, body = ErrorBody, description = "Unknown player")))]
 async fn get_player(
-    PlayersWrite(caller): PlayersWrite,
+    PlayersRead(caller): PlayersRead,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<ProfileQuery>,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::Plugin;
+use crate::auth::{OnlinePlayersRead, Plugin};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::answer::{AnswerBudget, json_size};
 use crate::http::error::ApiError;
@@ -74,10 +74,10 @@ fn cursor(last: &PresenceRecord) -> Option<HeaderValue> {
 ///
 /// By server, then by UUID. An answer has at most 4 MiB, some 20,000 players; if there are more, send its header
 /// `Next-Cursor` as `cursor` for the next ones.
-#[utoipa::path(get, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["plugin"])),
+#[utoipa::path(get, path = "/api/plugin/servers/players", tag = "Servers", security(("apiKey" = ["players:read", "plugin"])),
     params(ListQuery), operation_id = "list_online_players", responses((status = 200, body = Vec<PresenceRecord>)))]
 async fn list(
-    Plugin(caller): Plugin,
+    OnlinePlayersRead(caller): OnlinePlayersRead,
     State(app): State<App>,
     Query(query): Query<ListQuery>,
 ) -> Result<Response, ApiError> {

@@ -1,6 +1,7 @@
-//! `/api/plugin/punishments`.
+//! `/api/plugin/punishments` and `/api/manage/punishments`.
 
 mod create;
+mod managed;
 mod read;
 mod revoke;
 
@@ -12,7 +13,7 @@ use crate::values::{PlayerId, Text};
 
 /// Routes of this component.
 pub(super) fn router() -> Endpoints {
-    create::router().merge(read::router()).merge(revoke::router())
+    create::router().merge(read::router()).merge(revoke::router()).merge(managed::router())
 }
 
 /// A human-readable reason.

@@ -6,7 +6,7 @@ use utoipa::IntoParams;
 
 use super::bodies;
 use crate::app::App;
-use crate::auth::{Caller, PunishmentsWrite};
+use crate::auth::{Caller, PlayerPunishmentsRead, PunishmentsWrite};
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::ApiError;
 use crate::http::extract::{Json, Path, Query};
@@ -117,10 +117,10 @@ async fn list_history_of_name(
 ///
 /// Punishments by UUID, and by any name the player was seen with. Newest first; at most 400, bans before all others.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}", tag = "Punishments",
-    security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
+    security(("apiKey" = ["players:read", "punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), ListQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_punishments_of_player(
-    PunishmentsWrite(caller): PunishmentsWrite,
+    PlayerPunishmentsRead(caller): PlayerPunishmentsRead,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<ListQuery>,
@@ -132,10 +132,10 @@ async fn list_punishments_of_player(
 ///
 /// Includes expired and revoked punishments, newest first.
 #[utoipa::path(get, path = "/api/plugin/punishments/player/{uuid}/history", tag = "Punishments", operation_id = "list_punishment_history_of_player",
-    security(("apiKey" = ["punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
+    security(("apiKey" = ["players:read", "punishments:write", "plugin"])), params(("uuid" = PlayerId, Path), HistoryQuery),
     responses((status = 200, body = Vec<PunishmentBody>)))]
 async fn list_history_of_player(
-    PunishmentsWrite(caller): PunishmentsWrite,
+    PlayerPunishmentsRead(caller): PlayerPunishmentsRead,
     State(app): State<App>,
     Path(id): Path<PlayerId>,
     Query(query): Query<HistoryQuery>,

@@ -74,7 +74,7 @@ pub(super) async fn invite(
     State(app): State<App>,
     Json(body): Json<InviteOperator>,
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
-    let link = service::invite_as_operator(&app, &caller.origin(&app), None, &body.email, Role::Owner).await?;
+    let link = service::invite_as_operator(&app, &caller.origin(&app), None, &body.email, &Role::Owner.into()).await?;
     Ok((StatusCode::CREATED, Json(link.into())))
 }
 
@@ -199,7 +199,7 @@ pub(super) async fn invite_to_network(
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
     networks::admin::network(&app.db, network).await?;
     let origin = caller.origin(&app);
-    let link = service::invite_as_operator(&app, &origin, Some(network), &body.email, body.role).await?;
+    let link = service::invite_as_operator(&app, &origin, Some(network), &body.email, &body.role).await?;
     Ok((StatusCode::CREATED, Json(link.into())))
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::{NetworkManage, Role, Unbound};
+use crate::auth::{NetworkManage, RoleName, Unbound};
 use crate::clock::Millis;
 use crate::component::Left;
 use crate::email::Email;
@@ -29,7 +29,7 @@ pub(super) struct MemberBody {
     email: String,
     #[schema(example = "Alex")]
     name: String,
-    #[schema(value_type = Role)]
+    #[schema(value_type = RoleName)]
     role: String,
     joined_at: Millis,
     /// Key or person that granted the role.
@@ -56,7 +56,7 @@ pub(super) struct InvitationBody {
     #[schema(example = "alex@example.org")]
     email: String,
     /// Role that it grants; null for an operator.
-    #[schema(value_type = Option<Role>)]
+    #[schema(value_type = Option<RoleName>)]
     role: Option<String>,
     created_at: Millis,
     /// Key or person that invited.
@@ -93,8 +93,8 @@ pub(super) async fn list(
 pub(super) struct Invite {
     /// Recipient of the invitation.
     pub(super) email: Email,
-    /// Role of the person, not above the caller's own.
-    pub(super) role: Role,
+    /// Role of the person, given or of the network's own, not above the caller's.
+    pub(super) role: RoleName,
 }
 
 /// Invite a person
@@ -108,14 +108,14 @@ pub(super) async fn invite(
     State(app): State<App>,
     Json(body): Json<Invite>,
 ) -> Result<(StatusCode, Json<InvitationBody>), ApiError> {
-    let link = service::invite(&app, &caller, &body.email, body.role).await?;
+    let link = service::invite(&app, &caller, &body.email, &body.role).await?;
     Ok((StatusCode::CREATED, Json(link.into())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = RoleChange)]
 pub(super) struct ChangeRole {
-    role: Role,
+    role: RoleName,
 }
 
 /// Change a member's role
@@ -133,7 +133,7 @@ pub(super) async fn change(
     Json(body): Json<ChangeRole>,
 ) -> Result<Json<ChangedMember>, ApiError> {
     let revoke = query.revoke.unwrap_or(true);
-    let (member, left) = service::change_role(&app, &caller, &person, body.role, revoke).await?;
+    let (member, left) = service::change_role(&app, &caller, &person, &body.role, revoke).await?;
     Ok(Json(ChangedMember { member: member.into(), left }))
 }
 

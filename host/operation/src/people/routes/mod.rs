@@ -4,6 +4,7 @@ mod account;
 mod admin;
 mod manage;
 mod openid;
+mod roles;
 mod sign_in;
 
 use crate::endpoints::{Endpoints, endpoints, public_endpoints};
@@ -17,6 +18,10 @@ pub(super) fn router() -> Endpoints {
         manage::remove,
         manage::list_invitations,
         manage::delete_invitation,
+        roles::list,
+        roles::read,
+        roles::put,
+        roles::delete,
         admin::list,
         admin::invite: transactional,
         admin::delete,

@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{Role, session_cookie};
+use crate::auth::{RoleName, session_cookie};
 use crate::clock::Millis;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
@@ -41,7 +41,7 @@ pub(super) struct MembershipBody {
     network_id: NetworkId,
     #[schema(example = "mynetwork")]
     name: String,
-    #[schema(value_type = Role)]
+    #[schema(value_type = RoleName)]
     role: String,
 }
 

@@ -41,6 +41,18 @@ pub enum PeopleError {
     /// The last mail was sent too recently.
     #[error("This address was just invited; try again in ten minutes.")]
     InvitedLately,
+    /// No such role, neither given nor of the network's own.
+    #[error("No role `{0}`.")]
+    UnknownRole(String),
+    /// The same, of a request that grants it.
+    #[error("No role `{0}`; use OWNER, ADMIN, MODERATOR, VIEWER or one of the network's own.")]
+    NoRoleToGrant(String),
+    /// The name of a given role.
+    #[error("The name `{0}` is that of a given role.")]
+    RoleReserved(String),
+    /// Members or invitations have the role.
+    #[error("Members or invitations have the role `{0}`; give them another first.")]
+    RoleInUse(String),
     /// The role is above the caller's.
     #[error("You cannot grant, change or remove a role above your own.")]
     RoleExceedsOwn,
@@ -105,6 +117,10 @@ impl From<PeopleError> for ApiError {
             PeopleError::UnknownInvitation(_) => Self::not_found("unknown_invitation", message),
             PeopleError::AlreadyMember => Self::bad_request("already_member", message),
             PeopleError::InvitedLately => Self::bad_request("invited_lately", message),
+            PeopleError::UnknownRole(_) => Self::not_found("unknown_role", message),
+            PeopleError::NoRoleToGrant(_) => Self::bad_request("unknown_role", message),
+            PeopleError::RoleReserved(_) => Self::bad_request("role_reserved", message),
+            PeopleError::RoleInUse(_) => Self::new(StatusCode::CONFLICT, "in_use", message),
             PeopleError::RoleExceedsOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
             PeopleError::SecondFactorEnabled => Self::bad_request("second_factor_enabled", message),
             PeopleError::SecondFactorMissing => Self::bad_request("second_factor_missing", message),

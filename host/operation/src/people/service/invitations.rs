@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role, SignedIn};
+use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, RoleName, Scopes, SignedIn};
 use crate::email::Email;
 use crate::limits::{self, Limit, Limits};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
+use crate::people::service::roles;
 use crate::people::service::sign_in::{Failures, Session, begin_session};
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
 use crate::people::{password, sender, store};
@@ -19,11 +20,11 @@ pub(super) fn shown(link: &LinkRow) -> Value {
     json!({"email": link.email, "role": link.role, "expiresAt": link.expires_at})
 }
 
-/// Refuses a role above the caller's own, and a caller whose key has bounds that a role has not. None is the operator,
+/// Refuses scopes of a role above the caller's own, and a caller whose key has bounds that a role has not. None is the operator,
 /// who has no bounds.
-pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), PeopleError> {
+pub(super) fn require_within(caller: Option<&Caller>, scopes: Scopes) -> Result<(), PeopleError> {
     let Some(caller) = caller else { return Ok(()) };
-    if !caller.scopes.cover(role.scopes()) {
+    if !caller.scopes.cover(scopes) {
         return Err(PeopleError::RoleExceedsOwn);
     }
     if !caller.is_unbound() {
@@ -33,14 +34,16 @@ pub(super) fn require_within(caller: Option<&Caller>, role: Role) -> Result<(), 
 }
 
 /// Invites a person to the caller's network.
-pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: Role) -> Result<LinkRow, PeopleError> {
-    require_within(Some(caller), role)?;
+pub(crate) async fn invite(app: &App, caller: &Caller, email: &Email, role: &RoleName) -> Result<LinkRow, PeopleError> {
+    if let Some(given) = role.given() {
+        require_within(Some(caller), given.scopes())?;
+    }
     app.state::<Limits>().addresses.count_mail(caller.remote, app.clock.now())?;
     let origin = caller.origin(app);
     let link = new_link(app, caller.network, email, Some(role), &origin);
     app.db
         .transaction(async |mut tx| {
-            invite_in(app, &mut tx, &origin, &link).await?;
+            invite_in(app, &mut tx, Some(caller), &origin, &link).await?;
             // Checked last: requests refused for other reasons do not count.
             Ok::<_, PeopleError>(app.state::<Limits>().addresses.count_invitation(
                 link.network_id,
@@ -59,10 +62,10 @@ pub(crate) async fn invite_by_operator(
     origin: &Origin,
     network: Option<NetworkId>,
     email: &Email,
-    role: Role,
+    role: &RoleName,
 ) -> Result<LinkRow, PeopleError> {
     let link = new_link(app, network.unwrap_or(OPERATOR_NETWORK), email, network.map(|_| role), origin);
-    invite_in(app, tx, origin, &link).await?;
+    invite_in(app, tx, None, origin, &link).await?;
     Ok(link)
 }
 
@@ -72,12 +75,12 @@ pub(crate) async fn invite_as_operator(
     origin: &Origin,
     network: Option<NetworkId>,
     email: &Email,
-    role: Role,
+    role: &RoleName,
 ) -> Result<LinkRow, PeopleError> {
     app.db.transaction(async |mut tx| invite_by_operator(app, &mut tx, origin, network, email, role).await).await
 }
 
-fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<Role>, origin: &Origin) -> LinkRow {
+fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<&RoleName>, origin: &Origin) -> LinkRow {
     let now = app.clock.now();
     LinkRow {
         network_id,
@@ -92,8 +95,17 @@ fn new_link(app: &App, network_id: NetworkId, email: &Email, role: Option<Role>,
     }
 }
 
-async fn invite_in(app: &App, tx: &mut Tx, origin: &Origin, link: &LinkRow) -> Result<(), PeopleError> {
+async fn invite_in(
+    app: &App,
+    tx: &mut Tx,
+    within: Option<&Caller>,
+    origin: &Origin,
+    link: &LinkRow,
+) -> Result<(), PeopleError> {
     let network = link.network_id;
+    if let Some(role) = &link.role {
+        require_within(within, roles::granted(tx, network, role).await?)?;
+    }
     if let Some(person) = store::find_by_email(&mut *tx, &link.email_folded).await?
         && store::member(tx, network, &person.person_id).await?.is_some()
     {
@@ -135,8 +147,10 @@ pub(crate) async fn delete_invitation(
             let link = store::link(&mut tx, network, id).await?;
             let link = link.filter(|link| link.is(LinkKind::Invitation));
             let link = link.ok_or_else(|| PeopleError::UnknownInvitation(id.to_owned()))?;
-            if let Some(role) = link.role() {
-                require_within(within, role)?;
+            if let Some(role) = &link.role
+                && let Some(scopes) = roles::scopes(&mut tx, network, role).await?
+            {
+                require_within(within, scopes)?;
             }
             store::delete_link(&mut tx, network, id).await?;
             let action =
@@ -232,17 +246,17 @@ pub(super) async fn enter(
 ) -> Result<(), PeopleError> {
     let network = link.network_id;
     let change = Change::new(Action::MemberJoined, person);
-    let change = match (link.role(), network) {
-        (Some(role), _) => {
+    let change = match (link.role.as_deref(), network) {
+        // Not a role known only to a newer hub.
+        (Some(role), _) if roles::scopes(tx, network, role).await?.is_some() => {
             store::put_member(tx, network, person, role, (app.clock.now(), link.created_by.as_deref())).await?;
             change.after(json!({"email": link.email, "role": role}))
         }
-        (None, OPERATOR_NETWORK) if link.role.is_none() => {
+        (None, OPERATOR_NETWORK) => {
             store::make_operator(tx, person).await?;
             change.after(json!({"email": link.email, "operator": true}))
         }
-        // A role known only to a newer hub.
-        (None, _) => return Err(PeopleError::UnknownToken),
+        _ => return Err(PeopleError::UnknownToken),
     };
     Ok(audit::record(tx, network, origin, change).await?)
 }

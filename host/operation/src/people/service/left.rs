@@ -8,6 +8,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Scope};
 use crate::component::{Creations, Left, LeftKind, Search};
 use crate::people::service::invitations::shown;
+use crate::people::service::roles;
 use crate::people::store;
 
 /// Invitations and roles by their givers.
@@ -25,7 +26,11 @@ impl Creations for GivenRoles {
                 };
                 for link in links {
                     let may_invite = search.kept.filter(|kept| kept.allow(Scope::NetworkManage));
-                    if may_invite.is_some_and(|kept| link.role().is_some_and(|role| kept.cover(role.scopes()))) {
+                    let granted = match &link.role {
+                        Some(role) => roles::scopes(tx, link.network_id, role).await?,
+                        None => None,
+                    };
+                    if may_invite.is_some_and(|kept| granted.is_some_and(|granted| kept.cover(granted))) {
                         continue;
                     }
                     // It would let people in by a right that is gone.

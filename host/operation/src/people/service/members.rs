@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role};
+use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, Role, RoleName};
 use crate::component::Left;
 use crate::networks::left;
 pub(crate) use crate::people::model::MemberRow as Member;
 use crate::people::model::PersonRow;
 use crate::people::service::PeopleError;
 use crate::people::service::invitations::require_within;
+use crate::people::service::roles;
 use crate::people::store;
 use crate::values::NetworkId;
 
@@ -38,8 +39,9 @@ async fn managed(
 ) -> Result<Member, PeopleError> {
     let member = store::member(tx, network, person).await?;
     let member = member.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
-    if let Ok(role) = member.role.parse() {
-        require_within(within, role)?;
+    // Roles of newer hubs permit nothing here.
+    if let Some(scopes) = roles::scopes(tx, network, &member.role).await? {
+        require_within(within, scopes)?;
     }
     Ok(member)
 }
@@ -49,23 +51,24 @@ pub(crate) async fn change_role(
     app: &App,
     caller: &Caller,
     person: &str,
-    role: Role,
+    role: &RoleName,
     revoke: bool,
 ) -> Result<(Member, Vec<Left>), PeopleError> {
-    require_within(Some(caller), role)?;
     let origin = caller.origin(app);
     let changed = app
         .db
         .transaction(async |mut tx| {
+            let scopes = roles::granted(&mut tx, caller.network, role.as_str()).await?;
+            require_within(Some(caller), scopes)?;
             let before = managed(&mut tx, caller.network, Some(caller), person).await?;
             let by = Some(caller.key.0.as_str());
-            store::put_member(&mut tx, caller.network, person, role, (app.clock.now(), by)).await?;
+            store::put_member(&mut tx, caller.network, person, role.as_str(), (app.clock.now(), by)).await?;
             let created_by = by.map(str::to_owned);
             let after = Member { role: role.as_str().to_owned(), created_by, ..before.clone() };
             let change = Change::new(Action::MemberChanged, person).before(shown(&before)).after(shown(&after));
             audit::record(&mut tx, caller.network, &origin, change).await?;
             let components = app.components();
-            let kept = (person, Some(role.scopes()));
+            let kept = (person, Some(scopes));
             let left = left::find(components, &mut tx, &origin, caller.network, kept, revoke).await?;
             Ok::<_, PeopleError>((after, left))
         })

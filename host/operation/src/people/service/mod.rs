@@ -6,6 +6,7 @@ mod invitations;
 mod left;
 mod members;
 mod openid;
+mod roles;
 mod second_factor;
 mod sign_in;
 
@@ -18,6 +19,7 @@ pub use left::GivenRoles;
 pub(crate) use members::owner_addresses;
 pub(super) use members::{Member, change_role, delete_person, members, persons, remove};
 pub(super) use openid::{Callback, SignedInByOpenId, begin_openid, finish_openid, finish_openid_with_code};
+pub(super) use roles::{delete_role, put_role, role, roles};
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 

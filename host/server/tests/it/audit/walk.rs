@@ -133,6 +133,32 @@ impl Walk {
         register(&self.owner, "lobby-1", json!({})).await;
     }
 
+    /// A player is punished, reported and noted, and appeals.
+    async fn staff(&mut self, hub: &Hub) {
+        let player = "069a79f4-44e9-4726-a5be-fca90e38aaf6";
+        let ban = json!({"playerUuid": player, "type": "BAN", "issuerName": "Alex"});
+        let ban = self.owner.post("/api/plugin/punishments/create", ban).await.expect(200).clone();
+        let route = "PATCH /api/manage/punishments/{id}";
+        self.json(route, &format!("/api/manage/punishments/{}", ban["id"]), json!({"reason": "x"})).await;
+        let code = format!("/api/public/appeals/{}", ban["appealCode"].as_str().unwrap());
+        hub.anonymous().post(&code, json!({"text": "Sorry."})).await.expect(201);
+        let appeals = self.owner.get("/api/manage/appeals").await.expect(200).clone();
+        let path = format!("/api/manage/appeals/{}/decide", appeals["items"][0]["appealId"].as_str().unwrap());
+        self.json("POST /api/manage/appeals/{appealId}/decide", &path, json!({"decision": "REJECT"})).await;
+        self.plain("POST /api/manage/punishments/revoke", json!({"issuerName": "Alex"})).await;
+        let report = json!({"reporterUuid": player, "playerUuid": player, "reason": "x"});
+        let report = self.owner.post("/api/plugin/reports", report).await.expect(201).clone();
+        let path = format!("/api/manage/reports/{}", report["reportId"]);
+        self.json("PATCH /api/manage/reports/{reportId}", &path, json!({"state": "CLOSED"})).await;
+        let (route, path) = ("/api/manage/players/{uuid}/notes", format!("/api/manage/players/{player}/notes"));
+        let note = self.json(&format!("POST {route}"), &path, json!({"text": "x"})).await;
+        let path = format!("{path}/{}", note["noteId"].as_str().unwrap());
+        self.json(&format!("DELETE {route}/{{noteId}}"), &path, json!({})).await;
+        let (route, path) = ("/api/manage/roles/{name}", "/api/manage/roles/helper");
+        self.json(&format!("PUT {route}"), path, json!({"scopes": ["audit:read"]})).await;
+        self.json(&format!("DELETE {route}"), path, json!({})).await;
+    }
+
     async fn artifacts(&mut self) {
         let (route, path) = ("POST /api/manage/artifacts", "/api/manage/artifacts?name=a&version=1");
         let made = self.call(route, path, |request| request.body("bytes")).await;
@@ -280,6 +306,7 @@ on_both! {
         walk.servers().await;
         walk.artifacts().await;
         walk.players().await;
+        walk.staff(&hub).await;
         walk.modules().await;
         walk.webhooks().await;
         walk.deliveries(&hub).await;

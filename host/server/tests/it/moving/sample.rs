@@ -17,6 +17,11 @@ const PATHS: &[&str] = &[
     "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/visits",
     "/api/manage/analytics/players",
     "/api/plugin/punishments/player/069a79f4-44e9-4726-a5be-000000000001/history",
+    "/api/manage/punishments",
+    "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/notes",
+    "/api/manage/reports",
+    "/api/manage/appeals",
+    "/api/manage/roles",
     "/api/plugin/players?search=lexan",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/ips",
     "/api/plugin/players/069a79f4-44e9-4726-a5be-000000000001/data/global/inventory",
@@ -71,7 +76,7 @@ async fn chat(owner: &Client, message: &str) -> Answer {
 
 /// Fills every table with values that are easily changed on the way.
 pub async fn fill(hub: &Hub, owner: &Client) -> Expected {
-    let transfer = people(owner).await;
+    let transfer = people(hub, owner).await;
     things(owner).await;
     world(hub, owner).await;
     owner.delete(&format!("/api/manage/players/{}", uuid(9))).await.expect(204);
@@ -79,7 +84,7 @@ pub async fn fill(hub: &Hub, owner: &Client) -> Expected {
     Expected { paid, transfer }
 }
 
-async fn people(owner: &Client) -> String {
+async fn people(hub: &Hub, owner: &Client) -> String {
     register(owner, "lobby-1", json!({"displayName": "Lobby \u{1f3f0} \"1\""})).await;
     register(owner, "lobby-2", json!({})).await;
     join(owner, "lobby-1", 1).await;
@@ -93,6 +98,7 @@ async fn people(owner: &Client) -> String {
     let warn =
         json!({"playerUuid": uuid(1), "playerName": "p1", "type": "WARN", "reason": "line one\nline \u{2028} two"});
     owner.post("/api/plugin/punishments/create", warn).await.expect(200);
+    staff(hub, owner).await;
     let data = " {\"b\" : 1.10, \"a\":[ ],\"b\":1e3, \"nul\":\"\\u0000\", \"ü\":\"\\ud83d\\ude00\"}\n";
     let place = format!("/api/plugin/players/{}/data/global/inventory", uuid(1));
     owner.put(&place, json!({"data": data})).await.expect(200);
@@ -125,6 +131,22 @@ async fn people(owner: &Client) -> String {
     let transfer = json!({"playerUuid": uuid(2), "targetServerId": "lobby-2"});
     let sent = owner.post("/api/plugin/transfers", transfer).await.expect(200).clone();
     sent["transferId"].as_str().unwrap().to_owned()
+}
+
+/// A ban that was changed and appealed, a note, a report and a role.
+async fn staff(hub: &Hub, owner: &Client) {
+    let ban = json!({"playerUuid": uuid(4), "playerName": "Alexandra", "type": "BAN", "issuerName": "Kim"});
+    let ban = owner.post("/api/plugin/punishments/create", ban).await.expect(200).clone();
+    let change = json!({"reason": "é \"1\"", "evidence": ["https://example.org/1"]});
+    owner.patch(&format!("/api/manage/punishments/{}", ban["id"]), change).await.expect(200);
+    let code = format!("/api/public/appeals/{}", ban["appealCode"].as_str().unwrap());
+    hub.anonymous().post(&code, json!({"text": "line one\nline two", "contact": "a@example.org"})).await.expect(201);
+    let note = json!({"text": "\u{1f3f0} \"1\"", "pinned": true});
+    owner.post(&format!("/api/manage/players/{}/notes", uuid(1)), note).await.expect(201);
+    let report = json!({"reporterUuid": uuid(2), "playerUuid": uuid(1), "reason": "é"});
+    let report = owner.post("/api/plugin/reports", report).await.expect(201).clone();
+    owner.patch(&format!("/api/manage/reports/{}", report["reportId"]), json!({"state": "TAKEN"})).await.expect(200);
+    owner.put("/api/manage/roles/helper", json!({"scopes": ["reports:manage", "audit:read"]})).await.expect(200);
 }
 
 async fn things(owner: &Client) {
@@ -215,7 +237,7 @@ pub async fn check_continues(hub: &Hub, owner: &Client, expected: &Expected) {
     let run = owner.post("/api/manage/modules/large-guard/1/dry-run", run).await;
     assert_eq!(run.expect(200)["output"]["decision"], "allow");
     let mute = json!({"playerUuid": uuid(3), "type": "MUTE"});
-    assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 2);
+    assert_eq!(owner.post("/api/plugin/punishments/create", mute).await.expect(200)["id"], 3);
     let purchase = json!({"playerUuid": uuid(1), "kind": "kit", "payload": {"é": 1.1}, "reference": "order 1",
         "notBefore": NOW + 1_000_000_000});
     assert_eq!(owner.post(deliveries::PATH, purchase).await.expect(200)["deliveryId"], 1);

@@ -17,7 +17,7 @@ class PunishmentCacheTest {
     private final UUID ann = UUID.randomUUID();
 
     private static Punishment punishment(long id, UUID player, String name, PunishmentKind type, String ip, Long expiresAt) {
-        return new Punishment(true, null, expiresAt, id, ip, ip != null && player != null, 0, null, null, name, player, "why",
+        return new Punishment(true, null, null, expiresAt, id, ip, ip != null && player != null, 0, null, null, name, player, "why",
                 type);
     }
 
@@ -40,7 +40,7 @@ class PunishmentCacheTest {
         // An address counts only where the punishment is one of addresses.
         UUID ben = UUID.randomUUID();
         cache.checked(ben, "Ben", "10.0.0.2", List.of(), System.nanoTime());
-        cache.update(new Punishment(true, null, null, 3, "10.0.0.2", false, 0, null, null, "Cat", UUID.randomUUID(),
+        cache.update(new Punishment(true, null, null, null, 3, "10.0.0.2", false, 0, null, null, "Cat", UUID.randomUUID(),
                 null, PunishmentKind.BAN), true);
         assertEquals(Optional.empty(), cache.ban(ben));
     }

@@ -1,0 +1,42 @@
+//! Reports: players tell a network's staff about others.
+//!
+//! Invariants: ids count from 1 in each network; a reporter has at most five that are OPEN; one about an erased player goes
+//! with them, an erased reporter leaves it.
+//! Tables: `reports`, `report_counters`.
+
+mod chat_lines;
+mod model;
+mod routes;
+mod service;
+mod store;
+
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::EventKind;
+use crate::limits::{Limit, LimitRow};
+
+/// OPEN reports of one reporter.
+const OPEN_PER_REPORTER: Limit = Limit::new(&LimitRow {
+    name: "openReportsPerReporter",
+    bound: 5,
+    counted: "Reports of one player that nobody has taken.",
+    effect: None,
+});
+/// All reports, closed ones included.
+const ALL_REPORTS: Limit =
+    Limit::new(&LimitRow { name: "allReports", bound: 5_000_000, counted: "Reports, closed or not.", effect: None });
+
+/// Declaration of this component.
+pub static COMPONENT: Component = Component {
+    purpose: "what players report to a network's staff ([moderation](../operate/moderation.md))",
+    tags: &[Tag("Reports", "What players report to staff.")],
+    routes: || routes::router().database_only(),
+    events: || vec![EventSchema::of::<service::ReportCreated>(EventKind::ReportCreated)],
+    tables: &[
+        // An erased reporter leaves the report.
+        TableRule::moved("reports").prose(&["reason", "resolution"]).staff(&[("reporter_uuid", "reporter_uuid")]),
+        TableRule::moved("report_counters").without_players("a number"),
+    ],
+    limits: &[OPEN_PER_REPORTER, ALL_REPORTS],
+    errors: &[ErrorCode::new("unknown_report", &[404], "No such report.")],
+    ..Component::new(module_path!())
+};

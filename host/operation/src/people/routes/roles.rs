@@ -1,0 +1,99 @@
+//! `/api/manage/roles`: roles of a network's own.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::auth::{NetworkManage, RoleName, Scope, Scopes, Unbound};
+use crate::http::error::{ApiError, ErrorBody};
+use crate::http::extract::{Json, Path, Query};
+use crate::http::page::{Page, PageQuery};
+use crate::people::service;
+
+/// A role of a network's own.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NetworkRole)]
+pub(super) struct RoleBody {
+    #[schema(example = "helper")]
+    name: String,
+    /// Permissions of its members.
+    scopes: Vec<Scope>,
+}
+
+impl RoleBody {
+    fn new(name: impl Into<String>, scopes: Scopes) -> Self {
+        Self { name: name.into(), scopes: scopes.iter().collect() }
+    }
+}
+
+/// List the roles
+///
+/// Those of the network's own, by name. The given ones (OWNER, ADMIN, MODERATOR, VIEWER) are not listed.
+#[utoipa::path(get, path = "/api/manage/roles", operation_id = "list_roles", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(PageQuery), responses((status = 200, body = Page<RoleBody>)))]
+pub(super) async fn list(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Query(query): Query<PageQuery>,
+) -> Result<Json<Page<RoleBody>>, ApiError> {
+    let offset = query.page.offset(query.limit);
+    let (rows, total) = service::roles(&app, caller.network, query.limit.0, offset).await?;
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(|(name, scopes)| RoleBody::new(name, scopes))))
+}
+
+/// Read a role
+#[utoipa::path(get, path = "/api/manage/roles/{name}", operation_id = "get_role", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, example = "helper")),
+    responses((status = 200, body = RoleBody), (status = 404, body = ErrorBody, description = "No such role")))]
+pub(super) async fn read(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(name): Path<RoleName>,
+) -> Result<Json<RoleBody>, ApiError> {
+    let scopes = service::role(&app, caller.network, &name).await?;
+    Ok(Json(RoleBody::new(name.into_string(), scopes)))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = RoleScopes)]
+pub(super) struct PutRole {
+    /// Permissions of its members, none beyond the caller's own.
+    scopes: Vec<Scope>,
+}
+
+/// Set a role
+///
+/// Creates or replaces it, in effect for its members within a second. Scopes beyond the caller's own, in the new role or
+/// the one it replaces, are 403 `forbidden_scope`; a key that expires or is bound to servers or addresses makes no role
+/// (403 `forbidden_origin`). Keys and webhooks that members created and may no longer create end.
+#[utoipa::path(put, path = "/api/manage/roles/{name}", operation_id = "put_role", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, example = "helper")),
+    responses((status = 200, body = RoleBody)))]
+pub(super) async fn put(
+    Unbound(caller, ..): Unbound<NetworkManage>,
+    State(app): State<App>,
+    Path(name): Path<RoleName>,
+    Json(body): Json<PutRole>,
+) -> Result<Json<RoleBody>, ApiError> {
+    let scopes = body.scopes.into_iter().collect();
+    service::put_role(&app, &caller, &name, scopes).await?;
+    Ok(Json(RoleBody::new(name.into_string(), scopes)))
+}
+
+/// Delete a role
+///
+/// One that a member or an invitation has is 409 `in_use`.
+#[utoipa::path(delete, path = "/api/manage/roles/{name}", operation_id = "delete_role", tag = "People",
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, example = "helper")),
+    responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such role"),
+        (status = 409, body = ErrorBody, description = "A member or an invitation has it")))]
+pub(super) async fn delete(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path(name): Path<RoleName>,
+) -> Result<StatusCode, ApiError> {
+    service::delete_role(&app, &caller, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
