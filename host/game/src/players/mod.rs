@@ -15,7 +15,12 @@ mod routes;
 pub mod service;
 mod store;
 
+use crate::component::column::{any_json, convert, read, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::geo::Region;
+use crate::localization::LocaleCode;
+use crate::players::language::Source;
+use crate::values::Label;
 
 pub use regions::KnownRegions;
 pub use regions::PlayerRegions;
@@ -26,9 +31,25 @@ pub static COMPONENT: Component = Component {
     tags: &[Tag("Players", "Known players and the data that games store about them.")],
     routes: || routes::router().database_only(),
     tables: &[
-        TableRule::moved("players").identifies_players(),
-        TableRule::moved("player_data"),
-        TableRule::moved("player_languages").identifies_players(),
+        TableRule::moved("players").identifies_players().columns(&[
+            text::<255>("username"),
+            text::<255>("username_folded"),
+            text::<255>("game_type"),
+            convert::<Region>("region"),
+            text::<255>("country"),
+        ]),
+        TableRule::moved("player_data").columns(&[
+            read::<Label>("game_mode"),
+            read::<Label>("namespace"),
+            any_json("data"),
+        ]),
+        TableRule::moved("player_languages")
+            .identifies_players()
+            .columns(&[text::<255>("username"), read::<LocaleCode>("locale"), read::<Source>("source")])
+            .row(|row| match (row.text("locale"), row.text("source")) {
+                (Some(_), None) => Err("the column source: must not be null where there is a locale".to_owned()),
+                _ => Ok(()),
+            }),
     ],
     errors: &[
         ErrorCode::new("unknown_player", &[404], "The network has never seen the player."),
