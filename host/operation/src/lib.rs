@@ -19,11 +19,11 @@ pub(crate) use hub_base::{
     text_type, values,
 };
 pub(crate) use hub_core::{
-    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, secrets,
+    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, panics, secrets,
     side_by_side,
 };
 pub(crate) use hub_extensions::modules;
-pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};
+pub(crate) use hub_game::{config_documents, control, economy, permissions, players, presence, punishments, worlds};
 pub(crate) use hub_gate::{audit, cluster, idempotency, identity, metering, timekeeping};
 pub(crate) use hub_platform::{archive, blobs, events, jobs, networks};
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! change is published once, after it is stored, and a write without a change is not published.
 //! Tables: `config_documents`.
 
+mod import;
 mod model;
 mod routes;
 mod service;
@@ -14,6 +15,8 @@ use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::http::document::Document;
 use crate::values::Identifier;
+
+pub use import::{DocumentImport, plan_document, write_document};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
