@@ -136,7 +136,13 @@ pub const fn bytes(name: &'static str, least: usize, most: usize) -> ColumnRule 
 }
 
 fn read_as<T: FromStr<Err: Display>>(text: &str) -> Result<(), String> {
-    text.parse::<T>().map(drop).map_err(|error| error.to_string())
+    text.parse::<T>().map(drop).map_err(|error| match error.to_string() {
+        // The reason of every derived `FromStr`.
+        reason if reason == strum::ParseError::VariantNotFound.to_string() => {
+            "is no value that this hub knows".to_owned()
+        }
+        reason => reason,
+    })
 }
 
 fn convert_to<T: TryFrom<String, Error: Display>>(text: &str) -> Result<(), String> {

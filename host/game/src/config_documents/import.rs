@@ -1,9 +1,8 @@
 //! Documents from other tools' files.
 
+use hub_db::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use hub_db::Tx;
 
 use crate::app::App;
 use crate::config_documents::model::ConfigKey;
@@ -24,7 +23,7 @@ pub struct DocumentImport {
 impl DocumentImport {
     fn parts(&self) -> Result<(ConfigKey, Document), hub_db::Error> {
         let key = ConfigKey { group: self.group.clone(), namespace: self.namespace.clone() };
-        let doc = self.doc.to_string().try_into().map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
+        let doc = Document::try_from(self.doc.to_string()).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
         Ok((key, doc))
     }
 }

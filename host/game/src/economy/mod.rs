@@ -14,7 +14,6 @@ mod store;
 
 use crate::component::column::{ColumnRule, any_text, number, read, text};
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
-use crate::economy::amount::Amount;
 use crate::events::EventKind;
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;

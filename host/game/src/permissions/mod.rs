@@ -21,8 +21,6 @@ mod store;
 use crate::component::column::{any_number, any_text, json, number, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
-use crate::permissions::context::{PermissionContext, PermissionWorld};
-use crate::permissions::model::Node;
 use crate::values::Identifier;
 
 pub(crate) use body::EffectiveBody;

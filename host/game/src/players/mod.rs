@@ -45,7 +45,7 @@ pub static COMPONENT: Component = Component {
         ]),
         TableRule::moved("player_languages")
             .identifies_players()
-            .columns(&[text::<255>("username"), read::<LocaleCode>("locale"), read::<Source>("source")])
+            .columns(&[text::<255>("username"), read::<LocaleCode>("locale"), convert::<Source>("source")])
             .row(|row| match (row.text("locale"), row.text("source")) {
                 (Some(_), None) => Err("the column source: must not be null where there is a locale".to_owned()),
                 _ => Ok(()),

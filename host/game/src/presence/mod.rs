@@ -29,8 +29,6 @@ use crate::component::column::{any_number, convert, json, number, read, text};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::geo::Region;
-use crate::presence::memory::LiveWorld;
-use crate::presence::model::{GameState, PluginReport, Role};
 use crate::presence::provisioned::{DesiredState, Phase};
 use crate::values::Identifier;
 

@@ -17,11 +17,9 @@ pub mod service;
 mod store;
 mod values;
 
-use crate::component::column::{any_number, any_text, number, read, text};
+use crate::component::column::{any_number, any_text, convert, number, read, text};
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
-use crate::punishments::model::PunishmentState;
-use crate::punishments::values::{IpAddress, PunishmentDuration, PunishmentKind};
 
 pub(crate) use body::PunishmentBody;
 pub use import::{
@@ -48,7 +46,7 @@ pub static COMPONENT: Component = Component {
                 number("id", 1, i64::MAX >> 1),
                 text::<255>("player_name"),
                 text::<255>("name_folded"),
-                read::<PunishmentKind>("kind"),
+                convert::<PunishmentKind>("kind"),
                 any_text("reason"),
                 number("duration_ms", 1, PunishmentDuration::MAX_MS),
                 // Imported from other plugins as it is there, and only compared.

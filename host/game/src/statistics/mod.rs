@@ -13,7 +13,7 @@ mod store;
 
 pub(crate) use routes::{PlayerStatistics, player_statistics};
 
-use crate::component::column::{decimal, read, text_by};
+use crate::component::column::{convert, decimal, read, text_by};
 use crate::component::{Aging, Component, TableRule};
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;
@@ -33,7 +33,7 @@ pub static COMPONENT: Component = Component {
                 read::<Identifier>("owner_type"),
                 read::<Identifier>("owner_key"),
                 read::<Label>("game_mode"),
-                read::<Period>("period"),
+                convert::<Period>("period"),
                 text_by("period_start", Day::check),
                 read::<Identifier>("name"),
                 decimal("value", -FiniteNumber::MAX, FiniteNumber::MAX),

@@ -207,7 +207,7 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
                     reading.group(&name.to_lowercase(), line, body.holder)?;
                 }
                 Section::Tracks => {
-                    let groups = map.next_value_seed(TrackSeed(reading))?;
+                    let Track { groups: TrackGroups(groups) } = map.next_value()?;
                     reading.track(&name.to_lowercase(), line, &groups)?;
                 }
                 Section::Users => {
@@ -223,24 +223,41 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
 }
 
 /// Groups of a track, from the lowest.
-struct TrackSeed<'r, 'a, 's>(&'r Reading<'a, 's>);
+#[derive(Deserialize)]
+struct Track {
+    groups: TrackGroups,
+}
 
-impl<'de> DeserializeSeed<'de> for TrackSeed<'_, '_, '_> {
-    type Value = Vec<String>;
+/// Names of a track's groups.
+struct TrackGroups(Vec<String>);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<String>, D::Error> {
-        #[derive(Deserialize)]
-        struct Track {
-            groups: Vec<String>,
+impl<'de> Deserialize<'de> for TrackGroups {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(TrackGroupsVisitor)
+    }
+}
+
+struct TrackGroupsVisitor;
+
+impl<'de> Visitor<'de> for TrackGroupsVisitor {
+    type Value = TrackGroups;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of groups")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<TrackGroups, A::Error> {
+        let (mut groups, mut bytes) = (vec![], 0);
+        while let Some(name) = names.next_element::<String>()? {
+            bytes += name.len();
+            if groups.len() == MOST_OF_TRACK || bytes > LONGEST_TRACK {
+                let message =
+                    format!("a track has more than {MOST_OF_TRACK} groups, or their names {LONGEST_TRACK} bytes");
+                return Err(de::Error::custom(message));
+            }
+            groups.push(name.to_lowercase());
         }
-
-        let Track { groups } = Track::deserialize(deserializer)?;
-        let bytes: usize = groups.iter().map(String::len).sum();
-        if groups.len() > MOST_OF_TRACK || bytes > LONGEST_TRACK {
-            let message = format!("a track has more than {MOST_OF_TRACK} groups, or their names {LONGEST_TRACK} bytes");
-            return Err(self.0.stop(ParseError::whole(message)));
-        }
-        Ok(groups.iter().map(|group| group.to_lowercase()).collect())
+        Ok(TrackGroups(groups))
     }
 }
 
