@@ -130,12 +130,12 @@ impl Cells {
                     "OPEN",
                     "9999-12-31",
                     "%C3",
-                    &long,
-                    &drawn,
+                    &*long,
+                    &*drawn,
                 ];
                 texts.map(|it| json!(it)).into()
             }
-            ColumnType::Bytes => [vec![], vec![0], vec![0xff; 5_000]].map(|it| json!(STANDARD.encode(it))).into(),
+            ColumnType::Bytes => [vec![], vec![0_u8], vec![0xff; 5_000]].map(|it| json!(STANDARD.encode(it))).into(),
             ColumnType::Uuid => {
                 let (nil, max) = (uuid::Uuid::nil(), uuid::Uuid::max());
                 vec![json!(nil), json!(max), json!(uuid::Uuid::from_u128(self.ids.seed().into()))]
