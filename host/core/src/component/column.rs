@@ -16,6 +16,9 @@ const TIMES: [&str; 5] = ["_at", "_until", "_since", "_seen", "_before"];
 /// Maximum size of a text in bytes. No column holds more, but for those that say so.
 const MAX_TEXT: usize = 1024 * 1024;
 
+/// Reads a text, or returns the reason against it.
+pub type TextReader = fn(&str) -> Result<(), String>;
+
 /// Column of a table, and the reader of its values.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnRule {
@@ -33,7 +36,7 @@ pub enum Reader {
     /// Decimal numbers from the first to the second.
     Float(f64, f64),
     /// Texts that this function reads.
-    Text(fn(&str) -> Result<(), String>),
+    Text(TextReader),
     /// Bytes, from the first number of them to the second.
     Bytes(usize, usize),
 }
@@ -101,7 +104,7 @@ pub const fn any_json(name: &'static str) -> ColumnRule {
 }
 
 /// Texts that this function reads.
-pub const fn text_by(name: &'static str, read: fn(&str) -> Result<(), String>) -> ColumnRule {
+pub const fn text_by(name: &'static str, read: TextReader) -> ColumnRule {
     ColumnRule { name, reader: Reader::Text(read) }
 }
 

@@ -1,7 +1,7 @@
 //! Tables of a component, and the rules for their rows. Columns and keys are read from the schema.
 
 use crate::component::column::ColumnRule;
-use crate::component::tables::RowView;
+use crate::component::tables::RowReader;
 use crate::limits::RetentionDays;
 
 /// Table, and the rules for its rows.
@@ -25,7 +25,7 @@ pub struct TableRule {
     /// Readers of its columns, by the types that serve them: an imported row that they refuse is not imported.
     pub columns: &'static [ColumnRule],
     /// Reader of values that depend on each other.
-    pub row: Option<fn(&RowView<'_>) -> Result<(), String>>,
+    pub row: Option<RowReader>,
 }
 
 /// Relation of a table to networks.
@@ -134,7 +134,7 @@ impl TableRule {
     }
 
     /// With a reader of whole rows, after that of the columns.
-    pub const fn row(self, read: fn(&RowView<'_>) -> Result<(), String>) -> Self {
+    pub const fn row(self, read: RowReader) -> Self {
         Self { row: Some(read), ..self }
     }
 

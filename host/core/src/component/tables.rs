@@ -36,6 +36,9 @@ pub struct RowView<'a> {
     cells: &'a [Cell],
 }
 
+/// Reads a row, or returns the reason against it.
+pub type RowReader = fn(&RowView<'_>) -> Result<(), String>;
+
 impl RowView<'_> {
     /// Value in a column, if there is one.
     pub fn get(&self, column: &str) -> Option<&Cell> {

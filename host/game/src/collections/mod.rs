@@ -24,6 +24,7 @@ use crate::collections::index::MAX_TEXT_BYTES;
 use crate::collections::model::{CollectionName, DocumentId, FieldPath, IndexDefinition};
 use crate::component::column::{bytes, convert, json, read, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::http::document::Document;
 
 pub use build::IndexBuilds;
 

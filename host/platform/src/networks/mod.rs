@@ -16,6 +16,7 @@ mod store;
 use crate::auth::{AddressRange, Scopes};
 use crate::component::column::{any_number, any_text, bytes, json, read, text, text_by};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::values::Identifier;
 
 pub use routes::LeftBehind;
 

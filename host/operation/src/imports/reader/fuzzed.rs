@@ -52,7 +52,7 @@ pub fn read_fuzzed(kind: &str, path: &Path, now: i64) -> Result<u64, String> {
     for _ in 0..2 {
         let (budget, mut noted) = (Budget::begin(ALLOWANCE), Findings::default());
         records = 0;
-        let mut receive = |item: Item| {
+        let mut receive = |item: Item| -> Result<(), ParseError> {
             noted.note(&item.record, &budget);
             // Records pass a pipe on their way to the hub.
             let line = serde_json::to_string(&item).map_err(|error| ParseError::whole(error.to_string()))?;
