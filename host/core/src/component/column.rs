@@ -171,14 +171,14 @@ mod tests {
     use super::*;
     use crate::values::Identifier;
 
-    fn refused(reader: Reader, column_type: ColumnType, cell: Cell) -> Option<String> {
+    fn refused(reader: Reader, column_type: ColumnType, cell: &Cell) -> Option<String> {
         let column = Column { name: "a", column_type, nullable: false };
-        reader.read(&column, &cell).err()
+        reader.read(&column, cell).err()
     }
 
     #[test]
     fn values_are_read_by_their_types() {
-        let of = |rule: ColumnRule, text: &str| refused(rule.reader, ColumnType::Text, Cell::Text(text.to_owned()));
+        let of = |rule: ColumnRule, text: &str| refused(rule.reader, ColumnType::Text, &Cell::Text(text.to_owned()));
         assert_eq!(of(read::<Identifier>("a"), "lobby"), None);
         assert!(of(read::<Identifier>("a"), " ").unwrap().contains("blank"));
         assert!(of(json::<Vec<u8>>("a"), "[300]").is_some() && of(json::<Vec<u8>>("a"), "[3]").is_none());
@@ -193,11 +193,11 @@ mod tests {
             ("made_at", LAST_TIME, true),
             ("made_at", LAST_COUNT, false),
         ] {
-            let reason = refused(integers(name), ColumnType::Integer, Cell::Integer(number));
+            let reason = refused(integers(name), ColumnType::Integer, &Cell::Integer(number));
             assert_eq!(reason.is_none(), fits, "{name} {number}");
         }
-        assert!(refused(Reader::Bytes(32, 32), ColumnType::Bytes, Cell::Bytes(vec![0; 31])).is_some());
-        assert_eq!(refused(Reader::Any, ColumnType::Bool, Cell::Null).unwrap(), "must not be null");
+        assert!(refused(Reader::Bytes(32, 32), ColumnType::Bytes, &Cell::Bytes(vec![0; 31])).is_some());
+        assert_eq!(refused(Reader::Any, ColumnType::Bool, &Cell::Null).unwrap(), "must not be null");
         let nullable = Column { name: "a", column_type: ColumnType::Bool, nullable: true };
         assert_eq!(Reader::Any.read(&nullable, &Cell::Null), Ok(()));
     }

@@ -18,7 +18,7 @@ pub use event_schema::EventSchema;
 pub use list::Components;
 pub use network_state::NetworkState;
 pub use table::{Aging, Players, TableKind, TableRule};
-pub use tables::{NetworkTable, RowView, Tables};
+pub use tables::{NetworkTable, RowReader, RowView, Tables};
 
 pub use futures_util::future::BoxFuture;
 use futures_util::future::{FutureExt as _, ready};

@@ -3,7 +3,7 @@
 //! `scripts/cells SECONDS SEED [postgres]` does that for longer.
 
 use std::process::Output;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use hub_db::ColumnType;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::refused::{Members, seal};
 use super::{export, members, run, sample, text};
@@ -97,7 +97,7 @@ impl Cells {
         let shown: String = value.to_string().chars().take(60).collect();
         let name = format!("{}.{}, row {}: {shown}", table.name, table.columns[column].name, row + 1);
         rows[row][column] = value;
-        members[at].1 = rows.iter().map(|row| format!("{row}\n")).collect::<String>().into_bytes();
+        members[at].1 = (rows.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n").into_bytes();
         Change { name, members }
     }
 

@@ -12,10 +12,10 @@ use tempfile::TempDir;
 use super::{counts, export, fail, members, run, sample, succeed, text};
 use crate::support::{Backend, Client, Hub, hex, on_each};
 
-pub type Members = Vec<(String, Vec<u8>)>;
+pub(super) type Members = Vec<(String, Vec<u8>)>;
 
 /// Writes an archive with a summary that matches its members.
-pub fn seal(members: &Members, to: &Path) {
+pub(super) fn seal(members: &Members, to: &Path) {
     let mut members = members.clone();
     let (_, last) = members.last_mut().unwrap();
     let mut summary: Value = serde_json::from_slice(last).unwrap();
