@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::app::App;
 use crate::clock::Settled;
 use crate::metric_recorder::MetricRecorder;
+use crate::panics::catch_panic;
 
 /// Runs `work` immediately and then every `period`, measured from the start of each run, until the hub stops. A failed
 /// run is logged as "could not {what}"; the next one tries again.
@@ -19,7 +20,8 @@ where
         loop {
             let began = runs.clock.moment();
             let pass = runs.passes.begin(what, period);
-            if let Err(error) = work(runs.clone()).await {
+            // The call itself may panic, too.
+            if let Some(Err(error)) = catch_panic(what, async { work(runs.clone()).await }).await {
                 tracing::warn!(%error, "could not {what}");
             }
             runs.passes.end(what);

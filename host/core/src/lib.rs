@@ -15,6 +15,7 @@ pub mod executable;
 pub mod http;
 pub mod limits;
 pub mod mail;
+pub mod panics;
 pub mod passes;
 pub mod secrets;
 pub mod side_by_side;

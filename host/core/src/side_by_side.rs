@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::app::App;
+use crate::panics::catch_panic;
 use crate::values::NetworkId;
 
 /// Networks served at once.
@@ -19,7 +20,7 @@ const PLACES: usize = 8;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Does `work` for each item of a network, as its own: one after the other, and a few networks at once. Returns once all
-/// have ended; a failure is logged as "could not {what}" and ends no other.
+/// have ended; a failure is logged as "could not {what}" and ends no other, nor does a panic.
 pub async fn for_each_network<T, E, F>(
     items: impl IntoIterator<Item = (NetworkId, T)>,
     what: &'static str,
@@ -37,7 +38,8 @@ pub async fn for_each_network<T, E, F>(
             let work = &work;
             async move {
                 for item in items {
-                    if let Err(error) = hub_db::with_tenant(network.0, work(network, item)).await {
+                    let work = hub_db::with_tenant(network.0, async { work(network, item).await });
+                    if let Some(Err(error)) = catch_panic(what, work).await {
                         tracing::warn!(%error, %network, "could not {what}");
                     }
                 }
@@ -109,7 +111,7 @@ impl SideBySide {
         let (ends, ended) = oneshot::channel();
         let work = work(app.clone(), network);
         app.spawn(hub_db::with_tenant(network.0, async move {
-            if let Err(error) = work.await {
+            if let Some(Err(error)) = catch_panic(what, work).await {
                 tracing::warn!(%error, %network, "could not {what}");
             }
             drop(running);

@@ -45,6 +45,8 @@ pub struct Column {
     pub name: &'static str,
     /// Its type.
     pub column_type: ColumnType,
+    /// True if it may be null.
+    pub nullable: bool,
 }
 
 /// A table whose rows belong to networks: its primary key leads with `network_id`.

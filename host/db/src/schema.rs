@@ -94,10 +94,11 @@ fn add(table: &mut TableSchema, words: &[&'static str]) {
         "UUID" => ColumnType::Uuid,
         _ => return,
     };
-    if rest.windows(2).any(|pair| pair[0] == "PRIMARY" && pair[1].starts_with("KEY")) {
+    let has = |first: &str, second: &str| rest.windows(2).any(|pair| pair[0] == first && pair[1].starts_with(second));
+    if has("PRIMARY", "KEY") {
         table.key.push(name);
     }
-    table.columns.push(Column { name, column_type });
+    table.columns.push(Column { name, column_type, nullable: !has("NOT", "NULL") });
 }
 
 #[cfg(test)]
@@ -121,5 +122,7 @@ mod tests {
         assert_eq!((columns(of_a), of_a.key.len()), ([network].into_iter().chain(rest).collect(), 2));
         assert_eq!((columns(of_e), of_e.key.len()), (vec![("f", ColumnType::Integer), ("g", ColumnType::Bool)], 1));
         assert_eq!(tables.len(), 2);
+        let nullable = |table: &TableSchema| table.columns.iter().map(|column| column.nullable).collect::<Vec<_>>();
+        assert_eq!((nullable(of_a), nullable(of_e)), (vec![false, true, true, true], vec![false, true]));
     }
 }

@@ -25,7 +25,7 @@ pub struct WholeTable {
 impl From<&Table> for WholeTable {
     /// The table with its networks' column, which comes first.
     fn from(table: &Table) -> Self {
-        let network = Column { name: "network_id", column_type: ColumnType::Uuid };
+        let network = Column { name: "network_id", column_type: ColumnType::Uuid, nullable: false };
         let columns = std::iter::once(network).chain(table.columns.iter().copied()).collect();
         Self { name: table.name, key_columns: table.key_columns + 1, columns }
     }

@@ -55,9 +55,8 @@ fuzz_target!(|data: &[u8]| {
         let network = hub.network().await;
         let artifact = upload(hub, &network).await;
         let key = hub.signing_key(kind.purpose()).await;
-        let sign = |claims: &[u8]| {
-            format!("{}.{}", BASE64.encode(claims), BASE64.encode(key.sign(claims))).into_bytes()
-        };
+        let sign =
+            |claims: &[u8]| format!("{}.{}", BASE64.encode(claims), BASE64.encode(key.sign(claims))).into_bytes();
         let genuine = sign(&kind.claims(&network, NOW + 60_000, &artifact));
         // The hub has no such snapshot.
         let expected = if matches!(kind, Kind::Artifact) { 200 } else { 404 };

@@ -28,7 +28,9 @@ pub(crate) use hub_base::{
     clock, compute, geo, host, ids, import_outcome, keyed_lock, mac, metric_recorder, owner, secret_text, shared_reads,
     text_type, values,
 };
-pub(crate) use hub_core::{app, auth, background, component, config, endpoints, http, limits, secrets, side_by_side};
+pub(crate) use hub_core::{
+    app, auth, background, component, config, endpoints, http, limits, panics, secrets, side_by_side,
+};
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_gate::{audit, cluster, metering};
 pub(crate) use hub_platform::{blobs, events, jobs, networks, signing_secret};

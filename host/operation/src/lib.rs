@@ -19,12 +19,13 @@ pub(crate) use hub_base::{
     text_type, values,
 };
 pub(crate) use hub_core::{
-    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, secrets,
+    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, panics, secrets,
     side_by_side,
 };
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{
-    control, deliveries, economy, permissions, play_time, player_sessions, players, presence, punishments, worlds,
+    config_documents, control, deliveries, economy, permissions, play_time, player_sessions, players, presence,
+    punishments, worlds,
 };
 pub(crate) use hub_gate::{audit, cluster, idempotency, identity, metering, timekeeping};
 pub(crate) use hub_platform::{archive, blobs, events, jobs, networks};

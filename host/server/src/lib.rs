@@ -15,7 +15,8 @@ pub use hub_base::{
     owner, secret_text, shared_reads, text_type, usage_counters, values,
 };
 pub use hub_core::{
-    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, secrets, traces,
+    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, mail, panics, secrets,
+    traces,
 };
 pub use hub_extensions::modules;
 pub use hub_game::{

@@ -72,6 +72,8 @@ metrics! {
     STATEMENTS_FAILED = Counter "hub_database_statements_failed_total";
     /// Rows left out by work for all networks, because they cannot be read.
     ROWS_UNREADABLE = Counter "hub_database_unreadable_rows_total";
+    /// Panics in background work, which went on for other networks; the log names each kind once.
+    PANICS = Counter "hub_background_panics_total";
     /// Milliseconds that statements took, with waiting for a connection.
     STATEMENT_MILLIS = Counter "hub_database_statement_milliseconds_total";
     /// 1 while the bus between nodes is reached, or there is none.

@@ -160,6 +160,11 @@ impl Scopes {
         text.split(' ').filter_map(|name| name.parse().ok()).collect()
     }
 
+    /// Reads the database form strictly.
+    pub fn check_text(text: &str) -> Result<(), String> {
+        text.split(' ').filter(|name| !name.is_empty()).try_for_each(|name| name.parse::<Scope>().map(drop))
+    }
+
     fn holds(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u16) != 0
     }

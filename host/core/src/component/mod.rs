@@ -3,6 +3,7 @@
 //! Each component has one, `COMPONENT` in its `mod.rs`, and `hub::components` lists them. The router, the start and stop of
 //! the hub, archives, erasure, limits, error codes, the API document and the tables in `docs` are made from that list.
 
+pub mod column;
 mod creations;
 mod event_schema;
 mod list;
@@ -11,12 +12,13 @@ mod table;
 mod tables;
 
 pub use crate::http::error_code::ErrorCode;
+pub use column::ColumnRule;
 pub use creations::{Creations, Left, LeftKind, Search};
 pub use event_schema::EventSchema;
 pub use list::Components;
 pub use network_state::NetworkState;
 pub use table::{Aging, Players, TableKind, TableRule};
-pub use tables::{NetworkTable, Tables};
+pub use tables::{NetworkTable, RowReader, RowView, Tables};
 
 pub use futures_util::future::BoxFuture;
 use futures_util::future::{FutureExt as _, ready};

@@ -1,5 +1,7 @@
 //! Tables of a component, and the rules for their rows. Columns and keys are read from the schema.
 
+use crate::component::column::ColumnRule;
+use crate::component::tables::RowReader;
 use crate::limits::RetentionDays;
 
 /// Table, and the rules for its rows.
@@ -20,6 +22,10 @@ pub struct TableRule {
     pub aging: Option<Aging>,
     /// True for a table whose rows the hub acts upon as soon as they are there: in a file it comes after all others.
     pub is_last: bool,
+    /// Readers of its columns, by the types that serve them: an imported row that they refuse is not imported.
+    pub columns: &'static [ColumnRule],
+    /// Reader of values that depend on each other.
+    pub row: Option<RowReader>,
 }
 
 /// Relation of a table to networks.
@@ -67,6 +73,8 @@ impl TableRule {
             staff: &[],
             aging: None,
             is_last: false,
+            columns: &[],
+            row: None,
         }
     }
 
@@ -118,6 +126,16 @@ impl TableRule {
     /// [After all other tables](TableRule::is_last) in a file.
     pub const fn last(self) -> Self {
         Self { is_last: true, ..self }
+    }
+
+    /// With readers of its columns. One that is not named holds a count, a time, a finite number or bytes; texts are named.
+    pub const fn columns(self, columns: &'static [ColumnRule]) -> Self {
+        Self { columns, ..self }
+    }
+
+    /// With a reader of whole rows, after that of the columns.
+    pub const fn row(self, read: RowReader) -> Self {
+        Self { row: Some(read), ..self }
     }
 
     /// With rows that expire.

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 use std::ops::Deref;
 
-use hub_db::{Table, WholeTable};
+use hub_db::{Cell, ColumnType, Table, WholeTable};
 
+use crate::component::column::Reader;
 use crate::component::{Component, TableKind, TableRule};
 
 /// Table of networks.
@@ -24,6 +25,42 @@ pub struct Tables {
 pub struct NetworkTable {
     table: Table,
     pub rule: &'static TableRule,
+    /// Readers of the table's columns, in their order.
+    readers: &'static [Reader],
+}
+
+/// A row, whose values are found by their columns.
+#[derive(Clone, Copy, Debug)]
+pub struct RowView<'a> {
+    table: &'a Table,
+    cells: &'a [Cell],
+}
+
+/// Reads a row, or returns the reason against it.
+pub type RowReader = fn(&RowView<'_>) -> Result<(), String>;
+
+impl RowView<'_> {
+    /// Value in a column, if there is one.
+    pub fn get(&self, column: &str) -> Option<&Cell> {
+        let at = self.table.columns.iter().position(|it| it.name == column)?;
+        self.cells.get(at).filter(|cell| **cell != Cell::Null)
+    }
+
+    /// Text in a column, if there is one.
+    pub fn text(&self, column: &str) -> Option<&str> {
+        match self.get(column) {
+            Some(Cell::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Number in a column, if there is one.
+    pub fn number(&self, column: &str) -> Option<i64> {
+        match self.get(column) {
+            Some(Cell::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
 }
 
 impl Deref for NetworkTable {
@@ -88,6 +125,34 @@ impl Tables {
 
 impl NetworkTable {
     fn new(rule: &'static TableRule) -> Self {
-        Self { table: Table::of_schema(rule.name), rule }
+        let table = Table::of_schema(rule.name);
+        let is_known = |name: &str| table.columns.iter().any(|column| column.name == name);
+        for column in rule.columns {
+            assert!(is_known(column.name), "{} has no column {}", rule.name, column.name);
+        }
+        let readers = table.columns.iter().map(|column| {
+            let declared = rule.columns.iter().find(|it| it.name == column.name).map(|it| it.reader);
+            let reader = declared.unwrap_or_else(|| Reader::of_column(column));
+            assert!(reader.fits(column.column_type), "the reader of {}.{} is for another type", rule.name, column.name);
+            reader
+        });
+        // Once for each table of the program.
+        let readers = readers.collect::<Vec<_>>().leak();
+        Self { table, rule, readers }
+    }
+
+    /// Columns with texts that no reader is declared for.
+    pub fn unread_texts(&self) -> impl Iterator<Item = &'static str> {
+        let is_declared = |name: &str| self.rule.columns.iter().any(|column| column.name == name);
+        let texts = self.table.columns.iter().filter(|column| column.column_type == ColumnType::Text);
+        texts.map(|column| column.name).filter(move |name| !is_declared(name))
+    }
+
+    /// Reads a row as the hub will read it, or returns the column that cannot be read and why.
+    pub fn read(&self, cells: &[Cell]) -> Result<(), String> {
+        for ((column, reader), cell) in self.table.columns.iter().zip(self.readers).zip(cells) {
+            reader.read(column, cell).map_err(|reason| format!("the column {}: {reason}", column.name))?;
+        }
+        self.rule.row.map_or(Ok(()), |read| read(&RowView { table: &self.table, cells }))
     }
 }

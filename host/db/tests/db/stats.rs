@@ -8,8 +8,10 @@ use uuid::Uuid;
 
 use crate::common::on_both;
 
-const COLUMNS: [Column; 2] =
-    [Column { name: "id", column_type: ColumnType::Integer }, Column { name: "note", column_type: ColumnType::Text }];
+const COLUMNS: [Column; 2] = [
+    Column { name: "id", column_type: ColumnType::Integer, nullable: true },
+    Column { name: "note", column_type: ColumnType::Text, nullable: true },
+];
 const NOTES: Table = Table { name: "notes", key_columns: 1, columns: &COLUMNS };
 
 fn row(id: i64, note: &str) -> Vec<Cell> {

@@ -22,7 +22,12 @@ pub mod service;
 mod state;
 mod store;
 
+use hub_sandbox::contract::Point;
+
+use crate::component::column::{any_number, any_text, convert, json, read, text, text_by};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+
+use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
 
 pub use compiler::open_sandbox_in;
 pub use host::ModuleData;
@@ -37,12 +42,38 @@ pub static COMPONENT: Component = Component {
     tags: &[Tag("Modules", "Upload and activate WebAssembly modules.")],
     routes: routes::router,
     tables: &[
-        TableRule::moved("modules").without_players("names, sizes and hashes of code"),
-        TableRule::moved("module_names").without_players("names of code"),
-        TableRule::moved("module_code").without_players("code"),
-        TableRule::moved("extension_points"),
-        TableRule::moved("module_store").in_module_store(),
-        TableRule::moved("module_store_usage").without_players("sizes").in_module_store(),
+        TableRule::moved("modules").without_players("names, sizes and hashes of code").columns(&[
+            read::<ModuleName>("name"),
+            text::<64>("sha256"),
+            text::<64>("component_id"),
+            text::<1_024>("points"),
+            text::<255>("world_version"),
+            convert::<ModuleState>("state"),
+            any_text("reason"),
+            text::<255>("created_by"),
+        ]),
+        TableRule::moved("module_names").without_players("names of code").columns(&[read::<ModuleName>("name")]),
+        TableRule::moved("module_code").without_players("code").columns(&[read::<ModuleName>("name")]),
+        TableRule::moved("extension_points").columns(&[
+            text_by("point", |name| {
+                Point::from_name(name).map(drop).ok_or_else(|| "must be an extension point".to_owned())
+            }),
+            json::<Vec<LinkSpec>>("chain"),
+            json::<Vec<LinkSpec>>("previous"),
+        ]),
+        TableRule::moved("module_store")
+            .in_module_store()
+            .columns(&[read::<ModuleName>("module"), any_number("number"), any_number("expires_at")])
+            .row(|row| {
+                let is_one = row.get("value").is_some() != row.get("number").is_some();
+                is_one
+                    .then_some(())
+                    .ok_or_else(|| "either the column value or the column number must be null".to_owned())
+            }),
+        TableRule::moved("module_store_usage")
+            .without_players("sizes")
+            .in_module_store()
+            .columns(&[read::<ModuleName>("module")]),
     ],
     errors: &[
         ErrorCode::new("invalid_module", &[400], "The file is not a valid module; see the message."),

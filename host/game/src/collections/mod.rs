@@ -20,7 +20,11 @@ mod routes;
 mod service;
 mod store;
 
+use crate::collections::index::MAX_TEXT_BYTES;
+use crate::collections::model::{CollectionName, DocumentId, FieldPath, IndexDefinition};
+use crate::component::column::{bytes, convert, json, read, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::http::document::Document;
 
 pub use build::IndexBuilds;
 
@@ -30,10 +34,27 @@ pub static COMPONENT: Component = Component {
     tags: &[Tag("Collections", "Documents with indexes.")],
     routes: || routes::router().database_only(),
     tables: &[
-        TableRule::moved("collections"),
-        TableRule::moved("collection_documents"),
-        TableRule::moved("collection_entries"),
-        TableRule::moved("collection_index_builds").without_players("progress of index builds"),
+        TableRule::moved("collections").columns(&[
+            read::<CollectionName>("name"),
+            read::<FieldPath>("key_field"),
+            json::<Vec<IndexDefinition>>("indexes"),
+        ]),
+        TableRule::moved("collection_documents").columns(&[
+            read::<CollectionName>("collection"),
+            read::<DocumentId>("id"),
+            convert::<Document>("doc"),
+        ]),
+        TableRule::moved("collection_entries").columns(&[
+            read::<CollectionName>("collection"),
+            read::<DocumentId>("id"),
+            read::<FieldPath>("field"),
+            bytes("value", 0, MAX_TEXT_BYTES),
+        ]),
+        TableRule::moved("collection_index_builds").without_players("progress of index builds").columns(&[
+            read::<CollectionName>("collection"),
+            json::<Vec<FieldPath>>("fields"),
+            text::<128>("after_id"),
+        ]),
     ],
     errors: &[
         ErrorCode::new("unknown_collection", &[404], "No such collection."),

@@ -45,10 +45,16 @@ pub(super) async fn get(app: &App, network: NetworkId, key: ConfigKey) -> Result
     }
 }
 
-/// Refuses a document that exceeds the network's storage.
-async fn check(app: &App, network: NetworkId, key: &ConfigKey, doc: &Document) -> Result<(), ConfigError> {
+/// Refuses a document that exceeds the network's storage, with `pending` new ones that are not stored yet.
+pub(super) async fn check<E: From<QuotaExceeded> + From<hub_db::Error>>(
+    app: &App,
+    network: NetworkId,
+    key: &ConfigKey,
+    doc: &Document,
+    pending: i64,
+) -> Result<(), E> {
     let is_there = store::exists(&app.db, network, key);
-    check_rows::<ConfigError>(app, network, store::CONFIG_DOCUMENTS, 1, is_there).await?;
+    check_rows::<E>(app, network, store::CONFIG_DOCUMENTS, 1 + pending, is_there).await?;
     let bytes = row_bytes(&[key.group.as_str(), key.namespace.as_str(), doc.as_str()]);
     check_storage(app, network, bytes, store::stored_bytes(&app.db, network, key)).await
 }
@@ -60,7 +66,7 @@ pub(super) async fn publish(
     key: ConfigKey,
     doc: Document,
 ) -> Result<ConfigDocument, ConfigError> {
-    check(app, network, &key, &doc).await?;
+    check::<ConfigError>(app, network, &key, &doc, 0).await?;
     app.db
         .transaction(async |mut tx| {
             if store::put(&mut tx, network, &key, &doc).await? {
@@ -83,7 +89,7 @@ pub(super) async fn register(
     if let Some(doc) = store::get(&app.db, network, &key).await? {
         return Ok(ConfigDocument { key, doc });
     }
-    check(app, network, &key, &default).await?;
+    check::<ConfigError>(app, network, &key, &default, 0).await?;
     let is_new = app
         .db
         .transaction(async |mut tx| {
@@ -100,6 +106,12 @@ pub(super) async fn register(
     get(app, network, key).await
 }
 
-async fn publish_update(app: &App, tx: &mut Tx, network: NetworkId, key: &ConfigKey) -> Result<(), hub_db::Error> {
+/// Publishes the event of a changed document.
+pub(super) async fn publish_update(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    key: &ConfigKey,
+) -> Result<(), hub_db::Error> {
     events::publish_in(app, tx, network, EventKind::ConfigUpdated, None, key).await
 }

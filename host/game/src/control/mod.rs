@@ -30,10 +30,12 @@ use saving::restore;
 use crate::app::App;
 use crate::background::every;
 use crate::cluster::ShardRegistry;
+use crate::component::column::{any_number, any_text, read};
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::control::model::OutputStream;
 use crate::events::EventKind;
 use crate::networks;
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -45,8 +47,16 @@ pub static COMPONENT: Component = Component {
     routes: routes::router,
     events: || vec![EventSchema::of::<service::ExecuteCommand<'static>>(EventKind::ExecuteCommand)],
     tables: &[
-        TableRule::moved("server_log_lines").aging(Aging { at: "at", days: |days| days.logs, except: None }),
-        TableRule::moved("server_logs"),
+        TableRule::moved("server_log_lines").aging(Aging { at: "at", days: |days| days.logs, except: None }).columns(
+            &[
+                read::<Identifier>("server_id"),
+                // The agent's own time.
+                any_number("at"),
+                read::<OutputStream>("stream"),
+                any_text("text"),
+            ],
+        ),
+        TableRule::moved("server_logs").columns(&[read::<Identifier>("server_id")]),
         TableRule::left("agent_commands").not_backed_up("live for seconds").without_players("short-lived commands"),
         TableRule::left("server_agents").not_backed_up("live for seconds"),
     ],

@@ -12,16 +12,22 @@ mod routes;
 pub mod service;
 mod store;
 
+use crate::component::column::{ColumnRule, any_text, number, read, text};
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;
-use crate::values::NetworkId;
+use crate::values::{Identifier, NetworkId};
 
 pub use amount::Amount;
 pub use import::{BalanceImport, PlannedBalance, check_new_balances, plan_balances, write_balances};
 pub use model::Balance;
 pub(crate) use store::{player_balances, select_balances};
+
+/// Column with an amount.
+const fn amount(name: &'static str) -> ColumnRule {
+    number(name, Amount::MIN.ten_thousandths(), Amount::MAX.ten_thousandths())
+}
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -33,13 +39,33 @@ pub static COMPONENT: Component = Component {
     routes: || routes::router().database_only(),
     events: || vec![EventSchema::of::<model::ChangedBalance>(EventKind::BalanceChanged)],
     tables: &[
-        TableRule::moved("currencies"),
-        TableRule::moved("balances"),
-        TableRule::moved("currency_ledger").prose(&["reason"]).aging(Aging {
-            at: "at",
-            days: |days| days.ledger,
-            except: None,
-        }),
+        TableRule::moved("currencies").columns(&[
+            read::<Identifier>("name"),
+            amount("minimum"),
+            amount("maximum"),
+            amount("starting_balance"),
+            amount("begins_at"),
+        ]),
+        TableRule::moved("balances").columns(&[
+            read::<Identifier>("owner_type"),
+            read::<Identifier>("owner_key"),
+            read::<Identifier>("currency"),
+            amount("balance"),
+            amount("previous"),
+        ]),
+        TableRule::moved("currency_ledger")
+            .prose(&["reason"])
+            .aging(Aging { at: "at", days: |days| days.ledger, except: None })
+            .columns(&[
+                read::<Identifier>("owner_type"),
+                read::<Identifier>("owner_key"),
+                read::<Identifier>("currency"),
+                amount("asked"),
+                amount("balance_before"),
+                amount("balance"),
+                any_text("reason"),
+                text::<255>("key_id"),
+            ]),
     ],
     errors: &[
         ErrorCode::new(

@@ -13,9 +13,11 @@ mod routes;
 mod service;
 mod store;
 
+use crate::component::column::{convert, read, text, text_by};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::keyed_lock::KeyedLock;
+use crate::localization::model::{MessageKey, MessageText, Namespace};
 use crate::values::NetworkId;
 
 pub(crate) use model::LocaleCode;
@@ -27,9 +29,21 @@ pub static COMPONENT: Component = Component {
     routes: || routes::router().database_only(),
     events: || vec![EventSchema::of::<service::CatalogVersion>(EventKind::LocalizationUpdated)],
     tables: &[
-        TableRule::moved("localization_catalogs").without_players("numbers"),
-        TableRule::moved("localization_locales"),
-        TableRule::moved("localization_messages"),
+        TableRule::moved("localization_catalogs")
+            .without_players("numbers")
+            .columns(&[text_by("default_key", LocaleCode::check_key)]),
+        TableRule::moved("localization_locales").columns(&[
+            text_by("locale_key", LocaleCode::check_key),
+            read::<LocaleCode>("locale"),
+            text::<255>("display_name"),
+        ]),
+        TableRule::moved("localization_messages").columns(&[
+            read::<Namespace>("namespace"),
+            text_by("locale_key", LocaleCode::check_key),
+            read::<MessageKey>("message_key"),
+            convert::<MessageText>("default_text"),
+            convert::<MessageText>("override_text"),
+        ]),
     ],
     errors: &[
         ErrorCode::new("unknown_override", &[404], "The operator has not changed this message."),

@@ -25,6 +25,12 @@ impl LocaleCode {
     pub(super) fn key(&self) -> String {
         self.as_str().to_ascii_lowercase().replace('-', "_")
     }
+
+    /// Reads a stored key.
+    pub(super) fn check_key(text: &str) -> Result<(), String> {
+        let code: Self = text.parse()?;
+        (code.key() == text).then_some(()).ok_or_else(|| "must be a locale in lower case and with `_`".to_owned())
+    }
 }
 
 text_type! {

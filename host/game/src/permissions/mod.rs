@@ -18,8 +18,10 @@ mod routes;
 pub mod service;
 mod store;
 
+use crate::component::column::{any_number, any_text, json, number, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
+use crate::values::Identifier;
 
 pub(crate) use body::EffectiveBody;
 pub use context::{PermissionContext, PermissionWorld};
@@ -33,8 +35,21 @@ pub static COMPONENT: Component = Component {
     routes: || routes::router().database_only(),
     events: || vec![EventSchema::of::<service::PermissionsChange>(EventKind::PermissionsUpdated)],
     tables: &[
-        TableRule::moved("permission_groups"),
-        TableRule::moved("permission_nodes"),
+        TableRule::moved("permission_groups").columns(&[
+            read::<Identifier>("group_id"),
+            any_text("display_name"),
+            any_number("priority"),
+            any_text("chat_prefix"),
+            any_text("chat_prefix_color"),
+            any_text("chat_name_color"),
+            json::<Vec<Node>>("nodes"),
+        ]),
+        TableRule::moved("permission_nodes").columns(&[
+            read::<Identifier>("node"),
+            read::<PermissionContext>("context"),
+            read::<PermissionWorld>("world"),
+            number("expires_at", 1, i64::MAX),
+        ]),
         TableRule::moved("permission_revisions").without_players("numbers"),
         TableRule::moved("player_permission_revisions"),
     ],

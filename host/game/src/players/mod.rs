@@ -16,9 +16,14 @@ pub mod service;
 mod sessions;
 mod store;
 
+use crate::component::column::{any_json, convert, read, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::geo::Region;
+use crate::localization::LocaleCode;
 use crate::player_sessions::EndHooks;
+use crate::players::language::Source;
 use crate::players::sessions::SnapshotKeeper;
+use crate::values::Label;
 
 pub use regions::KnownRegions;
 pub use regions::PlayerRegions;
@@ -29,10 +34,26 @@ pub static COMPONENT: Component = Component {
     tags: &[Tag("Players", "Known players and the data that games store about them.")],
     routes: || routes::router().database_only().merge(routes::opening()),
     tables: &[
-        TableRule::moved("players").identifies_players(),
-        TableRule::moved("player_data"),
+        TableRule::moved("players").identifies_players().columns(&[
+            text::<255>("username"),
+            text::<255>("username_folded"),
+            text::<255>("game_type"),
+            convert::<Region>("region"),
+            text::<255>("country"),
+        ]),
+        TableRule::moved("player_data").columns(&[
+            read::<Label>("game_mode"),
+            read::<Label>("namespace"),
+            any_json("data"),
+        ]),
         TableRule::moved("player_data_snapshots"),
-        TableRule::moved("player_languages").identifies_players(),
+        TableRule::moved("player_languages")
+            .identifies_players()
+            .columns(&[text::<255>("username"), read::<LocaleCode>("locale"), convert::<Source>("source")])
+            .row(|row| match (row.text("locale"), row.text("source")) {
+                (Some(_), None) => Err("the column source: must not be null where there is a locale".to_owned()),
+                _ => Ok(()),
+            }),
     ],
     errors: &[
         ErrorCode::new("unknown_player", &[404], "The network has never seen the player."),

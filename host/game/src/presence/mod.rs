@@ -25,8 +25,12 @@ mod snapshot;
 mod store;
 
 use crate::cluster::ShardRegistry;
+use crate::component::column::{any_number, convert, json, number, read, text};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
+use crate::geo::Region;
+use crate::presence::provisioned::{DesiredState, Phase};
+use crate::values::Identifier;
 
 pub use error::ServersError;
 pub use hooks::{AgentReport, Hooks, PresenceHooks};
@@ -62,10 +66,49 @@ pub static COMPONENT: Component = Component {
         ]
     },
     tables: &[
-        TableRule::moved("servers"),
-        TableRule::moved("server_players").identifies_players(),
+        TableRule::moved("servers").columns(&[
+            read::<Identifier>("server_id"),
+            read::<Identifier>("server_type"),
+            text::<255>("game_type"),
+            read::<Role>("role"),
+            text::<255>("display_name"),
+            text::<1_024>("search_text"),
+            number("max_players", 0, 2_147_483_647),
+            text::<255>("host"),
+            number("port", 0, 65_535),
+            convert::<Region>("region"),
+            text::<255>("country"),
+            text::<255>("plugin_version"),
+            any_number("plugin_build"),
+            text::<255>("plugin_commit"),
+            text::<255>("platform_name"),
+            text::<255>("platform_version"),
+            json::<Vec<PluginReport>>("plugins"),
+            read::<GameState>("game_state"),
+            number("players_to_start", 0, 2_147_483_647),
+            json::<Vec<LiveWorld>>("worlds"),
+        ]),
+        TableRule::moved("server_players").identifies_players().columns(&[
+            read::<Identifier>("server_id"),
+            read::<Identifier>("player_name"),
+            read::<Identifier>("world_id"),
+            read::<Identifier>("previous_world_id"),
+        ]),
         TableRule::left("slot_reservations").not_backed_up("live for seconds"),
-        TableRule::moved("provisioned_servers"),
+        TableRule::moved("provisioned_servers").columns(&[
+            read::<Identifier>("server_id"),
+            read::<Identifier>("server_type"),
+            text::<255>("display_name"),
+            text::<1_024>("search_text"),
+            text::<255>("provider"),
+            read::<Phase>("phase"),
+            read::<DesiredState>("desired_state"),
+            convert::<Region>("region"),
+            text::<255>("server_vm_type"),
+            text::<255>("ipv4"),
+            text::<2_048>("verify_url"),
+            text::<255>("user_code"),
+        ]),
     ],
     errors: &[
         ErrorCode::new("unknown_server", &[400, 404], "Unknown server; after a heartbeat, register the server again."),

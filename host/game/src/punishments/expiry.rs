@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::clock::{Cutoff, Millis};
+use crate::panics::catch_panic;
 use crate::punishments::{service, store};
 
 /// Interval of reading the next expiry, since other nodes create punishments too.
@@ -16,10 +17,14 @@ pub(super) async fn watch(app: App) {
     loop {
         let poll = app.clock.moment() + POLL_INTERVAL;
         let due = match app.clock.settled() {
-            Some(settled) => expire(&app, settled.before(0)).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "could not record expired punishments");
-                None
-            }),
+            Some(settled) => match catch_panic("record expired punishments", expire(&app, settled.before(0))).await {
+                Some(Ok(due)) => due,
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "could not record expired punishments");
+                    None
+                }
+                None => None,
+            },
             None => None,
         };
         app.clock.sleep_until(due.map_or(poll, |due| app.clock.moment_of(due).min(poll))).await;

@@ -19,6 +19,7 @@ pub mod service;
 mod store;
 mod values;
 
+use crate::component::column::{any_number, any_text, convert, number, read, text};
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
@@ -50,18 +51,35 @@ pub static COMPONENT: Component = Component {
     routes: || routes::router().database_only(),
     events: || vec![EventSchema::of::<service::PunishmentChange>(EventKind::Punishment)],
     tables: &[
-        TableRule::moved("punishments").prose(&["reason", "revoke_reason", "evidence", "edits"]).staff(&[
-            ("issuer_uuid", "issuer_name"),
-            ("issuer_uuid", "issuer_folded"),
-            ("revoker_uuid", "revoker_name"),
-        ]),
+        TableRule::moved("punishments")
+            .prose(&["reason", "revoke_reason", "evidence", "edits"])
+            .staff(&[
+                ("issuer_uuid", "issuer_name"),
+                ("issuer_uuid", "issuer_folded"),
+                ("revoker_uuid", "revoker_name"),
+            ])
+            .columns(&[
+                number("id", 1, i64::MAX >> 1),
+                text::<255>("player_name"),
+                text::<255>("name_folded"),
+                convert::<PunishmentKind>("kind"),
+                any_text("reason"),
+                number("duration_ms", 1, PunishmentDuration::MAX_MS),
+                // Imported from other plugins as it is there, and only compared.
+                any_number("expires_at"),
+                any_number("issued_at"),
+                read::<IpAddress>("ip_address"),
+                any_text("issuer_name"),
+                read::<PunishmentState>("state"),
+                any_text("revoker_name"),
+                any_text("revoke_reason"),
+            ]),
         TableRule::moved("punishment_counters").without_players("a number"),
-        TableRule::moved("player_names").identifies_players(),
-        TableRule::moved("player_addresses").identifies_players().aging(Aging {
-            at: "last_seen",
-            days: |days| days.addresses,
-            except: None,
-        }),
+        TableRule::moved("player_names").identifies_players().columns(&[text::<255>("name_folded")]),
+        TableRule::moved("player_addresses")
+            .identifies_players()
+            .aging(Aging { at: "last_seen", days: |days| days.addresses, except: None })
+            .columns(&[read::<IpAddress>("ip_address")]),
     ],
     limits: &[EDITS],
     errors: &[

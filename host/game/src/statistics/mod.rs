@@ -13,10 +13,13 @@ mod store;
 
 pub(crate) use routes::{PlayerStatistics, player_statistics};
 
+use crate::component::column::{convert, decimal, read, text_by};
 use crate::component::{Aging, Component, TableRule};
 use crate::http::json::WrittenJson;
 use crate::shared_reads::SharedReads;
-use crate::values::NetworkId;
+use crate::statistics::model::FiniteNumber;
+use crate::statistics::period::{Day, Period};
+use crate::values::{Identifier, Label, NetworkId};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -24,11 +27,17 @@ pub static COMPONENT: Component = Component {
     routes: || routes::router().database_only(),
     tables: &[
         // A lifetime sum is as old as its last change.
-        TableRule::moved("statistics").aging(Aging {
-            at: "updated_at",
-            days: |days| days.statistics,
-            except: Some(("period", "LIFETIME")),
-        }),
+        TableRule::moved("statistics")
+            .aging(Aging { at: "updated_at", days: |days| days.statistics, except: Some(("period", "LIFETIME")) })
+            .columns(&[
+                read::<Identifier>("owner_type"),
+                read::<Identifier>("owner_key"),
+                read::<Label>("game_mode"),
+                convert::<Period>("period"),
+                text_by("period_start", Day::check),
+                read::<Identifier>("name"),
+                decimal("value", -FiniteNumber::MAX, FiniteNumber::MAX),
+            ]),
     ],
     register: |states, _| {
         states.insert(Leaderboards::default());

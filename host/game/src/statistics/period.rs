@@ -93,6 +93,11 @@ impl Day {
         })
     }
 
+    /// Reads a stored day.
+    pub(super) fn check(text: &str) -> Result<(), String> {
+        serde_json::from_value::<Self>(text.into()).map(drop).map_err(|error| error.to_string())
+    }
+
     /// Form on the wire and in the database.
     pub(super) fn to_text(self) -> String {
         self.0.to_string()

@@ -19,8 +19,11 @@ mod store;
 
 use crate::app::App;
 use crate::background::{every, every_settled};
+use crate::component::column::{any_text, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
+use crate::transfers::model::Reported;
+use crate::values::Identifier;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -28,7 +31,13 @@ pub static COMPONENT: Component = Component {
     tags: &[Tag("Transfers", "Send players to other servers.")],
     routes: routes::router,
     events: || vec![EventSchema::of::<service::TransferCommand<'static>>(EventKind::Transfer)],
-    tables: &[TableRule::moved("transfers").prose(&["error_message"])],
+    tables: &[TableRule::moved("transfers").prose(&["error_message"]).columns(&[
+        read::<Identifier>("from_server"),
+        read::<Identifier>("to_server"),
+        read::<Identifier>("to_world"),
+        read::<Reported>("result"),
+        any_text("error_message"),
+    ])],
     errors: &[ErrorCode::new("unknown_transfer", &[400, 404], "No such transfer.")],
     background: start,
     ..Component::new(module_path!())

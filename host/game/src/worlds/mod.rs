@@ -17,8 +17,11 @@ pub mod service;
 mod store;
 mod upkeep;
 
+use crate::component::column::{any_text, json, read, text};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
+use crate::values::Identifier;
+use crate::worlds::model::{LeaseState, Persistence, Seed, WorldName};
 
 pub use upkeep::maintain_leases;
 
@@ -37,10 +40,26 @@ pub static COMPONENT: Component = Component {
         ]
     },
     tables: &[
-        TableRule::moved("worlds"),
+        TableRule::moved("worlds").columns(&[
+            read::<Identifier>("game_id"),
+            read::<WorldName>("owner_scope"),
+            read::<WorldName>("owner_id"),
+            read::<WorldName>("world_key"),
+            text::<1_024>("blob_key"),
+            read::<Identifier>("blob_node"),
+        ]),
         TableRule::moved("world_counters").without_players("a number"),
-        TableRule::moved("world_leases"),
-        TableRule::moved("world_blobs"),
+        TableRule::moved("world_leases").columns(&[
+            read::<LeaseState>("state"),
+            read::<Identifier>("node_server_id"),
+            read::<Identifier>("prefer_node"),
+            read::<Persistence>("persistence"),
+            any_text("world_gen"),
+            json::<Seed>("seed"),
+            text::<2_048>("hub_url"),
+            text::<1_024>("blob_key"),
+        ]),
+        TableRule::moved("world_blobs").columns(&[text::<1_024>("blob_key"), text::<1_024>("file")]),
     ],
     errors: &[
         ErrorCode::new("unknown_world", &[404], "No such world lease in the network."),

@@ -14,6 +14,8 @@ mod routes;
 pub mod service;
 mod store;
 
+use crate::auth::ActorType;
+use crate::component::column::{any_json, any_text, read, text};
 use crate::component::{Component, TableRule, Tag};
 
 pub use action::Action;
@@ -26,7 +28,18 @@ pub static COMPONENT: Component = Component {
     purpose: "log of changes with actor, time and origin ([the audit log](../operate/audit.md))",
     tags: &[Tag("Audit", "Log of changes with actor, time and origin.")],
     routes: || routes::router().database_only(),
-    tables: &[TableRule::moved("audit_log").prose(&["target", "value_before", "value_after"])],
+    tables: &[TableRule::moved("audit_log").prose(&["target", "value_before", "value_after"]).columns(&[
+        text::<64>("id"),
+        read::<ActorType>("actor_type"),
+        text::<255>("actor_id"),
+        any_text("actor_name"),
+        text::<64>("action"),
+        any_text("target"),
+        any_json("value_before"),
+        any_json("value_after"),
+        text::<255>("request_id"),
+        text::<64>("address"),
+    ])],
     background: retention::start,
     ..Component::new(module_path!())
 };

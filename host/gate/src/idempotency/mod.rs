@@ -21,12 +21,19 @@ use std::time::Duration;
 use crate::app::App;
 use crate::background::every_settled;
 use crate::clock::{Cutoff, Settled, millis};
+use crate::component::column::{number, text};
 use crate::component::{Component, ErrorCode, TableRule};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "gives a POST that is sent again its first answer",
-    tables: &[TableRule::moved("idempotency_keys")],
+    tables: &[TableRule::moved("idempotency_keys").columns(&[
+        text::<255>("idempotency_key"),
+        text::<1_024>("rights"),
+        number("status", 200, 599),
+        text::<255>("content_type"),
+        text::<64>("error_code"),
+    ])],
     errors: &[
         ErrorCode::new("idempotency_mismatch", &[400], "The `Idempotency-Key` was used for another path or body."),
         ErrorCode::new(

@@ -11,6 +11,8 @@ mod routes;
 mod service;
 mod store;
 
+use crate::artifacts::model::ArtifactLabel;
+use crate::component::column::{read, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
 /// Declaration of this component.
@@ -18,7 +20,12 @@ pub static COMPONENT: Component = Component {
     purpose: "plugin archives of a network's owner, and their download links",
     tags: &[Tag("Artifacts", "Files such as plugins, and their download links.")],
     routes: || routes::router().merge(routes::public()),
-    tables: &[TableRule::moved("artifacts")],
+    tables: &[TableRule::moved("artifacts").columns(&[
+        text::<255>("artifact_id"),
+        read::<ArtifactLabel>("name"),
+        read::<ArtifactLabel>("version"),
+        text::<64>("sha256"),
+    ])],
     errors: &[
         ErrorCode::new("invalid_link", &[403], "The link is malformed or has an invalid signature."),
         ErrorCode::new("unknown_artifact", &[404], "No such artifact."),

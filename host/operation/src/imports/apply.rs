@@ -7,6 +7,7 @@ use hub_db::Tx;
 use thiserror::Error;
 
 use crate::app::App;
+use crate::config_documents::{self, DocumentImport};
 use crate::economy::service::EconomyError;
 use crate::economy::{self, Amount, BalanceImport, PlannedBalance};
 use crate::import_outcome::ImportOutcome;
@@ -74,6 +75,7 @@ enum Change<'i> {
     Revocation { id: i64, revocation: &'i ImportedRevocation },
     Sighting(Sighting<'i>),
     Balance { player: PlayerId, add: Amount, key: SourceKey, amount: Amount },
+    Document(&'i DocumentImport),
 }
 
 /// Planned outcomes and writes of a batch.
@@ -83,6 +85,7 @@ pub(super) struct Plan<'i> {
     changes: Vec<Change<'i>>,
     /// Numbers of nodes, and of players without earlier nodes.
     new_nodes: (i64, i64),
+    new_documents: i64,
     new_punishments: i64,
     new_balances: i64,
 }
@@ -129,6 +132,7 @@ pub(super) async fn plan<'i>(
                 }
                 Outcome::Imported(outcome)
             }
+            Record::Track(track) => planner.track(track, &mut plan).await?,
             Record::Balance { player, amount } => planner.balance(*player, *amount, &mut plan),
             Record::Skipped(_) | Record::Table(_) => Outcome::Skipped(None),
         };
@@ -209,6 +213,23 @@ impl Planner<'_> {
             plan.changes.push(Change::Group(group));
         }
         skip_over_bound(planned, format_args!("group {}", group.id))
+    }
+
+    async fn track<'i>(&self, track: &'i DocumentImport, plan: &mut Plan<'i>) -> Result<Outcome, ApplyError> {
+        let pending = plan.new_documents;
+        match config_documents::plan_document(self.app, self.import.network, track, pending).await {
+            Ok(outcome) => {
+                plan.new_documents += i64::from(outcome == ImportOutcome::Created);
+                if outcome != ImportOutcome::Unchanged {
+                    plan.changes.push(Change::Document(track));
+                }
+                Ok(Outcome::Imported(outcome))
+            }
+            Err(ApplyError::Quota(exceeded)) => {
+                Ok(Outcome::Skipped(Some(Remark::new(format_args!("track {}", track.namespace), exceeded.to_string()))))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn player(&self, player: PlayerId, nodes: &[Node], plan: &mut Plan<'_>) -> Result<Outcome, ApplyError> {
@@ -338,6 +359,9 @@ impl Plan<'_> {
         for change in &self.changes {
             match change {
                 Change::Punishment { .. } => {}
+                Change::Document(document) => {
+                    config_documents::write_document(app, tx, network, document).await?;
+                }
                 Change::Group(group) => permissions::write_group(app, tx, network, group).await?,
                 Change::Nodes { player, nodes } => permissions::write_nodes(app, tx, network, *player, nodes).await?,
                 Change::Revocation { id, revocation } => {

@@ -40,9 +40,10 @@ mod testing;
 mod text;
 mod vanilla;
 
+use crate::component::column::{any_number, any_text, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
-pub use reader::child_main;
+pub use reader::{FILE_KINDS, child_main, read_fuzzed};
 pub use run::Imports;
 
 /// Declaration of this component.
@@ -50,7 +51,15 @@ pub static COMPONENT: Component = Component {
     purpose: "permissions, punishments and balances from other tools ([import from plugins](../operate/import-from-plugins.md))",
     tags: &[Tag("Imports", "Import permissions, punishments and balances from other tools.")],
     routes: || routes::router().database_only(),
-    tables: &[TableRule::left("imports").prose(&["notes", "error"]), TableRule::moved("import_sources")],
+    tables: &[
+        TableRule::left("imports").prose(&["notes", "error"]),
+        TableRule::moved("import_sources").columns(&[
+            text::<255>("source"),
+            any_text("source_key"),
+            // An amount, or an id.
+            any_number("value"),
+        ]),
+    ],
     errors: &[
         ErrorCode::new("unknown_import", &[404], "No such import."),
         ErrorCode::new("import_running", &[409], "Another import of the network is running."),

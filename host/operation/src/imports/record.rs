@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::budget::{Budget, Exhausted};
 use crate::clock::Millis;
+use crate::config_documents::DocumentImport;
 use crate::economy::Amount;
 use crate::permissions::{GroupImport, Node};
 use crate::punishments::{ImportedPunishment, IpAddress};
@@ -25,6 +26,8 @@ pub(super) enum Record {
     Sighting { player: PlayerId, name: Option<String>, address: Option<IpAddress>, at: Millis },
     /// A player's balance.
     Balance { player: PlayerId, amount: Amount },
+    /// A document, such as a track of groups.
+    Track(DocumentImport),
     /// A record that is not imported, explained by a note.
     Skipped(Category),
     /// No record: a note on a whole table.
@@ -53,6 +56,7 @@ impl Record {
             Self::Punishment { .. } => Category::Punishments,
             Self::Sighting { .. } => Category::Sightings,
             Self::Balance { .. } => Category::Balances,
+            Self::Track(_) => Category::Tracks,
             Self::Skipped(category) | Self::Table(category) => *category,
         }
     }

@@ -17,12 +17,13 @@ use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
     DELIVERIES, FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric,
-    NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYER_SESSIONS, PLAYER_SESSIONS_WAITING,
-    PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS,
-    STATEMENTS_FAILED, STREAMS, USAGE_LAG,
+    NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PANICS, PLAYER_SESSIONS,
+    PLAYER_SESSIONS_WAITING, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS,
+    STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
+use crate::panics::caught_panics;
 use crate::player_sessions::PlayerSessions;
 use crate::presence::Presence;
 
@@ -87,6 +88,7 @@ fn database(app: &App) {
     app.state::<MetricRecorder>().counter(&STATEMENTS, &[]).absolute(statements.statements);
     app.state::<MetricRecorder>().counter(&STATEMENTS_FAILED, &[]).absolute(statements.failed);
     app.state::<MetricRecorder>().counter(&ROWS_UNREADABLE, &[]).absolute(statements.unreadable_rows);
+    app.state::<MetricRecorder>().counter(&PANICS, &[]).absolute(caught_panics());
     let millis = u64::try_from(statements.time.as_millis()).unwrap_or(u64::MAX);
     app.state::<MetricRecorder>().counter(&STATEMENT_MILLIS, &[]).absolute(millis);
 }

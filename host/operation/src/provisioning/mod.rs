@@ -12,14 +12,20 @@ mod store;
 
 pub use agent::{SignedAgent, signed_agent};
 
+use crate::component::column::{read, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::values::Identifier;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "agent script, bundles and device codes for machines that run game servers",
     tags: &[Tag("Provisioning", "Agent script, file bundles, and servers being provisioned.")],
     routes: || agent::router().merge(routes::router()).database_only(),
-    tables: &[TableRule::moved("provisioning_bundles")],
+    tables: &[TableRule::moved("provisioning_bundles").columns(&[
+        read::<Identifier>("server_type"),
+        text::<255>("file_id"),
+        text::<64>("sha256"),
+    ])],
     errors: &[ErrorCode::new("unknown_bundle", &[404], "No bundle for this server type.")],
     ..Component::new(module_path!())
 };

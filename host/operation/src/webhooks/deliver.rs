@@ -14,6 +14,7 @@ use crate::clock::{Settled, millis};
 use crate::cluster::ShardRegistry;
 use crate::config::Settings;
 use crate::limits::{self, Limit};
+use crate::panics::catch_panic;
 use crate::values::NetworkId;
 use crate::webhooks::client::WebhookClient;
 use crate::webhooks::permits::{MAX_OF_NETWORK, RequestPermits};
@@ -109,7 +110,7 @@ async fn forget_old(app: App, settled: Settled) -> Result<(), Error> {
 async fn watch(app: App) {
     loop {
         let next = app.clock.moment() + POLL_INTERVAL;
-        if let Err(error) = start_due(&app).await {
+        if let Some(Err(error)) = catch_panic("find the due deliveries of webhooks", start_due(&app)).await {
             tracing::warn!(%error, "could not find the due deliveries of webhooks");
         }
         tokio::select! {
@@ -150,7 +151,8 @@ async fn serve(app: App, guard: ServingGuard, wake: Arc<Notify>, is_failing: boo
         permit = app.state::<Webhooks>().permits.serve(network, is_failing) => permit,
         () = stopping.cancelled() => return,
     };
-    if let Err(error) = with_tenant(network.0, turn::run(&app, network, id, &wake)).await {
+    let turn = with_tenant(network.0, turn::run(&app, network, id, &wake));
+    if let Some(Err(error)) = catch_panic("deliver to a webhook", turn).await {
         tracing::warn!(%error, "a webhook's deliveries were interrupted and will be resumed");
     }
 }

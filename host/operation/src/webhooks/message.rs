@@ -51,6 +51,12 @@ fn signature_headers(webhook: &Webhook, id: &str, now: Millis, body: &str) -> Ve
     ]
 }
 
+/// Reads a stored secret: one that does not decode would sign with nothing.
+pub(super) fn check_secret(secret: &str) -> Result<(), String> {
+    let key = BASE64_STANDARD.decode(secret.strip_prefix(SECRET_PREFIX).unwrap_or(secret)).unwrap_or_default();
+    (!key.is_empty()).then_some(()).ok_or_else(|| "must be a secret of a webhook".to_owned())
+}
+
 /// Signature of Standard Webhooks: over id, time and body, with the decoded bytes of the secret.
 fn sign(secret: &str, id: &str, timestamp: i64, body: &str) -> String {
     let key = secret.strip_prefix(SECRET_PREFIX).unwrap_or(secret);

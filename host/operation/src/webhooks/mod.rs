@@ -33,8 +33,10 @@ mod template;
 mod turn;
 mod url;
 
+use crate::component::column::{any_json, any_number, any_text, json, number, read, text, text_by};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::events::Outbox;
+use crate::webhooks::model::{DeliveryState, DisabledReason, Templates, WebhookKind};
 
 pub use deliver::Webhooks;
 use fan_out::FanOut;
@@ -44,7 +46,39 @@ pub static COMPONENT: Component = Component {
     purpose: "events sent to URLs and Discord channels ([webhooks](../operate/webhooks.md))",
     tags: &[Tag("Webhooks", "Events sent to URLs and Discord channels.")],
     routes: || routes::router().database_only(),
-    tables: &[TableRule::moved("webhooks"), TableRule::moved("webhook_deliveries")],
+    tables: &[
+        TableRule::moved("webhooks")
+            .columns(&[
+                text::<64>("webhook_id"),
+                read::<WebhookKind>("kind"),
+                any_text("name"),
+                text_by("url", url::check_stored),
+                json::<Vec<String>>("events"),
+                json::<Templates>("templates"),
+                text_by("secret", message::check_secret),
+                text_by("previous_secret", message::check_secret),
+                text::<16>("state"),
+                read::<DisabledReason>("disabled_reason"),
+                text::<255>("created_by"),
+            ])
+            .row(|row| match (row.text("state"), row.text("disabled_reason")) {
+                (Some("ENABLED"), _) | (Some("DISABLED"), Some(_)) => Ok(()),
+                (Some("DISABLED"), None) => {
+                    Err("the column disabled_reason: must not be null where the state is DISABLED".to_owned())
+                }
+                _ => Err("the column state: must be ENABLED or DISABLED".to_owned()),
+            }),
+        TableRule::moved("webhook_deliveries").columns(&[
+            text::<64>("webhook_id"),
+            any_number("subject"),
+            text::<255>("message_id"),
+            text::<64>("event"),
+            any_json("data"),
+            read::<DeliveryState>("state"),
+            number("status", 0, 999),
+            any_text("error"),
+        ]),
+    ],
     errors: &[
         ErrorCode::new("unknown_webhook", &[404], "No such webhook."),
         ErrorCode::new("unknown_delivery", &[404], "No such delivery, or it was deleted."),

@@ -40,6 +40,12 @@ pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> R
     }
 }
 
+/// Reads a stored URL. The hub that takes it over has a policy of its own, which holds when something is sent.
+pub(super) fn check_stored(text: &str) -> Result<(), String> {
+    let is_fit = text.len() <= MAX_LENGTH && Url::parse(text).is_ok_and(|url| url.has_host());
+    is_fit.then_some(()).ok_or_else(|| format!("must be a URL of at most {MAX_LENGTH} characters"))
+}
+
 /// Address in the URL itself, without a look-up.
 pub(super) fn literal_address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;

@@ -10,6 +10,7 @@ use crate::archive::format::Manifest;
 use crate::archive::module_code::ModuleCode;
 use crate::archive::row::{Row, text};
 use crate::auth::{OPERATOR_NETWORK, Scope, Scopes};
+use crate::component::NetworkTable;
 use crate::values::{Identifier, NetworkId};
 
 /// Checks all rows of a file in order.
@@ -28,7 +29,8 @@ impl Checks {
         Self { network, name, networks: 0, modules: ModuleCode::default(), files: VecDeque::new() }
     }
 
-    pub(super) fn row(&mut self, table: &Table, row: &Row) -> anyhow::Result<()> {
+    pub(super) fn row(&mut self, table: &NetworkTable, row: &Row) -> anyhow::Result<()> {
+        table.read(row).map_err(anyhow::Error::msg)?;
         match table.name {
             "networks" => self.network(table, row)?,
             "api_keys" => self.key(table, row)?,

@@ -147,12 +147,12 @@ mod tests {
     use super::*;
 
     const COLUMNS: &[Column] = &[
-        Column { name: "a", column_type: ColumnType::Bool },
-        Column { name: "b", column_type: ColumnType::Integer },
-        Column { name: "c", column_type: ColumnType::Float },
-        Column { name: "d", column_type: ColumnType::Text },
-        Column { name: "e", column_type: ColumnType::Bytes },
-        Column { name: "f", column_type: ColumnType::Uuid },
+        Column { name: "a", column_type: ColumnType::Bool, nullable: true },
+        Column { name: "b", column_type: ColumnType::Integer, nullable: true },
+        Column { name: "c", column_type: ColumnType::Float, nullable: true },
+        Column { name: "d", column_type: ColumnType::Text, nullable: true },
+        Column { name: "e", column_type: ColumnType::Bytes, nullable: true },
+        Column { name: "f", column_type: ColumnType::Uuid, nullable: true },
     ];
 
     #[test]

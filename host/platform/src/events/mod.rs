@@ -25,6 +25,7 @@ mod stream;
 mod streams;
 mod subscriptions;
 
+use crate::component::column::text;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
 pub use background::waiting_events;
@@ -51,7 +52,7 @@ pub static COMPONENT: Component = Component {
             .without_players("short-lived events"),
         TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
         TableRule::left("session_listeners").not_backed_up("renewed by streams").without_players("ids of servers"),
-        TableRule::moved("event_subscriptions"),
+        TableRule::moved("event_subscriptions").columns(&[text::<64>("name"), text::<64>("subscriber")]),
     ],
     errors: &[ErrorCode::new("bus_unreachable", &[503], "Events are currently unavailable; try again.")],
     register: |states, _| {

@@ -32,6 +32,7 @@ pub use worker::work;
 
 use futures_util::FutureExt as _;
 
+use crate::component::column::{any_json, any_text, text};
 use crate::component::{Component, TableRule};
 
 /// Declaration of this component.
@@ -39,7 +40,14 @@ pub static COMPONENT: Component = Component {
     purpose: "work that outlives a request, queued by other components; `hub jobs` ([jobs](../operate/jobs.md))",
     tables: &[TableRule::moved("jobs")
         .last()
-        .without_players("names of work, and the replacement in a player's erasure, which ends with it")],
+        .without_players("names of work, and the replacement in a player's erasure, which ends with it")
+        .columns(&[
+            text::<64>("kind"),
+            text::<1_024>("job_key"),
+            any_json("payload"),
+            any_text("last_error"),
+            text::<255>("node"),
+        ])],
     register: |states, opening| {
         states.insert(Jobs::new(opening.ids));
         Ok(())

@@ -20,6 +20,7 @@ use crate::jobs::state::{Jobs, Queue};
 use crate::jobs::store::{self, Lease};
 use crate::metric_recorder::MetricRecorder;
 use crate::metric_recorder::table::JOBS_FAILED;
+use crate::panics::catch_panic;
 use crate::values::NetworkId;
 
 /// Interval of searches for jobs that other nodes queued or left.
@@ -67,7 +68,7 @@ where
     app.spawn(async move {
         loop {
             let next = worker.app.clock.moment() + POLL_INTERVAL;
-            if let Err(error) = worker.start_due().await {
+            if let Some(Err(error)) = catch_panic("look for due jobs", worker.start_due()).await {
                 tracing::warn!(%error, kind = kind.name, "could not look for due jobs");
             }
             tokio::select! {

@@ -15,7 +15,10 @@ mod settings;
 mod settings_routes;
 mod store;
 
+use crate::auth::{AddressRange, Scopes};
+use crate::component::column::{any_number, any_text, bytes, json, read, text, text_by};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::values::Identifier;
 
 pub use routes::LeftBehind;
 
@@ -29,8 +32,25 @@ pub static COMPONENT: Component = Component {
     ],
     routes: || routes::router().merge(settings_routes::router()).merge(admin_routes::router()).database_only(),
     tables: &[
-        TableRule::moved("networks").without_players("a name and secrets of the owner's"),
-        TableRule::moved("api_keys").without_players("names and hashes of keys"),
+        TableRule::moved("networks").without_players("a name and secrets of the owner's").columns(&[
+            read::<Identifier>("name"),
+            // The operator who imports it chooses another.
+            text::<255>("plan"),
+            text::<255>("signing_secret"),
+            text::<255>("previous_signing_secret"),
+        ]),
+        TableRule::moved("api_keys").without_players("names and hashes of keys").columns(&[
+            text::<64>("key_id"),
+            any_text("name"),
+            text_by("scopes", Scopes::check_text),
+            json::<Vec<Identifier>>("servers"),
+            json::<Vec<AddressRange>>("addresses"),
+            bytes("sha256", 32, 32),
+            bytes("previous_sha256", 32, 32),
+            text::<255>("created_by"),
+            // Chosen by who created it, and only compared.
+            any_number("expires_at"),
+        ]),
         TableRule::hub("network_deletions"),
     ],
     errors: &[

@@ -1,5 +1,6 @@
 //! Networks exported to files and imported into either database, identical to the byte.
 
+mod cells;
 mod deleted;
 mod interrupted;
 mod refused;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use hub::component::Component;
-use hub::components::components;
+use hub::components::{components, tables};
 
 /// Crates whose modules are components.
 const COMPONENT_CRATES: [&str; 5] = ["gate", "platform", "extensions", "game", "operation"];
@@ -113,6 +113,20 @@ fn status(before: &str) -> Option<u16> {
     let name = name.replace('_', " ");
     let mut named = known.filter(|status| status.canonical_reason().is_some_and(|it| it.to_uppercase() == name));
     named.next().map(|status| status.as_u16())
+}
+
+/// Imported rows are read with the types that serve them. Numbers have a reader of their own accord, texts need one each.
+#[test]
+fn every_text_of_a_moved_table_has_a_reader() {
+    let mut unread = vec![];
+    for table in tables().moved() {
+        unread.extend(table.unread_texts().map(|column| format!("{}.{column}", table.name)));
+    }
+    assert!(
+        unread.is_empty(),
+        "no reader is declared for {unread:?}: name them in `.columns(&[…])` of the table's rule, by the type that their rows \
+         are read as (docs/develop/adding-a-component.md, part 2)"
+    );
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::geo::Region;
 use crate::values::Identifier;
 
 /// Phase of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = ProvisioningPhase)]
 pub enum Phase {
     /// The machine is being created.

@@ -2,8 +2,8 @@
 //!
 //! Its format is that of `common/backup/Exporter.java` in the repository `LuckPerms/LuckPerms`: `groups` and `users`
 //! by name and UUID with their `nodes`, each `{type, key, value, expiry?, context?}` as in
-//! `common/node/utils/NodeJsonSerializer.java`; `tracks`, which the hub does not support. [`node`] defines the meaning
-//! of nodes.
+//! `common/node/utils/NodeJsonSerializer.java`; `tracks` with the names of their `groups`, from the lowest. [`node`]
+//! defines the meaning of nodes.
 
 mod node;
 mod shorthand;
@@ -12,10 +12,13 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 
+use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::json;
 
 use crate::budget::Budget;
 use crate::clock::Millis;
+use crate::config_documents::DocumentImport;
 use crate::imports::findings::Findings;
 use crate::imports::input::Input;
 use crate::imports::json_guard::{JsonGuard, json_error};
@@ -26,6 +29,11 @@ use node::{Holder, RawNode};
 
 /// Primary group of a user whose export names none (`Exporter.java` leaves it out).
 const DEFAULT_GROUP: &str = "default";
+/// Group of the config documents that tracks become.
+const TRACKS: &str = "luckperms-tracks";
+/// Maximum number of groups in a track, and of bytes of their names.
+const MOST_OF_TRACK: usize = 1_000;
+const LONGEST_TRACK: usize = 64 * 1024;
 
 /// Reads an unpacked export at the time `now`.
 pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut Sink<'_>) -> Result<(), ParseError> {
@@ -113,9 +121,20 @@ impl Reading<'_, '_> {
         self.take(line, Record::Player { player, nodes }, notes)
     }
 
-    fn track<E: de::Error>(&self, name: &str, line: u64) -> Result<(), E> {
-        let remark = Remark::new(format_args!("track {}", node::short(name)), "The hub does not support tracks.");
-        self.take(line, Record::Skipped(Category::Tracks), vec![remark])
+    /// The hub promotes nobody along a track, but plugins may: it becomes a document that they read.
+    fn track<E: de::Error>(&self, name: &str, line: u64, groups: &[String]) -> Result<(), E> {
+        let subject = format!("track {}", node::short(name));
+        let Ok(namespace) = name.parse::<Identifier>() else {
+            let remark = Remark::new(subject, "Invalid track name.");
+            return self.take(line, Record::Skipped(Category::Tracks), vec![remark]);
+        };
+        let group = TRACKS.parse().map_err(E::custom)?;
+        let reason = format!(
+            "Stored as the config document `{namespace}` of the group `{TRACKS}`, with its groups in order. The hub itself \
+             promotes nobody along a track."
+        );
+        let track = DocumentImport { group, namespace, doc: json!({"groups": groups}) };
+        self.take(line, Record::Track(track), vec![Remark::new(subject, reason)])
     }
 }
 
@@ -188,8 +207,8 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
                     reading.group(&name.to_lowercase(), line, body.holder)?;
                 }
                 Section::Tracks => {
-                    map.next_value::<IgnoredAny>()?;
-                    reading.track(&name, line)?;
+                    let Track { groups: TrackGroups(groups) } = map.next_value()?;
+                    reading.track(&name.to_lowercase(), line, &groups)?;
                 }
                 Section::Users => {
                     let subject = format!("user {}", node::short(&name));
@@ -200,6 +219,45 @@ impl<'de> Visitor<'de> for SectionSeed<'_, '_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Groups of a track, from the lowest.
+#[derive(Deserialize)]
+struct Track {
+    groups: TrackGroups,
+}
+
+/// Names of a track's groups.
+struct TrackGroups(Vec<String>);
+
+impl<'de> Deserialize<'de> for TrackGroups {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(TrackGroupsVisitor)
+    }
+}
+
+struct TrackGroupsVisitor;
+
+impl<'de> Visitor<'de> for TrackGroupsVisitor {
+    type Value = TrackGroups;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of groups")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<TrackGroups, A::Error> {
+        let (mut groups, mut bytes) = (vec![], 0);
+        while let Some(name) = names.next_element::<String>()? {
+            bytes += name.len();
+            if groups.len() == MOST_OF_TRACK || bytes > LONGEST_TRACK {
+                let message =
+                    format!("a track has more than {MOST_OF_TRACK} groups, or their names {LONGEST_TRACK} bytes");
+                return Err(de::Error::custom(message));
+            }
+            groups.push(name.to_lowercase());
+        }
+        Ok(TrackGroups(groups))
     }
 }
 

@@ -6,11 +6,13 @@
 //! [`FileReader`], and also if the hub is killed.
 
 mod child;
+mod fuzzed;
 mod message;
 mod parent;
 mod parse;
 
 pub use child::child_main;
+pub use fuzzed::{FILE_KINDS, read_fuzzed};
 pub(super) use message::ReadRequest;
 pub(super) use parent::{FileReader, OWN_ERROR, Progress, ReadError};
 

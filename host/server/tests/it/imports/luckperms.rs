@@ -314,7 +314,7 @@ on_both! {
         assert_eq!(done["state"], "DONE", "{done}");
         assert_eq!(counts(&done, "GROUPS"), [12, 0, 0, 0]);
         assert_eq!(counts(&done, "PLAYERS"), [13, 0, 1, 0], "one has no nodes");
-        assert_eq!(counts(&done, "TRACKS"), [0, 0, 0, 1]);
+        assert_eq!(counts(&done, "TRACKS"), [1, 0, 0, 0]);
         check(&owner, CASES).await;
         assert_eq!(groups_of(&owner, "kate").await, json!(["owner", "admin2", "mod2", "helper", "newbie", "vip+", "vip2"]));
         hub.clock.advance(Duration::from_hours(2));
@@ -342,6 +342,31 @@ on_both! {
         let second = import(&owner, "kind=luckperms", file).await;
         assert_eq!((counts(&second, "GROUPS"), counts(&second, "PLAYERS")), ([0, 0, 12, 0], [0, 0, 14, 0]));
         assert_eq!(owner.get(&alice).await.expect(200), &before, "the revision, too");
+        assert_eq!(counts(&second, "TRACKS"), [0, 0, 1, 0]);
+    }
+
+    async fn tracks_become_config_documents(hub: Hub) {
+        let owner = hub.network().await;
+        let tracks = json!({"ranks": {"groups": ["Default", "member", "vip", "admin"]}, "Staff": {"groups": ["helper", "mod"]},
+            "empty": {"groups": []}, "bad\u{1}name": {"groups": ["a"]}});
+        let file = json!({"metadata": {}, "groups": groups(), "tracks": tracks, "users": {}});
+        let mut events = owner.events(None, None).await;
+        let dry = import(&owner, "kind=luckperms&dryRun=true", file.to_string()).await;
+        owner.get("/api/plugin/config/luckperms-tracks/ranks").await.expect_error(404, "unknown_config");
+        let done = import(&owner, "kind=luckperms", file.to_string()).await;
+        assert_eq!((counts(&done, "TRACKS"), &done["report"]), ([3, 0, 0, 1], &dry["report"]), "{done}");
+        for part in ["track ranks: Stored as the config document `ranks` of the group `luckperms-tracks`", "Invalid track name."] {
+            assert!(has_note(&done, part), "{part}: {:?}", notes(&done));
+        }
+        let event = events.next_named("CONFIG_UPDATED").await.data;
+        assert_eq!(event["group"], "luckperms-tracks");
+        let track = async |name: &str| owner.get(&format!("/api/plugin/config/luckperms-tracks/{name}")).await.expect(200)["doc"].clone();
+        assert_eq!(track("ranks").await, json!({"groups": ["default", "member", "vip", "admin"]}), "in their order");
+        assert_eq!(track("staff").await, json!({"groups": ["helper", "mod"]}));
+        assert_eq!(track("empty").await, json!({"groups": []}));
+        let shorter = json!({"groups": {}, "tracks": {"ranks": {"groups": ["member"]}}, "users": {}});
+        assert_eq!(counts(&import(&owner, "kind=luckperms", shorter.to_string()).await, "TRACKS"), [0, 1, 0, 0]);
+        assert_eq!(track("ranks").await, json!({"groups": ["member"]}));
     }
 
     async fn existing_data_stays_and_the_file_wins_conflicts(hub: Hub) {

@@ -12,10 +12,10 @@ use tempfile::TempDir;
 use super::{counts, export, fail, members, run, sample, succeed, text};
 use crate::support::{Backend, Client, Hub, hex, on_each};
 
-type Members = Vec<(String, Vec<u8>)>;
+pub(super) type Members = Vec<(String, Vec<u8>)>;
 
 /// Writes an archive with a summary that matches its members.
-fn seal(members: &Members, to: &Path) {
+pub(super) fn seal(members: &Members, to: &Path) {
     let mut members = members.clone();
     let (_, last) = members.last_mut().unwrap();
     let mut summary: Value = serde_json::from_slice(last).unwrap();
@@ -227,7 +227,15 @@ async fn a_forged_file_is_refused(to: Backend) {
     // A kind of punishment that only a newer hub knows would stop the work of one loop for all networks.
     forgery.refused(
         &forgery.replaced("tables/punishments", "\"WARN\"", "\"HEX\""),
-        "a value that this hub does not know in the row",
+        "in tables/punishments/000001.jsonl: row 1: the column kind: must be BAN, MUTE, WARN or KICK",
+    );
+    forgery.refused(
+        &forgery.replaced("tables/permission_groups", "[{", "[{\\\"x\\\""),
+        "row 1: the column nodes: must be JSON as the hub writes it",
+    );
+    forgery.refused(
+        &forgery.replaced("tables/webhooks", "\"STANDARD\"", "null"),
+        "row 1: the column kind: must not be null",
     );
     let nobody: Members =
         forgery.good.iter().filter(|(name, _)| !name.starts_with("tables/networks")).cloned().collect();

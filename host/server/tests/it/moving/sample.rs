@@ -10,7 +10,7 @@ use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW};
 
 /// Paths whose answers must not change.
-const PATHS: &[&str] = &[
+pub const PATHS: &[&str] = &[
     "/api/manage/modules",
     "/api/manage/modules/chat-guard",
     "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/playtime",
