@@ -53,6 +53,10 @@ RULES_IN_WORDS = {
     ("PATCH /api/manage/webhooks/{webhookId}", "invalid_request"),
     # At least one way to match.
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
+    ("POST /api/plugin/matchmaking/tickets", "invalid_request"),
+    # A line's name; an end of the pause in the future.
+    ("PUT /api/manage/matchmaking/lines/{line}", "invalid_request"),
+    ("GET /api/manage/matchmaking/lines/{line}/tickets", "invalid_request"),
     # A player or an address.
     ("GET /api/plugin/punishments/query", "invalid_request"),
     # The type needs an address; a duration may not end beyond the last timestamp.

@@ -16,6 +16,7 @@ pub mod presence;
 pub mod punishments;
 pub mod statistics;
 pub mod transfers;
+pub mod waiting_lines;
 pub mod worlds;
 
 pub(crate) use hub_base::{

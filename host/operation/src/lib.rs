@@ -23,7 +23,7 @@ pub(crate) use hub_core::{
     side_by_side,
 };
 pub(crate) use hub_extensions::modules;
-pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, worlds};
+pub(crate) use hub_game::{control, economy, permissions, players, presence, punishments, waiting_lines, worlds};
 pub(crate) use hub_gate::{audit, cluster, idempotency, identity, metering, timekeeping};
 pub(crate) use hub_platform::{archive, blobs, events, jobs, networks};
 #[cfg(test)]

@@ -54,6 +54,8 @@ metrics! {
     SERVERS = Gauge "hub_servers_online";
     /// Players who are online, of the networks that this node owns.
     PLAYERS = Gauge "hub_players_online";
+    /// Players who wait in lines, of the networks that this node owns.
+    PLAYERS_WAITING = Gauge "hub_players_waiting";
     /// Connections to the database that are in use, by pool.
     DATABASE_USED = Gauge "hub_database_connections_used" ["pool"];
     /// Connections to the database at most, by pool.

@@ -223,6 +223,8 @@ permissions! {
     AddressesWrite: PunishmentsWrite | PlayersWrite | Plugin;
     /// Find servers and worlds for players, and transfer players.
     Matchmaking: Matchmaking | Plugin;
+    /// Read and change waiting lines.
+    LinesManage: LinesManage | NetworkManage;
     /// List servers and read their logs.
     ServersRead: ServersRead;
     /// Send commands to servers.

@@ -55,8 +55,10 @@ scopes! {
     ModulesRead = "modules:read",
     /// Upload, activate, test and remove modules; includes reading.
     ModulesWrite = "modules:write",
-    /// Manage the network's settings and ledgers.
+    /// Manage the network's settings and ledgers; includes the scopes of its areas, which follow.
     NetworkManage = "network:manage",
+    /// Read and change waiting lines and their tickets.
+    LinesManage = "lines:manage",
     /// Operate the hub, across networks.
     Operator = "operator",
 }
@@ -77,6 +79,7 @@ impl Scope {
             | Self::PunishmentsWrite
             | Self::Matchmaking => Some(Self::Plugin),
             Self::ModulesRead => Some(Self::ModulesWrite),
+            Self::LinesManage => Some(Self::NetworkManage),
             _ => None,
         }
     }

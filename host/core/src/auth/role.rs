@@ -40,7 +40,13 @@ impl Role {
                 Scope::VARIANTS.iter().copied().filter(|scope| !not.contains(scope)).collect()
             }
             Self::Moderator => {
-                only(&[Scope::EventsRead, Scope::PlayersWrite, Scope::PunishmentsWrite, Scope::ServersRead])
+                only(&[
+                    Scope::EventsRead,
+                    Scope::PlayersWrite,
+                    Scope::PunishmentsWrite,
+                    Scope::LinesManage,
+                    Scope::ServersRead,
+                ])
             }
             Self::Viewer => only(&[Scope::ServersRead, Scope::ModulesRead]),
         }

@@ -26,6 +26,7 @@ actions! {
     KeyCreated = "key.created";
     KeyRevoked = "key.revoked";
     KeyRolled = "key.rolled";
+    LinePut = "line.put";
     LocalePut = "locale.put";
     MessageDeleted = "message.deleted";
     MessagePut = "message.put";
@@ -65,6 +66,8 @@ actions! {
     ServerStopped = "server.stopped";
     SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
+    TicketChanged = "ticket.changed";
+    TicketDeleted = "ticket.deleted";
     WaitlistEntryInvited = "waitlist_entry.invited";
     WaitlistEntryDeleted = "waitlist_entry.deleted";
     WebhookChanged = "webhook.changed";

@@ -16,12 +16,13 @@ use crate::metric_recorder::table::{
     BREAKERS, BUILD, BUS_LAG, BUS_NETWORKS, BUS_PUBLISHED, BUS_REACHABLE, BUS_RESYNCS, BUS_RETAINED,
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
     FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric, NETWORK_EVENTS,
-    NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED,
+    NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PLAYERS, PLAYERS_WAITING, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED,
     SHARDS_LOST, STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
 use crate::presence::Presence;
+use crate::waiting_lines::WaitingLines;
 
 /// Maximum number of networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;
@@ -36,6 +37,7 @@ pub(super) async fn collect(app: &App) -> String {
     set(&STREAMS, app.state::<Streams>().count() as f64);
     let (players, servers) = app.state::<Presence>().counts();
     set(&PLAYERS, players as f64);
+    set(&PLAYERS_WAITING, app.state::<WaitingLines>().waiting() as f64);
     set(&SERVERS, servers as f64);
     database(app);
     let bus = app.bus.stats();

@@ -57,6 +57,10 @@ pub enum EventKind {
     BalanceChanged,
     /// The state of a world's lease changed.
     WorldState,
+    /// A ticket of a waiting line was matched; to the players' servers and all proxies.
+    TicketMatched,
+    /// The place of a waiting player changed; to the player's server.
+    TicketUpdated,
 }
 
 impl EventKind {
@@ -82,6 +86,8 @@ impl EventKind {
                 | Self::PermissionsUpdated
                 | Self::BalanceChanged
                 | Self::WorldState
+                | Self::TicketMatched
+                | Self::TicketUpdated
         )
     }
 
@@ -106,13 +112,15 @@ impl EventKind {
             | Self::PlayerSwitched
             | Self::PermissionsUpdated
             | Self::BalanceChanged
-            | Self::WorldState => true,
+            | Self::WorldState
+            | Self::TicketMatched => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen
             | Self::WorldSnapshot
             | Self::WorldUnload
-            | Self::SigningSecretRotated => false,
+            | Self::SigningSecretRotated
+            | Self::TicketUpdated => false,
         }
     }
 

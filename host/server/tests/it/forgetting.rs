@@ -42,6 +42,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "agent_commands",
     "jobs",
     "forgotten_players",
+    "waiting_line_settings",
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {

@@ -123,6 +123,7 @@ impl NetworkPresence {
             let joined = PlayerPresence { previous_server_id: previous, ..presence_of(id, player, &new) };
             self.unsaved.player_event(kind, joined);
             server.players.insert(player, new);
+            server.note_player(player);
             self.players.insert(player, Arc::clone(id));
             self.unsaved.players.insert(player);
             self.peaks.0 = self.peaks.0.max(self.players.len());
@@ -151,6 +152,9 @@ impl NetworkPresence {
     fn detach_player(&mut self, player: PlayerId) -> Option<(Arc<str>, Player)> {
         let at = self.players.remove(&player)?;
         self.unsaved.players.insert(player);
+        if let Some(watch) = self.servers.watch() {
+            watch.player(player);
+        }
         let state = self.servers.get_mut(&at)?.players.remove(&player)?;
         Some((at, state))
     }
