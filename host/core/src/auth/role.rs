@@ -39,15 +39,13 @@ impl Role {
                 let not = [Scope::Operator, Scope::Plugin, Scope::Agent];
                 Scope::VARIANTS.iter().copied().filter(|scope| !not.contains(scope)).collect()
             }
-            Self::Moderator => {
-                only(&[
-                    Scope::EventsRead,
-                    Scope::PlayersWrite,
-                    Scope::PunishmentsWrite,
-                    Scope::LinesManage,
-                    Scope::ServersRead,
-                ])
-            }
+            Self::Moderator => only(&[
+                Scope::EventsRead,
+                Scope::PlayersWrite,
+                Scope::PunishmentsWrite,
+                Scope::LinesManage,
+                Scope::ServersRead,
+            ]),
             Self::Viewer => only(&[Scope::ServersRead, Scope::ModulesRead]),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::matchmaking::model::{Destination, Match, MatchResult};
-use crate::matchmaking::withheld::{Withheld, WantedSlot};
+use crate::matchmaking::withheld::{WantedSlot, Withheld};
 use crate::presence::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
 use crate::values::{Identifier, PlayerId};
 
@@ -122,9 +122,11 @@ impl<'a> Candidate<'a> {
             Some(Ineligibility::ServerFull)
         } else if world_free.is_some_and(|free| free < needed) {
             Some(Ineligibility::WorldFull)
-        } else if player.withheld.as_ref().is_some_and(|withheld| {
-            withheld.is_withheld(player, WantedSlot { server, world, needed, server_free })
-        }) {
+        } else if player
+            .withheld
+            .as_ref()
+            .is_some_and(|withheld| withheld.is_withheld(player, WantedSlot { server, world, needed, server_free }))
+        {
             Some(if world.is_some() { Ineligibility::WorldFull } else { Ineligibility::ServerFull })
         } else {
             None

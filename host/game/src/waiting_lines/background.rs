@@ -68,7 +68,8 @@ pub(super) fn start(app: &App) {
 
 async fn match_due(app: &App) {
     let (state, now) = (app.state::<WaitingLines>(), app.clock.now());
-    let due: Vec<_> = state.all().into_iter().filter(|(_, lines)| lines.is_due(now)).map(|(network, _)| network).collect();
+    let due: Vec<_> =
+        state.all().into_iter().filter(|(_, lines)| lines.is_due(now)).map(|(network, _)| network).collect();
     if due.is_empty() {
         return;
     }

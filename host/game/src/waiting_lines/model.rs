@@ -239,7 +239,9 @@ mod tests {
             let mode = LineName::parse(name).unwrap();
             assert_eq!(LineName::of(&mode).as_str(), name);
         }
-        for wrong in ["", "bedwars", "type:", "type: /world:x", "kind:x", "type:a/b", "type:a/world:", "server:a/world:b/c"] {
+        for wrong in
+            ["", "bedwars", "type:", "type: /world:x", "kind:x", "type:a/b", "type:a/world:", "server:a/world:b/c"]
+        {
             assert!(LineName::parse(wrong).is_none(), "{wrong}");
         }
     }

@@ -9,6 +9,7 @@ use hub_sandbox::contract::Point;
 use crate::app::App;
 use crate::modules::service::{Ranking, has_chain};
 use crate::values::NetworkId;
+use crate::waiting_lines::memory::Offered;
 use crate::waiting_lines::network::NetworkLines;
 
 /// Tickets offered to modules in one pass.
@@ -39,16 +40,16 @@ async fn run_by_modules(app: &App, network: NetworkId, lines: &Arc<NetworkLines>
             }
             lines.next_offer(presence, now, &asked, &app.ids)
         });
-        let Some(offered) = offered else { return };
-        asked.insert(offered.seq);
-        let ranked = offered.offer.rank(app, network).await;
+        let Some(Offered { seq, offer }) = offered else { return };
+        asked.insert(seq);
+        let ranked = offer.rank(app, network).await;
         let now = app.clock.now();
-        lines.change(app, network, |lines, presence| match &ranked.ranking {
-            Ranking::Refused(reason) => lines.reject(presence, offered.seq, reason.clone(), now),
-            _ => {
-                let mut destinations = ranked.destinations();
-                destinations.any(|at| lines.match_now(presence, offered.seq, &at, now, &app.ids));
+        lines.change(app, network, |lines, presence| {
+            if let Ranking::Refused(reason) = &ranked.ranking {
+                lines.reject(presence, seq, reason.clone(), now);
             }
+            // None if they refused.
+            ranked.destinations().any(|at| lines.match_now(presence, seq, &at, now, &app.ids));
         });
     }
 }

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::clock::Millis;
 use crate::geo::Region;
-use crate::matchmaking::{Affinity, Destination, Mode, PlayerContext};
+use crate::matchmaking::{Affinity, Destination, PlayerContext};
 use crate::values::{Identifier, PlayerId};
 use crate::waiting_lines::model::{LineName, MatchedSlots, Ticket, TicketState};
 use crate::waiting_lines::order::Seq;
@@ -81,14 +81,13 @@ impl From<&Ticket> for SavedTicket {
 }
 
 impl SavedTicket {
-    /// The ticket. A mode that cannot be read is that of a line which no server serves.
-    pub(super) fn into_ticket(self) -> Ticket {
-        let unreadable = || Mode::Server { server_type: Identifier::try_from("?".to_owned()).unwrap_or_default() };
-        let mode = LineName::parse(&self.line).unwrap_or_else(unreadable);
+    /// The ticket; none if its line cannot be read.
+    pub(super) fn into_ticket(self) -> Option<Ticket> {
+        let mode = LineName::parse(&self.line)?;
         let [game_id, owner_scope, owner_id] = self.affinity;
         let matched = self.matched_at.zip(self.matched_until);
         let slots = self.slots;
-        Ticket {
+        Some(Ticket {
             id: self.id,
             seq: self.seq,
             player: self.player,
@@ -121,6 +120,6 @@ impl SavedTicket {
             due: None,
             told: None,
             told_at: 0,
-        }
+        })
     }
 }

@@ -95,9 +95,8 @@ pub(super) async fn take(
         Ok(choice) => choice,
         Err(reason) => {
             let now = app.clock.now();
-            let seq = lines.change(app, network, |lines, presence| {
-                lines.add_rejected(presence, new, reason, now, &app.ids)
-            });
+            let seq =
+                lines.change(app, network, |lines, presence| lines.add_rejected(presence, new, reason, now, &app.ids));
             return answer(app, network, &lines, seq).await;
         }
     };
@@ -112,12 +111,7 @@ pub(super) async fn take(
 }
 
 /// Saves a new ticket and returns it.
-async fn answer(
-    app: &App,
-    network: NetworkId,
-    lines: &Arc<NetworkLines>,
-    seq: i64,
-) -> Result<TicketView, LinesError> {
+async fn answer(app: &App, network: NetworkId, lines: &Arc<NetworkLines>, seq: i64) -> Result<TicketView, LinesError> {
     saving::save(app, network, lines).await?;
     let now = app.clock.now();
     let view = lines.read(|lines| {
@@ -255,11 +249,7 @@ pub(super) async fn delete(app: &App, network: NetworkId, id: Uuid, origin: &Ori
     Ok(saving::save(app, network, &lines).await?)
 }
 
-fn logged(
-    action: Action,
-    before: &Ticket,
-    after: Option<&Ticket>,
-) -> Change {
+fn logged(action: Action, before: &Ticket, after: Option<&Ticket>) -> Change {
     let shown = |ticket: &Ticket| LoggedTicket {
         line: ticket.line.to_string(),
         priority: ticket.priority,

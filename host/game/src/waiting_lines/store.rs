@@ -56,7 +56,7 @@ pub(super) async fn tickets(db: &Db, network: NetworkId) -> Result<Vec<Ticket>, 
     let rows: Vec<(String,)> =
         db.query("SELECT ticket FROM waiting_tickets WHERE network_id = $1").bind(network).all().await?;
     let read = |(text,): &(String,)| match serde_json::from_str::<SavedTicket>(text) {
-        Ok(saved) => Some(saved.into_ticket()),
+        Ok(saved) => saved.into_ticket(),
         Err(error) => {
             tracing::error!(%network, %error, "a stored ticket of a waiting line cannot be read");
             None

@@ -125,7 +125,8 @@ async fn happen(hub: &Hub, client: &Client) {
     register(client, "arena", json!({"serverType": "arena", "maxPlayers": 1})).await;
     for (player, on) in [(20, "lobby"), (21, "lobby"), (22, "lobby")] {
         join(client, on, player).await;
-        post(client, "/api/plugin/matchmaking/tickets", json!({"playerUuid": uuid(player), "serverType": "arena"})).await;
+        post(client, "/api/plugin/matchmaking/tickets", json!({"playerUuid": uuid(player), "serverType": "arena"}))
+            .await;
     }
     let ban = json!({"playerUuid": uuid(7), "type": "MUTE", "durationMs": 1_000});
     post(client, "/api/plugin/punishments/create", ban).await;

@@ -48,8 +48,10 @@ pub async fn state(client: &Client, ticket: &str) -> String {
 }
 
 pub async fn until(client: &Client, ticket: &str, wanted: &str) -> Value {
-    Hub::eventually(&format!("{wanted}: {}", get(client, ticket).await), async || state(client, ticket).await == wanted)
-        .await;
+    Hub::eventually(&format!("{wanted}: {}", get(client, ticket).await), async || {
+        state(client, ticket).await == wanted
+    })
+    .await;
     get(client, ticket).await
 }
 

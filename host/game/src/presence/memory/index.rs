@@ -236,10 +236,10 @@ pub(super) struct ServerGuard<'a> {
 }
 
 impl ServerGuard<'_> {
-    /// Notes for a watcher that a player came.
-    pub(super) fn note_player(&mut self, player: PlayerId) {
+    /// Notes for a watcher that a player joined.
+    pub(super) fn note_joined(&mut self, player: PlayerId) {
         if let Some(watch) = &mut self.index.watch {
-            watch.player(player);
+            watch.joined(player, &self.id);
         }
     }
 }

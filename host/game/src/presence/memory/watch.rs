@@ -18,6 +18,8 @@ pub(crate) struct Watched {
     pub(crate) servers: HashSet<Arc<str>>,
     /// Players who came, left or moved to another server.
     pub(crate) players: HashSet<PlayerId>,
+    /// Players with the servers that they joined, though they may have left again.
+    pub(crate) joined: HashSet<(PlayerId, Arc<str>)>,
 }
 
 /// The watcher of a network's presence, and the changes that it has not taken.
@@ -40,6 +42,11 @@ impl Watch {
         if self.changes.servers.insert(Arc::clone(id)) {
             self.watcher.wake();
         }
+    }
+
+    pub(super) fn joined(&mut self, player: PlayerId, server: &Arc<str>) {
+        self.changes.joined.insert((player, Arc::clone(server)));
+        self.player(player);
     }
 
     pub(super) fn player(&mut self, player: PlayerId) {

@@ -11,6 +11,24 @@ use crate::waiting_lines::model::{LineName, LineSettings, TicketState};
 use crate::waiting_lines::order::Seq;
 
 impl Lines {
+    /// Ends the ticket of a player who used a slot, though they may have left again.
+    pub(super) fn player_joined(
+        &mut self,
+        presence: &mut NetworkPresence,
+        player: PlayerId,
+        server: &str,
+        now: Millis,
+    ) {
+        let Some(seq) = self.players.get(&player).copied() else { return };
+        let matched = self.tickets.get(&seq).and_then(|ticket| ticket.matched.as_ref());
+        let has_used = matched.is_some_and(|matched| {
+            matched.at.server_id.as_str() == server && matched.slots.iter().any(|(_, of)| *of == player)
+        });
+        if has_used {
+            self.end(presence, seq, TicketState::Joined, now);
+        }
+    }
+
     /// Notes that a player came, left or moved to another server.
     pub(super) fn player_moved(&mut self, presence: &mut NetworkPresence, player: PlayerId, now: Millis) {
         let Some(seq) = self.players.get(&player).copied() else { return };
@@ -101,13 +119,7 @@ impl Lines {
     }
 
     /// Takes a member out of a party, with the slot that is held for them.
-    pub(super) fn remove_member(
-        &mut self,
-        presence: &mut NetworkPresence,
-        seq: Seq,
-        player: PlayerId,
-        now: Millis,
-    ) {
+    pub(super) fn remove_member(&mut self, presence: &mut NetworkPresence, seq: Seq, player: PlayerId, now: Millis) {
         if self.players.get(&player) == Some(&seq) {
             self.players.remove(&player);
         }

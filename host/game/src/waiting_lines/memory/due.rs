@@ -48,7 +48,8 @@ impl Lines {
             self.dues.remove(&(at, seq));
             let Some(ticket) = self.tickets.get_mut(&seq) else { continue };
             ticket.due = None;
-            let has_come = |since: Option<Millis>, age: Millis| since.is_some_and(|since| since.saturating_add(age) <= now);
+            let has_come =
+                |since: Option<Millis>, age: Millis| since.is_some_and(|since| since.saturating_add(age) <= now);
             match ticket.state {
                 TicketState::Waiting if has_come(ticket.offline_since, MAX_OFFLINE) => {
                     self.end(presence, seq, TicketState::Expired, now);

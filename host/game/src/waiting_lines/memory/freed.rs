@@ -84,7 +84,9 @@ impl Lines {
         let server = presence.server(id, now);
         let names: Vec<_> = match server {
             Some(server) => self.lines_of(server).cloned().collect(),
-            None => self.lines.iter().filter(|(_, line)| line.available.contains_key(id)).map(|it| it.0.clone()).collect(),
+            None => {
+                self.lines.iter().filter(|(_, line)| line.available.contains_key(id)).map(|it| it.0.clone()).collect()
+            }
         };
         for name in names {
             let Some(line) = self.lines.get_mut(&name) else { continue };

@@ -104,8 +104,8 @@ impl Lines {
         let mut best: Option<((u32, Destination), Destination)> = None;
         let mut look = |candidate: Candidate<'_>| {
             let holds = |max: u32| max == 0 || max >= size;
-            let can_hold =
-                holds(candidate.server.info.max_players) && candidate.world.is_none_or(|world| holds(world.max_players()));
+            let can_hold = holds(candidate.server.info.max_players)
+                && candidate.world.is_none_or(|world| holds(world.max_players()));
             let at = candidate.destination();
             if can_hold && (candidate.is_open() || candidate.is_full()) && !self.kept.is_on(&at) {
                 let rank = (size.saturating_sub(candidate.free), at.clone());

@@ -58,13 +58,7 @@ impl Line {
 
 impl Lines {
     /// The line with this name, which begins now if it is new.
-    pub(super) fn line(
-        &mut self,
-        name: &LineName,
-        mode: &Mode,
-        presence: &NetworkPresence,
-        now: Millis,
-    ) -> &mut Line {
+    pub(super) fn line(&mut self, name: &LineName, mode: &Mode, presence: &NetworkPresence, now: Millis) -> &mut Line {
         let index = match mode {
             Mode::Server { server_type } | Mode::World { server_type, .. } => {
                 self.by_type.entry(server_type.as_str().to_owned()).or_default()
@@ -110,7 +104,9 @@ impl Lines {
 }
 
 fn available_now(mode: &Mode, presence: &NetworkPresence, now: Millis) -> HashMap<Arc<str>, u32> {
-    let of = |server: &crate::presence::Server| (server.info.server_id.as_str().into(), available(mode, server, now));
+    let of = |server: &crate::presence::Server| {
+        (Arc::<str>::from(server.info.server_id.as_str()), available(mode, server, now))
+    };
     match mode {
         Mode::Server { server_type } | Mode::World { server_type, .. } => {
             presence.of_type(server_type, now).map(of).collect()

@@ -22,17 +22,17 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::ids::Ids;
 use crate::matchmaking::{Destination, Mode};
-use crate::presence::{NetworkPresence, Watched};
+use crate::presence::{NetworkPresence, Reservation, Watched};
 use crate::values::PlayerId;
 use crate::waiting_lines::model::{LineName, LineSettings, Ticket, TicketState};
 use crate::waiting_lines::order::Seq;
 
 pub(super) use keep::KeptPlaces;
 use line::Line;
-pub(super) use place::{Offered, Placing};
+pub(super) use place::Offered;
 pub(super) use take::{Choice, NewTicket};
 pub(super) use told::PlaceChange;
-pub(super) use view::{LineView, ServerReason, TicketView, WhyNot};
+pub(super) use view::{LineView, TicketView, WhyNot};
 
 /// Maximum number of ended tickets that can be read; the oldest are forgotten.
 const MAX_ENDED: usize = 50_000;
@@ -99,8 +99,11 @@ impl Lines {
     /// Like [`Self::run`] up to the point where free slots are given away.
     pub(super) fn observe(&mut self, presence: &mut NetworkPresence, now: Millis) {
         presence.release_expired(now);
-        let Watched { servers, players } = presence.take_watched();
+        let Watched { servers, players, joined } = presence.take_watched();
         self.touched.extend(servers);
+        for (player, server) in joined {
+            self.player_joined(presence, player, &server, now);
+        }
         for player in players {
             self.player_moved(presence, player, now);
         }
@@ -131,6 +134,7 @@ impl Lines {
         self.tickets.get(self.ids.get(&id)?)
     }
 
+    #[cfg(test)]
     pub(super) fn ticket(&self, seq: Seq) -> Option<&Ticket> {
         self.tickets.get(&seq)
     }
@@ -178,28 +182,14 @@ impl Lines {
             if ticket.state.is_active() {
                 ticket.offline_since = presence.locate(ticket.player, now).is_none().then_some(now);
             }
-            self.hold_again(presence, &mut ticket, now);
+            hold_again(presence, &ticket, now);
+            let seq = ticket.seq;
             self.add(ticket, presence, now);
-        }
-        self.touched.extend(presence.online(now).map(|server| server.info.server_id.as_str().into()));
-    }
-
-    /// Reserves the slots of a matched ticket again: a single node does not save reservations.
-    fn hold_again(&self, presence: &mut NetworkPresence, ticket: &mut Ticket, now: Millis) {
-        let Some(matched) = ticket.matched.as_ref().filter(|_| ticket.state == TicketState::Matched) else { return };
-        for (id, player) in &matched.slots {
-            let is_there = presence.server_of(*player) == Some(matched.at.server_id.as_str());
-            if !is_there && matched.until > now && presence.reserved_on(*player).is_none() {
-                let reservation = crate::presence::Reservation {
-                    id: *id,
-                    player: Some(*player),
-                    world: matched.at.world_id.clone(),
-                    promised: *id == matched.slots[0].0,
-                    expires_at: matched.until,
-                };
-                presence.reserve(&matched.at.server_id, reservation);
+            if self.has_joined(presence, seq) {
+                self.end(presence, seq, TicketState::Joined, now);
             }
         }
+        self.touched.extend(presence.online(now).map(|server| Arc::<str>::from(server.info.server_id.as_str())));
     }
 
     /// Adds a ticket in whatever state it is in.
@@ -250,7 +240,27 @@ impl Lines {
                 let free = presence.join_ranks(server_type).take_while(|rank| !rank.is_full());
                 self.touched.extend(free.map(|rank| Arc::clone(&rank.server_id)));
             }
-            Mode::Direct(Destination { server_id, .. }) => drop(self.touched.insert(server_id.as_str().into())),
+            Mode::Direct(Destination { server_id, .. }) => {
+                self.touched.insert(server_id.as_str().into());
+            }
+        }
+    }
+}
+
+/// Reserves the slots of a matched ticket again: a single node does not save reservations.
+fn hold_again(presence: &mut NetworkPresence, ticket: &Ticket, now: Millis) {
+    let Some(matched) = ticket.matched.as_ref().filter(|_| ticket.state == TicketState::Matched) else { return };
+    for (id, player) in &matched.slots {
+        let is_there = presence.server_of(*player) == Some(matched.at.server_id.as_str());
+        if !is_there && matched.until > now && presence.reserved_on(*player).is_none() {
+            let reservation = Reservation {
+                id: *id,
+                player: Some(*player),
+                world: matched.at.world_id.clone(),
+                promised: *id == matched.slots[0].0,
+                expires_at: matched.until,
+            };
+            presence.reserve(&matched.at.server_id, reservation);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::clock::Millis;
 use crate::ids::Ids;
-use crate::matchmaking::{Candidate, Destination, MatchAnswer, Mode, Offer, Withheld, compare, coming, reserve_slot};
+use crate::matchmaking::{Candidate, Destination, MatchAnswer, Mode, Offer, Withheld, coming, compare, reserve_slot};
 use crate::presence::{NetworkPresence, RESERVATION_TTL, Role, Server};
 use crate::values::PlayerId;
 use crate::waiting_lines::memory::Lines;
@@ -133,7 +133,8 @@ impl Lines {
                 }
             }
         }
-        let is_usable = |presence: &NetworkPresence, id: &str| presence.server(id, now).is_some_and(|it| has_room(it, now));
+        let is_usable =
+            |presence: &NetworkPresence, id: &str| presence.server(id, now).is_some_and(|it| has_room(it, now));
         let mut usable: Vec<_> = batch.iter().filter(|id| is_usable(presence, id)).cloned().collect();
         let mut cursors = self.cursors_of(presence, &usable, now);
         while !usable.is_empty() {

@@ -11,6 +11,7 @@ use crate::matchmaking::{
 use crate::presence::{NetworkPresence, Role};
 use crate::values::{Identifier, PlayerId};
 use crate::waiting_lines::memory::Lines;
+use crate::waiting_lines::memory::line::Line;
 use crate::waiting_lines::memory::place::reserve;
 use crate::waiting_lines::model::{LineName, MatchedSlots, Ticket, TicketState, covers};
 use crate::waiting_lines::order::Seq;
@@ -66,7 +67,8 @@ impl Lines {
         let line = LineName::of(&new.mode);
         let is_online = presence.locate(new.player, now).is_some();
         let is_paused = self.settings(&line).at(now).paused;
-        let mut context = PlayerContext { now, withheld: Some(std::sync::Arc::clone(&self.kept) as _), ..new.context.clone() };
+        let mut context =
+            PlayerContext { now, withheld: Some(std::sync::Arc::clone(&self.kept) as _), ..new.context.clone() };
         let size = context.members().count();
         let destinations = match (choice.ranked, &new.mode) {
             _ if !is_online || is_paused => vec![],
@@ -81,9 +83,9 @@ impl Lines {
             // What those who wait could use is theirs: modules have not been asked for them yet.
             !choice.has_modules || !lines.is_claimed_at(presence, at, &context)
         };
-        let matched = destinations.iter().find_map(|at| {
-            is_free(self, presence, at).then(|| reserve(presence, at, &context, now, ids)).flatten()
-        });
+        let matched = destinations
+            .iter()
+            .find_map(|at| is_free(self, presence, at).then(|| reserve(presence, at, &context, now, ids)).flatten());
         context.withheld = None;
         if matched.is_none() {
             if let Some(result) = self.refusal(presence, &new, &line, size, now) {
@@ -135,7 +137,7 @@ impl Lines {
             return Some(MatchResult::PartyTooLarge);
         }
         let (_, leaving) = self.leaving(&new.context, line);
-        let waiting = self.lines.get(line).map_or(0, |line| line.waiting()).saturating_sub(leaving);
+        let waiting = self.lines.get(line).map_or(0, Line::waiting).saturating_sub(leaving);
         let max = self.settings(line).max_waiting?;
         (waiting + size > usize::try_from(max).unwrap_or(0)).then_some(MatchResult::LineFull)
     }
@@ -207,12 +209,8 @@ impl Lines {
     ) -> Seq {
         let line = LineName::of(&new.mode);
         let answer = serde_json::to_string(&MatchAnswer::new(result, None)).ok().map(Into::into);
-        let ended = Ticket {
-            state: TicketState::Expired,
-            ended_at: Some(now),
-            answer,
-            ..self.new_ticket(new, line, now, ids)
-        };
+        let ended =
+            Ticket { state: TicketState::Expired, ended_at: Some(now), answer, ..self.new_ticket(new, line, now, ids) };
         let seq = ended.seq;
         self.add(ended, presence, now);
         self.mark(seq);

@@ -187,7 +187,9 @@ impl Lines {
         let mut reasons = candidates.iter().map(|it| match it.ineligible {
             None if is_kept(it) => ServerReason::Kept,
             None => ServerReason::Line,
-            Some(Ineligibility::ServerFull | Ineligibility::WorldFull) if it.free > 0 && is_kept(it) => ServerReason::Kept,
+            Some(Ineligibility::ServerFull | Ineligibility::WorldFull) if it.free > 0 && is_kept(it) => {
+                ServerReason::Kept
+            }
             Some(Ineligibility::ServerFull | Ineligibility::WorldFull) => ServerReason::Full,
             Some(_) => ServerReason::NotJoinable,
         });
@@ -226,10 +228,7 @@ impl Lines {
             }
             line.order.iter(now).filter_map(|seq| self.tickets.get(&seq)).any(|ticket| {
                 let is_own = player.id == Some(ticket.player);
-                !is_own
-                    && ticket.is_ready()
-                    && !slot.server.has(ticket.player)
-                    && (max == 0 || ticket.size() <= max)
+                !is_own && ticket.is_ready() && !slot.server.has(ticket.player) && (max == 0 || ticket.size() <= max)
             })
         })
     }

@@ -85,7 +85,7 @@ pub(super) struct PutLine {
     #[schema(example = 1_804_680_000_000_i64)]
     paused_until: Option<Millis>,
     /// Maximum number of players who wait; null: none. Further tickets are `EXPIRED` with the result `LINE_FULL`.
-    #[schema(value_type = Option<Count>, example = 500)]
+    #[schema(example = 500)]
     max_waiting: Option<Count>,
 }
 

@@ -4,7 +4,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -19,10 +21,16 @@ use crate::waiting_lines::model::TicketState;
 use crate::waiting_lines::service;
 
 /// Priority of a ticket, from -1000 to 1000.
-#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(transparent)]
-#[schema(minimum = -1000, maximum = 1000, default = 0, example = 0)]
 pub(super) struct Priority(pub(super) i64);
+
+impl PartialSchema for Priority {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(-1_000)).maximum(Some(1_000)).examples([10]).into()
+    }
+}
+impl ToSchema for Priority {}
 
 impl<'de> Deserialize<'de> for Priority {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -74,7 +82,6 @@ pub(super) struct TakeTicket {
     world_matchmaking: Option<bool>,
     /// The highest goes first; each second of waiting counts one point, up to 1000.
     #[serde(default)]
-    #[schema(value_type = Option<Priority>)]
     priority: Option<Priority>,
 }
 

@@ -23,7 +23,7 @@ on_both! {
         assert_eq!((&full["state"], &full["match"]["result"]), (&json!("EXPIRED"), &json!("LINE_FULL")));
         wait_in_line(&client, 4, json!({})).await;
         // A ticket that gives way makes room for the next.
-        wait_in_line(&client, 4, json!({"priority": 3})).await;
+        wait_in_line(&client, 4, json!({"priority": 30})).await;
         // Nobody of a paused line is matched, and a find takes what they wait for.
         let until_time = hub.app.clock.now() + 60_000;
         let put = client.put(&path, json!({"paused": true, "pausedUntil": until_time})).await.expect(200).clone();
@@ -35,7 +35,7 @@ on_both! {
         let tickets = client.get(&format!("{path}/tickets")).await.expect(200).clone();
         assert_eq!(tickets["total"], 3);
         let item = &tickets["items"][0];
-        assert_eq!((&item["playerUuid"], &item["position"], &item["priority"]), (&json!(uuid(4)), &json!(1), &json!(3)));
+        assert_eq!((&item["playerUuid"], &item["position"], &item["priority"]), (&json!(uuid(4)), &json!(1), &json!(30)));
         assert_eq!(item["why"], json!([{"serverId": "arena-1", "reason": "PAUSED"}]));
         pass(&hub, &client, &["arena-1", "lobby"], 61).await;
         Hub::eventually("the pause ends", async || {

@@ -67,7 +67,7 @@ on_both! {
 
     async fn the_number_of_waiting_players_is_limited(hub: Hub) {
         let client = hub.network().await;
-        full_arena(&client, 1, 5).await;
+        full_arena(&client, 4, 5).await;
         let operator = hub.operator().await;
         let plan = json!({"name": format!("small-{}", hub.app.ids.token(6)), "limits": {"waiting": 3}});
         let made = operator.post("/api/admin/plans", plan.clone()).await.expect(201).clone();

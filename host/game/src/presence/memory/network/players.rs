@@ -123,7 +123,7 @@ impl NetworkPresence {
             let joined = PlayerPresence { previous_server_id: previous, ..presence_of(id, player, &new) };
             self.unsaved.player_event(kind, joined);
             server.players.insert(player, new);
-            server.note_player(player);
+            server.note_joined(player);
             self.players.insert(player, Arc::clone(id));
             self.unsaved.players.insert(player);
             self.peaks.0 = self.peaks.0.max(self.players.len());
