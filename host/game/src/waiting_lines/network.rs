@@ -72,6 +72,11 @@ impl WaitingLines {
         self.networks.read().get(&network).cloned()
     }
 
+    /// True if these are the network's lines, not those before it moved.
+    pub(super) fn has(&self, network: NetworkId, lines: &Arc<NetworkLines>) -> bool {
+        self.find(network).is_some_and(|current| Arc::ptr_eq(&current, lines))
+    }
+
     /// The network's lines.
     pub(super) fn of(&self, network: NetworkId) -> Arc<NetworkLines> {
         if let Some(lines) = self.find(network) {

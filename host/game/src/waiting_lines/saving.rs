@@ -88,7 +88,7 @@ pub(super) async fn save(app: &App, network: NetworkId, lines: &Arc<NetworkLines
     let batch = lines.batch.fetch_add(1, Ordering::SeqCst) + 1;
     let (unsaved, changes) = take(app, network, lines);
     let mut pending = Pending { lines, unsaved: Some(unsaved) };
-    write(app, network, &changes).await?;
+    write(app, network, lines, &changes).await?;
     pending.unsaved = None;
     *saved_batch = batch;
     Ok(())
@@ -127,12 +127,14 @@ fn announcement(presence: &NetworkPresence, ticket: &Ticket, now: i64) -> Option
     Some(Announcement { event, targets })
 }
 
-async fn write(app: &App, network: NetworkId, changes: &Changes) -> Result<(), Error> {
+async fn write(app: &App, network: NetworkId, lines: &Arc<NetworkLines>, changes: &Changes) -> Result<(), Error> {
     app.db
         .transaction(async |mut tx| {
-            // A node that lost the network must not overwrite rows of its new owner.
-            if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
-                return Ok(());
+            // A node that lost the network must not overwrite rows of its new owner, nor with what it had in memory before
+            // it got the network back. The caller tries again at the owner.
+            let is_owner = app.state::<ShardRegistry>().lock_lease(&mut tx, network).await?;
+            if !is_owner || !app.state::<WaitingLines>().has(network, lines) {
+                return Err(Error::Busy);
             }
             store::save_tickets(&mut tx, network, &changes.saved).await?;
             store::delete_tickets(&mut tx, network, &changes.deleted).await?;

@@ -103,7 +103,7 @@ impl Lines {
     }
 }
 
-fn available_now(mode: &Mode, presence: &NetworkPresence, now: Millis) -> HashMap<Arc<str>, u32> {
+pub(super) fn available_now(mode: &Mode, presence: &NetworkPresence, now: Millis) -> HashMap<Arc<str>, u32> {
     let of = |server: &crate::presence::Server| {
         (Arc::<str>::from(server.info.server_id.as_str()), available(mode, server, now))
     };

@@ -28,7 +28,7 @@ use crate::waiting_lines::model::{LineName, LineSettings, Ticket, TicketState};
 use crate::waiting_lines::order::Seq;
 
 pub(super) use keep::KeptPlaces;
-use line::Line;
+use line::{Line, available_now};
 pub(super) use place::Offered;
 pub(super) use take::{Choice, NewTicket};
 pub(super) use told::PlaceChange;
@@ -229,7 +229,12 @@ impl Lines {
         if let Some(ticket) = self.tickets.get_mut(&seq) {
             ticket.is_constant = is_constant;
         }
-        self.line(&name, &mode, presence, now).enter(standing, size, is_constant);
+        let line = self.line(&name, &mode, presence, now);
+        if line.waiting() == 0 {
+            // Nobody looked while nobody waited.
+            line.available = available_now(&mode, presence, now);
+        }
+        line.enter(standing, size, is_constant);
         self.waiting += size;
     }
 
