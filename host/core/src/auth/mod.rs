@@ -22,9 +22,9 @@ mod store;
 pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
-    AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage,
-    Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl, ServersRead,
-    Unbound,
+    AddressesWrite, Agent, Caller, EconomyWrite, EventsRead, LinesManage, Matchmaking, ModulesRead, ModulesWrite,
+    NetworkManage, Operator, Permission, PermissionsWrite, PlayersWrite, Plugin, PunishmentsWrite, ServersControl,
+    ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;

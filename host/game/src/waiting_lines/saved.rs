@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::matchmaking::{Affinity, Destination, PlayerContext};
-use crate::values::{Identifier, PlayerId};
+use crate::values::{Identifier, PlayerId, blank_as_absent};
 use crate::waiting_lines::model::{LineName, MatchedSlots, Ticket, TicketState};
 use crate::waiting_lines::order::Seq;
 
@@ -20,6 +20,7 @@ pub(super) struct SavedTicket {
     player_name: Option<Identifier>,
     party: Vec<PlayerId>,
     line: String,
+    #[serde(default, deserialize_with = "blank_as_absent")]
     region: Option<Region>,
     geo_routing: bool,
     affinity: [Option<Identifier>; 3],

@@ -119,11 +119,6 @@ impl Lines {
         self.players.is_empty()
     }
 
-    /// True if there is nothing to remember.
-    pub(super) fn is_empty(&self) -> bool {
-        self.tickets.is_empty() && self.lines.is_empty()
-    }
-
     /// Time of the next change that time alone brings.
     pub(super) fn next_due(&self) -> Option<Millis> {
         let ticket = self.dues.first().map(|(at, _)| *at);

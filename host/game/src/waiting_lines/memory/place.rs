@@ -92,6 +92,7 @@ impl Lines {
                     let is_matched = destinations.iter().any(|at| lines.match_now(presence, seq, at, now, ids));
                     return if is_matched { Placing::Placed } else { Placing::Skipped };
                 }
+                let presence: &NetworkPresence = presence;
                 let open = destinations.iter().filter_map(|at| Candidate::at(presence, at, &ticket.context));
                 let open: Vec<_> = open.collect();
                 found = Some(Offered { seq, offer: Offer::new(&ticket.request(), &ticket.context, &open) });
@@ -126,7 +127,7 @@ impl Lines {
         for seq in self.keepers.clone() {
             let Some(at) = self.tickets.get(&seq).and_then(|ticket| ticket.kept.clone()) else { continue };
             if batch.iter().any(|id| **id == *at.server_id.as_str()) {
-                let open = self.open_for(seq, presence, &[at.server_id.as_str().into()], now);
+                let open = self.open_for(seq, presence, &[Arc::from(at.server_id.as_str())], now);
                 let open: Vec<_> = open.into_iter().filter(|it| *it == at).collect();
                 if !open.is_empty() && matches!(on_open(self, presence, seq, &open), Placing::Stop) {
                     return;
@@ -172,7 +173,7 @@ impl Lines {
         let names: BTreeSet<_> = servers.flat_map(|server| self.lines_of(server)).collect();
         let lines = names.into_iter().filter_map(|name| Some((name, self.lines.get(name)?)));
         let lines = lines.filter(|(_, line)| !line.is_paused(now));
-        lines.flat_map(|(name, line)| line.order.cursors().map(|cursor| (name.clone(), cursor, 0))).collect()
+        lines.flat_map(|(name, line)| line.order.cursors().map(move |cursor| (name.clone(), cursor, 0))).collect()
     }
 
     /// Destinations on these servers that a ticket could join now, best first.
