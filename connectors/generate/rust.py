@@ -9,7 +9,7 @@ from prose import camel_case, pascal_case, snake_case, wrapped
 
 WIDTH = 116
 SIMPLE = {"text": "String", "uuid": "Uuid", "number": "f64", "amount": "Amount", "boolean": "bool", "any": "Value"}
-NAMES = {"type": "kind", "ref": "reference", "for": "r#for"}
+NAMES = {"type": "kind", "ref": "reference", "for": "r#for", "match": "matched"}
 STYLES = {"SCREAMING_SNAKE_CASE": str.upper, "lowercase": str.lower}
 # In the order of the sources: the standard library, other crates, this one.
 IMPORTS = [

@@ -174,6 +174,27 @@ CREATE TABLE slot_reservations (
     PRIMARY KEY (network_id, reservation_id)
 );
 
+-- Tickets of waiting lines, and those that ended in the last minutes. The network's owner has them in memory.
+CREATE TABLE waiting_tickets (
+    network_id  UUID    NOT NULL,
+    ticket_id   UUID    NOT NULL,
+    -- The leader of the party.
+    player_uuid UUID    NOT NULL,
+    -- JSON of the ticket.
+    ticket      TEXT    NOT NULL,
+    PRIMARY KEY (network_id, ticket_id)
+);
+
+-- Waiting lines that are not as a new one is.
+CREATE TABLE waiting_line_settings (
+    network_id   UUID    NOT NULL,
+    line         TEXT    NOT NULL,
+    paused       BOOLEAN NOT NULL,
+    paused_until BIGINT ,
+    max_waiting  BIGINT ,
+    PRIMARY KEY (network_id, line)
+);
+
 -- Commands that wait for a server's node agent.
 CREATE TABLE agent_commands (
     network_id UUID   NOT NULL,
@@ -1057,6 +1078,8 @@ CREATE TABLE outbox (
     target     TEXT,
     data       TEXT   NOT NULL,
     created_at BIGINT NOT NULL,
+    -- A copy of an earlier event for another server, which subscribers do not get.
+    is_copy    BOOLEAN NOT NULL DEFAULT FALSE,
     PRIMARY KEY (network_id, id)
 );
 

@@ -173,6 +173,27 @@ CREATE TABLE slot_reservations (
     PRIMARY KEY (network_id, reservation_id)
 ) WITHOUT ROWID;
 
+-- Tickets of waiting lines, and those that ended in the last minutes. The network's owner has them in memory.
+CREATE TABLE waiting_tickets (
+    network_id  BLOB    NOT NULL,
+    ticket_id   BLOB    NOT NULL,
+    -- The leader of the party.
+    player_uuid BLOB    NOT NULL,
+    -- JSON of the ticket.
+    ticket      TEXT    NOT NULL,
+    PRIMARY KEY (network_id, ticket_id)
+) WITHOUT ROWID;
+
+-- Waiting lines that are not as a new one is.
+CREATE TABLE waiting_line_settings (
+    network_id   BLOB    NOT NULL,
+    line         TEXT    NOT NULL,
+    paused       BOOLEAN NOT NULL,
+    paused_until INTEGER,
+    max_waiting  INTEGER,
+    PRIMARY KEY (network_id, line)
+) WITHOUT ROWID;
+
 -- Commands that wait for a server's node agent.
 CREATE TABLE agent_commands (
     network_id BLOB    NOT NULL,
@@ -1067,7 +1088,9 @@ CREATE TABLE outbox (
     -- The only server whose stream gets it; null: all of the network's.
     target     TEXT,
     data       TEXT    NOT NULL,
-    created_at INTEGER NOT NULL
+    created_at INTEGER NOT NULL,
+    -- A copy of an earlier event for another server, which subscribers do not get.
+    is_copy    BOOLEAN NOT NULL DEFAULT FALSE
 );
 CREATE INDEX outbox_by_network ON outbox (network_id, id);
 

@@ -57,6 +57,10 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/deliveries", "invalid_request"),
     # A page of large payloads.
     ("GET /api/manage/deliveries", "answer_too_large"),
+    ("POST /api/plugin/matchmaking/tickets", "invalid_request"),
+    # A line's name; an end of the pause in the future.
+    ("PUT /api/manage/matchmaking/lines/{line}", "invalid_request"),
+    ("GET /api/manage/matchmaking/lines/{line}/tickets", "invalid_request"),
     # A player or an address.
     ("GET /api/plugin/punishments/query", "invalid_request"),
     # One of the staff, by UUID or name; evidence as URLs; a duration to reduce to.

@@ -22,6 +22,7 @@ pub mod reports;
 pub mod staff_notes;
 pub mod statistics;
 pub mod transfers;
+pub mod waiting_lines;
 pub mod worlds;
 
 pub(crate) use hub_base::{

@@ -35,6 +35,7 @@ static LIST: &[&Component] = &[
     &hub_game::players::COMPONENT,
     &hub_game::play_time::COMPONENT,
     &hub_game::matchmaking::COMPONENT,
+    &hub_game::waiting_lines::COMPONENT,
     &hub_game::transfers::COMPONENT,
     &hub_game::chat::COMPONENT,
     &hub_game::punishments::COMPONENT,

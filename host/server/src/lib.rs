@@ -21,7 +21,7 @@ pub use hub_core::{
 pub use hub_extensions::modules;
 pub use hub_game::{
     chat, collections, config_documents, control, deliveries, economy, localization, matchmaking, permissions,
-    play_time, player_sessions, players, presence, punishments, statistics, transfers, worlds,
+    play_time, player_sessions, players, presence, punishments, statistics, transfers, waiting_lines, worlds,
 };
 pub use hub_gate::{
     audit, client_disconnect, cluster, idempotency, identity, metering, response_budget, server_binding, timekeeping,

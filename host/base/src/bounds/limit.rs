@@ -130,6 +130,10 @@ limits! {
         /// not counted.
         Streams = "streams", 5_000;
 
+        // Waiting lines.
+        /// Players who wait in lines.
+        Waiting = "waiting", 50_000;
+
         // Node agents.
         /// Servers with a node agent.
         Agents = "agents", 2_000;
@@ -237,6 +241,10 @@ limits! {
         Reservations = "reservations", 100_000;
         /// Servers that are, or were, provisioned.
         ProvisionedServers = "provisionedServers", 2_000;
+
+        // Waiting lines.
+        /// Waiting lines with settings of their own.
+        Lines = "lines", 1_000;
 
         // Node agents.
         /// Commands that wait for one server's node agent.

@@ -58,6 +58,8 @@ metrics! {
     PLAYER_SESSIONS = Gauge "hub_player_sessions_open";
     /// Openings of players' sessions that wait for another server.
     PLAYER_SESSIONS_WAITING = Gauge "hub_player_sessions_waiting";
+    /// Players who wait in lines, of the networks that this node owns.
+    PLAYERS_WAITING = Gauge "hub_players_waiting";
     /// Connections to the database that are in use, by pool.
     DATABASE_USED = Gauge "hub_database_connections_used" ["pool"];
     /// Connections to the database at most, by pool.

@@ -225,6 +225,8 @@ permissions! {
     DeliveriesWrite: DeliveriesWrite | Plugin;
     /// Find servers and worlds for players, and transfer players.
     Matchmaking: Matchmaking | Plugin;
+    /// Read and change waiting lines.
+    LinesManage: LinesManage | NetworkManage;
     /// List servers and read their logs.
     ServersRead: ServersRead;
     /// Send commands to servers.

@@ -23,9 +23,9 @@ pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
     AddressesWrite, Agent, AuditRead, Caller, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
-    EconomyWrite, EventsRead, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead, Operator,
-    Permission, PermissionsWrite, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead, PlayersWrite, Plugin,
-    PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
+    EconomyWrite, EventsRead, LinesManage, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead,
+    Operator, Permission, PermissionsWrite, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead, PlayersWrite,
+    Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;

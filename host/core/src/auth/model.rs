@@ -71,8 +71,10 @@ scopes! {
     ConsoleRead = "console:read",
     /// Read the audit log.
     AuditRead = "audit:read",
-    /// Manage the network's settings and ledgers; includes the scopes above from `punishments:manage`.
+    /// Manage the network's settings and ledgers; includes the scopes above from `punishments:manage`, and `lines:manage`.
     NetworkManage = "network:manage",
+    /// Read and change waiting lines and their tickets.
+    LinesManage = "lines:manage",
     /// Operate the hub, across networks.
     Operator = "operator",
 }
@@ -100,7 +102,8 @@ impl Scope {
             | Self::ChatRead
             | Self::DeliveriesManage
             | Self::ConsoleRead
-            | Self::AuditRead => Some(Self::NetworkManage),
+            | Self::AuditRead
+            | Self::LinesManage => Some(Self::NetworkManage),
             _ => None,
         }
     }

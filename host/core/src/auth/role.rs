@@ -50,6 +50,7 @@ impl Role {
                 Scope::ReportsManage,
                 Scope::ChatRead,
                 Scope::ConsoleRead,
+                Scope::LinesManage,
             ]),
             Self::Viewer => only(&[Scope::ServersRead, Scope::ModulesRead]),
         }

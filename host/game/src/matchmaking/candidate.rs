@@ -1,55 +1,60 @@
 //! Servers and worlds, evaluated for one player at one moment.
 
+use std::sync::Arc;
+
 use crate::clock::Millis;
 use crate::geo::Region;
 use crate::matchmaking::model::{Destination, Match, MatchResult};
+use crate::matchmaking::withheld::{WantedSlot, Withheld};
 use crate::presence::{GameState, LiveWorld, NetworkPresence, Role, Server, free_slots};
 use crate::values::{Identifier, PlayerId};
 
 /// The player to match, and the time.
 #[derive(Clone, Debug)]
-pub(super) struct PlayerContext {
-    pub(super) id: Option<PlayerId>,
+pub(crate) struct PlayerContext {
+    pub(crate) id: Option<PlayerId>,
     /// Players who join together with this one, or not at all.
-    pub(super) party: Vec<PlayerId>,
+    pub(crate) party: Vec<PlayerId>,
     /// False if regions are ignored.
-    pub(super) geo_routing: bool,
+    pub(crate) geo_routing: bool,
     /// The player's region, if it is known and counts.
-    pub(super) region: Option<Region>,
+    pub(crate) region: Option<Region>,
     /// Live world of the requested owner.
-    pub(super) owner_world: Option<Destination>,
-    pub(super) now: Millis,
+    pub(crate) owner_world: Option<Destination>,
+    /// Slots that are for others, if anybody waits.
+    pub(crate) withheld: Option<Arc<dyn Withheld>>,
+    pub(crate) now: Millis,
 }
 
 impl PlayerContext {
     /// The player and the party.
-    pub(super) fn members(&self) -> impl Iterator<Item = PlayerId> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = PlayerId> {
         self.id.iter().chain(&self.party).copied()
     }
 }
 
 /// A server, or a world on it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<'a> {
-    pub(super) server: &'a Server,
-    pub(super) world: Option<&'a LiveWorld>,
+pub(crate) struct Candidate<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) world: Option<&'a LiveWorld>,
     /// True if the requested owner's world is live here.
-    pub(super) affinity: bool,
+    pub(crate) affinity: bool,
     /// True if it is in the player's region.
-    pub(super) same_region: bool,
+    pub(crate) same_region: bool,
     /// Players present and on their way.
-    pub(super) taken: u32,
+    pub(crate) taken: u32,
     /// Slots left for this player, in the world and on its server.
-    pub(super) free: u32,
+    pub(crate) free: u32,
     /// Slots left for this player on the server.
-    pub(super) server_free: u32,
+    pub(crate) server_free: u32,
     /// Reason for which the player cannot join.
-    pub(super) ineligible: Option<Ineligibility>,
+    pub(crate) ineligible: Option<Ineligibility>,
 }
 
 /// Reason for which a player cannot join. Fullness comes last: it is given only if nothing else prevents the join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ineligibility {
+pub(crate) enum Ineligibility {
     /// The player is on this server.
     CurrentServer,
     /// Proxies are never a destination.
@@ -66,7 +71,7 @@ pub(super) enum Ineligibility {
 
 impl Ineligibility {
     /// The result of a direct join.
-    pub(super) fn result(self) -> MatchResult {
+    pub(crate) fn result(self) -> MatchResult {
         match self {
             Self::CurrentServer => MatchResult::AlreadyOnServer,
             Self::Proxy | Self::ServerState => MatchResult::ServerNotJoinable,
@@ -78,7 +83,7 @@ impl Ineligibility {
 }
 
 /// Members who are not there yet. A member in another world of the server counts as arriving.
-pub(super) fn coming<'a>(
+pub(crate) fn coming<'a>(
     server: &'a Server,
     world: Option<&'a LiveWorld>,
     player: &'a PlayerContext,
@@ -90,7 +95,7 @@ pub(super) fn coming<'a>(
 
 impl<'a> Candidate<'a> {
     /// Evaluates a server, or a world on it, for a player and the party. Slots reserved for them count as free.
-    pub(super) fn evaluate(
+    pub(crate) fn evaluate(
         presence: &NetworkPresence,
         server: &'a Server,
         world: Option<&'a LiveWorld>,
@@ -117,6 +122,12 @@ impl<'a> Candidate<'a> {
             Some(Ineligibility::ServerFull)
         } else if world_free.is_some_and(|free| free < needed) {
             Some(Ineligibility::WorldFull)
+        } else if player
+            .withheld
+            .as_ref()
+            .is_some_and(|withheld| withheld.is_withheld(player, WantedSlot { server, world, needed, server_free }))
+        {
+            Some(if world.is_some() { Ineligibility::WorldFull } else { Ineligibility::ServerFull })
         } else {
             None
         };
@@ -136,7 +147,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Evaluates the worlds of a type, or all, on one server.
-    pub(super) fn worlds_on(
+    pub(crate) fn worlds_on(
         presence: &NetworkPresence,
         server: &'a Server,
         world_type: Option<&Identifier>,
@@ -148,7 +159,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The candidate at that destination, if it is online.
-    pub(super) fn at(presence: &'a NetworkPresence, at: &Destination, player: &PlayerContext) -> Option<Self> {
+    pub(crate) fn at(presence: &'a NetworkPresence, at: &Destination, player: &PlayerContext) -> Option<Self> {
         let server = presence.server(at.server_id.as_str(), player.now)?;
         let world = match &at.world_id {
             Some(id) => Some(server.world(id)?),
@@ -157,16 +168,16 @@ impl<'a> Candidate<'a> {
         Some(Self::evaluate(presence, server, world, player))
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.ineligible.is_none()
     }
 
     /// True if the player could join with fewer others present.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         matches!(self.ineligible, Some(Ineligibility::ServerFull | Ineligibility::WorldFull))
     }
 
-    pub(super) fn destination(&self) -> Destination {
+    pub(crate) fn destination(&self) -> Destination {
         Destination {
             server_id: self.server.info.server_id.clone(),
             world_id: self.world.map(|world| world.report.world_id.clone()),
@@ -174,25 +185,25 @@ impl<'a> Candidate<'a> {
     }
 
     /// State of its game.
-    pub(super) fn state(&self) -> Option<&'a GameState> {
+    pub(crate) fn state(&self) -> Option<&'a GameState> {
         self.world.map_or(self.server.game_state.as_ref(), |world| world.report.game_state.as_ref())
     }
 
-    pub(super) fn current_players(&self) -> u32 {
+    pub(crate) fn current_players(&self) -> u32 {
         self.world.map_or_else(|| self.server.current_players(), LiveWorld::current_players)
     }
 
-    pub(super) fn max_players(&self) -> u32 {
+    pub(crate) fn max_players(&self) -> u32 {
         self.world.map_or(self.server.info.max_players, LiveWorld::max_players)
     }
 
     /// 0 if it is not a minigame.
-    pub(super) fn players_to_start(&self) -> u32 {
+    pub(crate) fn players_to_start(&self) -> u32 {
         self.world.map_or(self.server.players_to_start, LiveWorld::players_to_start)
     }
 
     /// The match with this candidate, before a slot is reserved.
-    pub(super) fn preview(&self) -> Match {
+    pub(crate) fn preview(&self) -> Match {
         Match {
             result: MatchResult::Success,
             reason: None,

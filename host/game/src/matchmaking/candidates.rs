@@ -17,30 +17,30 @@ use crate::values::NetworkId;
 /// Candidates evaluated at once, under one lock: half a millisecond.
 const BATCH: usize = 512;
 /// Maximum number of candidates for modules and explanations.
-pub(super) const MOST_OFFERED: usize = 1_000;
+pub(crate) const MOST_OFFERED: usize = 1_000;
 
 /// The best open candidates, in the built-in order.
 #[derive(Debug)]
-pub(super) struct Best<C> {
+pub(crate) struct Best<C> {
     open: Vec<C>,
     /// True if fullness alone keeps at least one from being joined. Counts only if none is open.
     any_full: bool,
 }
 
 /// Best candidates of many, found in batches.
-pub(super) type Survey = Best<Destination>;
+pub(crate) type Survey = Best<Destination>;
 
 /// Reason for which no candidate is open. None: others took those of the survey, but a new one may find more.
-pub(super) struct NoneOpen(Option<MatchResult>);
+pub(crate) struct NoneOpen(Option<MatchResult>);
 
 impl NoneOpen {
-    pub(super) fn into_match(self) -> Option<Match> {
+    pub(crate) fn into_match(self) -> Option<Match> {
         self.0.map(Match::none)
     }
 }
 
 /// Calls `decide` under presence's lock; if candidates are many, with a survey that has the best `surveyed` of them.
-pub(super) async fn decide<T>(
+pub(crate) async fn decide<T>(
     app: &App,
     network: NetworkId,
     mode: &Mode,
@@ -65,7 +65,7 @@ pub(super) async fn decide<T>(
 }
 
 /// The best `wanted` open candidates, at least one. Call it in [`decide`].
-pub(super) fn best<'a>(
+pub(crate) fn best<'a>(
     presence: &'a NetworkPresence,
     mode: &Mode,
     player: &PlayerContext,
@@ -94,7 +94,7 @@ pub(super) fn best<'a>(
 }
 
 /// All candidates of a mode with a choice.
-pub(super) fn all<'a>(presence: &'a NetworkPresence, mode: &Mode, player: &PlayerContext) -> Vec<Candidate<'a>> {
+pub(crate) fn all<'a>(presence: &'a NetworkPresence, mode: &Mode, player: &PlayerContext) -> Vec<Candidate<'a>> {
     match mode {
         Mode::Server { server_type } => {
             let servers = presence.of_type(server_type, player.now);
@@ -109,7 +109,7 @@ pub(super) fn all<'a>(presence: &'a NetworkPresence, mode: &Mode, player: &Playe
 }
 
 /// True if a mode has more candidates than are evaluated at once.
-pub(super) fn are_many(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext) -> bool {
+pub(crate) fn are_many(presence: &NetworkPresence, mode: &Mode, player: &PlayerContext) -> bool {
     match mode {
         Mode::Server { server_type } => presence.count_of_type(server_type) > BATCH,
         Mode::World { server_type, .. } => {

@@ -13,7 +13,7 @@ use crate::values::Identifier;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MatchExplanation)]
-pub(super) struct Explanation {
+pub(crate) struct Explanation {
     decided_by: DecidedBy,
     /// The player's region, if it is known and counts.
     player_region: Option<Region>,
@@ -28,7 +28,7 @@ pub(super) struct Explanation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schema(as = MatchDecider)]
-pub(super) enum DecidedBy {
+pub(crate) enum DecidedBy {
     /// The hub's own policy.
     BuiltIn,
     /// The network's modules.
@@ -65,12 +65,12 @@ struct ExplainedCandidate {
 
 impl Explanation {
     /// Explanation without candidates.
-    pub(super) fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self { decided_by: DecidedBy::BuiltIn, player_region: None, candidates: vec![], left_out: 0 }
     }
 
     /// Explains `candidates`; `rank` is called for the open ones.
-    pub(super) fn of(
+    pub(crate) fn of(
         decided_by: DecidedBy,
         candidates: &[Candidate<'_>],
         player: &PlayerContext,

@@ -10,6 +10,7 @@ use crate::matchmaking::direct;
 use crate::matchmaking::model::{Affinity, Destination, Match, MatchRequest, Mode};
 use crate::matchmaking::ranking::Offer;
 use crate::matchmaking::reserve::reserve_slot;
+use crate::matchmaking::withheld::WaitingPlayers;
 use crate::modules::service::{Ranking, has_chain};
 use crate::players;
 use crate::presence::{self, Presence};
@@ -22,7 +23,7 @@ const MAX_ATTEMPTS: usize = 4;
 const MAX_TRIED: usize = 32;
 
 /// Finds a destination for the player and reserves a slot there.
-pub(super) async fn find(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {
+pub(crate) async fn find(app: &App, network: NetworkId, request: &MatchRequest) -> Result<Match, hub_db::Error> {
     let player = player_context(app, network, request).await?;
     let matched = match &request.mode {
         Mode::Direct(destination) => direct::join(app, network, destination, &player).await?,
@@ -88,7 +89,7 @@ async fn try_ranked_by_modules(
 }
 
 /// Best candidates, in the form that modules get.
-pub(super) async fn offer(
+pub(crate) async fn offer(
     app: &App,
     network: NetworkId,
     request: &MatchRequest,
@@ -102,7 +103,7 @@ pub(super) async fn offer(
 }
 
 /// The player of a request. Queries only if an owner's world is requested or the player's region is not in memory.
-pub(super) async fn player_context(
+pub(crate) async fn player_context(
     app: &App,
     network: NetworkId,
     request: &MatchRequest,
@@ -119,6 +120,7 @@ pub(super) async fn player_context(
         geo_routing,
         region: region.filter(|region| !region.is_unknown()),
         owner_world: owner_world(app, network, request).await?,
+        withheld: app.state::<WaitingPlayers>().of(network),
         now: app.clock.now(),
     })
 }

@@ -20,13 +20,28 @@ mod ranking;
 mod regions;
 mod reserve;
 mod routes;
+mod withheld;
 
 use crate::component::{Component, Tag};
+
+pub(crate) use candidate::{Candidate, Ineligibility, PlayerContext, coming};
+pub(crate) use candidates::{are_many, best, decide};
+pub(crate) use find::{offer, player_context};
+pub(crate) use model::{Affinity, Destination, Match, MatchRequest, MatchResult, Mode};
+pub(crate) use policy::compare;
+pub(crate) use ranking::Offer;
+pub(crate) use reserve::{check_reservations, reserve_slot};
+pub(crate) use routes::{FindRequest, MatchAnswer, party_members};
+pub(crate) use withheld::{WaitingPlayers, WantedSlot, Withheld};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "the best server or world for a player, and a slot there; reservations are part of presence",
     tags: &[Tag("Matchmaking", "Find the best server or world for a player or a party.")],
     routes: routes::router,
+    register: |states, _| {
+        states.insert(WaitingPlayers::default());
+        Ok(())
+    },
     ..Component::new(module_path!())
 };

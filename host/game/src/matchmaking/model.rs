@@ -10,28 +10,28 @@ use crate::values::{Identifier, PlayerId};
 
 /// A request to match a player.
 #[derive(Clone, Debug)]
-pub(super) struct MatchRequest {
-    pub(super) player: Option<PlayerId>,
+pub(crate) struct MatchRequest {
+    pub(crate) player: Option<PlayerId>,
     /// The rest of the party, without the player.
-    pub(super) party: Vec<PlayerId>,
-    pub(super) player_name: Option<Identifier>,
+    pub(crate) party: Vec<PlayerId>,
+    pub(crate) player_name: Option<Identifier>,
     /// The player's region.
-    pub(super) region: Option<Region>,
-    pub(super) affinity: Affinity,
-    pub(super) mode: Mode,
+    pub(crate) region: Option<Region>,
+    pub(crate) affinity: Affinity,
+    pub(crate) mode: Mode,
 }
 
 /// Owner of the preferred live world.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Affinity {
-    pub(super) game_id: Option<Identifier>,
-    pub(super) owner_scope: Option<Identifier>,
-    pub(super) owner_id: Option<Identifier>,
+pub(crate) struct Affinity {
+    pub(crate) game_id: Option<Identifier>,
+    pub(crate) owner_scope: Option<Identifier>,
+    pub(crate) owner_id: Option<Identifier>,
 }
 
 /// Set of candidates of a match.
 #[derive(Clone, Debug)]
-pub(super) enum Mode {
+pub(crate) enum Mode {
     /// The best server of a type.
     Server { server_type: Identifier },
     /// The best world of a type, or of any, on the servers of a type.
@@ -42,7 +42,7 @@ pub(super) enum Mode {
 
 impl Mode {
     /// Result if nothing can be joined.
-    pub(super) fn none_available(&self) -> MatchResult {
+    pub(crate) fn none_available(&self) -> MatchResult {
         match self {
             Self::World { .. } => MatchResult::NoWorldsAvailable,
             Self::Server { .. } | Self::Direct(_) => MatchResult::NoServersAvailable,
@@ -50,12 +50,12 @@ impl Mode {
     }
 
     /// Result if no candidate is open.
-    pub(super) fn none_open(&self, any_full: bool) -> MatchResult {
+    pub(crate) fn none_open(&self, any_full: bool) -> MatchResult {
         if any_full { self.all_full() } else { self.none_available() }
     }
 
     /// Result if all joinable candidates are full.
-    pub(super) fn all_full(&self) -> MatchResult {
+    pub(crate) fn all_full(&self) -> MatchResult {
         match self {
             Self::World { .. } => MatchResult::AllWorldsFull,
             Self::Server { .. } | Self::Direct(_) => MatchResult::AllServersFull,
@@ -65,15 +65,15 @@ impl Mode {
 
 /// Destination of a player.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Destination {
-    pub(super) server_id: Identifier,
-    pub(super) world_id: Option<Identifier>,
+pub(crate) struct Destination {
+    pub(crate) server_id: Identifier,
+    pub(crate) world_id: Option<Identifier>,
 }
 
 /// Result of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub(super) enum MatchResult {
+pub(crate) enum MatchResult {
     /// A slot is reserved for the player.
     Success,
     /// No server of the type can be joined.
@@ -102,11 +102,15 @@ pub(super) enum MatchResult {
     AlreadyOnServer,
     /// The network's modules refused.
     PolicyRejected,
+    /// No online server of the line could hold the party. Only of tickets.
+    PartyTooLarge,
+    /// The line accepts no more players. Only of tickets.
+    LineFull,
 }
 
 impl MatchResult {
     /// Human-readable reason; none for a success.
-    pub(super) fn reason(self) -> Option<&'static str> {
+    pub(crate) fn reason(self) -> Option<&'static str> {
         Some(match self {
             Self::Success => return None,
             Self::NoServersAvailable => "No server of this type can be joined now.",
@@ -122,34 +126,36 @@ impl MatchResult {
             Self::WorldNotJoinable => "The world accepts no players now.",
             Self::AlreadyOnServer => "The player is already on this server.",
             Self::PolicyRejected => "The network's policy rejected the match.",
+            Self::PartyTooLarge => "No online server of this line could hold the party.",
+            Self::LineFull => "This line accepts no more players.",
         })
     }
 }
 
 /// A match, or the reason for none.
 #[derive(Debug)]
-pub(super) struct Match {
-    pub(super) result: MatchResult,
-    pub(super) reason: Option<String>,
-    pub(super) server: Option<LiveServer>,
-    pub(super) world: Option<World>,
+pub(crate) struct Match {
+    pub(crate) result: MatchResult,
+    pub(crate) reason: Option<String>,
+    pub(crate) server: Option<LiveServer>,
+    pub(crate) world: Option<World>,
     /// Id of the reserved slot.
-    pub(super) transfer: Option<Uuid>,
+    pub(crate) transfer: Option<Uuid>,
     /// Ids of all slots reserved for this match.
-    pub(super) slots: Vec<Uuid>,
+    pub(crate) slots: Vec<Uuid>,
     /// True if the requested owner's world was live.
-    pub(super) warm: bool,
+    pub(crate) warm: bool,
 }
 
 impl Match {
     /// No match, with the reason.
-    pub(super) fn none(result: MatchResult) -> Self {
+    pub(crate) fn none(result: MatchResult) -> Self {
         let reason = result.reason().map(str::to_owned);
         Self { result, reason, server: None, world: None, transfer: None, slots: vec![], warm: false }
     }
 
     /// Rejected by the network's modules, with a default reason if they give none.
-    pub(super) fn refused(reason: Option<String>) -> Self {
+    pub(crate) fn refused(reason: Option<String>) -> Self {
         let reason = reason.unwrap_or_else(|| "No match is available right now.".to_owned());
         let reason = Some(reason).filter(|reason| !reason.trim().is_empty());
         let none = Self::none(MatchResult::PolicyRejected);

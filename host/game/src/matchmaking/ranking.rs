@@ -22,7 +22,7 @@ const INFO_BYTES: usize = 1024;
 const TEXTS_BYTES: usize = 64;
 
 /// Candidates for modules, detached from presence.
-pub(super) struct Offer {
+pub(crate) struct Offer {
     request: Arc<contract::MatchRequest>,
     candidates: Kind,
     texts: Arc<Texts>,
@@ -35,7 +35,7 @@ enum Kind {
 
 impl Offer {
     /// Describes `open`, in the built-in order, to modules.
-    pub(super) fn new(match_request: &MatchRequest, player: &PlayerContext, open: &[Candidate<'_>]) -> Self {
+    pub(crate) fn new(match_request: &MatchRequest, player: &PlayerContext, open: &[Candidate<'_>]) -> Self {
         let mut texts = Texts { candidates: open.iter().map(Names::of).collect(), regions: vec![] };
         let nowhere = Region::unknown();
         let region = texts.number(player.region.as_ref().unwrap_or(&nowhere));
@@ -52,7 +52,7 @@ impl Offer {
 
     /// Number of candidates.
     #[cfg(test)]
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match &self.candidates {
             Kind::Servers(list) => list.len(),
             Kind::Worlds(list) => list.len(),
@@ -60,7 +60,7 @@ impl Offer {
     }
 
     /// Has the network's modules rank the candidates.
-    pub(super) async fn rank(self, app: &App, network: NetworkId) -> Ranked {
+    pub(crate) async fn rank(self, app: &App, network: NetworkId) -> Ranked {
         let Self { request, candidates, texts } = self;
         let names = Arc::clone(&texts);
         let ranking = match candidates {
@@ -77,14 +77,14 @@ impl Offer {
 
 /// The modules' ranking of an offer.
 #[derive(Default)]
-pub(super) struct Ranked {
-    pub(super) ranking: Ranking,
+pub(crate) struct Ranked {
+    pub(crate) ranking: Ranking,
     names: Arc<Texts>,
 }
 
 impl Ranked {
     /// Destinations that the modules chose, or else all, best first. None if they refused.
-    pub(super) fn destinations(&self) -> impl Iterator<Item = Destination> {
+    pub(crate) fn destinations(&self) -> impl Iterator<Item = Destination> {
         let candidates = &self.names.candidates;
         let (all, chosen): (&[Names], &[u32]) = match &self.ranking {
             Ranking::BuiltIn => (candidates.as_slice(), Default::default()),

@@ -9,14 +9,14 @@ use crate::presence::{NetworkPresence, Presence, RESERVATION_TTL, Reservation};
 use crate::values::NetworkId;
 
 /// Refuses further reservations if the network has too many.
-pub(super) fn check_reservations(app: &App, network: NetworkId, slots: usize) -> Result<(), QuotaExceeded> {
+pub(crate) fn check_reservations(app: &App, network: NetworkId, slots: usize) -> Result<(), QuotaExceeded> {
     let reserved = app.state::<Presence>().with(network, |presence| presence.reservation_count(app.clock.now()));
     limits::check(app, Limit::Reservations, reserved, i64::try_from(slots).unwrap_or(i64::MAX))
 }
 
 /// Reserves a slot at that destination for the player and each party member, if all of them can still join. The match
 /// has the id of the first slot.
-pub(super) fn reserve_slot(
+pub(crate) fn reserve_slot(
     presence: &mut NetworkPresence,
     destination: &Destination,
     player: &PlayerContext,

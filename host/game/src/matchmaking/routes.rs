@@ -23,52 +23,52 @@ use crate::values::{Identifier, PlayerId, blank_as_absent};
 const MAX_PARTY: usize = 16;
 
 /// The routes of matchmaking.
-pub(super) fn router() -> Endpoints {
+pub(crate) fn router() -> Endpoints {
     endpoints![find_match, regions::regions]
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = MatchRequest)]
-struct FindRequest {
+pub(crate) struct FindRequest {
     /// Player to match. If absent, no current server is excluded and the slot is anonymous.
-    player_uuid: Option<PlayerId>,
+    pub(crate) player_uuid: Option<PlayerId>,
     #[serde(default, deserialize_with = "blank_as_absent")]
-    player_name: Option<Identifier>,
+    pub(crate) player_name: Option<Identifier>,
     /// The player's party: all get slots on the same server or world, or none does. At most 16 players including
     /// `playerUuid`, whether listed or not.
     #[serde(default, deserialize_with = "party_members")]
     #[schema(value_type = Option<Vec<PlayerId>>, max_items = 16, example = json!(["853c80ef-3c37-49fd-aa49-938b674adae6"]))]
-    party: Vec<PlayerId>,
+    pub(crate) party: Vec<PlayerId>,
     /// Server type: the match is the best server of this type, unless other fields say more.
     #[schema(example = "bedwars")]
-    server_type: Option<Identifier>,
+    pub(crate) server_type: Option<Identifier>,
     /// With `serverType`: the match is the best world of this type on those servers.
-    world_type: Option<Identifier>,
+    pub(crate) world_type: Option<Identifier>,
     /// Direct join of this server.
-    server_id: Option<Identifier>,
+    pub(crate) server_id: Option<Identifier>,
     /// With `serverId`: direct join of this world on it.
-    world_id: Option<Identifier>,
+    pub(crate) world_id: Option<Identifier>,
     /// The player's region. Default: the region of the address they last loaded with.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    region: Option<Region>,
+    pub(crate) region: Option<Region>,
     /// With the other two `affinity` fields: owner of the preferred live world.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    affinity_game_id: Option<Identifier>,
+    pub(crate) affinity_game_id: Option<Identifier>,
     /// See `affinityGameId`.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    affinity_owner_scope: Option<Identifier>,
+    pub(crate) affinity_owner_scope: Option<Identifier>,
     /// See `affinityGameId`.
     #[serde(default, deserialize_with = "blank_as_absent")]
-    affinity_owner_id: Option<Identifier>,
+    pub(crate) affinity_owner_id: Option<Identifier>,
     /// Requires `serverId` to be set; `serverId` alone has the same effect.
-    direct_join: Option<bool>,
+    pub(crate) direct_join: Option<bool>,
     /// Matches a world; without `worldType`, one of any type.
-    world_matchmaking: Option<bool>,
+    pub(crate) world_matchmaking: Option<bool>,
 }
 
 /// Removes duplicates.
-fn party_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PlayerId>, D::Error> {
+pub(crate) fn party_members<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PlayerId>, D::Error> {
     let mut members = Option::<Vec<PlayerId>>::deserialize(deserializer)?.unwrap_or_default();
     members.sort_unstable();
     members.dedup();
@@ -83,7 +83,7 @@ fn too_many_members<E: de::Error>() -> E {
 }
 
 impl FindRequest {
-    fn into_request(self) -> Result<MatchRequest, ApiError> {
+    pub(crate) fn into_request(self) -> Result<MatchRequest, ApiError> {
         let mut party = self.party;
         party.retain(|member| Some(*member) != self.player_uuid);
         if party.len() + usize::from(self.player_uuid.is_some()) > MAX_PARTY {
@@ -123,7 +123,7 @@ impl FindRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Match)]
-struct MatchAnswer {
+pub(crate) struct MatchAnswer {
     success: bool,
     result: MatchResult,
     /// Human-readable reason; null on success.
@@ -144,7 +144,7 @@ struct MatchAnswer {
 }
 
 impl MatchAnswer {
-    fn new(matched: Match, explanation: Option<Explanation>) -> Self {
+    pub(crate) fn new(matched: Match, explanation: Option<Explanation>) -> Self {
         Self {
             success: matched.result == MatchResult::Success,
             result: matched.result,
@@ -203,7 +203,7 @@ impl FromRequestParts<App> for Finder {
 /// the best world on those servers; `serverId`, with or without `worldId`, is a direct join, which is only checked. A
 /// match reserves a slot for 15 seconds under its `transferId`: the player's join uses it, another match of the player
 /// releases it. With `party`, one slot per player, all on that server or world. No match is not an error: `success` is
-/// false and `result` is the reason.
+/// false and `result` is the reason. Slots that players in waiting lines could use are taken.
 #[utoipa::path(post, path = "/api/plugin/matchmaking/find", tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])),
     params(FindQuery), responses((status = 200, body = MatchAnswer)))]
 async fn find_match(

@@ -36,7 +36,7 @@ pub use error::ServersError;
 pub use hooks::{AgentReport, Hooks, PresenceHooks};
 pub use memory::{LiveWorld, NetworkPresence, PresenceError, Reservation};
 pub use memory::{Presence, SavedVisit};
-pub(crate) use memory::{RESERVATION_TTL, join_order};
+pub(crate) use memory::{RESERVATION_TTL, Watched, Watcher, join_order};
 pub use memory::{Server, free_slots};
 #[cfg(test)]
 pub use model::Software;

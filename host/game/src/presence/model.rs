@@ -48,6 +48,13 @@ impl GameState {
 #[serde(transparent)]
 pub struct Count(pub(crate) u32);
 
+impl Count {
+    /// The number.
+    pub(crate) fn value(self) -> u32 {
+        self.0
+    }
+}
+
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = i64::deserialize(deserializer)?;

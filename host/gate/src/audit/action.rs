@@ -30,6 +30,7 @@ actions! {
     KeyCreated = "key.created";
     KeyRevoked = "key.revoked";
     KeyRolled = "key.rolled";
+    LinePut = "line.put";
     LocalePut = "locale.put";
     MessageDeleted = "message.deleted";
     MessagePut = "message.put";
@@ -77,6 +78,8 @@ actions! {
     StaffNoteDeleted = "staff_note.deleted";
     SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
+    TicketChanged = "ticket.changed";
+    TicketDeleted = "ticket.deleted";
     WaitlistEntryInvited = "waitlist_entry.invited";
     WaitlistEntryDeleted = "waitlist_entry.deleted";
     WebhookChanged = "webhook.changed";

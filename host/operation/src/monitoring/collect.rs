@@ -18,14 +18,15 @@ use crate::metric_recorder::table::{
     BUS_RETAINED_BYTES, BUS_TOO_SLOW, CONNECTIONS, CPU, DATABASE_MAX, DATABASE_QUEUE, DATABASE_USED, DATABASE_WAITING,
     DELIVERIES, FAULTS, JOBS_DEAD, JOBS_FAILED, JOBS_OLDEST, JOBS_RUNNING, JOBS_WAITING, MEMORY, Metric,
     NETWORK_EVENTS, NETWORK_MODULES, NETWORK_REQUESTS, OPEN_FILES, OUTBOX, PANICS, PLAYER_SESSIONS,
-    PLAYER_SESSIONS_WAITING, PLAYERS, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST, STATEMENT_MILLIS,
-    STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
+    PLAYER_SESSIONS_WAITING, PLAYERS, PLAYERS_WAITING, ROWS_UNREADABLE, SERVERS, SHARDS, SHARDS_GAINED, SHARDS_LOST,
+    STATEMENT_MILLIS, STATEMENTS, STATEMENTS_FAILED, STREAMS, USAGE_LAG,
 };
 use crate::modules::service::breakers;
 use crate::monitoring::process;
 use crate::panics::caught_panics;
 use crate::player_sessions::PlayerSessions;
 use crate::presence::Presence;
+use crate::waiting_lines::WaitingLines;
 
 /// Maximum number of networks with time series of their own.
 const MAX_NETWORKS: i64 = 50;
@@ -40,6 +41,7 @@ pub(super) async fn collect(app: &App) -> String {
     set(&STREAMS, app.state::<Streams>().count() as f64);
     let (players, servers) = app.state::<Presence>().counts();
     set(&PLAYERS, players as f64);
+    set(&PLAYERS_WAITING, app.state::<WaitingLines>().waiting() as f64);
     set(&SERVERS, servers as f64);
     let (sessions, waiting) = app.state::<PlayerSessions>().counts();
     set(&PLAYER_SESSIONS, sessions as f64);

@@ -148,6 +148,11 @@ pub(super) async fn announce_gap(app: &App, network: NetworkId) -> Result<(), Er
     app.db.transaction(async |mut tx| publish_resync_in(app, &mut tx, network).await).await
 }
 
+/// True if a stream of the network requests the event.
+pub async fn is_requested(app: &App, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
+    Ok(store::listeners(&app.db, network, app.clock.now()).await?.contains(kind.name()))
+}
+
 /// True if a stream or subscriber of the network requests one of these events. Publishing checks the same for each
 /// event; this saves work for a change with many events.
 pub async fn is_listening(app: &App, tx: &mut Tx, network: NetworkId, kinds: &[EventKind]) -> Result<bool, Error> {

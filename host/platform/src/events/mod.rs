@@ -31,11 +31,13 @@ use crate::component::{Component, ErrorCode, TableRule, Tag};
 pub use background::waiting_events;
 pub use deletion::EventConsumer;
 pub use error::PublishError;
-pub use listeners::{is_listening, is_session_listener};
+pub use listeners::{is_listening, is_requested, is_session_listener};
 pub use model::EventKind;
 pub use network_state::WaitingEvents;
 pub use outbox::Outbox;
-pub use publish::{open_data, publish, publish_in, publish_many_in, publish_resync_in, publish_written};
+pub use publish::{
+    open_data, publish, publish_copies_in, publish_in, publish_many_in, publish_resync_in, publish_written,
+};
 pub use schema::{ANY_EVENT, add_to};
 pub use store::{SubscribedEvent, insert_event};
 pub use streams::Streams;

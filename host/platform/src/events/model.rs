@@ -69,6 +69,10 @@ pub enum EventKind {
     ReportCreated,
     /// A punished player appealed.
     AppealCreated,
+    /// A ticket of a waiting line was matched; to the players' servers and all proxies.
+    TicketMatched,
+    /// The place of a waiting player changed; to the player's server.
+    TicketUpdated,
 }
 
 impl EventKind {
@@ -100,6 +104,8 @@ impl EventKind {
                 | Self::DeliverySettled
                 | Self::ReportCreated
                 | Self::AppealCreated
+                | Self::TicketMatched
+                | Self::TicketUpdated
         )
     }
 
@@ -125,6 +131,7 @@ impl EventKind {
             | Self::PermissionsUpdated
             | Self::BalanceChanged
             | Self::WorldState
+            | Self::TicketMatched
             | Self::SessionEnded
             | Self::DeliveryReady
             | Self::DeliverySettled
@@ -136,7 +143,8 @@ impl EventKind {
             | Self::WorldSnapshot
             | Self::WorldUnload
             | Self::SigningSecretRotated
-            | Self::SessionRequested => false,
+            | Self::SessionRequested
+            | Self::TicketUpdated => false,
         }
     }
 

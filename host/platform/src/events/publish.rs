@@ -38,6 +38,22 @@ pub async fn publish_in(
     Ok(())
 }
 
+/// Publishes one event like [`publish_in`] to several servers. Subscribers get it once.
+pub async fn publish_copies_in(
+    app: &App,
+    tx: &mut Tx,
+    network: NetworkId,
+    kind: EventKind,
+    targets: &[&str],
+    payload: impl Serialize,
+) -> Result<(), Error> {
+    let now = app.clock.now();
+    let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    store::insert_copies(tx, network, kind.name(), targets, &data, now).await?;
+    mark_on_end(app, tx, network);
+    Ok(())
+}
+
 /// Publishes events like [`publish_in`], of one kind that must be requested, if it is.
 pub async fn publish_many_in(
     app: &App,

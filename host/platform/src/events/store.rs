@@ -9,8 +9,8 @@ mod subscriptions;
 pub use insert_event::insert_event;
 pub(super) use listeners::{add_listeners, listeners, renew_listeners, writing_transactions};
 pub(super) use outbox::{
-    WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_if_wanted, networks, newest,
-    replace_up_to, waiting,
+    WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_copies, insert_if_wanted, networks,
+    newest, replace_up_to, waiting,
 };
 pub(super) use session_listeners::{
     delete_session_listener, delete_session_listeners, is_session_listener, put_session_listener,

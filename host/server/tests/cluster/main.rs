@@ -23,6 +23,7 @@ mod imports;
 mod isolation;
 mod lease_model;
 mod leases;
+mod lines;
 mod long_requests;
 mod moves;
 mod payments;

@@ -125,6 +125,12 @@ async fn happen(hub: &Hub, client: &Client) {
     post(client, "/api/manage/deliveries/1/cancel", Value::Null).await;
     let line = json!({"playerUuid": uuid(7), "playerName": "p7", "message": "hi", "serverId": "lobby", "rank": "VIP"});
     post(client, "/api/plugin/chat", line).await;
+    register(client, "arena", json!({"serverType": "arena", "maxPlayers": 1})).await;
+    for (player, on) in [(20, "lobby"), (21, "lobby"), (22, "lobby")] {
+        join(client, on, player).await;
+        post(client, "/api/plugin/matchmaking/tickets", json!({"playerUuid": uuid(player), "serverType": "arena"}))
+            .await;
+    }
     let ban = json!({"playerUuid": uuid(7), "type": "MUTE", "durationMs": 1_000});
     post(client, "/api/plugin/punishments/create", ban).await;
     let report = json!({"reporterUuid": uuid(8), "playerUuid": uuid(7), "reason": "Insults"});

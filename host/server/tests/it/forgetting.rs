@@ -49,6 +49,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "forgotten_players",
     "daily_players",
     "play_time_passes",
+    "waiting_line_settings",
 ];
 
 fn searched() -> impl Iterator<Item = &'static Table> {

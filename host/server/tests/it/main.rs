@@ -32,6 +32,7 @@ mod join;
 mod key_bindings;
 mod keys;
 mod limits;
+mod lines;
 mod localization;
 mod malformed;
 mod matchmaking;

@@ -67,6 +67,7 @@ fn request(number: u32) -> (MatchRequest, PlayerContext) {
         geo_routing: true,
         region: request.region.clone(),
         owner_world: None,
+        withheld: None,
         now: NOW,
     };
     (request, context)

@@ -9,8 +9,9 @@ use crate::clock::Millis;
 use crate::geo::Region;
 use crate::presence::memory::FastMap;
 use crate::presence::memory::server::{Server, free_slots};
+use crate::presence::memory::watch::Watch;
 use crate::presence::model::Role;
-use crate::values::Identifier;
+use crate::values::{Identifier, PlayerId};
 
 /// Order of servers in one region, best first: minigames by the fewest missing players and then the fullest, others by
 /// the emptiest.
@@ -52,6 +53,17 @@ pub(super) struct Servers {
     index: Index,
 }
 
+/// Access for a watcher.
+impl Servers {
+    pub(super) fn set_watch(&mut self, watch: Option<Watch>) {
+        self.index.watch = watch;
+    }
+
+    pub(super) fn watch(&mut self) -> Option<&mut Watch> {
+        self.index.watch.as_mut()
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     server: Server,
@@ -72,6 +84,7 @@ struct Index {
     by_type: HashMap<Identifier, OfType>,
     expiring: BTreeSet<(Millis, Arc<str>)>,
     reservations: usize,
+    watch: Option<Watch>,
 }
 
 /// The servers of a type.
@@ -114,6 +127,9 @@ impl Servers {
     pub(super) fn remove(&mut self, id: &str) -> Option<(Arc<str>, Server)> {
         let (id, Entry { server, indexed }) = self.entries.remove_entry(id)?;
         self.index.remove(&id, &server, &indexed);
+        if let Some(watch) = &mut self.index.watch {
+            watch.server(&id);
+        }
         if let Some(of_type) = self.index.by_type.get_mut(&server.info.server_type) {
             of_type.ids.remove(&id);
             if of_type.ids.is_empty() {
@@ -173,6 +189,9 @@ impl Index {
             reservations: server.reservations.len(),
         };
         if changed != *indexed {
+            if let Some(watch) = &mut self.watch {
+                watch.server(id);
+            }
             self.remove(id, server, indexed);
             *indexed = changed;
             self.add(id, server, indexed);
@@ -214,6 +233,15 @@ pub(super) struct ServerGuard<'a> {
     id: Arc<str>,
     entry: &'a mut Entry,
     index: &'a mut Index,
+}
+
+impl ServerGuard<'_> {
+    /// Notes for a watcher that a player joined.
+    pub(super) fn note_joined(&mut self, player: PlayerId) {
+        if let Some(watch) = &mut self.index.watch {
+            watch.joined(player, &self.id);
+        }
+    }
 }
 
 impl Deref for ServerGuard<'_> {

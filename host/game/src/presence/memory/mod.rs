@@ -9,6 +9,7 @@ mod reservation;
 mod server;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub(crate) use reservation::RESERVATION_TTL;
 pub use reservation::Reservation;
 pub use server::LiveWorld;
 pub use server::{Server, free_slots};
+pub(crate) use watch::{Watched, Watcher};
 
 use crate::clock::Millis;
 use crate::side_by_side::SideBySide;

@@ -37,6 +37,34 @@ pub(in crate::events) async fn insert(
     Ok(())
 }
 
+/// Inserts an event for each of these servers; all but the first are copies, which subscribers do not get. Without servers
+/// it is for subscribers alone: no stream has an empty id.
+pub(in crate::events) async fn insert_copies(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &str,
+    targets: &[&str],
+    data: &str,
+    now: Millis,
+) -> Result<(), Error> {
+    let nobody = [""];
+    let targets = if targets.is_empty() { &nobody[..] } else { targets };
+    for (number, target) in targets.iter().enumerate() {
+        tx.query(
+            "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy) VALUES ($1, $2, $3, $4, $5, $6)",
+        )
+        .bind(network)
+        .bind(name)
+        .bind(*target)
+        .bind(data)
+        .bind(now)
+        .bind(number > 0)
+        .execute()
+        .await?;
+    }
+    Ok(())
+}
+
 pub(super) const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at)
      SELECT $1, $2, $3, $4, $5
      WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)

@@ -68,7 +68,7 @@ macro_rules! select_subscribed {
         concat!(
             "SELECT o.id, s.subscriber, o.name, o.data, o.created_at
              FROM outbox o JOIN event_subscriptions s ON s.network_id = o.network_id AND s.name = o.name
-             WHERE o.network_id = $1 AND ",
+             WHERE o.network_id = $1 AND NOT o.is_copy AND ",
             $condition,
             " ORDER BY o.id, s.subscriber"
         )

@@ -101,6 +101,17 @@ impl Walk {
         self.json(&format!("DELETE {route}"), path, json!({})).await;
     }
 
+    async fn lines(&mut self) {
+        let (route, path) = ("PUT /api/manage/matchmaking/lines/{line}", "/api/manage/matchmaking/lines/type:lobby");
+        self.json(route, path, json!({"paused": true})).await;
+        let ticket = json!({"playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf6", "serverType": "lobby"});
+        let ticket = self.owner.post("/api/plugin/matchmaking/tickets", ticket).await.expect(200).clone();
+        let path = format!("/api/manage/matchmaking/tickets/{}", ticket["ticketId"].as_str().unwrap());
+        let route = "/api/manage/matchmaking/tickets/{ticketId}";
+        self.json(&format!("PATCH {route}"), &path, json!({"priority": 5})).await;
+        self.json(&format!("DELETE {route}"), &path, json!({})).await;
+    }
+
     async fn players(&mut self) {
         let path = "/api/manage/players/069a79f4-44e9-4726-a5be-fca90e38aaf5";
         let session = "/api/plugin/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/session";
@@ -303,6 +314,7 @@ on_both! {
         let mut walk = Walk { owner: owner.clone(), operator, called: BTreeSet::new() };
         walk.keys().await;
         walk.settings().await;
+        walk.lines().await;
         walk.servers().await;
         walk.artifacts().await;
         walk.players().await;

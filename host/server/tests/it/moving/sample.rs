@@ -44,6 +44,7 @@ pub const PATHS: &[&str] = &[
     "/api/manage/artifacts",
     "/api/manage/webhooks",
     "/api/manage/deliveries",
+    "/api/manage/matchmaking/lines",
 ];
 
 /// Expected answers of the network after it has moved.
@@ -115,6 +116,7 @@ async fn people(hub: &Hub, owner: &Client) -> String {
     owner.post("/api/plugin/localization/defaults", defaults).await.expect(200);
     let speaks = format!("/api/plugin/localization/players/{}/locale?username=p1", uuid(1));
     owner.put(&speaks, json!({"locale": "de", "source": "PLAYER"})).await.expect(200);
+    owner.put("/api/manage/matchmaking/lines/type:bed%252Fwars", json!({"maxWaiting": 5})).await.expect(200);
     let bounds = json!({"minimum": -5, "startingBalance": 0.0001});
     owner.put("/api/manage/economy/currencies/gems", bounds).await.expect(200);
     for (name, amount) in [("kills", 0.1), ("kills", 0.2), ("deaths", 1e300), ("distance", -5e-324)] {

@@ -46,6 +46,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("outbox", "events of moments, for streams of this hub"),
     ("server_agents", "kept for seconds"),
     ("play_time_passes", "locked while a hub counts"),
+    ("waiting_tickets", "of moments, for players and slots of this hub"),
     ("slot_reservations", "kept for seconds, by the database's clock"),
     ("player_search_networks", "numbers of the networks in SQLite's search index"),
     ("network_player_search", "SQLite's search index, which triggers keep like `players`"),

@@ -71,6 +71,8 @@ const ROUTES: &[(&str, Effect)] = &[
     ("POST /api/manage/deliveries/", Harmless("decides about something that exists")),
     ("PUT /api/manage/localization/", Harmless(DATA)),
     ("PUT /api/manage/economy/", Harmless(DATA)),
+    ("PUT /api/manage/matchmaking/lines/{line}", Harmless(DATA)),
+    ("PATCH /api/manage/matchmaking/tickets/{ticketId}", Harmless(DATA)),
     ("POST /api/admin/networks/{id}/keys", Stays("it is the network's")),
     ("POST /api/admin/networks/{id}/people", Ends(Kind::Invitation)),
     ("POST /api/admin/networks", Stays("it is its owner's")),

@@ -41,6 +41,7 @@ struct Search {
     party: Vec<u8>,
     region: Option<u8>,
     owner_world: Option<u8>,
+    withheld: None,
     kind: u8,
 }
 

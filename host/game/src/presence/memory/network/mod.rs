@@ -14,6 +14,7 @@ use crate::presence::memory::FastMap;
 use crate::presence::memory::changes::{PlayerPresence, SavedVisit, ServerChange, Unsaved};
 use crate::presence::memory::index::{JoinRank, Servers};
 use crate::presence::memory::server::{Player, Server, live_worlds};
+use crate::presence::memory::watch::{Watch, Watched, Watcher};
 use crate::presence::model::{Heartbeat, PlayerLocation, Registration};
 use crate::values::{Identifier, PlayerId};
 
@@ -137,6 +138,16 @@ impl NetworkPresence {
         self.unsaved.server(&id, ServerChange::Any);
     }
 
+    /// Has a watcher follow this presence, or nobody.
+    pub(crate) fn set_watcher(&mut self, watcher: Option<Arc<dyn Watcher>>) {
+        self.servers.set_watch(watcher.map(Watch::new));
+    }
+
+    /// Takes the changes since the last call; none unless somebody watches.
+    pub(crate) fn take_watched(&mut self) -> Watched {
+        self.servers.watch().map(Watch::take).unwrap_or_default()
+    }
+
     /// Number of players and servers that are online, or not swept yet.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.players.len(), self.servers.len())
@@ -185,6 +196,12 @@ impl NetworkPresence {
             change = ServerChange::Any;
         }
         drop(server);
+        if change == ServerChange::Any
+            && let Some(watch) = self.servers.watch()
+        {
+            // The index knows nothing of worlds.
+            watch.server(&id);
+        }
         self.unsaved.server(&id, change);
         if let Some(players) = heartbeat.players {
             self.set_players(&id, players, now);
@@ -221,6 +238,9 @@ impl NetworkPresence {
         for (player, state) in &server.players {
             self.players.remove(player);
             self.unsaved.visit(ended_visit(server, id, *player, state, ended_at));
+            if let Some(watch) = self.servers.watch() {
+                watch.player(*player);
+            }
             self.unsaved.players.insert(*player);
             self.unsaved.player_event(EventKind::PlayerLeft, presence_of(id, *player, state));
         }

@@ -132,6 +132,7 @@ impl NetworkPresence {
             self.players.insert(player, Arc::clone(id));
             self.unsaved.visit(SavedVisit { online: self.players.len(), ..visit_of(&server, id, player, &new) });
             server.players.insert(player, new);
+            server.note_joined(player);
             self.unsaved.players.insert(player);
             self.peaks.0 = self.peaks.0.max(self.players.len());
         }
@@ -159,6 +160,9 @@ impl NetworkPresence {
     fn detach_player(&mut self, player: PlayerId, now: Millis) -> Option<(Arc<str>, Player)> {
         let at = self.players.remove(&player)?;
         self.unsaved.players.insert(player);
+        if let Some(watch) = self.servers.watch() {
+            watch.player(player);
+        }
         let mut server = self.servers.get_mut(&at)?;
         let state = server.players.remove(&player)?;
         let ended_at = if server.is_online(now) { now } else { server.last_heartbeat };

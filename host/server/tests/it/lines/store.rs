@@ -1,0 +1,86 @@
+//! What outlives the process, and what does not.
+
+use std::time::Duration;
+
+use super::*;
+
+on_both! {
+    async fn tickets_and_their_order_survive_restart_and_kill(hub: Hub) {
+        let client = hub.network().await;
+        full_arena(&client, 2, 6).await;
+        let mut tickets = vec![];
+        for (player, priority) in [(1, 0), (2, 5), (3, 0), (4, 1)] {
+            tickets.push(wait_in_line(&client, player, json!({"priority": priority})).await);
+        }
+        let ended = wait_in_line(&client, 5, json!({})).await;
+        client.delete(&format!("{TICKETS}/{ended}")).await.expect(204);
+        leave(&client, 900).await;
+        let matched = until(&client, &tickets[1], "MATCHED").await;
+        let hub = hub.restart(Duration::from_secs(1)).await;
+        let client = again(&client, &hub);
+        assert_eq!(get(&client, &tickets[1]).await["match"]["transferId"], matched["match"]["transferId"]);
+        assert_eq!(state(&client, &ended).await, "CANCELLED");
+        // Its slot is held.
+        assert_eq!(find(&client, json!({"playerUuid": uuid(6), "serverType": "arena"})).await, "ALL_SERVERS_FULL");
+        let hub = hub.abandon(Duration::from_secs(1)).await;
+        let client = again(&client, &hub);
+        let mut places = vec![];
+        for ticket in [&tickets[3], &tickets[0], &tickets[2]] {
+            places.push(get(&client, ticket).await["position"].as_u64().unwrap());
+        }
+        assert_eq!(places, [1, 2, 3]);
+        assert_eq!(id(&take(&client, 3, json!({"priority": 0})).await), tickets[2]);
+        join(&client, "arena-1", 2).await;
+        until(&client, &tickets[1], "JOINED").await;
+        leave(&client, 901).await;
+        until(&client, &tickets[3], "MATCHED").await;
+    }
+
+    async fn erased_players_leave_no_trace_and_keep_no_slot(hub: Hub) {
+        let client = hub.network().await;
+        full_arena(&client, 3, 5).await;
+        let of_party = wait_in_line(&client, 1, json!({"party": [uuid(2)]})).await;
+        let of_leader = wait_in_line(&client, 3, json!({"party": [uuid(4)]})).await;
+        leave(&client, 900).await;
+        leave(&client, 901).await;
+        until(&client, &of_party, "MATCHED").await;
+        client.delete(&format!("/api/manage/players/{}", uuid(2))).await;
+        let rows = async || {
+            let rows: Vec<(String,)> = hub.app.db.query("SELECT ticket FROM waiting_tickets").all().await.unwrap();
+            rows.into_iter().map(|(text,)| text).collect::<String>()
+        };
+        Hub::eventually("erased", async || {
+            hub.advance_ms(500);
+            !rows().await.contains(&uuid(2))
+        }).await;
+        // The member's slot is free, the ticket stays.
+        assert_eq!(state(&client, &of_party).await, "MATCHED");
+        join(&client, "arena-1", 1).await;
+        until(&client, &of_party, "JOINED").await;
+        client.delete(&format!("/api/manage/players/{}", uuid(3))).await;
+        Hub::eventually("ended", async || {
+            hub.advance_ms(500);
+            client.get(&format!("{TICKETS}/{of_leader}")).await.status == 404 && !rows().await.contains(&uuid(3))
+        }).await;
+        assert!(rows().await.contains(&uuid(1)));
+    }
+
+    async fn the_number_of_waiting_players_is_limited(hub: Hub) {
+        let client = hub.network().await;
+        full_arena(&client, 4, 5).await;
+        let operator = hub.operator().await;
+        let plan = json!({"name": format!("small-{}", hub.app.ids.token(6)), "limits": {"waiting": 3}});
+        let made = operator.post("/api/admin/plans", plan.clone()).await.expect(201).clone();
+        let change = json!({"plan": made["name"]});
+        operator.patch(&format!("/api/admin/networks/{}", client.network.unwrap()), change).await.expect(200);
+        let first = wait_in_line(&client, 1, json!({"party": [uuid(2)]})).await;
+        let refused = client.post(TICKETS, request(3, json!({"party": [uuid(4)]}))).await;
+        refused.expect_quota("waiting", 3);
+        wait_in_line(&client, 3, json!({})).await;
+        // A ticket that would be replaced stays if the new one is refused, and gives its players back if it is not.
+        client.post(TICKETS, request(1, json!({"party": [uuid(2), uuid(4)]}))).await.expect_quota("waiting", 3);
+        assert_eq!(state(&client, &first).await, "WAITING");
+        wait_in_line(&client, 1, json!({"party": [uuid(4)]})).await;
+        assert_eq!(state(&client, &first).await, "CANCELLED");
+    }
+}
