@@ -12,6 +12,7 @@ mod cli;
 mod clock;
 mod collections;
 mod config_documents;
+mod console;
 mod connections;
 mod control;
 mod doctor;
