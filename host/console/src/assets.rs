@@ -8,6 +8,7 @@ use axum::extract::Path;
 use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use hub_base::values::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::answer::gzip;
@@ -40,7 +41,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
         hash.update(name);
         hash.update(text);
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize()[..6])
 });
 static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> =
     LazyLock::new(|| ASSETS.iter().map(|(_, _, text)| gzip(text.as_bytes())).collect());

@@ -8,7 +8,7 @@ use axum::extract::ConnectInfo;
 use axum::http::header::{ACCEPT, CONTENT_TYPE, COOKIE, HOST, RETRY_AFTER, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use tower::ServiceExt as _;
 
@@ -124,7 +124,7 @@ impl Door {
     }
 
     async fn pass(&self, sender: &Sender, path: &str, mut request: Request<Body>) -> Response {
-        let Ok(uri) = path.parse() else { return Response::default() };
+        let Ok(uri) = path.parse() else { return StatusCode::BAD_REQUEST.into_response() };
         *request.uri_mut() = uri;
         if let Some(address) = sender.address {
             request.extensions_mut().insert(address);

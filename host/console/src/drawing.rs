@@ -49,7 +49,11 @@ pub(crate) fn meter(used: f64, most: f64, label: &str, tone: Option<&str>) -> Va
 }
 
 /// A bar for each value, below a label for the whole.
+#[allow(clippy::needless_pass_by_value, reason = "templates pass values")]
 pub(crate) fn bars(values: Vec<f64>, label: &str, axis: Kwargs) -> Value {
+    // Values in the unit of the axis.
+    let unit = axis.get("unit").unwrap_or(1.0);
+    let values: Vec<f64> = values.iter().map(|value| value / unit).collect();
     let top = values.iter().copied().fold(1.0, f64::max);
     let width = 600.0 / values.len().max(1) as f64;
     let mut drawn = String::new();
@@ -67,7 +71,7 @@ pub(crate) fn bars(values: Vec<f64>, label: &str, axis: Kwargs) -> Value {
     }
     let marks = |name: &str| -> String {
         let marks: Vec<String> = axis.get(name).unwrap_or_default();
-        marks.iter().map(|mark| format!("<span>{}</span>", escaped(mark))).collect()
+        marks.iter().map(|mark| format!("<span>{}</span>", escaped(mark))).collect::<Vec<_>>().concat()
     };
     let (x, label, top) = (marks("x"), escaped(label), top.round());
     Value::from_safe_string(format!(

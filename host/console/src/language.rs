@@ -34,8 +34,8 @@ impl Language {
     /// The chosen language, or else the first one that the browser names.
     pub(crate) fn choose(chosen: Option<&str>, accepted: &str) -> &'static Self {
         let find = |code: &str| Self::all().iter().find(|language| language.code == code);
-        let named = accepted.split(',').map(|part| part.split([';', '-']).next().unwrap_or_default().trim());
-        chosen.and_then(find).or_else(|| named.into_iter().find_map(find)).unwrap_or(&Self::all()[0])
+        let mut named = accepted.split(',').map(|part| part.split([';', '-']).next().unwrap_or_default().trim());
+        chosen.and_then(find).or_else(|| named.find_map(find)).unwrap_or(&Self::all()[0])
     }
 
     /// The text in this language. `one|many` is two forms, of which `n` chooses; `{name}` is a value.

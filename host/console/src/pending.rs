@@ -59,5 +59,5 @@ fn name(app: &App) -> &'static str {
 fn set(app: &App, value: &str, seconds: i64) -> Result<HeaderValue, Refusal> {
     let secure = if app.settings.is_tls() { "; Secure" } else { "" };
     let text = format!("{}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}", name(app));
-    text.try_into().map_err(Refusal::fault)
+    HeaderValue::try_from(text).map_err(Refusal::fault)
 }

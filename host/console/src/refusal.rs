@@ -16,10 +16,10 @@ pub(crate) struct Refusal {
     /// Seconds after which to try again.
     pub(crate) retry_after: Option<u64>,
     /// All fields of the hub's answer.
-    pub(crate) details: Value,
+    pub(crate) details: Box<Value>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn as_number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u16(status.as_u16())
 }
@@ -27,7 +27,7 @@ fn as_number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result
 impl Refusal {
     pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
         let (code, message) = (code.to_owned(), message.to_owned());
-        Self { status, code, message, request_id: None, retry_after: None, details: Value::Null }
+        Self { status, code, message, request_id: None, retry_after: None, details: Box::default() }
     }
 
     /// Reads the body of an error.
@@ -40,7 +40,7 @@ impl Refusal {
             message: text("error").unwrap_or_else(|| status.to_string()),
             request_id: text("requestId"),
             retry_after,
-            details,
+            details: Box::new(details),
         }
     }
 
@@ -54,9 +54,10 @@ impl Refusal {
     }
 
     /// A fault of the console itself.
+    #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
     pub(crate) fn fault(error: impl std::fmt::Display) -> Self {
         let fault = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "The hub failed to make this page.");
-        Self { details: error.to_string().into(), ..fault }
+        Self { details: Box::new(error.to_string().into()), ..fault }
     }
 
     /// True if the person has to sign in.

@@ -83,9 +83,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
     environment.add_function("t", move |text: Value, values: Kwargs| {
-        let filled = text.as_str().map_or_else(String::new, |text| language.text(text, &values));
-        values.args().for_each(|name| drop(values.get::<Value>(name)));
-        filled
+        text.as_str().map_or_else(String::new, |text| language.text(text, &values))
     });
     environment.add_function("asset", assets::address);
     environment.add_global("sprite", Value::from_safe_string(assets::sprite()));
@@ -112,7 +110,8 @@ pub(crate) fn render(language: &'static Language, name: &str, context: &serde_js
         LazyLock::new(|| Language::all().iter().map(environment).collect());
     let context = Value::from_serialize(context);
     if folder().is_some() {
-        return environment(language).get_template(name)?.render(context);
+        let fresh = environment(language);
+        return fresh.get_template(name)?.render(context);
     }
     let at = Language::all().iter().position(|it| it.code() == language.code()).unwrap_or(0);
     let environment = ENVIRONMENTS.get(at).ok_or_else(|| Error::from(ErrorKind::InvalidOperation))?;

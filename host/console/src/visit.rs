@@ -1,13 +1,14 @@
 //! A request to the console: who sent it, and what for.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts as _, RawPathParams, Request};
 use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, Method};
-use axum::response::{IntoResponse as _, Response};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::Response;
 use hub_core::auth::{Role, Scope, csrf_token};
 use hub_core::http::cookie;
 use hub_core::http::request_id::RequestId;
@@ -22,7 +23,7 @@ use crate::refusal::Refusal;
 
 /// Maximum size of a form.
 const MOST_BYTES: usize = 512 << 10;
-pub(crate) static LANGUAGE_COOKIE: &str = "hub_language";
+pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Scopes that decide what a page shows, by their names in templates.
@@ -158,7 +159,7 @@ impl Visit {
         let query: Vec<_> = query.iter().filter(|(_, value)| !value.is_empty()).collect();
         for (at, (name, value)) in query.into_iter().enumerate() {
             path.push(if at == 0 && !path.contains('?') { '?' } else { '&' });
-            path.push_str(&format!("{name}={}", encode(value)));
+            let _ = write!(path, "{name}={}", encode(value));
         }
         path
     }
@@ -222,9 +223,9 @@ impl Visit {
 }
 
 impl FromRequest<Console> for Visit {
-    type Rejection = Response;
+    type Rejection = StatusCode;
 
-    async fn from_request(request: Request, console: &Console) -> Result<Self, Response> {
+    async fn from_request(request: Request, console: &Console) -> Result<Self, StatusCode> {
         let (mut parts, body) = request.into_parts();
         let mut visit = Self::of(&parts, console.clone());
         if let Ok(params) = RawPathParams::from_request_parts(&mut parts, console).await {
@@ -232,7 +233,7 @@ impl FromRequest<Console> for Visit {
         }
         if !parts.method.is_safe() {
             let bytes = to_bytes(body, MOST_BYTES).await;
-            let bytes = bytes.map_err(|_| axum::http::StatusCode::PAYLOAD_TOO_LARGE.into_response())?;
+            let bytes = bytes.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
             visit.form = Form::parse(&bytes);
         }
         Ok(visit)

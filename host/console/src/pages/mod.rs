@@ -54,6 +54,16 @@ const PUNISHMENT: &[Field] = &[
 const REVOKED: &[Field] = &[Field::number("punishmentId"), Field::text("reason"), Field::text("actorName")];
 const KEY: &[Field] = &[Field::text("name"), Field::list("scopes"), Field::lines("addresses"), Field::lines("servers")];
 const INVITATION: &[Field] = &[Field::text("email"), Field::text("role")];
+const LINE: &[Field] = &[Field::exact("line")];
+const COMMAND: &[Field] = &[Field::exact("command")];
+const ROLLED: &[Field] = &[Field::number("overlapMs")];
+const ROLE: &[Field] = &[Field::text("role")];
+const NETWORK: &[Field] = &[Field::text("name"), Field::text("plan")];
+const EMAIL: &[Field] = &[Field::text("email")];
+const PASSWORDS: &[Field] = &[Field::exact("current"), Field::exact("new")];
+const PASSWORD: &[Field] = &[Field::exact("password")];
+const CODE: &[Field] = &[Field::text("code")];
+const PASSWORD_AND_CODE: &[Field] = &[Field::exact("password"), Field::text("code")];
 const NOTHING: &[Field] = &[];
 
 /// Forms of people who are signed in.
@@ -90,14 +100,14 @@ pub(crate) static ACTIONS: &[Action] = &[
     Action::post(
         "/n/{network}/servers/{serverId}/console",
         "/api/manage/servers/{serverId}/console",
-        &[Field::exact("line")],
+        LINE,
         SERVER,
         "Sent",
     ),
     Action::post(
         "/n/{network}/servers/{serverId}/command",
         "/api/manage/servers/{serverId}/command",
-        &[Field::exact("command")],
+        COMMAND,
         SERVER,
         "Sent",
     )
@@ -126,14 +136,8 @@ pub(crate) static ACTIONS: &[Action] = &[
     ),
     Action::post("/n/{network}/keys", "/api/manage/keys", KEY, "/n/{network}/keys", "").show(),
     Action::post("/n/{network}/servers/connect", "/api/manage/keys", KEY, "/n/{network}/servers/connect", "").show(),
-    Action::post(
-        "/n/{network}/keys/{keyId}/roll",
-        "/api/manage/keys/{keyId}/roll",
-        &[Field::number("overlapMs")],
-        "/n/{network}/keys",
-        "",
-    )
-    .show(),
+    Action::post("/n/{network}/keys/{keyId}/roll", "/api/manage/keys/{keyId}/roll", ROLLED, "/n/{network}/keys", "")
+        .show(),
     Action::post(
         "/n/{network}/keys/{keyId}/revoke",
         "/api/manage/keys/{keyId}",
@@ -146,7 +150,7 @@ pub(crate) static ACTIONS: &[Action] = &[
     Action::post(
         "/n/{network}/staff/{personId}/role",
         "/api/manage/people/{personId}",
-        &[Field::text("role")],
+        ROLE,
         "/n/{network}/staff",
         "Changed",
     )
@@ -188,24 +192,16 @@ pub(crate) static ACTIONS: &[Action] = &[
         "/n/{network}/modules",
         "Rolled back",
     ),
-    Action::post("/hub/networks", "/api/admin/networks", &[Field::text("name"), Field::text("plan")], "/hub", "")
-        .show(),
+    Action::post("/hub/networks", "/api/admin/networks", NETWORK, "/hub", "").show(),
     Action::post("/hub/networks/{id}/people", "/api/admin/networks/{id}/people", INVITATION, "/hub", "Invited"),
-    Action::post("/hub/people", "/api/admin/people", &[Field::text("email")], "/hub/people", "Invited"),
-    Action::post(
-        "/me/password",
-        "/api/people/password",
-        &[Field::exact("current"), Field::exact("new")],
-        "/me",
-        "Password changed",
-    ),
-    Action::post("/me/second-factor", "/api/people/second-factor", &[Field::exact("password")], "/me", "").show(),
-    Action::post("/me/second-factor/confirm", "/api/people/second-factor/confirm", &[Field::text("code")], "/me", "")
-        .show(),
+    Action::post("/hub/people", "/api/admin/people", EMAIL, "/hub/people", "Invited"),
+    Action::post("/me/password", "/api/people/password", PASSWORDS, "/me", "Password changed"),
+    Action::post("/me/second-factor", "/api/people/second-factor", PASSWORD, "/me", "").show(),
+    Action::post("/me/second-factor/confirm", "/api/people/second-factor/confirm", CODE, "/me", "").show(),
     Action::post(
         "/me/second-factor/disable",
         "/api/people/second-factor/disable",
-        &[Field::exact("password"), Field::text("code")],
+        PASSWORD_AND_CODE,
         "/me",
         "Second factor removed",
     ),

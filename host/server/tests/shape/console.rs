@@ -35,7 +35,8 @@ fn every_route_that_a_page_uses_is_documented() {
     let document = hub::router::document();
     let known: BTreeSet<_> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
     // Parts that a page leaves out of a hub without them.
-    let optional = ["/api/manage/punishments", "/api/manage/players/{uuid}/notes", "/api/manage/players/{uuid}/playtime"];
+    let optional =
+        ["/api/manage/punishments", "/api/manage/players/{uuid}/notes", "/api/manage/players/{uuid}/playtime"];
     let mut seen = 0;
     for (file, text) in sources() {
         for (at, _) in text.match_indices("\"/api/") {
