@@ -53,11 +53,10 @@ pub fn router(app: &App, api: Router) -> Router {
         .route("/console/n/{network}/servers/{serverId}/log", get(live::log))
         .route("/console/{*rest}", get(pages::home::unknown).post(pages::home::unknown));
     for page in pages::PAGES {
-        router = router.route(&page.address(), get(async move |visit: Visit| page.answer(visit).await));
+        router = router.route(&page.address(), get(move |visit: Visit| page.answer(visit)));
     }
     for action in pages::ACTIONS {
-        router =
-            router.route(&action.address(), post(async move |visit: Visit| action.answer(visit, pages::PAGES).await));
+        router = router.route(&action.address(), post(move |visit: Visit| action.answer(visit, pages::PAGES)));
     }
     router
         .merge(pages::doors::router())

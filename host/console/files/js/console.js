@@ -68,5 +68,6 @@ if (new URLSearchParams(location.search).has('done')) {
 
 // <a data-show="id"> opens a dialog where there is script; <button data-sure="…"> asks before it sends.
 on('click', '[data-show]', (el, e) => { e.preventDefault(); $(`#${el.dataset.show}`).showModal(); });
+on('click', '[data-close]', (el, e) => { e.preventDefault(); el.closest('dialog').close(); });
 on('click', '[data-sure]', (el, e) => { if (!confirm(el.dataset.sure)) e.preventDefault(); });
 times(document);
