@@ -1,15 +1,12 @@
 //! Answers of the console: pages and redirects.
 
-use std::io::Write as _;
-
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER, SET_COOKIE, VARY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::Value;
 
+use crate::compress::gzip;
 use crate::language::Language;
 use crate::templates;
 
@@ -48,13 +45,6 @@ pub(crate) fn page(reader: Reader, status: StatusCode, template: &str, context: 
 
 /// Shown where even the page of an error cannot be rendered.
 const FAILED: &str = "<!doctype html><title>Error</title><p>The hub failed to make this page; the operator finds the cause in its log.</p>";
-
-/// Bytes as gzip.
-pub(crate) fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::default());
-    encoder.write_all(bytes).ok()?;
-    encoder.finish().ok()
-}
 
 /// A redirect to a page, with cookies.
 pub(crate) fn see_other(path: &str, cookies: &[HeaderValue]) -> Response {

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use hub_base::values::hex;
 use sha2::{Digest as _, Sha256};
 
-use crate::answer::gzip;
+use crate::compress::gzip;
 use crate::folder::folder;
 
 macro_rules! assets {

@@ -10,6 +10,7 @@
 mod action;
 mod answer;
 mod assets;
+mod compress;
 mod door;
 mod drawing;
 mod folder;

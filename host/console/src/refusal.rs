@@ -25,7 +25,7 @@ fn as_number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result
 }
 
 impl Refusal {
-    pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
+    pub(crate) fn new(code: &str, status: StatusCode, message: &str) -> Self {
         let (code, message) = (code.to_owned(), message.to_owned());
         Self { status, code, message, request_id: None, retry_after: None, details: Box::default() }
     }
@@ -47,8 +47,8 @@ impl Refusal {
     /// A page, or what is on it, is not there.
     pub(crate) fn not_found() -> Self {
         Self::new(
-            StatusCode::NOT_FOUND,
             "unknown_page",
+            StatusCode::NOT_FOUND,
             "There is no such page, or it is of a network that you are not in.",
         )
     }
@@ -56,7 +56,7 @@ impl Refusal {
     /// A fault of the console itself.
     #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
     pub(crate) fn fault(error: impl std::fmt::Display) -> Self {
-        let fault = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "The hub failed to make this page.");
+        let fault = Self::new("internal", StatusCode::INTERNAL_SERVER_ERROR, "The hub failed to make this page.");
         Self { details: Box::new(error.to_string().into()), ..fault }
     }
 

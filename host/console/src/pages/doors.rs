@@ -189,7 +189,7 @@ async fn language(visit: Visit) -> Response {
     let known = Language::all().iter().map(Language::code).find(|code| *code == chosen);
     let Some(code) = known else {
         let refusal =
-            Refusal::new(StatusCode::BAD_REQUEST, "invalid_request", "The console does not have this language.");
+            Refusal::new("invalid_request", StatusCode::BAD_REQUEST, "The console does not have this language.");
         return visit.refused(&refusal).await;
     };
     let cookie = format!("{LANGUAGE_COOKIE}={code}; Path=/console; Max-Age=31536000; SameSite=Strict");
