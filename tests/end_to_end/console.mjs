@@ -13,7 +13,7 @@ const views = [
   { name: "1440-light", width: 1440, height: 900, scheme: "light" },
   { name: "390-dark", width: 390, height: 844, scheme: "dark", isMobile: true, hasTouch: true },
 ];
-const doors = ["sign-in", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
+const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
 const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
   "/webhooks", "/modules", "/modules/chat-guard", "/nothing"];

@@ -23,6 +23,8 @@ use crate::refusal::Refusal;
 const MOST_BYTES: usize = 8 << 20;
 pub(crate) static NETWORK: HeaderName = HeaderName::from_static("x-network-id");
 pub(crate) static CSRF: HeaderName = HeaderName::from_static("x-csrf-token");
+/// Cookies of a sign-in at an OpenID provider.
+const OPENID_COOKIES: [&str; 2] = ["hub_openid", "__Host-hub_openid"];
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 static FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
@@ -55,9 +57,12 @@ impl Sender {
         let plain = || cookie::find(&parts.headers, session_cookie(false)).filter(|_| !app.settings.is_tls());
         let session = cookie::find(&parts.headers, session_cookie(true)).map(|token| (true, token));
         let session = session.or_else(|| plain().map(|token| (false, token)));
-        if let Some((is_tls, token)) = session {
-            let pair = format!("{}={token}", session_cookie(is_tls));
-            headers.extend(HeaderValue::from_str(&pair).ok().map(|pair| (COOKIE, pair)));
+        let of_session = session.map(|(is_tls, token)| (session_cookie(is_tls), token));
+        let of_provider = OPENID_COOKIES.iter().filter_map(|name| Some((*name, cookie::find(&parts.headers, name)?)));
+        let pairs: Vec<_> =
+            of_session.into_iter().chain(of_provider).map(|(name, value)| format!("{name}={value}")).collect();
+        if !pairs.is_empty() {
+            headers.extend(HeaderValue::from_str(&pairs.join("; ")).ok().map(|pairs| (COOKIE, pairs)));
         }
         let session = session.map(|(_, token)| token.to_owned());
         Self { headers, address: parts.extensions.get().copied(), session }

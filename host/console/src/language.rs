@@ -44,8 +44,8 @@ impl Language {
         let n = values.peek::<i64>("n").ok();
         let form = match (translated.split_once('|'), n) {
             (Some((one, _)), Some(1)) => one,
-            (Some((_, many)), Some(_)) => many,
-            _ => translated,
+            (Some((_, many)), _) => many,
+            (None, _) => translated,
         };
         let mut filled = form.to_owned();
         for name in values.args() {

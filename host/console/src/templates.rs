@@ -54,6 +54,7 @@ templates![
     "punish.html",
     "punishments.html",
     "reset.html",
+    "returned.html",
     "server-changes.html",
     "server-settings.html",
     "server.html",

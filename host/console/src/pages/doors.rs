@@ -19,6 +19,7 @@ pub(crate) fn router() -> Router<Console> {
     Router::new()
         .route("/console/sign-in", get(sign_in_page).post(sign_in))
         .route("/console/sign-in/code", get(code_page).post(code))
+        .route("/console/returned", get(returned_page).post(returned))
         .route("/console/sign-out", post(sign_out))
         .route("/console/accept", get(accept_page).post(accept))
         .route("/console/accept/join", post(join))
@@ -53,7 +54,13 @@ async fn sign_in_page(visit: Visit) -> Response {
     if visit.sender.session.is_some() && visit.get("/api/people/me", &[]).await.is_ok() {
         return see_other(&next, &[]);
     }
-    visit.render("sign-in.html", json!({"next": next}))
+    let data = sign_in_data(&visit, &next);
+    visit.render("sign-in.html", data)
+}
+
+/// What the page of the sign-in shows.
+fn sign_in_data(visit: &Visit, next: &str) -> Value {
+    json!({"next": next, "openid": visit.console.app.settings.oidc_issuer.is_some()})
 }
 
 async fn sign_in(mut visit: Visit) -> Response {
@@ -70,7 +77,10 @@ async fn sign_in(mut visit: Visit) -> Response {
                 Err(refusal) => visit.refused(&refusal).await,
             }
         }
-        Err(refusal) => again(visit, refusal, "sign-in.html", json!({"next": next})),
+        Err(refusal) => {
+            let data = sign_in_data(&visit, &next);
+            again(visit, refusal, "sign-in.html", data)
+        }
     }
 }
 
@@ -93,6 +103,21 @@ async fn code(headers: HeaderMap, mut visit: Visit) -> Response {
     }
 }
 
+/// Page to which the OpenID provider's answer leads. The browser sends the new session's cookie only from here on: it
+/// came from another site.
+async fn returned_page(visit: Visit) -> Response {
+    let needs_code = visit.query("signIn") == "second_factor_needed";
+    visit.render("returned.html", json!({"needsCode": needs_code}))
+}
+
+async fn returned(mut visit: Visit) -> Response {
+    let code = visit.form.get("code").unwrap_or_default().replace(' ', "");
+    match visit.send(Method::POST, "/api/people/openid/second-factor", Some(&json!({"code": code}))).await {
+        Ok(answer) => entered(&visit, &answer, "/console"),
+        Err(refusal) => again(visit, refusal, "returned.html", json!({"needsCode": true})),
+    }
+}
+
 async fn sign_out(mut visit: Visit) -> Response {
     let everywhere = visit.form.get("everywhere").is_some();
     let route = if everywhere { "/api/people/sign-out-everywhere" } else { "/api/people/sign-out" };
@@ -112,7 +137,7 @@ async fn accept_page(mut visit: Visit) -> Response {
         // A person with an account joins by it.
         let _ = visit.enter().await;
     }
-    let data = json!({"token": token(&visit)});
+    let data = json!({"token": token(&visit), "openid": visit.console.app.settings.oidc_issuer.is_some()});
     visit.render("accept.html", data)
 }
 
