@@ -70,9 +70,14 @@ impl Browser {
 
     /// Sends a form that has just these fields.
     pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
-        let origin = self.base.clone();
-        let request = self.request(Method::POST, path).header("Origin", origin).form(fields);
+        let request = self.form(path, fields).header("Origin", self.base.clone());
         self.send(request).await
+    }
+
+    /// The request of a form, without saying where it comes from.
+    pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> reqwest::RequestBuilder {
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        self.request(Method::POST, path).header("Content-Type", "application/x-www-form-urlencoded").body(body)
     }
 
     /// Sends a form of a page, with its hidden fields.

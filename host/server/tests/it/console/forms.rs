@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Browser;
 use crate::people::member;
-use crate::support::{Backend, Hub, on_both, on_each};
+use crate::support::{Hub, on_both};
 
 on_both! {
     async fn a_form_without_its_token_changes_nothing(hub: Hub) {
@@ -22,7 +22,7 @@ on_both! {
         // Sent by a page of another site, even with the token.
         let hidden = page.hidden(&path);
         let all: Vec<_> = hidden.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(fields).collect();
-        let request = browser.request(reqwest::Method::POST, &path).header("Origin", "https://evil.example").form(&all);
+        let request = browser.form(&path, &all).header("Origin", "https://evil.example");
         assert!(browser.send(request).await.expect(403).has("other_origin"));
         let keys = async || owner.get("/api/manage/keys").await.expect(200)["total"].as_i64().unwrap();
         assert_eq!(keys().await, 1);
@@ -50,7 +50,7 @@ on_both! {
         let fields = [("playerName", "Notch"), ("type", "MUTE"), ("durationMs", "3600000"), ("reason", "Spam")];
         let done = browser.submit(&again, &form, &fields).await.expect(303);
         assert!(done.location().starts_with(&format!("/console/n/{name}/punishments?player=Notch&done=Punished")), "{}", done.location());
-        let list = browser.get(&done.location().to_owned()).await.expect(200);
+        let list = browser.get(done.location()).await.expect(200);
         let punished = owner.get("/api/plugin/punishments/player-name/Notch").await.expect(200).clone();
         assert_eq!((&punished[0]["type"], &punished[0]["issuerName"]), (&json!("MUTE"), &json!("Alex")));
         assert!(list.has("Spam"));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Browser;
 use crate::people::member;
-use crate::support::{Backend, Hub, on_both, on_each};
+use crate::support::{Hub, on_both};
 
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
