@@ -1,13 +1,14 @@
 //! Templates of the pages: in the binary, or while developing read from their files, so that a change shows at once.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use minijinja::value::{Kwargs, Value};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
 
 use crate::assets;
-use crate::drawing;
+use crate::drawing::{self, escaped};
 use crate::folder::folder;
 use crate::kit;
 use crate::language::{self, Language};
@@ -79,6 +80,11 @@ fn environment(language: &'static Language) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_loader(|name| Ok(load(name).map(Cow::into_owned)));
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // The default escapes slashes, too, of which addresses are full.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => Ok(out.write_str(&escaped(text))?),
+        _ => escape_formatter(out, state, value),
+    });
     // Fields that a hub leaves out are blank.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_trim_blocks(true);
