@@ -83,6 +83,8 @@ fn environment(language: &'static Language) -> Environment<'static> {
     // The default escapes slashes, too, of which addresses are full.
     environment.set_formatter(|out, state, value| match value.as_str() {
         Some(text) if !value.is_safe() => Ok(out.write_str(&escaped(text))?),
+        // A null of the hub says nothing.
+        _ if value.is_none() => Ok(()),
         _ => escape_formatter(out, state, value),
     });
     // Fields that a hub leaves out are blank.
