@@ -1,7 +1,6 @@
 //! Templates of the pages: in the binary, or while developing read from their files, so that a change shows at once.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use minijinja::value::{Kwargs, Value};

@@ -7,8 +7,9 @@ use crate::refusal::Refusal;
 use crate::visit::Visit;
 
 pub(super) async fn networks(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [("limit", "50"), ("page", visit.query("page"))];
     let (networks, plans, version) = join!(
-        visit.get("/api/admin/networks", &[("limit", "50"), ("page", visit.query("page"))]),
+        visit.get("/api/admin/networks", &query),
         visit.get("/api/admin/plans", &[("limit", "200")]),
         visit.get("/api/version", &[]),
     );
@@ -16,10 +17,9 @@ pub(super) async fn networks(visit: &Visit) -> Result<Value, Refusal> {
 }
 
 pub(super) async fn people(visit: &Visit) -> Result<Value, Refusal> {
-    let (people, invitations) = join!(
-        visit.get("/api/admin/people", &[("limit", "50"), ("page", visit.query("page"))]),
-        visit.get("/api/admin/people/invitations", &[("limit", "100")]),
-    );
+    let query = [("limit", "50"), ("page", visit.query("page"))];
+    let (people, invitations) =
+        join!(visit.get("/api/admin/people", &query), visit.get("/api/admin/people/invitations", &[("limit", "100")]),);
     Ok(json!({"people": people?, "invitations": invitations?}))
 }
 

@@ -15,8 +15,9 @@ pub(super) async fn keys(visit: &Visit) -> Result<Value, Refusal> {
 }
 
 pub(super) async fn people(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [("limit", "100"), ("page", visit.query("page"))];
     let (people, invitations) = join!(
-        visit.get("/api/manage/people", &[("limit", "100"), ("page", visit.query("page"))]),
+        visit.get("/api/manage/people", &query),
         visit.get("/api/manage/people/invitations", &[("limit", "100")]),
     );
     Ok(json!({"people": people?, "invitations": invitations?}))
@@ -42,9 +43,10 @@ pub(super) async fn webhooks(visit: &Visit) -> Result<Value, Refusal> {
 }
 
 pub(super) async fn webhook(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [("limit", "50"), ("page", visit.query("page"))];
     let (webhook, deliveries) = join!(
         visit.get("/api/manage/webhooks/{webhookId}", &[]),
-        visit.get("/api/manage/webhooks/{webhookId}/deliveries", &[("limit", "50"), ("page", visit.query("page"))]),
+        visit.get("/api/manage/webhooks/{webhookId}/deliveries", &query),
     );
     Ok(json!({"webhook": webhook?, "deliveries": deliveries?}))
 }

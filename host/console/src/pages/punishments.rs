@@ -40,9 +40,7 @@ pub(super) async fn form(visit: &Visit) -> Result<Value, Refusal> {
         return Ok(json!({"name": ""}));
     }
     let history = of_name(name);
-    let (history, found) = join!(
-        visit.part(&history, &[("limit", "10")]),
-        visit.part("/api/plugin/players", &[("username", name), ("limit", "1")]),
-    );
+    let query = [("username", name), ("limit", "1")];
+    let (history, found) = join!(visit.part(&history, &[("limit", "10")]), visit.part("/api/plugin/players", &query),);
     Ok(json!({"name": name, "history": history?, "player": found?["items"][0]}))
 }
