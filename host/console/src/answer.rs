@@ -13,7 +13,7 @@ use crate::templates;
 /// Pages below this size are not compressed.
 const SMALL: usize = 1 << 10;
 
-/// What a browser takes, and what its person reads.
+/// Encoding that a browser takes, and language of its person.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     pub(crate) language: &'static Language,

@@ -1,4 +1,4 @@
-//! What templates draw: faces, meters, bars and times. Widths are attributes, because the policy allows no styles.
+//! Drawings of templates: faces, meters, bars and times. Widths are attributes, because the policy allows no styles.
 
 use std::fmt::Write as _;
 

@@ -174,7 +174,7 @@ impl Visit {
         self.sender.session.as_deref().map(csrf_token)
     }
 
-    /// What every template may use, beside the data of its page.
+    /// Values that every template may use, beside the data of its page.
     fn context(&self, data: Value) -> Value {
         let role = self.network["role"].as_str().unwrap_or_default();
         // A role that is not known here is the network's own: the hub refuses what it does not include.

@@ -58,7 +58,7 @@ async fn sign_in_page(visit: Visit) -> Response {
     visit.render("sign-in.html", data)
 }
 
-/// What the page of the sign-in shows.
+/// Values for the page of the sign-in.
 fn sign_in_data(visit: &Visit, next: &str) -> Value {
     json!({"next": next, "openid": visit.console.app.settings.oidc_issuer.is_some()})
 }

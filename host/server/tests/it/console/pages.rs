@@ -76,7 +76,7 @@ on_both! {
                     assert!(answer.has("forbidden_scope") && answer.has(answer.headers["x-request-id"].to_str().unwrap()));
                 }
             }
-            // What one may not do is in no menu.
+            // Menus have nothing that is refused.
             let home = browser.get(&format!("/console/n/{name}")).await;
             assert_eq!(home.has(&format!("/console/n/{name}/keys\"")), rank >= 2, "{role}");
             assert_eq!(home.has(&format!("/console/n/{name}/players\"")), rank >= 1, "{role}");
