@@ -71,9 +71,14 @@ pub fn router(app: &App) -> Router {
         // Inside of it, so that a repeat is not a second change.
         .with(app.clone(), audit::layer)
         .with((), json::layer);
+    let around_console = Layers::default()
+        .with(app.clone(), request_id::layer)
+        .with((), private_answers::layer)
+        .with((), catch_panic)
+        .with(app.clone(), client_address::layer);
     let around_reference = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
-    router
+    let api = router
         .clone()
         .route_layer(layer(around_routes))
         .merge(reference::router(&OPENAPI, &ASYNCAPI).layer(layer(around_reference)))
@@ -83,7 +88,10 @@ pub fn router(app: &App) -> Router {
             ApiError::new(status, "method_not_allowed", "The route does not support this method; see /api.")
         })
         .layer(layer(around_all))
-        .with_state(app.clone())
+        .with_state(app.clone());
+    let console = hub_console::router(app, api.clone());
+    // Outside of the layers around the API, which each request of a page passes by itself.
+    api.merge(console.layer(layer(around_console)))
 }
 
 async fn catch_panic(State(()): State<()>, request: Request, next: Next) -> Response {

@@ -18,6 +18,8 @@ mod store;
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use crate::app::App;
 use crate::background::every_settled;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
@@ -111,13 +113,15 @@ pub struct People {
     hashing: Hashing,
     /// The OpenID provider, if the operator configured one.
     openid: Option<Provider>,
+    /// Hash of the code for the first operator, until it is used.
+    first: Mutex<Option<Vec<u8>>>,
 }
 
 impl People {
     /// # Errors
     /// Fails if the settings of the OpenID provider are incomplete or wrong.
     pub fn open(settings: &Settings) -> anyhow::Result<Self> {
-        Ok(Self { hashing: Hashing::default(), openid: Provider::new(settings)? })
+        Ok(Self { hashing: Hashing::default(), openid: Provider::new(settings)?, first: Mutex::default() })
     }
 }
 

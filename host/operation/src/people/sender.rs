@@ -50,11 +50,13 @@ async fn send(app: App, job: Job) -> Result<JobOutcome, JobError> {
 fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (String, String) {
     if link.is(LinkKind::Reset) {
         let url = app.settings.url("/api/people/password/reset");
+        let page = app.settings.url(&format!("/console/password/reset?token={token}"));
         let text = format!(
             "Hello,\n\n\
              someone requested a password reset for this address at the Network Hub.\n\n\
-             If it was you, set a new password within an hour, with this code:\n\n{token}\n\n\
-             If no page asks for the code, send it to {url}:\n\n\
+             If it was you, set a new password within an hour:\n\n{page}\n\n\
+             Its code is\n\n{token}\n\n\
+             Programs send it to {url}:\n\n\
              {{\"token\": \"{token}\", \"password\": \"a new one\"}}\n\n\
              You will be signed out everywhere. If it was not you, ignore this mail.\n"
         );
@@ -64,6 +66,7 @@ fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (Strin
         network.map_or_else(|| "the Network Hub, as an operator".to_owned(), |name| format!("the network {name}"));
     let role = link.role.as_deref().map_or(String::new(), |role| format!(" as {role}"));
     let (accept, join) = (app.settings.url("/api/people/accept"), app.settings.url("/api/people/join"));
+    let page = app.settings.url(&format!("/console/accept?token={token}"));
     let by_openid = app.state::<People>().openid.as_ref().map_or(String::new(), |_| {
         let url = app.settings.url(&format!("/api/people/openid/sign-in?invitation={token}"));
         format!("To sign in without a password, accept by this link:\n\n{url}\n\n")
@@ -71,9 +74,10 @@ fn mail(app: &App, link: &LinkRow, network: Option<&str>, token: &str) -> (Strin
     let text = format!(
         "Hello,\n\n\
          you are invited to {place}{role}.\n\n\
-         Accept within seven days, with this code:\n\n{token}\n\n\
+         Accept within seven days:\n\n{page}\n\n\
          {by_openid}\
-         If no page asks for the code, send it to {accept}:\n\n\
+         The code of the invitation is\n\n{token}\n\n\
+         Programs send it to {accept}:\n\n\
          {{\"token\": \"{token}\", \"name\": \"your name\", \"password\": \"a new password\"}}\n\n\
          If you already have an account, sign in and send {{\"token\": \"{token}\"}} to {join}.\n"
     );

@@ -79,6 +79,12 @@ pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Person
     db.page(count, select_person!("ORDER BY created_at, person_id LIMIT $1 OFFSET $2"), |it| it, limit, offset).await
 }
 
+/// True if anybody has an account.
+pub(super) async fn has_people(on: impl Into<Executor<'_>>) -> Result<bool, Error> {
+    let row: Option<(String,)> = on.into().query("SELECT person_id FROM persons LIMIT 1").optional().await?;
+    Ok(row.is_some())
+}
+
 /// Adds a person; false if the address has an account.
 pub(super) async fn insert(tx: &mut Tx, person: &PersonRow) -> Result<bool, Error> {
     let rows = tx

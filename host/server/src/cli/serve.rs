@@ -12,6 +12,7 @@ use crate::config::{ServeArgs, Settings};
 use crate::data_folder;
 use crate::ids::Ids;
 use crate::lifecycle;
+use crate::people;
 use crate::serve::waiting::{self, Missing};
 use crate::serve::{self, Server};
 use crate::traces::Traces;
@@ -45,6 +46,10 @@ impl Serve {
         // The output may be closed already.
         let mut out = std::io::stdout();
         let _ = writeln!(out, "listening on http://{address}").and_then(|()| out.flush());
+        if let Some(link) = first_operator_link(&app).await {
+            let line = "this hub has no people yet: make its first operator at";
+            let _ = writeln!(out, "{line} {link}").and_then(|()| out.flush());
+        }
         stop_on_signal(app.clone())?;
         give_back_memory();
         server.run(listener).await;
@@ -55,6 +60,12 @@ impl Serve {
         }
         Ok(())
     }
+}
+
+/// Link to the page that makes the first operator of a hub without people. A hub whose database fails has none.
+async fn first_operator_link(app: &App) -> Option<String> {
+    let code = people::service::first_operator_code(app).await.ok()??;
+    Some(app.settings.url(&format!("/console/first?code={code}")))
 }
 
 /// Returns memory that only the start needed, such as the generated API documents: the allocator would keep it until

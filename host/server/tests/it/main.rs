@@ -13,6 +13,7 @@ mod clock;
 mod collections;
 mod config_documents;
 mod connections;
+mod console;
 mod control;
 mod deliveries;
 mod doctor;

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod claims;
+mod console;
 mod declarations;
 mod imports;
 
@@ -20,7 +21,7 @@ const CROSS_NETWORK_FILES: [&str; 6] = [
     "people/store.rs",
     "timekeeping/store.rs",
 ];
-const CRATES: [(&str, &str); 8] = [
+const CRATES: [(&str, &str); 9] = [
     ("hub_base", "base"),
     ("hub_core", "core"),
     ("hub_gate", "gate"),
@@ -28,6 +29,7 @@ const CRATES: [(&str, &str); 8] = [
     ("hub_extensions", "extensions"),
     ("hub_game", "game"),
     ("hub_operation", "operation"),
+    ("hub_console", "console"),
     ("hub", "server"),
 ];
 const MOST_LINES: usize = 600;

@@ -40,6 +40,7 @@ pub(super) fn public() -> Endpoints {
     public_endpoints![
         sign_in::sign_in,
         sign_in::accept,
+        sign_in::create_first_operator,
         sign_in::lose_password,
         sign_in::reset_password,
         openid::begin,

@@ -212,6 +212,41 @@ pub(super) async fn accept(
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = FirstOperator)]
+pub(super) struct CreateFirstOperator {
+    /// Code from the hub's log.
+    #[schema(example = "4fTq0ZkX91ab4fTq0ZkX91ab4fTq0ZkX91ab4fTq")]
+    code: String,
+    email: Email,
+    /// Display name.
+    #[schema(example = "Alex")]
+    name: Identifier,
+    password: Password,
+    /// Return the session as an HttpOnly cookie, for pages, instead of a token.
+    cookie: Option<bool>,
+}
+
+/// Create the first operator of a new hub
+///
+/// With the code of the link that a hub without people writes to its log when it starts. The code works once, until the
+/// hub stops, at the node that wrote it.
+#[utoipa::path(post, path = "/api/people/first-operator", operation_id = "create_first_operator", tag = "People",
+    responses((status = 200, body = SessionBody),
+        (status = 429, body = ErrorBody, description = "Too many attempts; see `Retry-After`")))]
+pub(super) async fn create_first_operator(
+    State(app): State<App>,
+    sender: Sender,
+    hub: HubUrl,
+    headers: HeaderMap,
+    Json(body): Json<CreateFirstOperator>,
+) -> Result<Response, ApiError> {
+    require_own_page(body.cookie.unwrap_or(false), &headers)?;
+    let new = NewPerson { name: body.name.as_str(), password: &body.password };
+    let session = service::create_first_operator(&app, &sender, &body.code, &body.email, new).await?;
+    answer(&app, &hub, session, body.cookie.unwrap_or(false)).await
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = LostPassword)]
 pub(super) struct LosePassword {
     email: Email,

@@ -2,6 +2,8 @@
 
 mod account;
 mod error;
+mod first;
+mod given;
 mod invitations;
 mod left;
 mod members;
@@ -13,6 +15,9 @@ mod sign_in;
 pub use account::create_operator;
 pub(super) use account::{Me, change_password, lose_password, me, reset_password, sign_out, sign_out_everywhere};
 pub(super) use error::PeopleError;
+pub(super) use first::create_first_operator;
+pub use first::first_operator_code;
+pub use given::give_account;
 pub(crate) use invitations::invite_by_operator;
 pub(super) use invitations::{NewPerson, accept, delete_invitation, invitations, invite, invite_as_operator, join};
 pub use left::GivenRoles;

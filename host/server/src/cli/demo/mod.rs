@@ -4,13 +4,14 @@
 mod modules;
 mod simulation;
 
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::app::App;
-use crate::auth::{Bindings, Origin, Scope, Scopes};
+use crate::auth::{Bindings, Origin, Role, Scope, Scopes};
 use crate::cli::client::HubClient;
 use crate::cli::log::log_to_stderr;
 use crate::cli::serve::stop_on_signal;
@@ -18,9 +19,11 @@ use crate::clock::Clock;
 use crate::components::components;
 use crate::config::{ServeArgs, Settings};
 use crate::data_folder;
+use crate::email::Email;
 use crate::ids::Ids;
 use crate::lifecycle;
 use crate::networks::service::{self, NewKey};
+use crate::people;
 use crate::serve::{self, Server};
 use crate::values::NetworkId;
 
@@ -56,13 +59,14 @@ impl Demo {
         stop_on_signal(app.clone())?;
 
         let keys = Keys::create(&app).await?;
+        let accounts = accounts(&app, keys.network).await?;
         let owner = HubClient::new(&url, &keys.owner)?;
         modules::install(&owner).await?;
         let connector = HubClient::new(&url, &keys.connector)?;
         simulation::register_servers(&connector).await?;
         // The output may be closed already.
         let mut out = std::io::stdout();
-        let _ = writeln!(out, "listening on {url}\n{}", welcome(&url, &keys)).and_then(|()| out.flush());
+        let _ = writeln!(out, "listening on {url}\n{}", welcome(&url, &keys, &accounts)).and_then(|()| out.flush());
 
         let simulation = tokio::spawn(simulation::run(connector, app.ids.clone(), app.stopping()));
         serving.await?;
@@ -74,6 +78,7 @@ impl Demo {
 
 /// The two kinds of key that a network needs.
 struct Keys {
+    network: NetworkId,
     owner: String,
     connector: String,
 }
@@ -93,7 +98,7 @@ impl Keys {
         }
         let owner = Self::create_key(app, network, OWNER, Scopes::owner()).await?;
         let connector = Self::create_key(app, network, CONNECTOR, [Scope::Plugin].into_iter().collect()).await?;
-        Ok(Self { owner, connector })
+        Ok(Self { network, owner, connector })
     }
 
     async fn create_key(app: &App, network: NetworkId, name: &str, scopes: Scopes) -> anyhow::Result<String> {
@@ -102,13 +107,35 @@ impl Keys {
     }
 }
 
-fn welcome(url: &str, keys: &Keys) -> String {
-    let Keys { owner, connector } = keys;
+/// People of the demo: an operator, and a network's owner and moderator.
+const PEOPLE: [(&str, &str, Option<Role>); 3] = [
+    ("owner@demo.example", "Mira", Some(Role::Owner)),
+    ("moderator@demo.example", "Tobi", Some(Role::Moderator)),
+    ("operator@demo.example", "Anouk", None),
+];
+
+/// Creates the people, with new passwords at every start. Returns a line for each.
+async fn accounts(app: &App, network: NetworkId) -> anyhow::Result<String> {
+    let origin = Origin::command_line(&app.clock, &app.ids);
+    let mut lines = String::new();
+    for (email, name, role) in PEOPLE {
+        let address = email.parse::<Email>().map_err(anyhow::Error::msg)?;
+        let member = role.map(|role| (network, role));
+        let password = people::service::give_account(&app.db, &origin, &address, name, member).await?;
+        let _ = writeln!(lines, "         {email:<24} {}", password.expose());
+    }
+    Ok(lines)
+}
+
+fn welcome(url: &str, keys: &Keys, accounts: &str) -> String {
+    let Keys { owner, connector, .. } = keys;
     format!(
         r#"
 The network `demo` is open: 6 game servers and a proxy in 2 regions, 40 players, 3 modules.
 
-Open   {url}/api            every route, to read and to try; paste a key under Authorize
+Open   {url}/console        the pages for people; sign in as
+{accounts}
+       {url}/api            every route, to read and to try; paste a key under Authorize
 
 Keys   HUB_KEY={owner}
          owner key: everything except operator tasks

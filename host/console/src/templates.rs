@@ -1,0 +1,130 @@
+//! Templates of the pages: in the binary, or while developing read from their files, so that a change shows at once.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use minijinja::value::{Kwargs, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
+
+use crate::assets;
+use crate::drawing::{self, escaped};
+use crate::folder::folder;
+use crate::kit;
+use crate::language::{self, Language};
+
+/// `files![…]`: the files of this name, with their content.
+macro_rules! templates {
+    ($($name:literal),+ $(,)?) => {
+        /// Templates by name.
+        const TEMPLATES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../files/templates/", $name)))),+];
+    };
+}
+
+templates![
+    "_base.html",
+    "_door.html",
+    "_form.html",
+    "_paging.html",
+    "_player.html",
+    "_problem.html",
+    "_punishments.html",
+    "_server.html",
+    "_state.html",
+    "accept.html",
+    "audit.html",
+    "code.html",
+    "connect.html",
+    "door-error.html",
+    "door-note.html",
+    "error.html",
+    "first.html",
+    "home.html",
+    "hub-networks.html",
+    "hub-people.html",
+    "keys.html",
+    "lost.html",
+    "me.html",
+    "module.html",
+    "modules.html",
+    "overview.html",
+    "people.html",
+    "player-punishments.html",
+    "player.html",
+    "players.html",
+    "punish.html",
+    "punishments.html",
+    "reset.html",
+    "returned.html",
+    "server-changes.html",
+    "server-settings.html",
+    "server.html",
+    "servers.html",
+    "sign-in.html",
+    "usage.html",
+    "webhook.html",
+    "webhooks.html",
+];
+
+fn load(name: &str) -> Option<Cow<'static, str>> {
+    if let Some(folder) = folder()
+        && let Ok(text) = std::fs::read_to_string(folder.join("templates").join(name))
+    {
+        return Some(text.into());
+    }
+    let found = TEMPLATES.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| (*text).into())
+}
+
+fn environment(language: &'static Language) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_loader(|name| Ok(load(name).map(Cow::into_owned)));
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    // The default escapes slashes, too, of which addresses are full.
+    environment.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => Ok(out.write_str(&escaped(text))?),
+        // A null of the hub says nothing.
+        _ if value.is_none() => Ok(()),
+        _ => escape_formatter(out, state, value),
+    });
+    // Fields that a hub leaves out are blank.
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.add_function("t", move |text: Value, values: Kwargs| {
+        text.as_str().map_or_else(String::new, |text| language.text(text, &values))
+    });
+    environment.add_function("asset", assets::address);
+    environment.add_global("sprite", Value::from_safe_string(assets::sprite()));
+    environment.add_filter("number", |value: Value| value.as_i64().map_or_else(String::new, language::number));
+    environment.add_filter("time", drawing::time);
+    environment.add_filter("clock", drawing::clock);
+    environment.add_filter("filesizeformat", drawing::size);
+    environment.add_filter("span", move |millis: Value| drawing::span(language, &millis));
+    environment.add_function("face", drawing::face);
+    environment.add_function("meter", drawing::meter);
+    environment.add_function("bars", drawing::bars);
+    environment.add_function("icon", kit::icon);
+    environment.add_function("badge", kit::badge);
+    environment.add_function("state", kit::state);
+    environment.add_function("person", kit::person);
+    environment.add_function("nonce", kit::nonce);
+    environment.add_function("languages", || Language::all().iter().map(Language::code).collect::<Vec<_>>());
+    environment
+}
+
+/// Renders a template.
+pub(crate) fn render(language: &'static Language, name: &str, context: &serde_json::Value) -> Result<String, Error> {
+    static ENVIRONMENTS: LazyLock<Vec<Environment<'static>>> =
+        LazyLock::new(|| Language::all().iter().map(environment).collect());
+    let context = Value::from_serialize(context);
+    if folder().is_some() {
+        let fresh = environment(language);
+        return fresh.get_template(name)?.render(context);
+    }
+    let at = Language::all().iter().position(|it| it.code() == language.code()).unwrap_or(0);
+    let environment = ENVIRONMENTS.get(at).ok_or_else(|| Error::from(ErrorKind::InvalidOperation))?;
+    environment.get_template(name)?.render(context)
+}
+
+#[cfg(test)]
+mod tests;

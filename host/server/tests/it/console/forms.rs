@@ -1,0 +1,101 @@
+//! Forms: each is a request to a route, as the person.
+
+use serde_json::json;
+
+use super::Browser;
+use crate::people::member;
+use crate::support::{Hub, on_both};
+
+on_both! {
+    async fn a_form_without_its_token_changes_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "o@example.org", "OWNER").await;
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "o@example.org").await;
+        let path = format!("/console/n/{name}/keys");
+        let page = browser.get(&path).await.expect(200);
+        let fields = [("name", "bots"), ("scopes", "servers:read")];
+        let refused = browser.post(&path, &fields).await.expect(403);
+        assert!(refused.has("csrf_token_wrong"));
+        let wrong = [("name", "bots"), ("scopes", "servers:read"), ("csrf", "0")];
+        browser.post(&path, &wrong).await.expect(403);
+        // Sent by a page of another site, even with the token.
+        let hidden = page.hidden(&path);
+        let all: Vec<_> = hidden.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(fields).collect();
+        let request = browser.form(&path, &all).header("Origin", "https://evil.example");
+        assert!(browser.send(request).await.expect(403).has("other_origin"));
+        let keys = async || owner.get("/api/manage/keys").await.expect(200)["total"].as_i64().unwrap();
+        assert_eq!(keys().await, 1);
+        let made = browser.submit(&page, &path, &fields).await.expect(200);
+        assert!(made.has("Shown once") && made.has("hub_"));
+        assert_eq!(keys().await, 2);
+        // The same form sent twice has one effect.
+        browser.submit(&page, &path, &fields).await;
+        assert_eq!(keys().await, 2);
+        // A stranger's form leads to the sign-in.
+        assert!(Browser::new(&hub).post(&path, &fields).await.expect(303).location().starts_with("/console/sign-in"));
+    }
+
+    async fn a_moderator_mutes_and_unmutes_with_two_forms(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "m@example.org", "MODERATOR").await;
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "m@example.org").await;
+        let form = format!("/console/n/{name}/punishments/new");
+        let page = browser.get(&format!("{form}?player=Notch")).await.expect(200);
+        let long = "x".repeat(2_000);
+        let fields = [("playerName", "Notch"), ("type", "MUTE"), ("durationMs", "3600000"), ("reason", long.as_str())];
+        let again = browser.submit(&page, &form, &fields).await.expect(400);
+        assert!(again.has("value=\"Notch\"") && again.has(&long), "nothing typed is lost");
+        let fields = [("playerName", "Notch"), ("type", "MUTE"), ("durationMs", "3600000"), ("reason", "Spam")];
+        let done = browser.submit(&again, &form, &fields).await.expect(303);
+        assert!(done.location().starts_with(&format!("/console/n/{name}/punishments?player=Notch&done=Punished")), "{}", done.location());
+        let list = browser.get(done.location()).await.expect(200);
+        let punished = owner.get("/api/plugin/punishments/player-name/Notch").await.expect(200).clone();
+        assert_eq!((&punished[0]["type"], &punished[0]["issuerName"]), (&json!("MUTE"), &json!("Alex")));
+        assert!(list.has("Spam"));
+        let revoke = format!("/console/n/{name}/punishments/revoke");
+        browser.submit(&list, &revoke, &[]).await.expect(303);
+        let left = owner.get("/api/plugin/punishments/player-name/Notch").await.expect(200).clone();
+        assert_eq!(left, json!([]));
+    }
+
+    async fn a_dangerous_form_checks_the_typed_name_again(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "o@example.org", "OWNER").await;
+        let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "127.0.0.1", "port": 25565});
+        owner.post("/api/plugin/servers/register", server).await.expect(200);
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "o@example.org").await;
+        let page = browser.get(&format!("/console/n/{name}/keys")).await.expect(200);
+        let csrf = page.hidden(&format!("/console/n/{name}/keys")).into_iter().find(|(name, _)| name == "csrf").unwrap().1;
+        let kill = format!("/console/n/{name}/servers/lobby-1/kill");
+        let refused = browser.post(&kill, &[("csrf", &csrf), ("confirm", "lobby-2")]).await.expect(422);
+        assert!(refused.has("Type lobby-1 to go on"));
+        // No agent hosts it, which the hub says on the page.
+        browser.post(&kill, &[("csrf", &csrf), ("confirm", "lobby-1")]).await.expect(404);
+    }
+
+    async fn staff_are_invited_changed_and_removed(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "o@example.org", "OWNER").await;
+        let helper = member(&hub, &owner, "h@example.org", "VIEWER").await;
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "o@example.org").await;
+        let path = format!("/console/n/{name}/staff");
+        let page = browser.get(&path).await.expect(200);
+        browser.submit(&page, &path, &[("email", "new@example.org"), ("role", "MODERATOR")]).await.expect(303);
+        let role = format!("{path}/{}/role", helper.id);
+        browser.submit(&page, &role, &[("role", "MODERATOR")]).await.expect(303);
+        let page = browser.get(&path).await.expect(200);
+        assert!(page.has("new@example.org"));
+        let people = owner.get("/api/manage/people").await.expect(200).clone();
+        let changed = people["items"].as_array().unwrap().iter().find(|it| it["personId"] == helper.id.as_str()).unwrap();
+        assert_eq!(changed["role"], "MODERATOR");
+        browser.submit(&page, &format!("{path}/{}/remove", helper.id), &[]).await.expect(303);
+        assert_eq!(owner.get("/api/manage/people").await.expect(200)["total"], 1);
+        // In the audit log under the person's name, with the page's request.
+        let log = owner.get("/api/manage/audit?action=member.removed").await.expect(200).clone();
+        assert_eq!(log["items"][0]["actor"]["name"], "o@example.org");
+    }
+}
