@@ -61,7 +61,9 @@ impl From<EconomyError> for ApplyError {
         match error {
             EconomyError::Quota(exceeded) => Self::Quota(exceeded),
             EconomyError::Database(error) => Self::Database(error),
-            EconomyError::Bounds(_) | EconomyError::Refused { .. } => Self::Database(hub_db::Error::NotFound),
+            EconomyError::Bounds(_) | EconomyError::Refused { .. } | EconomyError::Session(_) => {
+                Self::Database(hub_db::Error::NotFound)
+            }
         }
     }
 }
