@@ -10,6 +10,8 @@ mod routes;
 mod service;
 mod store;
 
+use crate::auth::Actor;
+use crate::component::column::{any_text, json, read, text};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 
@@ -19,7 +21,16 @@ pub static COMPONENT: Component = Component {
     tags: &[Tag("Appeals", "Appeals of punished players.")],
     routes: || routes::router().database_only().merge(public::router()),
     events: || vec![EventSchema::of::<service::AppealCreated>(EventKind::AppealCreated)],
-    tables: &[TableRule::moved("appeals").prose(&["text", "contact", "answer"])],
+    tables: &[TableRule::moved("appeals").prose(&["text", "contact", "answer"]).columns(&[
+        text::<64>("appeal_id"),
+        text::<255>("name_folded"),
+        any_text("text"),
+        any_text("contact"),
+        read::<model::AppealState>("state"),
+        read::<model::AppealDecision>("decision"),
+        any_text("answer"),
+        json::<Actor>("decided_by"),
+    ])],
     errors: &[
         ErrorCode::new("unknown_appeal_code", &[404], "No such code, or its punishment ended over 30 days ago."),
         ErrorCode::new("unknown_appeal", &[404], "No such appeal."),

@@ -18,8 +18,10 @@ mod store;
 mod upkeep;
 mod values;
 
+use crate::component::column::{any_json, any_text, number, read, text};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
+use crate::values::Identifier;
 
 pub use body::DeliveryBody;
 pub use error::DeliveriesError;
@@ -39,9 +41,28 @@ pub static COMPONENT: Component = Component {
     },
     tables: &[
         // A player's rows are found by name too, while they are of nobody.
-        TableRule::moved("deliveries").prose(&["payload", "reference", "reason"]).last(),
+        TableRule::moved("deliveries").prose(&["payload", "reference", "reason"]).last().columns(&[
+            number("delivery_id", 1, i64::MAX >> 1),
+            text::<255>("player_name"),
+            text::<255>("name_folded"),
+            read::<values::DeliveryKind>("kind"),
+            any_json("payload"),
+            read::<Identifier>("server_type"),
+            read::<Identifier>("server_id"),
+            read::<DeliveryState>("state"),
+            read::<OnLost>("on_lost"),
+            text::<128>("reference"),
+            any_text("reason"),
+            read::<model::ClaimEnd>("claim_end"),
+            read::<Identifier>("claimed_by"),
+        ]),
         TableRule::moved("delivery_counters").without_players("a number"),
-        TableRule::moved("delivery_references"),
+        TableRule::moved("delivery_references").columns(&[
+            text::<64>("reference_sha256"),
+            text::<64>("values_sha256"),
+            text::<255>("name_folded"),
+            read::<DeliveryState>("state"),
+        ]),
     ],
     errors: &[
         ErrorCode::new("claimed", &[409], "The delivery is claimed."),

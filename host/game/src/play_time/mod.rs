@@ -17,8 +17,10 @@ pub mod service;
 mod store;
 mod sums;
 
+use crate::component::column::read;
 use crate::component::{Component, TableRule};
 use crate::limits::{Limit, LimitRow};
+use crate::values::Identifier;
 
 /// Players with a play time.
 const PLAY_TIMES: Limit = Limit::new(&LimitRow {
@@ -34,9 +36,10 @@ pub static COMPONENT: Component = Component {
     routes: routes::router,
     tables: &[
         // The sums come later: nothing is added to them for a player whose visits are erased.
-        TableRule::moved("player_visits"),
+        TableRule::moved("player_visits")
+            .columns(&[read::<Identifier>("server_id"), read::<Identifier>("server_type")]),
         TableRule::moved("play_time"),
-        TableRule::moved("play_time_by_type"),
+        TableRule::moved("play_time_by_type").columns(&[read::<Identifier>("server_type")]),
         TableRule::moved("play_time_days"),
         TableRule::moved("daily_players").without_players("numbers of all players together"),
         TableRule::left("play_time_passes").without_players("locked while the sums are brought up to date"),

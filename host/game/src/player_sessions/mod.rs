@@ -21,9 +21,11 @@ mod store;
 mod upkeep;
 mod waiting;
 
+use crate::component::column::{any_json, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
+use crate::values::Identifier;
 
 pub use error::SessionError;
 pub use hooks::{EndHooks, SessionEnds};
@@ -52,7 +54,11 @@ pub static COMPONENT: Component = Component {
         ]
     },
     tables: &[
-        TableRule::moved("player_sessions"),
+        TableRule::moved("player_sessions").columns(&[
+            read::<Identifier>("server_id"),
+            read::<SessionState>("state"),
+            any_json("saved_answer"),
+        ]),
         TableRule::moved("player_session_counters").without_players("a number"),
     ],
     limits: &[WAITERS],

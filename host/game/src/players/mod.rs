@@ -23,7 +23,7 @@ use crate::localization::LocaleCode;
 use crate::player_sessions::EndHooks;
 use crate::players::language::Source;
 use crate::players::sessions::SnapshotKeeper;
-use crate::values::Label;
+use crate::values::{Identifier, Label};
 
 pub use regions::KnownRegions;
 pub use regions::PlayerRegions;
@@ -46,7 +46,12 @@ pub static COMPONENT: Component = Component {
             read::<Label>("namespace"),
             any_json("data"),
         ]),
-        TableRule::moved("player_data_snapshots"),
+        TableRule::moved("player_data_snapshots").columns(&[
+            read::<Label>("game_mode"),
+            read::<Label>("namespace"),
+            read::<Identifier>("server_id"),
+            any_json("data"),
+        ]),
         TableRule::moved("player_languages")
             .identifies_players()
             .columns(&[text::<255>("username"), read::<LocaleCode>("locale"), convert::<Source>("source")])

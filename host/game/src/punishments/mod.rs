@@ -19,7 +19,7 @@ pub mod service;
 mod store;
 mod values;
 
-use crate::component::column::{any_number, any_text, convert, number, read, text};
+use crate::component::column::{any_json, any_number, any_text, convert, number, read, text};
 use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
@@ -73,6 +73,11 @@ pub static COMPONENT: Component = Component {
                 read::<PunishmentState>("state"),
                 any_text("revoker_name"),
                 any_text("revoke_reason"),
+                text::<255>("issuer_folded"),
+                text::<12>("appeal_code"),
+                any_json("evidence"),
+                any_json("edits"),
+                any_json("origin"),
             ]),
         TableRule::moved("punishment_counters").without_players("a number"),
         TableRule::moved("player_names").identifies_players().columns(&[text::<255>("name_folded")]),

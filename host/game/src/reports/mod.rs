@@ -10,9 +10,12 @@ mod routes;
 mod service;
 mod store;
 
+use crate::auth::Actor;
+use crate::component::column::{any_text, json, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
+use crate::values::Identifier;
 
 /// OPEN reports of one reporter.
 const OPEN_PER_REPORTER: Limit = Limit::new(&LimitRow {
@@ -33,7 +36,16 @@ pub static COMPONENT: Component = Component {
     events: || vec![EventSchema::of::<service::ReportCreated>(EventKind::ReportCreated)],
     tables: &[
         // An erased reporter leaves the report.
-        TableRule::moved("reports").prose(&["reason", "resolution"]).staff(&[("reporter_uuid", "reporter_uuid")]),
+        TableRule::moved("reports")
+            .prose(&["reason", "resolution"])
+            .staff(&[("reporter_uuid", "reporter_uuid")])
+            .columns(&[
+                any_text("reason"),
+                read::<Identifier>("server_id"),
+                read::<model::ReportState>("state"),
+                any_text("resolution"),
+                json::<Actor>("taken_by"),
+            ]),
         TableRule::moved("report_counters").without_players("a number"),
     ],
     limits: &[OPEN_PER_REPORTER, ALL_REPORTS],

@@ -7,6 +7,8 @@ mod routes;
 mod service;
 mod store;
 
+use crate::auth::Actor;
+use crate::component::column::{any_text, json, text};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::limits::{Limit, LimitRow};
 
@@ -26,7 +28,11 @@ pub static COMPONENT: Component = Component {
     purpose: "notes of a network's staff about players ([moderation](../operate/moderation.md))",
     tags: &[Tag("Staff notes", "Notes of staff about players.")],
     routes: || routes::router().database_only(),
-    tables: &[TableRule::moved("staff_notes").prose(&["text"])],
+    tables: &[TableRule::moved("staff_notes").prose(&["text"]).columns(&[
+        text::<64>("note_id"),
+        any_text("text"),
+        json::<Actor>("actor"),
+    ])],
     limits: &[STAFF_NOTES, NOTES_PER_PLAYER],
     errors: &[ErrorCode::new("unknown_staff_note", &[404], "The player has no such note.")],
     ..Component::new(module_path!())

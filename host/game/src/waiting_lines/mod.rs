@@ -22,6 +22,7 @@ pub mod service;
 mod store;
 
 use crate::cluster::ShardRegistry;
+use crate::component::column::text_by;
 use crate::component::{Component, ErrorCode, EventSchema, TableRule};
 use crate::events::EventKind;
 use crate::networks;
@@ -41,7 +42,9 @@ pub static COMPONENT: Component = Component {
     },
     tables: &[
         TableRule::left("waiting_tickets").not_backed_up("live for minutes"),
-        TableRule::moved("waiting_line_settings").without_players("settings of lines"),
+        TableRule::moved("waiting_line_settings")
+            .without_players("settings of lines")
+            .columns(&[text_by("line", model::read_line)]),
     ],
     errors: &[
         ErrorCode::new("unknown_ticket", &[404], "No such ticket in the network; ended ones are kept for 10 minutes."),

@@ -93,13 +93,14 @@ impl LineName {
     }
 }
 
+/// Reads a line's name.
+pub(super) fn read_line(name: &str) -> Result<(), String> {
+    LineName::parse(name).map(drop).ok_or_else(|| "names no line".to_owned())
+}
+
 /// Escapes the characters that separate the parts of a line's name.
 fn escape(name: &str) -> String {
-    let mut text = name.replace('%', "%25").replace('/', "%2F");
-    if text == ANY_WORLD {
-        text = "%2A".to_owned();
-    }
-    text
+    if name == ANY_WORLD { "%2A".to_owned() } else { name.replace('%', "%25").replace('/', "%2F") }
 }
 
 fn unescape(text: &str) -> Option<String> {

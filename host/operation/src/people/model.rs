@@ -6,6 +6,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::auth::{Scope, Scopes};
 use crate::clock::Millis;
 use crate::values::NetworkId;
 
@@ -135,4 +136,10 @@ pub(super) struct MembershipRow {
     pub network_id: NetworkId,
     pub name: String,
     pub role: String,
+}
+
+/// Reads the scopes of a role: nobody has an operator's by one.
+pub(super) fn read_role_scopes(text: &str) -> Result<(), String> {
+    Scopes::check_text(text)?;
+    if Scopes::from_text(text).allow(Scope::Operator) { Err("must not hold `operator`".to_owned()) } else { Ok(()) }
 }

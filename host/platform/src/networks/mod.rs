@@ -38,6 +38,7 @@ pub static COMPONENT: Component = Component {
             text::<255>("plan"),
             text::<255>("signing_secret"),
             text::<255>("previous_signing_secret"),
+            read::<settings::Stage>("stage"),
         ]),
         TableRule::moved("api_keys").without_players("names and hashes of keys").columns(&[
             text::<64>("key_id"),

@@ -5,8 +5,8 @@ use crate::support::{NOW, TestSandbox, call, context, line, link_as, link_with, 
 use crate::wat::{allowing, chat_module};
 use hub_sandbox::contract::{HostError, Point, chat};
 use hub_sandbox::{
-    BoxFuture, CallFailure, Chain, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Instances, Limits, Link, Mode,
-    OnFailure, Outcome, Sandbox,
+    BoxFuture, CallFailure, Chain, Compiler, EmptyHost, FilterChat, Host, HostAnswer, HostCall, Instances, Limits,
+    Link, Mode, OnFailure, Outcome, Sandbox,
 };
 use std::io::Write;
 use std::process::{Command, Stdio};

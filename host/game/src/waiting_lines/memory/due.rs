@@ -68,7 +68,7 @@ impl Lines {
         }
         while let Some((at, name)) = self.pauses.first().filter(|(at, _)| *at <= now).cloned() {
             self.pauses.remove(&(at, name.clone()));
-            if let Some(line) = self.lines.get_mut(&name) {
+            if let Some(line) = self.by_name.get_mut(&name) {
                 line.settings = line.settings.at(now);
                 let mode = line.mode.clone();
                 self.touch_line(&mode, presence);

@@ -85,11 +85,11 @@ impl Lines {
         let names: Vec<_> = match server {
             Some(server) => self.lines_of(server).cloned().collect(),
             None => {
-                self.lines.iter().filter(|(_, line)| line.available.contains_key(id)).map(|it| it.0.clone()).collect()
+                self.by_name.iter().filter(|(_, line)| line.available.contains_key(id)).map(|it| it.0.clone()).collect()
             }
         };
         for name in names {
-            let Some(line) = self.lines.get_mut(&name) else { continue };
+            let Some(line) = self.by_name.get_mut(&name) else { continue };
             let free = server.map_or(0, |server| available(&line.mode, server, now));
             let before = line.available.insert(Arc::clone(id), free).unwrap_or(0);
             if server.is_none() {

@@ -50,7 +50,7 @@ impl Lines {
         let max = server.info.max_players as usize;
         let mut passed = vec![];
         for name in self.lines_of(server) {
-            let Some(line) = self.lines.get(name).filter(|line| !line.is_paused(now)) else { continue };
+            let Some(line) = self.by_name.get(name).filter(|line| !line.is_paused(now)) else { continue };
             for mut cursor in line.order.cursors().filter(|it| it.size() > 1 && (max == 0 || it.size() <= max)) {
                 for _ in 0..LOOKED_AT {
                     let Some(next) = line.order.peek(&cursor, now).filter(|next| *next < turn) else { break };

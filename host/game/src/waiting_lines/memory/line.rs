@@ -66,7 +66,7 @@ impl Lines {
             Mode::Direct(at) => self.by_server.entry(at.server_id.as_str().to_owned()).or_default(),
         };
         index.insert(name.clone());
-        self.lines.entry(name.clone()).or_insert_with(|| Line {
+        self.by_name.entry(name.clone()).or_insert_with(|| Line {
             mode: mode.clone(),
             settings: LineSettings::default(),
             order: LineOrder::default(),
@@ -81,12 +81,12 @@ impl Lines {
 
     /// Forgets lines without tickets, settings and slots that came free lately.
     pub(super) fn forget_unused_lines(&mut self, now: Millis) {
-        let unused = self.lines.iter().filter(|(_, line)| {
+        let unused = self.by_name.iter().filter(|(_, line)| {
             line.waiting() == 0 && line.settings == LineSettings::default() && line.freed.total(now) == 0
         });
         let unused: Vec<_> = unused.map(|(name, _)| name.clone()).collect();
         for name in unused {
-            self.lines.remove(&name);
+            self.by_name.remove(&name);
             for index in [&mut self.by_type, &mut self.by_server] {
                 index.retain(|_, names| {
                     names.remove(&name);

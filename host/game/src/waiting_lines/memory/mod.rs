@@ -44,7 +44,7 @@ pub(super) struct Lines {
     ids: HashMap<Uuid, Seq>,
     /// The active ticket of each player.
     players: HashMap<PlayerId, Seq>,
-    lines: BTreeMap<LineName, Line>,
+    by_name: BTreeMap<LineName, Line>,
     /// Lines by the server type, or the server, that they are for.
     by_type: HashMap<String, BTreeSet<LineName>>,
     by_server: HashMap<String, BTreeSet<LineName>>,
@@ -141,12 +141,13 @@ impl Lines {
     }
 
     pub(super) fn settings(&self, line: &LineName) -> LineSettings {
-        self.lines.get(line).map(|line| line.settings).unwrap_or_default()
+        self.by_name.get(line).map(|line| line.settings).unwrap_or_default()
     }
 
     /// Number of lines with settings of their own.
     pub(super) fn count_with_settings(&self, except: &LineName) -> usize {
-        let with = self.lines.iter().filter(|(name, line)| *name != except && line.settings != LineSettings::default());
+        let with =
+            self.by_name.iter().filter(|(name, line)| *name != except && line.settings != LineSettings::default());
         with.count()
     }
 
@@ -208,7 +209,7 @@ impl Lines {
     fn leave_line(&mut self, seq: Seq) {
         let Some(ticket) = self.tickets.get(&seq) else { return };
         let (name, standing, size) = (ticket.line.clone(), ticket.standing(), ticket.size());
-        if let Some(line) = self.lines.get_mut(&name)
+        if let Some(line) = self.by_name.get_mut(&name)
             && line.leave(standing, size)
         {
             self.waiting -= size;

@@ -145,7 +145,7 @@ impl Lines {
                 if is_larger && *looked_at >= LARGER_LOOKED_AT {
                     return None;
                 }
-                let order = &self.lines.get(name)?.order;
+                let order = &self.by_name.get(name)?.order;
                 Some((order.peek(cursor, now)?, order, cursor, looked_at, is_larger))
             });
             let Some((turn, order, cursor, looked_at, is_larger)) = next.min_by_key(|(turn, ..)| *turn) else { return };
@@ -171,7 +171,7 @@ impl Lines {
     ) -> Vec<(LineName, Cursor, usize)> {
         let servers = servers.iter().filter_map(|id| presence.server(id, now));
         let names: BTreeSet<_> = servers.flat_map(|server| self.lines_of(server)).collect();
-        let lines = names.into_iter().filter_map(|name| Some((name, self.lines.get(name)?)));
+        let lines = names.into_iter().filter_map(|name| Some((name, self.by_name.get(name)?)));
         let lines = lines.filter(|(_, line)| !line.is_paused(now));
         lines.flat_map(|(name, line)| line.order.cursors().map(move |cursor| (name.clone(), cursor, 0))).collect()
     }

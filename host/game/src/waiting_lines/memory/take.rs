@@ -137,7 +137,7 @@ impl Lines {
             return Some(MatchResult::PartyTooLarge);
         }
         let (_, leaving) = self.leaving(&new.context, line);
-        let waiting = self.lines.get(line).map_or(0, Line::waiting).saturating_sub(leaving);
+        let waiting = self.by_name.get(line).map_or(0, Line::waiting).saturating_sub(leaving);
         let max = self.settings(line).max_waiting?;
         (waiting + size > usize::try_from(max).unwrap_or(0)).then_some(MatchResult::LineFull)
     }

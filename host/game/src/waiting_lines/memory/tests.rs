@@ -110,7 +110,7 @@ fn fifty_thousand_wait_in_one_line() {
         assert_eq!(lines.view(seq, NOW).unwrap().position, Some(seq as usize));
     }
     // One slot: the first gets it, and everyone is one place ahead.
-    presence.leave(player(9_000_000), None);
+    presence.leave(player(9_000_000), None, NOW + 1);
     while lines.run(&mut presence, NOW + 1, true, &ids) {}
     assert_eq!(lines.ticket(1).unwrap().state, TicketState::Matched);
     assert_eq!(lines.view(50_000, NOW + 1).unwrap().position, Some(49_999));

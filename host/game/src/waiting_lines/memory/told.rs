@@ -27,7 +27,7 @@ pub(in crate::waiting_lines) struct PlaceChange {
 impl Lines {
     /// Places that changed since their players were told, and that may be told now.
     pub(in crate::waiting_lines) fn take_place_changes(&mut self, now: Millis) -> Vec<PlaceChange> {
-        let names: Vec<LineName> = self.lines.keys().cloned().collect();
+        let names: Vec<LineName> = self.by_name.keys().cloned().collect();
         let mut changes = vec![];
         for name in names {
             self.changes_of(&name, now, &mut changes);
@@ -37,7 +37,7 @@ impl Lines {
     }
 
     fn changes_of(&mut self, name: &LineName, now: Millis, changes: &mut Vec<PlaceChange>) {
-        let Some(line) = self.lines.get_mut(name) else { return };
+        let Some(line) = self.by_name.get_mut(name) else { return };
         let freed = line.freed.total(now);
         if freed != line.told_freed {
             line.told_freed = freed;
@@ -63,7 +63,7 @@ impl Lines {
             position += ticket.size();
         }
         for (seq, position) in told {
-            let eta = self.lines.get(name).and_then(|line| line.eta(position, now));
+            let eta = self.by_name.get(name).and_then(|line| line.eta(position, now));
             let Some(ticket) = self.tickets.get_mut(&seq) else { continue };
             let interval = if position > NEAR { FAR_INTERVAL } else { NEAR_INTERVAL };
             if ticket.offline_since.is_some() || ticket.told == Some((position, waiting, eta)) {
@@ -77,7 +77,7 @@ impl Lines {
             ticket.told_at = now;
             changes.push(PlaceChange { ticket: ticket.id, player: ticket.player, position, waiting, eta });
         }
-        if is_early && let Some(line) = self.lines.get_mut(name) {
+        if is_early && let Some(line) = self.by_name.get_mut(name) {
             line.is_changed = true;
             line.is_far_changed = true;
         }

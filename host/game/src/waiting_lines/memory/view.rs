@@ -78,7 +78,7 @@ impl Lines {
     /// A ticket with its place.
     pub(in crate::waiting_lines) fn view(&self, seq: Seq, now: Millis) -> Option<TicketView> {
         let ticket = self.tickets.get(&seq)?;
-        let line = self.lines.get(&ticket.line);
+        let line = self.by_name.get(&ticket.line);
         let position = line.filter(|_| ticket.state == TicketState::Waiting).map(|line| position(line, ticket, now));
         Some(view_at(ticket, line, position, now))
     }
@@ -86,14 +86,14 @@ impl Lines {
     /// Lines that have tickets or settings, by name, and their number.
     pub(in crate::waiting_lines) fn list(&self, now: Millis, offset: usize, limit: usize) -> (Vec<LineView>, usize) {
         let is_listed = |line: &Line| line.waiting() > 0 || line.settings != super::LineSettings::default();
-        let listed = self.lines.iter().filter(|(_, line)| is_listed(line));
+        let listed = self.by_name.iter().filter(|(_, line)| is_listed(line));
         let total = listed.clone().count();
         (listed.skip(offset).take(limit).map(|(name, line)| self.line_view(name, line, now)).collect(), total)
     }
 
     /// A line with its settings.
     pub(in crate::waiting_lines) fn view_line(&self, name: &LineName, now: Millis) -> LineView {
-        match self.lines.get(name) {
+        match self.by_name.get(name) {
             Some(line) => self.line_view(name, line, now),
             None => LineView {
                 line: name.clone(),
@@ -131,7 +131,7 @@ impl Lines {
         offset: usize,
         limit: usize,
     ) -> (Vec<TicketView>, usize) {
-        let Some(line) = self.lines.get(name) else { return (vec![], 0) };
+        let Some(line) = self.by_name.get(name) else { return (vec![], 0) };
         let (mut items, mut total, mut position) = (vec![], 0, 1);
         for ticket in line.order.iter(now).filter_map(|seq| self.tickets.get(&seq)) {
             if total >= offset && items.len() < limit {
@@ -222,7 +222,7 @@ impl Lines {
     pub(in crate::waiting_lines) fn is_claimed(&self, player: &PlayerContext, slot: WantedSlot<'_>) -> bool {
         let now = player.now;
         let max = slot.server.info.max_players as usize;
-        self.lines_of(slot.server).filter_map(|name| self.lines.get(name)).any(|line| {
+        self.lines_of(slot.server).filter_map(|name| self.by_name.get(name)).any(|line| {
             if line.waiting() == 0 || line.is_paused(now) || !wants(&line.mode, slot, now) {
                 return false;
             }

@@ -8,10 +8,9 @@ use hub_sandbox::confined::ProcessLimits;
 
 use super::ReadRequest;
 use super::parse::parse;
-use crate::auth::Scopes;
 use crate::budget::{Allowance, Budget};
 use crate::imports::findings::Findings;
-use crate::imports::model::{ImportKind, ImportOptions};
+use crate::imports::model::{ImportKind, ImportOptions, Scopes};
 use crate::imports::record::{Item, ParseError, Sink};
 use crate::imports::source::SourceFile;
 
@@ -36,7 +35,7 @@ const ALLOWANCE: Allowance =
 pub fn read_fuzzed(kind: &str, path: &Path, now: i64) -> Result<u64, String> {
     let kind: ImportKind = kind.parse().map_err(|_| format!("unknown kind {kind}"))?;
     let currency = "coins".parse().ok().filter(|_| kind.has_balances());
-    let options = ImportOptions { currency, prefix: kind.default_prefix().to_owned(), scopes: Scopes::owner() };
+    let options = ImportOptions { currency, prefix: kind.default_prefix().to_owned(), scopes: Scopes::default() };
     let request = ReadRequest {
         limits: ProcessLimits { memory_bytes: 0, cpu_seconds: 0 },
         file: path.to_owned(),

@@ -38,21 +38,19 @@ pub async fn give_account(
         created_at: now,
     };
     db.transaction(async |mut tx| {
-        let id = match store::find_by_email(&mut tx, &new.email_folded).await? {
-            Some(person) => {
-                store::set_password(&mut tx, &person.person_id, &hashed).await?;
-                store::end_sessions(&mut tx, &person.person_id, None, now).await?;
-                person.person_id
-            }
-            None => {
-                store::insert(&mut tx, &new).await?;
-                new.person_id.clone()
-            }
+        let known = store::find_by_email(&mut tx, &new.email_folded).await?;
+        let id = if let Some(person) = known {
+            store::set_password(&mut tx, &person.person_id, &hashed).await?;
+            store::end_sessions(&mut tx, &person.person_id, None, now).await?;
+            person.person_id
+        } else {
+            store::insert(&mut tx, &new).await?;
+            new.person_id.clone()
         };
         let change = Change::new(Action::PersonCreated, &id);
         let (network, change) = match member {
             Some((network, role)) => {
-                store::put_member(&mut tx, network, &id, role, (now, None)).await?;
+                store::put_member(&mut tx, network, &id, role.as_str(), (now, None)).await?;
                 (network, change.after(json!({"email": new.email, "role": role})))
             }
             None => (OPERATOR_NETWORK, change.after(json!({"email": new.email, "operator": true}))),

@@ -41,7 +41,6 @@ struct Search {
     party: Vec<u8>,
     region: Option<u8>,
     owner_world: Option<u8>,
-    withheld: None,
     kind: u8,
 }
 
@@ -182,6 +181,7 @@ proptest! {
                 owner_world: search
                     .owner_world
                     .map(|server| Destination { server_id: id(server), world_id: Some("w".parse().unwrap()) }),
+                withheld: None,
                 now,
             };
             let server_type = kind(search.kind);
