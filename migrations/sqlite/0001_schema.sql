@@ -548,7 +548,7 @@ CREATE TABLE player_visits (
     pending     BOOLEAN NOT NULL,
     PRIMARY KEY (network_id, player_uuid, from_at)
 ) WITHOUT ROWID;
-CREATE INDEX player_visits_pending ON player_visits (network_id, player_uuid, from_at) WHERE pending;
+CREATE INDEX player_visits_pending ON player_visits (network_id, pending, player_uuid, from_at) WHERE pending = true;
 CREATE INDEX player_visits_running ON player_visits (network_id, counted_to) WHERE to_at IS NULL;
 CREATE INDEX player_visits_ended ON player_visits (network_id, to_at) WHERE to_at IS NOT NULL;
 

@@ -20,7 +20,7 @@ pub(super) struct DueVisit {
     /// None if the player has no sums.
     pub(super) first_at: Option<Millis>,
     pub(super) last_at: Option<Millis>,
-    /// Last heartbeat of its server, for a visit that is to be counted while it runs.
+    /// Time at which its server was heard, for a visit that is to be counted while it runs.
     pub(super) heard_at: Option<Millis>,
 }
 

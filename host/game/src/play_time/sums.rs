@@ -37,13 +37,12 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// Counts visits, which are in the order of their players and begins. Running ones count up to the midnight before
-    /// `now`, or up to the last heartbeat that they name. `takes_new` is false if players without sums get none.
+    /// Counts visits, which are in the order of their players and begins. Running ones count up to the time at which
+    /// their server was heard, if they name one. `takes_new` is false if players without sums get none.
     pub(super) fn of(visits: &[DueVisit], now: Millis, takes_new: bool) -> Self {
         let mut sums = Self::default();
-        let midnight = Day::of(now).start();
         for visit in visits {
-            let running_to = visit.heard_at.unwrap_or(midnight).min(now);
+            let running_to = visit.heard_at.unwrap_or(visit.counted_to).min(now);
             let end = visit.to_at.unwrap_or(running_to).max(visit.counted_to);
             sums.counted.push((visit.player_uuid, visit.from_at, end));
             let has_sums = takes_new || visit.first_at.is_some();
@@ -159,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_running_visit_is_seen_on_the_new_day() {
-        let mut running = visit(NOON, None);
+        let mut running = DueVisit { heard_at: Some(NOON + DAY / 2), ..visit(NOON, None) };
         let sums = Sums::of(std::slice::from_ref(&running), NOON + DAY / 2 + 10, true);
         assert_eq!(times(&sums), [(20_887, DAY / 2), (20_888, 0)]);
         assert_eq!(sums.daily[&Day(20_888)].online_at_start, 1);
@@ -168,6 +167,12 @@ mod tests {
         let sums = Sums::of(&[running], NOON + DAY, true);
         assert_eq!(times(&sums), [(20_888, 5)]);
         assert_eq!((sums.daily[&Day(20_888)].online_at_start, sums.players.values().next().unwrap().visits), (0, 0));
+    }
+
+    #[test]
+    fn a_running_visit_waits_for_its_server_to_be_heard() {
+        let sums = Sums::of(&[visit(NOON, None)], NOON + DAY, true);
+        assert_eq!((times(&sums), &sums.counted[0].2), (vec![(20_887, 0)], &NOON));
     }
 
     #[test]
@@ -183,7 +188,7 @@ mod tests {
     fn a_visit_of_centuries_counts_no_more_than_its_last_days() {
         for from in [Millis::MIN, 0] {
             for to in [Some(Millis::MAX), None] {
-                let sums = Sums::of(&[visit(from, to)], NOON, true);
+                let sums = Sums::of(&[DueVisit { heard_at: Some(NOON), ..visit(from, to) }], NOON, true);
                 assert!(sums.days.len() <= 402, "{}", sums.days.len());
                 assert!(sums.days.values().sum::<Millis>() <= LONGEST);
             }

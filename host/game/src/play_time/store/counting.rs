@@ -55,9 +55,9 @@ macro_rules! due {
     };
 }
 
-const PENDING: Sql = due!("CAST(NULL AS BIGINT)", "v.pending", "v.player_uuid, v.from_at LIMIT $2");
+const PENDING: Sql = due!("CAST(NULL AS BIGINT)", "v.pending = true", "v.player_uuid, v.from_at LIMIT $2");
 const OVER_MIDNIGHT: Sql = due!(
-    "CAST(NULL AS BIGINT)",
+    "CAST($3 AS BIGINT)",
     "v.to_at IS NULL AND v.counted_to < $3 AND NOT v.pending AND EXISTS (
          SELECT s.server_id FROM servers s
          WHERE s.network_id = v.network_id AND s.server_id = v.server_id AND s.last_seen >= $3)",
@@ -309,7 +309,7 @@ mod tests {
         let plans = query_plans(&all).await;
         let has = |plan: &[String], step: &str| plan.iter().any(|line| line.contains(step));
         for (plan, step) in plans.iter().zip([
-            "SEARCH v USING INDEX player_visits_pending (network_id=?)",
+            "SEARCH v USING INDEX player_visits_pending (network_id=? AND pending=?)",
             "SEARCH v USING INDEX player_visits_running (network_id=? AND counted_to<?)",
             "SEARCH v USING PRIMARY KEY (network_id=? AND player_uuid=?)",
             "SEARCH play_time_days USING PRIMARY KEY (network_id=? AND player_uuid=?",

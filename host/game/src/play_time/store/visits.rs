@@ -74,7 +74,7 @@ pub(in crate::play_time) async fn has_due(db: &Db, network: NetworkId, midnight:
 }
 
 const HAS_DUE: &str = "SELECT CAST(1 AS BIGINT) WHERE
-         EXISTS (SELECT from_at FROM player_visits WHERE network_id = $1 AND pending)
+         EXISTS (SELECT from_at FROM player_visits WHERE network_id = $1 AND pending = true)
          OR EXISTS (SELECT from_at FROM player_visits WHERE network_id = $1 AND to_at IS NULL AND counted_to < $2)";
 
 /// A visit without its player's presence was lost by it: from an imported file, or while the database was away for long.
@@ -118,7 +118,7 @@ mod tests {
         let has = |plan: &[String], step: &str| plan.iter().any(|line| line.contains(step));
         let key = "player_visits USING PRIMARY KEY (network_id=? AND player_uuid=? AND from_at=?)";
         assert!(has(&plans[0], key), "{:#?}", plans[0]);
-        assert!(has(&plans[1], "player_visits_pending (network_id=?"), "{:#?}", plans[1]);
+        assert!(has(&plans[1], "player_visits_pending (network_id=? AND pending=?"), "{:#?}", plans[1]);
         assert!(has(&plans[1], "player_visits_running (network_id=? AND counted_to<?"), "{:#?}", plans[1]);
         assert!(has(&plans[2], "player_visits_running (network_id=?"), "{:#?}", plans[2]);
         assert!(has(&plans[2], "SEARCH p USING PRIMARY KEY (network_id=? AND player_id=?)"), "{:#?}", plans[2]);

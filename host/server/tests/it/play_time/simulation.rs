@@ -145,9 +145,9 @@ async fn a_month_is_counted_as_the_model_says(mut hub: Hub) {
     let mut step = 0_u64;
     while now < NOW + DAYS * DAY {
         step += 1;
-        let passed = 1_200_000 + dice.below(14_000) * 1_000 + dice.below(1_000);
+        let passed = 1_800_000 + dice.below(17_000) * 1_000 + dice.below(1_000);
         now += passed as i64;
-        if step.is_multiple_of(45) {
+        if step.is_multiple_of(40) {
             hub = hub.restart(Duration::from_millis(passed)).await;
             client = hub.with_key(client.key.as_deref().unwrap()).for_network(client.network.unwrap());
         } else {
@@ -190,12 +190,12 @@ async fn a_month_is_counted_as_the_model_says(mut hub: Hub) {
             beat(&client, id, json!({"players": players})).await;
             model.beat(server, &wanted[server], now);
             last_beats[server] = now;
-            if dice.below(120) == 0 && now < NOW + (DAYS - 1) * DAY {
-                dead[server] = step + 5;
+            if dice.below(100) == 0 && now < NOW + (DAYS - 1) * DAY {
+                dead[server] = step + 4;
             }
         }
         presence::service::save_all(&hub.app).await.unwrap();
-        if step.is_multiple_of(80) {
+        if step.is_multiple_of(60) {
             compare_players(&client, &model, (now, &last_beats), &mut dice, 5).await;
         }
     }
