@@ -70,6 +70,7 @@ fn includes(larger: &str, scope: &str) -> bool {
             finer.contains(&scope) || scope == "matchmaking"
         }
         "modules:write" => scope == "modules:read",
+        "network:manage" => scope == "lines:manage",
         _ => false,
     }
 }
