@@ -81,13 +81,13 @@ pub(super) async fn save(app: &App, network: NetworkId, lines: &Arc<NetworkLines
     if lines.read(|lines| lines.unsaved.is_empty()) {
         return Ok(());
     }
+    let batch = lines.batch.fetch_add(1, Ordering::SeqCst) + 1;
+    let (unsaved, changes) = take(app, network, lines);
+    let mut pending = Pending { lines, unsaved: Some(unsaved) };
     if !app.state::<ShardRegistry>().is_single_node() {
         // Slots outlive this node before anybody learns of them.
         presence::save(app, network).await?;
     }
-    let batch = lines.batch.fetch_add(1, Ordering::SeqCst) + 1;
-    let (unsaved, changes) = take(app, network, lines);
-    let mut pending = Pending { lines, unsaved: Some(unsaved) };
     write(app, network, lines, &changes).await?;
     pending.unsaved = None;
     *saved_batch = batch;

@@ -51,7 +51,7 @@ struct State {
     written: u8,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Action {
     Open(usize),
     Give(usize),

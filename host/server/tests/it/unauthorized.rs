@@ -72,7 +72,7 @@ fn includes(larger: &str, scope: &str) -> bool {
         "modules:write" => scope == "modules:read",
         "network:manage" => {
             let finer = ["punishments:manage", "reports:manage", "chat:read", "deliveries:manage", "console:read"];
-            finer.contains(&scope) || scope == "audit:read"
+            finer.contains(&scope) || ["audit:read", "lines:manage"].contains(&scope)
         }
         _ => false,
     }
