@@ -16,7 +16,7 @@ const views = [
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
 const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
-  "/webhooks", "/modules", "/modules/chat-guard", "/nothing"];
+  "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing"];
 const hub = ["hub", "hub/people", "hub/audit"];
 
 // A container has no user for the sandbox.

@@ -61,6 +61,7 @@ pub fn router(app: &App, api: Router) -> Router {
     }
     router
         .merge(pages::doors::router())
+        .merge(pages::chain::router())
         .layer(from_fn_with_state(console.clone(), policy::own_origin))
         .layer(from_fn(policy::headers))
         .with_state(console)

@@ -32,6 +32,7 @@ templates![
     "_state.html",
     "accept.html",
     "audit.html",
+    "chain.html",
     "code.html",
     "connect.html",
     "door-error.html",

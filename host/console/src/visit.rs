@@ -27,13 +27,14 @@ pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Scopes that decide what a page shows, by their names in templates.
-const SCOPES: [(&str, Scope); 7] = [
+const SCOPES: [(&str, Scope); 8] = [
     ("manage", Scope::NetworkManage),
     ("control", Scope::ServersControl),
     ("servers", Scope::ServersRead),
     ("players", Scope::PlayersWrite),
     ("punish", Scope::PunishmentsWrite),
     ("modules", Scope::ModulesRead),
+    ("build", Scope::ModulesWrite),
     ("plugin", Scope::Plugin),
 ];
 

@@ -1,5 +1,6 @@
 //! All pages and forms.
 
+pub(crate) mod chain;
 pub(crate) mod doors;
 pub(crate) mod home;
 mod hub;

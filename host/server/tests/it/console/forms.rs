@@ -60,6 +60,30 @@ on_both! {
         assert_eq!(left, json!([]));
     }
 
+    async fn an_edit_from_a_stale_revision_is_shown_beside_the_others(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "a@example.org", "ADMIN").await;
+        let name = super::name_of(&hub, &owner).await;
+        let mut browser = Browser::signed_in(&hub, "a@example.org").await;
+        let path = format!("/console/n/{name}/modules/chains/chat");
+        let page = browser.get(&path).await.expect(200);
+        let hidden = page.hidden(&path);
+        let value = |wanted: &str| hidden.iter().find(|(name, _)| name == wanted).unwrap().1.as_str();
+        let stale = [("csrf", value("csrf")), ("links", "0"), ("revision", "4711")];
+        let refused = browser.post(&path, &stale).await.expect(409);
+        assert!(refused.has("Nothing you typed is lost") && refused.has("take theirs"));
+        assert_eq!(owner.get("/api/manage/extension-points/chat").await.expect(200)["revision"].to_string(), value("revision"));
+        // From the revision that the page now shows it is applied.
+        browser.submit(&refused, &path, &[]).await.expect(303);
+        let log = owner.get("/api/manage/audit?limit=1").await.expect(200).clone();
+        assert_eq!(log["items"][0]["actor"]["name"], "a@example.org");
+        // A viewer's form is refused by the route.
+        member(&hub, &owner, "v@example.org", "VIEWER").await;
+        let mut viewer = Browser::signed_in(&hub, "v@example.org").await;
+        let page = viewer.get(&path).await.expect(200);
+        viewer.submit(&page, &path, &[]).await.expect(403);
+    }
+
     async fn a_dangerous_form_checks_the_typed_name_again(hub: Hub) {
         let owner = hub.network().await;
         member(&hub, &owner, "o@example.org", "OWNER").await;
