@@ -59,6 +59,20 @@ async fn order(owner: &Client) -> Vec<String> {
     order
 }
 
+/// Kills two nodes, one after the other, at certain rounds, and starts them again.
+async fn kill_in_turn(fleet: &mut Fleet, round: usize) {
+    match round {
+        8 => fleet.kill(1),
+        16 => {
+            fleet.start_node(1);
+            fleet.wait_until_ready().await;
+            fleet.kill(2);
+        }
+        24 => fleet.start_node(2),
+        _ => {}
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_players_get_forty_slots_by_turns() {
     let mut fleet = Fleet::start().await;
@@ -106,15 +120,7 @@ async fn a_thousand_players_get_forty_slots_by_turns() {
     while !waiting.is_empty() {
         assert!(began.elapsed() < Duration::from_secs(240), "{} still wait", waiting.len());
         rounds += 1;
-        if rounds == 8 {
-            fleet.kill(1);
-        } else if rounds == 16 {
-            fleet.start_node(1);
-            fleet.wait_until_ready().await;
-            fleet.kill(2);
-        } else if rounds == 24 {
-            fleet.start_node(2);
-        }
+        kill_in_turn(&mut fleet, rounds).await;
         if beaten.elapsed() > Duration::from_secs(4) {
             beaten = Instant::now();
             for server in ["lobby", "arena-0", "arena-1", "arena-2", "arena-3"] {

@@ -67,11 +67,11 @@ async fn play(owner: Client, player: usize, fences: Fences) {
         }
         items += 1;
         // Some servers save before they close, and some never close.
-        if (player + switch) % 3 == 0 {
+        if (player + switch).is_multiple_of(3) {
             assert_eq!(save(&owner, player, fence, items, false).await["status"], 200);
             items += 1;
         }
-        let closes = (player + switch) % 5 != 0;
+        let closes = !(player + switch).is_multiple_of(5);
         let saved = save(&owner, player, fence, items, closes).await;
         assert_eq!(saved["status"], 200, "{saved}");
         before = Some(fence);

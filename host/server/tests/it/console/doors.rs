@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Browser;
 use crate::people::sessions::shown;
 use crate::people::{PASSWORD, code, member, send};
-use crate::support::{Hub, NOW, on_both};
+use crate::support::{NOW, on_both};
 
 on_both! {
     async fn a_stranger_is_led_to_the_sign_in_and_back(hub: Hub) {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Browser;
 use crate::people::member;
-use crate::support::{Events, Hub, on_both};
+use crate::support::{Events, on_both};
 
 on_both! {
     async fn a_page_hears_of_its_network_and_resumes(hub: Hub) {

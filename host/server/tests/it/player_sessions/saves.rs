@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{data, open, save, state};
 use crate::deliveries;
 use crate::servers::{join, register, uuid};
-use crate::support::{Client, Hub, on_both};
+use crate::support::{Client, on_both};
 
 async fn namespaces(client: &Client, player: u64) -> Vec<(String, Value, Value)> {
     let profile = client.get(&format!("/api/plugin/players/{}", uuid(player))).await.expect(200).clone();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{data, open, save, state, stream};
 use crate::people::{self, member};
 use crate::servers::{register, uuid};
-use crate::support::{Client, Hub, NOW, on_both};
+use crate::support::{Client, NOW, on_both};
 
 fn path(player: u64) -> String {
     format!("/api/manage/players/{}/data/global/n/snapshots", uuid(player))
