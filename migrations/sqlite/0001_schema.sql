@@ -469,7 +469,7 @@ CREATE TABLE player_sessions (
     saved_answer TEXT,
     PRIMARY KEY (network_id, player_uuid)
 ) WITHOUT ROWID;
-CREATE INDEX player_sessions_open ON player_sessions (network_id, player_uuid) WHERE state = 'OPEN';
+CREATE INDEX player_sessions_open ON player_sessions (network_id, state) WHERE state = 'OPEN';
 
 -- Last fence of each network.
 CREATE TABLE player_session_counters (

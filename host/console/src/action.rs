@@ -115,7 +115,7 @@ impl Action {
             return Ok(());
         }
         let message = format!("Type {} to go on.", expected.unwrap_or_default());
-        Err(Refusal::new("not_confirmed", StatusCode::UNPROCESSABLE_ENTITY, &message))
+        Err(Refusal::new("not_confirmed", &message, StatusCode::UNPROCESSABLE_ENTITY))
     }
 
     async fn send(&self, visit: &mut Visit) -> Result<(), Refusal> {

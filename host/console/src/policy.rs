@@ -37,7 +37,7 @@ pub(crate) async fn own_origin(State(console): State<Console>, request: Request,
     if request.method().is_safe() || is_own(request.headers(), console.app.settings.public_url.as_deref()) {
         return next.run(request).await;
     }
-    let refusal = Refusal::new("other_origin", StatusCode::FORBIDDEN, "This form was not sent by a page of this hub.");
+    let refusal = Refusal::new("other_origin", "This form was not sent by a page of this hub.", StatusCode::FORBIDDEN);
     let (parts, _) = request.into_parts();
     Visit::of(&parts, console).refused(&refusal).await
 }

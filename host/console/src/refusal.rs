@@ -25,7 +25,7 @@ fn as_number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result
 }
 
 impl Refusal {
-    pub(crate) fn new(code: &str, status: StatusCode, message: &str) -> Self {
+    pub(crate) fn new(code: &str, message: &str, status: StatusCode) -> Self {
         let (code, message) = (code.to_owned(), message.to_owned());
         Self { status, code, message, request_id: None, retry_after: None, details: Box::default() }
     }
@@ -48,15 +48,15 @@ impl Refusal {
     pub(crate) fn not_found() -> Self {
         Self::new(
             "unknown_page",
-            StatusCode::NOT_FOUND,
             "There is no such page, or it is of a network that you are not in.",
+            StatusCode::NOT_FOUND,
         )
     }
 
     /// A fault of the console itself.
     #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
     pub(crate) fn fault(error: impl std::fmt::Display) -> Self {
-        let fault = Self::new("internal", StatusCode::INTERNAL_SERVER_ERROR, "The hub failed to make this page.");
+        let fault = Self::new("internal", "The hub failed to make this page.", StatusCode::INTERNAL_SERVER_ERROR);
         Self { details: Box::new(error.to_string().into()), ..fault }
     }
 

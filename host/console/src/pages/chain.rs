@@ -84,7 +84,7 @@ fn typed(form: &Form) -> Vec<Value> {
 
 /// The chain that a form asks for, in the order of its positions.
 fn chain_of(form: &Form) -> Result<Value, Refusal> {
-    let invalid = |message: String| Refusal::new("invalid_request", StatusCode::BAD_REQUEST, &message);
+    let invalid = |message: String| Refusal::new("invalid_request", &message, StatusCode::BAD_REQUEST);
     let mut links: Vec<(f64, Value)> = vec![];
     for (at, row) in typed(form).into_iter().enumerate() {
         if row["remove"] == true {
@@ -145,7 +145,7 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     let now = visit.get(POINT, &[]).await?;
     if now["revision"].as_i64().map(|it| it.to_string()).as_deref() != visit.form.get("revision") {
         let message = "Somebody changed this chain meanwhile. Nothing you typed is lost.";
-        return Err(Refusal::new("revision_changed", StatusCode::CONFLICT, message));
+        return Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT));
     }
     let route =
         if visit.form.get("force").is_some() { "/api/manage/extension-points/{point}?force=true" } else { POINT };

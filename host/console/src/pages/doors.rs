@@ -214,7 +214,7 @@ async fn language(visit: Visit) -> Response {
     let known = Language::all().iter().map(Language::code).find(|code| *code == chosen);
     let Some(code) = known else {
         let refusal =
-            Refusal::new("invalid_request", StatusCode::BAD_REQUEST, "The console does not have this language.");
+            Refusal::new("invalid_request", "The console does not have this language.", StatusCode::BAD_REQUEST);
         return visit.refused(&refusal).await;
     };
     let cookie = format!("{LANGUAGE_COOKIE}={code}; Path=/console; Max-Age=31536000; SameSite=Strict");

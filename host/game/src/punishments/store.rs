@@ -49,13 +49,13 @@ macro_rules! matching {
          UNION
          SELECT p.id FROM player_addresses a CROSS JOIN punishments p
          WHERE a.network_id = $1 AND a.ip_address = $4
-           AND p.network_id = $1 AND p.player_uuid = a.player_uuid AND p.ip_based AND a.last_seen >= p.issued_at
+           AND p.network_id = $1 AND p.player_uuid = a.player_uuid AND p.ip_based AND a.last_seen >= +p.issued_at
          UNION
          SELECT p.id FROM player_addresses a CROSS JOIN player_names n CROSS JOIN punishments p
          WHERE a.network_id = $1 AND a.ip_address = $4
            AND n.network_id = $1 AND n.player_uuid = a.player_uuid
            AND p.network_id = $1 AND p.name_folded = n.name_folded AND p.player_uuid IS NULL
-           AND p.ip_based AND a.last_seen >= p.issued_at"
+           AND p.ip_based AND a.last_seen >= +p.issued_at"
     };
 }
 use matching;

@@ -36,6 +36,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("SERVER_ONLINE", "Server **{server.serverId}** is online"),
     ("SESSION_ENDED", "The session {fence} of {playerUuid} was ended"),
     ("TEST", "This is a test of the webhook {webhookId}."),
+    ("TICKET_MATCHED", "Ticket {ticketId} was matched: {match.matchedServer.serverId}"),
     ("WORLD_READY", "World {worldInstanceId} is ready on {server.serverId}"),
     ("WORLD_STATE", "World {worldInstanceId}: {state}"),
 ];

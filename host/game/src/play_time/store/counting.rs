@@ -34,15 +34,17 @@ pub(in crate::play_time) enum Due {
     Player(PlayerId),
 }
 
+/// SQLite is told the index where it would read all of a network's for their order.
 macro_rules! due {
-    ($heard:literal, $which:literal, $order:literal, $lock:literal) => {
+    ($index:literal, $heard:literal, $which:literal, $order:literal, $lock:literal) => {
         concat!(
             "SELECT v.player_uuid, v.from_at, v.to_at, v.server_type, v.counted_to, v.online, v.noted, p.first_at,
                  p.last_at, ",
             $heard,
             " AS heard_at
-             FROM player_visits v
-             LEFT JOIN play_time p ON p.network_id = v.network_id AND p.player_uuid = v.player_uuid
+             FROM player_visits v ",
+            $index,
+            " LEFT JOIN play_time p ON p.network_id = v.network_id AND p.player_uuid = v.player_uuid
              WHERE v.network_id = $1 AND ",
             $which,
             " ORDER BY ",
@@ -50,13 +52,22 @@ macro_rules! due {
             $lock
         )
     };
-    ($heard:literal, $which:literal, $order:literal) => {
-        Sql { sqlite: due!($heard, $which, $order, ""), postgres: due!($heard, $which, $order, " FOR UPDATE OF v") }
+    ($index:literal, $heard:literal, $which:literal, $order:literal) => {
+        Sql {
+            sqlite: due!($index, $heard, $which, $order, ""),
+            postgres: due!("", $heard, $which, $order, " FOR UPDATE OF v"),
+        }
     };
 }
 
-const PENDING: Sql = due!("CAST(NULL AS BIGINT)", "v.pending = true", "v.player_uuid, v.from_at LIMIT $2");
+const PENDING: Sql = due!(
+    "INDEXED BY player_visits_pending",
+    "CAST(NULL AS BIGINT)",
+    "v.pending = true",
+    "v.player_uuid, v.from_at LIMIT $2"
+);
 const OVER_MIDNIGHT: Sql = due!(
+    "INDEXED BY player_visits_running",
     "CAST($3 AS BIGINT)",
     "v.to_at IS NULL AND v.counted_to < $3 AND NOT v.pending AND EXISTS (
          SELECT s.server_id FROM servers s
@@ -64,6 +75,7 @@ const OVER_MIDNIGHT: Sql = due!(
     "v.counted_to, v.player_uuid LIMIT $2"
 );
 const OF_PLAYER: Sql = due!(
+    "",
     "COALESCE((SELECT s.last_seen FROM servers s WHERE s.network_id = v.network_id AND s.server_id = v.server_id),
          v.counted_to)",
     "v.player_uuid = $3 AND (v.pending OR v.to_at IS NULL)",

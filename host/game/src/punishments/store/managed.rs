@@ -69,17 +69,23 @@ macro_rules! listed {
         concat!(
             "SELECT network_id, ",
             columns!(),
-            ", evidence, CASE WHEN LENGTH(edits) <= 16384 THEN edits END AS edits, origin FROM punishments "
+            ", evidence, CASE WHEN LENGTH(edits) <= 16384 THEN edits END AS edits, origin FROM punishments
+             WHERE network_id = $1 AND "
         )
     };
 }
 
-/// Kind `$2`, in force `$3` at `$4`, from `$5` to `$6`.
+/// Kind `$2`, in force `$3` at `$4`, from `$5` to `$6`, which is `+issued_at` where the issuer's index is to be used.
 macro_rules! filtered {
-    () => {
-        "WHERE network_id = $1 AND ($2 IS NULL OR kind = $2)
-           AND ($3 IS NULL OR $3 = (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $4)))
-           AND issued_at >= $5 AND issued_at <= $6"
+    ($issued_at:literal) => {
+        concat!(
+            "($2 IS NULL OR kind = $2)
+               AND ($3 IS NULL OR $3 = (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $4))) AND ",
+            $issued_at,
+            " >= $5 AND ",
+            $issued_at,
+            " <= $6"
+        )
     };
 }
 
@@ -88,7 +94,7 @@ macro_rules! filtered {
 macro_rules! of_player {
     () => {
         concat!(
-            "WHERE network_id = $1 AND id IN (",
+            "id IN (",
             matching!(),
             ") AND ($5 IS NULL OR kind = $5)
                AND ($6 IS NULL OR $6 = (state = 'OPEN' AND (expires_at IS NULL OR expires_at > $7)))
@@ -98,15 +104,30 @@ macro_rules! of_player {
     };
 }
 
-const COUNT_ALL: &str = concat!("SELECT COUNT(*) FROM punishments ", filtered!());
-const LIST_ALL: &str = concat!(listed!(), filtered!(), " ORDER BY issued_at DESC, id DESC LIMIT $7 OFFSET $8");
-const COUNT_BY_PLAYER: &str = concat!("SELECT COUNT(*) FROM punishments ", filtered!(), " AND issuer_uuid = $7");
-const LIST_BY_PLAYER: &str =
-    concat!(listed!(), filtered!(), " AND issuer_uuid = $7 ORDER BY issued_at DESC, id DESC LIMIT $8 OFFSET $9");
-const COUNT_BY_NAME: &str = concat!("SELECT COUNT(*) FROM punishments ", filtered!(), " AND issuer_folded = $7");
-const LIST_BY_NAME: &str =
-    concat!(listed!(), filtered!(), " AND issuer_folded = $7 ORDER BY issued_at DESC, id DESC LIMIT $8 OFFSET $9");
-const COUNT_OF_PLAYER: &str = concat!("SELECT COUNT(*) FROM punishments ", of_player!());
+const COUNT_ALL: &str = concat!("SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND ", filtered!("issued_at"));
+const LIST_ALL: &str =
+    concat!(listed!(), filtered!("issued_at"), " ORDER BY issued_at DESC, id DESC LIMIT $7 OFFSET $8");
+const COUNT_BY_PLAYER: &str = concat!(
+    "SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND ",
+    filtered!("+issued_at"),
+    " AND issuer_uuid = $7"
+);
+const LIST_BY_PLAYER: &str = concat!(
+    listed!(),
+    filtered!("+issued_at"),
+    " AND issuer_uuid = $7 ORDER BY issued_at DESC, id DESC LIMIT $8 OFFSET $9"
+);
+const COUNT_BY_NAME: &str = concat!(
+    "SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND ",
+    filtered!("+issued_at"),
+    " AND issuer_folded = $7"
+);
+const LIST_BY_NAME: &str = concat!(
+    listed!(),
+    filtered!("+issued_at"),
+    " AND issuer_folded = $7 ORDER BY issued_at DESC, id DESC LIMIT $8 OFFSET $9"
+);
+const COUNT_OF_PLAYER: &str = concat!("SELECT COUNT(*) FROM punishments WHERE network_id = $1 AND ", of_player!());
 const LIST_OF_PLAYER: &str =
     concat!(listed!(), of_player!(), " ORDER BY +issued_at DESC, id DESC LIMIT $12 OFFSET $13");
 
@@ -262,7 +283,7 @@ macro_rules! active_of {
             columns!(),
             " FROM punishments WHERE network_id = $1 AND ",
             $issuer,
-            " = $2 AND issued_at >= $3 AND issued_at <= $4
+            " = $2 AND +issued_at >= $3 AND +issued_at <= $4
                AND state = 'OPEN' AND (expires_at IS NULL OR expires_at > $5)
              ORDER BY issued_at DESC, id DESC LIMIT $6"
         )
@@ -300,6 +321,7 @@ macro_rules! revoke_many {
         )
     };
 }
+// Crosses networks: the lists of ids are no tables.
 const REVOKE_MANY: Sql = Sql {
     sqlite: revoke_many!("SELECT value FROM json_each($2)"),
     postgres: revoke_many!(

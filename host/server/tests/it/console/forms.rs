@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Browser;
 use crate::people::member;
-use crate::support::{on_both};
+use crate::support::on_both;
 
 on_both! {
     async fn a_form_without_its_token_changes_nothing(hub: Hub) {

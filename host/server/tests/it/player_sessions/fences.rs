@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{open, path, save};
 use crate::servers::{register, uuid};
-use crate::support::{on_both};
+use crate::support::on_both;
 
 on_both! {
     async fn single_writes_are_held_to_the_open_session(hub: Hub) {
