@@ -174,9 +174,8 @@ impl Model for Deliveries {
                 let held = claim(state.servers[at].claim?);
                 match delivery.complete(&held, now) {
                     Ok(true) => state.completed += 1,
-                    Ok(false) => {}
                     Err(_) if !is_heard => return None,
-                    Err(_) => {}
+                    Ok(false) | Err(_) => {}
                 }
                 if is_heard {
                     state.servers[at] = Server::default();

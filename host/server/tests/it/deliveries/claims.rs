@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, claim, claimed, complete, create, fail, playing, read, state};
 use crate::servers::join;
-use crate::support::{Hub, NOW, on_both};
+use crate::support::{NOW, on_both};
 
 on_both! {
     async fn a_claim_is_completed_once(hub: Hub) {

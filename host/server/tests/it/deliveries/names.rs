@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{PATH, expect_ready, offered, playing, read, stream};
 use crate::servers::{join, uuid};
-use crate::support::{Client, Hub, on_both};
+use crate::support::{Client, on_both};
 
 async fn by_name(client: &Client, name: &str, kind: &str) -> i64 {
     let answer =

@@ -6,7 +6,7 @@ use super::{
     PATH, claim, claimed, complete, create, decide, expect_ready, expect_settled, fail, offered, playing, stream, wait,
 };
 use crate::servers::{join, register, uuid};
-use crate::support::{Hub, NOW, on_both};
+use crate::support::{NOW, on_both};
 
 on_both! {
     async fn a_server_is_offered_what_may_happen_there(hub: Hub) {

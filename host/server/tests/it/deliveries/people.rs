@@ -8,7 +8,7 @@ use super::{PATH, claimed, complete, create, decide, playing, send};
 use crate::limits::hub_with;
 use crate::people::{self, member};
 use crate::servers::{register, uuid};
-use crate::support::{Backend, Hub, on_both, on_each};
+use crate::support::{Backend, on_both, on_each};
 
 on_each! { open_deliveries_are_bounded }
 
