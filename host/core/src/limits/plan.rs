@@ -90,6 +90,10 @@ pub struct PlanLimits {
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 5)]
     pub webhooks: Option<i64>,
+    /// Players who wait in lines.
+    #[serde(deserialize_with = "quota")]
+    #[schema(minimum = 0, example = 5_000)]
+    pub waiting: Option<i64>,
     /// Open deliveries: pending, claimed or held ones.
     #[serde(deserialize_with = "quota")]
     #[schema(minimum = 0, example = 10_000)]
@@ -278,6 +282,7 @@ impl PlanLimits {
             ("fileBytes", self.file_bytes),
             ("modules", self.modules),
             ("webhooks", self.webhooks),
+            ("waiting", self.waiting),
             ("deliveries", self.deliveries),
             ("reports", self.reports),
         ];

@@ -44,7 +44,8 @@ pub static COMPONENT: Component = Component {
     tables: &[
         TableRule::moved("modules").without_players("names, sizes and hashes of code").columns(&[
             read::<ModuleName>("name"),
-            text::<64>("sha256"),
+            // Checked with the files of code.
+            any_text("sha256"),
             text::<64>("component_id"),
             text::<1_024>("points"),
             text::<255>("world_version"),

@@ -72,7 +72,7 @@ struct AppealedBody {
 ///
 /// Until 30 days after its end. An address has 20 requests a minute.
 #[utoipa::path(get, path = "/api/public/appeals/{code}", operation_id = "get_appealed_punishment", tag = "Appeals",
-    params(("code" = String, Path, example = "K7QMZ2RWXA9P")),
+    params(("code" = String, Path, description = "Code of the punishment, as its player was shown", example = "K7QMZ2RWXA9P")),
     responses((status = 200, body = AppealedBody),
         (status = 404, body = ErrorBody, description = "No such code, or its punishment ended over 30 days ago"),
         (status = 429, body = ErrorBody, description = "Too many requests from one address; see `Retry-After`")))]
@@ -110,7 +110,7 @@ struct CreateAppeal {
 /// One that is in force, once at a time and three times in all. An address has 20 requests a minute. Streams and webhooks
 /// that name it get an `APPEAL_CREATED` event.
 #[utoipa::path(post, path = "/api/public/appeals/{code}", operation_id = "create_appeal", tag = "Appeals",
-    params(("code" = String, Path, example = "K7QMZ2RWXA9P")),
+    params(("code" = String, Path, description = "Code of the punishment, as its player was shown", example = "K7QMZ2RWXA9P")),
     responses((status = 201, body = OwnAppeal),
         (status = 404, body = ErrorBody, description = "No such code, or its punishment ended over 30 days ago"),
         (status = 409, body = ErrorBody, description = "It has ended, an appeal waits, or there were three"),

@@ -69,7 +69,7 @@ struct Decide {
 /// the punishment's code.
 #[utoipa::path(post, path = "/api/manage/appeals/{appealId}/decide", operation_id = "decide_appeal",
     tag = "Appeals", security(("apiKey" = ["punishments:manage", "network:manage"])),
-    params(("appealId" = String, Path, example = "4fTq0ZkX91ab4fTq")),
+    params(("appealId" = String, Path, description = "Id of the appeal", example = "4fTq0ZkX91ab4fTq")),
     responses((status = 200, body = Appeal), (status = 404, body = ErrorBody, description = "No such appeal"),
         (status = 409, body = ErrorBody, description = "It was decided, or the punishment to reduce has ended")))]
 async fn decide_appeal(

@@ -96,7 +96,7 @@ async fn list_staff_notes(
 /// One's own; with `network:manage`, any.
 #[utoipa::path(delete, path = "/api/manage/players/{uuid}/notes/{noteId}", operation_id = "delete_staff_note",
     tag = "Staff notes", security(("apiKey" = ["punishments:manage", "network:manage"])),
-    params(("uuid" = PlayerId, Path), ("noteId" = String, Path, example = "4fTq0ZkX91ab4fTq")),
+    params(("uuid" = PlayerId, Path), ("noteId" = String, Path, description = "Id of the note", example = "4fTq0ZkX91ab4fTq")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such note")))]
 async fn delete_staff_note(
     PunishmentsManage(caller): PunishmentsManage,

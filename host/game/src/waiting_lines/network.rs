@@ -37,6 +37,8 @@ pub(super) struct NetworkLines {
     pub(super) batch: std::sync::atomic::AtomicU64,
     /// Held while settings of lines are changed, in the database and then in memory.
     pub(super) settings: tokio::sync::Mutex<()>,
+    /// True once memory has the settings of the database: a network may be imported while its hub runs.
+    pub(super) has_settings: AtomicBool,
     /// Held while modules rank destinations of those who wait.
     pub(super) ranking: tokio::sync::Mutex<()>,
     is_watching: AtomicBool,
@@ -94,6 +96,7 @@ impl WaitingLines {
                 saved_batch: tokio::sync::Mutex::default(),
                 batch: std::sync::atomic::AtomicU64::default(),
                 settings: tokio::sync::Mutex::default(),
+                has_settings: AtomicBool::new(false),
                 ranking: tokio::sync::Mutex::default(),
                 is_watching: AtomicBool::new(false),
             })

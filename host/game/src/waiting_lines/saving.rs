@@ -13,12 +13,12 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::cluster::ShardRegistry;
 use crate::events::{EventKind, is_listening, publish_copies_in};
-use crate::matchmaking::MatchAnswer;
+use crate::matchmaking::{MatchAnswer, Mode};
 use crate::presence::{self, NetworkPresence, Presence, Role};
 use crate::side_by_side::for_each_network;
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::waiting_lines::memory::UnsavedTickets;
-use crate::waiting_lines::model::{LineName, Ticket, TicketState};
+use crate::waiting_lines::model::{LineName, LineSettings, Ticket, TicketState};
 use crate::waiting_lines::network::{NetworkLines, WaitingLines};
 use crate::waiting_lines::saved::SavedTicket;
 use crate::waiting_lines::store;
@@ -60,14 +60,34 @@ pub(super) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> 
     if tickets.is_empty() && settings.is_empty() {
         return Ok(());
     }
+    let (settings, now) = (by_name(settings), app.clock.now());
+    let lines = app.state::<WaitingLines>().of(network);
+    lines.change(app, network, |lines, presence| lines.restore(tickets, settings, presence, now));
+    lines.has_settings.store(true, Ordering::Release);
+    Ok(())
+}
+
+/// The network's lines, with their settings.
+pub(super) async fn loaded(app: &App, network: NetworkId) -> Result<Arc<NetworkLines>, Error> {
+    let lines = app.state::<WaitingLines>().of(network);
+    if !lines.has_settings.load(Ordering::Acquire) {
+        let _settings = lines.settings.lock().await;
+        if !lines.has_settings.load(Ordering::Acquire) {
+            let settings = by_name(store::settings(&app.db, network).await?);
+            let now = app.clock.now();
+            lines.change(app, network, |lines, presence| lines.restore(vec![], settings, presence, now));
+            lines.has_settings.store(true, Ordering::Release);
+        }
+    }
+    Ok(lines)
+}
+
+fn by_name(settings: Vec<(String, LineSettings)>) -> Vec<(LineName, Mode, LineSettings)> {
     let settings = settings.into_iter().filter_map(|(line, settings)| {
         let mode = LineName::parse(&line)?;
         Some((LineName::of(&mode), mode, settings))
     });
-    let (settings, now) = (settings.collect(), app.clock.now());
-    let lines = app.state::<WaitingLines>().of(network);
-    lines.change(app, network, |lines, presence| lines.restore(tickets, settings, presence, now));
-    Ok(())
+    settings.collect()
 }
 
 /// Saves what is only in memory, including all earlier changes of the caller. Concurrent calls share one transaction.

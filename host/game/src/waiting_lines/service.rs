@@ -70,7 +70,7 @@ pub(super) async fn take(
     request: MatchRequest,
     priority: i64,
 ) -> Result<TicketView, LinesError> {
-    let lines = app.state::<WaitingLines>().of(network);
+    let lines = saving::loaded(app, network).await?;
     let body = digest(&request, priority);
     let now = app.clock.now();
     let same = lines.read(|lines| lines.same(player, &body).and_then(|ticket| lines.view(ticket.seq, now)));
@@ -287,10 +287,14 @@ async fn lock(app: &App, tx: &mut Tx, network: NetworkId) -> Result<(), hub_db::
 }
 
 /// Page of the lines with tickets or settings, by name, and their number.
-pub(super) fn list(app: &App, network: NetworkId, offset: i64, limit: i64) -> (Vec<LineView>, usize) {
-    let (now, part) = (app.clock.now(), (to_usize(offset), to_usize(limit)));
-    let lines = app.state::<WaitingLines>().find(network);
-    lines.map(|lines| lines.read(|lines| lines.list(now, part.0, part.1))).unwrap_or_default()
+pub(super) async fn list(
+    app: &App,
+    network: NetworkId,
+    offset: i64,
+    limit: i64,
+) -> Result<(Vec<LineView>, usize), hub_db::Error> {
+    let lines = saving::loaded(app, network).await?;
+    Ok(lines.read(|lines| lines.list(app.clock.now(), to_usize(offset), to_usize(limit))))
 }
 
 /// Page of the waiting tickets of a line, and their number.
@@ -336,7 +340,7 @@ pub(super) async fn put_line(
     settings: LineSettings,
     origin: &Origin,
 ) -> Result<LineView, LinesError> {
-    let (lines, name) = (app.state::<WaitingLines>().of(network), LineName::of(mode));
+    let (lines, name) = (saving::loaded(app, network).await?, LineName::of(mode));
     {
         // One after the other: memory has what the database has.
         let _settings = lines.settings.lock().await;

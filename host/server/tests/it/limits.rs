@@ -44,6 +44,11 @@ fn each_limit_has_a_test() {
         Limit::PlayersForgottenAtOnce,
         // A test of reports.
         Limit::Reports,
+        // Tests of lines and deliveries.
+        Limit::Waiting,
+        Limit::Lines,
+        Limit::Deliveries,
+        Limit::DeliveriesPerPlayer,
         // A test of imports.
         Limit::Imports,
         Limit::ImportBytes,

@@ -140,7 +140,13 @@ on_both! {
             if rest == "punishments/ip" {
                 needed.insert(1, "players:write");
             }
-            if rest == "players/{uuid}/session" && operation.method == "GET" {
+            let parts: Vec<_> = rest.split('/').collect();
+            let is_players = match parts[0] {
+                "players" => matches!(parts.get(2), None | Some(&("ips" | "session" | "data"))),
+                "punishments" => parts[1] == "player",
+                _ => parts.last() == Some(&"statistics"),
+            };
+            if is_players && operation.method == "GET" {
                 needed.insert(0, "players:read");
             }
             assert_eq!(operation.scopes, needed, "{} {}", operation.method, operation.path);

@@ -71,7 +71,7 @@ pub(super) async fn list(
     State(app): State<App>,
     Query(query): Query<PageQuery>,
 ) -> Result<Json<Page<LineBody>>, ApiError> {
-    let (rows, total) = service::list(&app, caller.network, query.page.offset(query.limit), query.limit.0);
+    let (rows, total) = service::list(&app, caller.network, query.page.offset(query.limit), query.limit.0).await?;
     Ok(Json(Page::new(rows, query.page, query.limit, total as i64).map(LineBody::from)))
 }
 
@@ -194,7 +194,7 @@ pub(super) struct ChangeTicket {
 
 /// Change a ticket's priority
 #[utoipa::path(patch, path = "/api/manage/matchmaking/tickets/{ticketId}", operation_id = "change_ticket",
-    tag = "Matchmaking", security(("apiKey" = ["lines:manage", "network:manage"])), params(("ticketId" = Uuid, Path)),
+    tag = "Matchmaking", security(("apiKey" = ["lines:manage", "network:manage"])), params(("ticketId" = Uuid, Path, description = "Id of the ticket", example = "0191f6a0-7d3e-7c1a-9b57-3f1c2a5d8e90")),
     responses((status = 200, body = ManagedTicket), (status = 404, body = ErrorBody, description = "No such ticket"),
         (status = 409, body = ErrorBody, description = "The ticket has ended")))]
 pub(super) async fn change_ticket(
@@ -211,7 +211,7 @@ pub(super) async fn change_ticket(
 ///
 /// As if its player left the line. No effect on a ticket that has ended.
 #[utoipa::path(delete, path = "/api/manage/matchmaking/tickets/{ticketId}", operation_id = "delete_ticket",
-    tag = "Matchmaking", security(("apiKey" = ["lines:manage", "network:manage"])), params(("ticketId" = Uuid, Path)),
+    tag = "Matchmaking", security(("apiKey" = ["lines:manage", "network:manage"])), params(("ticketId" = Uuid, Path, description = "Id of the ticket", example = "0191f6a0-7d3e-7c1a-9b57-3f1c2a5d8e90")),
     responses((status = 204, description = "Ended"), (status = 404, body = ErrorBody, description = "No such ticket")))]
 pub(super) async fn delete_ticket(
     LinesManage(caller): LinesManage,

@@ -163,7 +163,7 @@ pub(super) async fn join_line(
 ///
 /// Tickets that ended can be read for 10 minutes.
 #[utoipa::path(get, path = "/api/plugin/matchmaking/tickets/{ticketId}", operation_id = "get_ticket",
-    tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])), params(("ticketId" = Uuid, Path)),
+    tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])), params(("ticketId" = Uuid, Path, description = "Id of the ticket", example = "0191f6a0-7d3e-7c1a-9b57-3f1c2a5d8e90")),
     responses((status = 200, body = TicketBody), (status = 404, body = ErrorBody, description = "No such ticket")))]
 pub(super) async fn get_ticket(
     Matchmaking(caller): Matchmaking,
@@ -177,7 +177,7 @@ pub(super) async fn get_ticket(
 ///
 /// Ends the ticket and releases its slots; the ticket of a party ends for all. No effect on a ticket that has ended.
 #[utoipa::path(delete, path = "/api/plugin/matchmaking/tickets/{ticketId}", operation_id = "leave_line",
-    tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])), params(("ticketId" = Uuid, Path)),
+    tag = "Matchmaking", security(("apiKey" = ["matchmaking", "plugin"])), params(("ticketId" = Uuid, Path, description = "Id of the ticket", example = "0191f6a0-7d3e-7c1a-9b57-3f1c2a5d8e90")),
     responses((status = 204, description = "Ended"), (status = 404, body = ErrorBody, description = "No such ticket")))]
 pub(super) async fn leave_line(
     Matchmaking(caller): Matchmaking,

@@ -45,7 +45,7 @@ pub(super) async fn list(
 
 /// Read a role
 #[utoipa::path(get, path = "/api/manage/roles/{name}", operation_id = "get_role", tag = "People",
-    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, example = "helper")),
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, description = "Name of the role", example = "helper")),
     responses((status = 200, body = RoleBody), (status = 404, body = ErrorBody, description = "No such role")))]
 pub(super) async fn read(
     NetworkManage(caller): NetworkManage,
@@ -69,7 +69,7 @@ pub(super) struct PutRole {
 /// the one it replaces, are 403 `forbidden_scope`; a key that expires or is bound to servers or addresses makes no role
 /// (403 `forbidden_origin`). Keys and webhooks that members created and may no longer create end.
 #[utoipa::path(put, path = "/api/manage/roles/{name}", operation_id = "put_role", tag = "People",
-    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, example = "helper")),
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, description = "Name of the role", example = "helper")),
     responses((status = 200, body = RoleBody)))]
 pub(super) async fn put(
     Unbound(caller, ..): Unbound<NetworkManage>,
@@ -86,7 +86,7 @@ pub(super) async fn put(
 ///
 /// One that a member or an invitation has is 409 `in_use`.
 #[utoipa::path(delete, path = "/api/manage/roles/{name}", operation_id = "delete_role", tag = "People",
-    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, example = "helper")),
+    security(("apiKey" = ["network:manage"])), params(("name" = RoleName, Path, description = "Name of the role", example = "helper")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such role"),
         (status = 409, body = ErrorBody, description = "A member or an invitation has it")))]
 pub(super) async fn delete(

@@ -88,7 +88,7 @@ on_both! {
         let owner = hub.network().await;
         member(&hub, &owner, "o@example.org", "OWNER").await;
         let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "127.0.0.1", "port": 25565});
-        owner.post("/api/plugin/servers/register", server).await.expect(200);
+        owner.post("/api/plugin/servers/register", server).await.expect(201);
         let name = super::name_of(&hub, &owner).await;
         let mut browser = Browser::signed_in(&hub, "o@example.org").await;
         let page = browser.get(&format!("/console/n/{name}/keys")).await.expect(200);

@@ -35,9 +35,9 @@ async fn filled(hub: &Hub) -> crate::support::Client {
     let owner = hub.network().await;
     let server =
         json!({"serverId": "lobby-1", "serverType": "lobby", "host": "127.0.0.1", "port": 25565, "maxPlayers": 10});
-    owner.post("/api/plugin/servers/register", server).await.expect(200);
+    owner.post("/api/plugin/servers/register", server).await.expect(201);
     let join = json!({"serverId": "lobby-1", "serverType": "lobby", "playerUuid": PLAYER, "playerName": "Notch"});
-    owner.post("/api/plugin/servers/players", join).await.expect(200);
+    owner.post("/api/plugin/servers/players", join).await.expect(204);
     let mute = json!({"playerUuid": PLAYER, "playerName": "Notch", "type": "MUTE", "reason": "<b>loud</b>"});
     owner.post("/api/plugin/punishments/create", mute).await.expect(200);
     owner

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use hub::limits::Limit;
+
 use super::*;
+use crate::limits::hub_with;
+use crate::support::{Backend, on_each};
 
 on_both! {
     async fn tickets_and_their_order_survive_restart_and_kill(hub: Hub) {
@@ -83,4 +87,18 @@ on_both! {
         wait_in_line(&client, 1, json!({"party": [uuid(4)]})).await;
         assert_eq!(state(&client, &first).await, "CANCELLED");
     }
+}
+
+on_each! { the_number_of_lines_with_settings_is_limited }
+
+async fn the_number_of_lines_with_settings_is_limited(backend: Backend) {
+    let hub = hub_with(backend, &[(Limit::Lines, 1)]).await;
+    let client = hub.network().await;
+    let line = |name: &str| format!("/api/manage/matchmaking/lines/type:{name}");
+    client.put(&line("arena"), json!({"maxWaiting": 5})).await.expect(200);
+    client.put(&line("other"), json!({"maxWaiting": 5})).await.expect_quota("lines", 1);
+    client.put(&line("arena"), json!({"maxWaiting": 6})).await.expect(200);
+    // One without settings is not counted.
+    client.put(&line("arena"), json!({})).await.expect(200);
+    client.put(&line("other"), json!({"maxWaiting": 5})).await.expect(200);
 }

@@ -336,9 +336,8 @@ on_each! {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nul_that_cannot_be_stored_is_reported() {
     let forgery = Forgery::new(Backend::postgres().await).await;
-    let members =
-        forgery.replaced("tables/config_documents", "\"lobby\",\"board\",\"", "\"lobby\",\"board\",\"\\u0000");
-    forgery.refused(&members, "PostgreSQL cannot store U+0000, which occurs in config_documents.doc");
+    let members = forgery.replaced("tables/punishments/", "\"line one", "\"\\u0000line one");
+    forgery.refused(&members, "PostgreSQL cannot store U+0000, which occurs in punishments.reason");
     forgery.nothing_was_imported().await;
     let sqlite = Backend::sqlite();
     succeed(&sqlite, &["create", "other"]);
