@@ -38,16 +38,13 @@ pub async fn give_account(
         created_at: now,
     };
     db.transaction(async |mut tx| {
-        let id = match store::find_by_email(&mut tx, &new.email_folded).await? {
-            Some(person) => {
-                store::set_password(&mut tx, &person.person_id, &hashed).await?;
-                store::end_sessions(&mut tx, &person.person_id, None, now).await?;
-                person.person_id
-            }
-            None => {
-                store::insert(&mut tx, &new).await?;
-                new.person_id.clone()
-            }
+        let id = if let Some(person) = store::find_by_email(&mut tx, &new.email_folded).await? {
+            store::set_password(&mut tx, &person.person_id, &hashed).await?;
+            store::end_sessions(&mut tx, &person.person_id, None, now).await?;
+            person.person_id
+        } else {
+            store::insert(&mut tx, &new).await?;
+            new.person_id.clone()
         };
         let change = Change::new(Action::PersonCreated, &id);
         let (network, change) = match member {
