@@ -41,6 +41,6 @@ pub(super) async fn form(visit: &Visit) -> Result<Value, Refusal> {
     }
     let history = of_name(name);
     let query = [("username", name), ("limit", "1")];
-    let (history, found) = join!(visit.part(&history, &[("limit", "10")]), visit.part("/api/plugin/players", &query),);
+    let (history, found) = join!(visit.get(&history, &[("limit", "10")]), visit.part("/api/plugin/players", &query));
     Ok(json!({"name": name, "history": history?, "player": found?["items"][0]}))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::NetworkManage as PlayersRead;
+use crate::auth::PlayerRecordsRead;
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -46,10 +46,10 @@ impl From<Visit> for PlayerVisit {
 ///
 /// A running visit is included. A server that falls silent ends its visits at its last heartbeat.
 #[utoipa::path(get, path = "/api/manage/players/{playerUuid}/playtime", tag = "Players", operation_id = "get_play_time",
-    security(("apiKey" = ["network:manage"])), params(("playerUuid" = PlayerId, Path)),
+    security(("apiKey" = ["players:read", "network:manage"])), params(("playerUuid" = PlayerId, Path)),
     responses((status = 200, body = PlayTime), (status = 404, body = ErrorBody, description = "No such player")))]
 async fn get_play_time(
-    PlayersRead(caller): PlayersRead,
+    PlayerRecordsRead(caller): PlayerRecordsRead,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
 ) -> Result<Json<PlayTime>, ApiError> {
@@ -60,11 +60,11 @@ async fn get_play_time(
 ///
 /// Stays on servers of the last 30 days, newest first; at most the newest 1,000 are kept.
 #[utoipa::path(get, path = "/api/manage/players/{playerUuid}/visits", tag = "Players",
-    operation_id = "list_player_visits", security(("apiKey" = ["network:manage"])),
+    operation_id = "list_player_visits", security(("apiKey" = ["players:read", "network:manage"])),
     params(("playerUuid" = PlayerId, Path), PageQuery),
     responses((status = 200, body = Page<PlayerVisit>), (status = 404, body = ErrorBody, description = "No such player")))]
 async fn list_visits(
-    PlayersRead(caller): PlayersRead,
+    PlayerRecordsRead(caller): PlayerRecordsRead,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Query(PageQuery { limit, page }): Query<PageQuery>,
@@ -96,9 +96,9 @@ struct DaysQuery {
 ///
 /// Day by day in UTC, newest first, up to today. The numbers stay when players are erased.
 #[utoipa::path(get, path = "/api/manage/analytics/players", tag = "Players", operation_id = "list_player_days",
-    security(("apiKey" = ["network:manage"])), params(DaysQuery), responses((status = 200, body = Page<DayReport>)))]
+    security(("apiKey" = ["players:read", "network:manage"])), params(DaysQuery), responses((status = 200, body = Page<DayReport>)))]
 async fn list_days(
-    PlayersRead(caller): PlayersRead,
+    PlayerRecordsRead(caller): PlayerRecordsRead,
     State(app): State<App>,
     Query(query): Query<DaysQuery>,
 ) -> Result<Json<Page<DayReport>>, ApiError> {

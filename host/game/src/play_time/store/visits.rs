@@ -131,7 +131,7 @@ mod tests {
         assert!(has(&plans[1], "player_visits_running (network_id=? AND counted_to<?"), "{:#?}", plans[1]);
         assert!(has(&plans[2], "player_visits_running (network_id=?"), "{:#?}", plans[2]);
         assert!(has(&plans[2], "SEARCH p USING PRIMARY KEY (network_id=? AND player_id=?)"), "{:#?}", plans[2]);
-        assert!(has(&plans[3], "player_visits_ended (network_id=? AND to_at<?"), "{:#?}", plans[3]);
+        assert!(has(&plans[3], "player_visits_ended (network_id=? AND to_at>? AND to_at<?"), "{:#?}", plans[3]);
         assert!(has(&plans[3], key), "{:#?}", plans[3]);
     }
 }
