@@ -16,6 +16,9 @@ pub struct BalanceModification {
     /// Refuse the whole change if the balance would leave the currency's bounds; otherwise the change is cut to them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact: Option<bool>,
+    /// Fence of the player's open session; any other is 409 `stale_session`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fence: Option<i64>,
     /// Reason for the ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -36,6 +39,10 @@ pub struct BalanceOperation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BalanceTransaction {
+    /// Fence of the open session of the players among the owners, of whom there must be one; any other is 409
+    /// `stale_session`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fence: Option<i64>,
     /// Operations, applied in this order: the result of a later one cannot enable an earlier one.
     pub operations: Vec<BalanceOperation>,
     /// Reason for the ledger entries.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Actor, LiveServer, Punishment, ReportState, WorldLeaseState};
+use super::{Actor, Delivery, LiveServer, Match, Punishment, ReportState, WorldLeaseState};
 
 /// Decision on an appeal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -125,6 +125,24 @@ pub struct ConsoleCommandOrder {
     pub timeout_ms: i64,
 }
 
+/// A delivery can be claimed at the server where its player is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DeliveryReady {
+    pub delivery_id: i64,
+    pub kind: String,
+    pub player_uuid: Uuid,
+}
+
+/// A delivery has ended, or is held.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DeliverySettled {
+    pub delivery: Delivery,
+}
+
 /// A change of a network's permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -221,6 +239,30 @@ pub struct ServerPresence {
     pub server: LiveServer,
 }
 
+/// Event to a server whose session was ended by others.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionEnd {
+    /// Fence of the session that ended.
+    pub fence: i64,
+    pub player_uuid: Uuid,
+}
+
+/// Event to the server that holds a session: save it and close it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SessionRequest {
+    /// Time at which the session ends if it is not closed.
+    pub deadline: i64,
+    /// Fence of the session to close.
+    pub fence: i64,
+    pub player_uuid: Uuid,
+    /// Server that asks for the player.
+    pub server_id: String,
+}
+
 /// Command to transfer a player to another server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -237,6 +279,35 @@ pub struct SignedTransferCommand {
     pub transfer_id: Uuid,
     /// For each valid signing secret, `v1,` and the base64 of an HMAC, separated by spaces.
     pub signature: String,
+}
+
+/// A ticket was matched.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TicketMatched {
+    /// The match; its `transferId` holds the slots for 15 seconds.
+    #[serde(rename = "match")]
+    pub matched: Match,
+    /// The rest of the party.
+    pub party: Vec<Uuid>,
+    pub player_uuid: Uuid,
+    pub ticket_id: Uuid,
+}
+
+/// A waiting player's place changed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TicketUpdated {
+    /// Estimated time until the match, in milliseconds; null if unknown.
+    pub eta_ms: Option<i64>,
+    pub player_uuid: Uuid,
+    /// Place among the players who wait in the line, from 1.
+    pub position: u64,
+    pub ticket_id: Uuid,
+    /// Number of players who wait in the line.
+    pub waiting: u64,
 }
 
 /// Order to a node to boot a world.

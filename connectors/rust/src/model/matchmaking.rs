@@ -36,6 +36,23 @@ pub enum MatchResult {
     WorldNotJoinable,
     AlreadyOnServer,
     PolicyRejected,
+    PartyTooLarge,
+    LineFull,
+    /// A value that is newer than this crate.
+    #[serde(other)]
+    Unknown,
+}
+
+/// State of a ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum TicketState {
+    Waiting,
+    Matched,
+    Joined,
+    Expired,
+    Cancelled,
     /// A value that is newer than this crate.
     #[serde(other)]
     Unknown,
@@ -152,4 +169,70 @@ pub struct RegionPopulation {
     pub players: u32,
     pub region: String,
     pub servers: u32,
+}
+
+/// A ticket of a waiting line.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Ticket {
+    /// Estimated time until the match, in milliseconds; null if unknown.
+    pub eta_ms: Option<i64>,
+    /// Name of the line: `type:T`, `type:T/world:W`, `server:S` or `server:S/world:W`.
+    pub line: String,
+    /// The match of a matched or used ticket, or the result that ended it at once.
+    #[serde(rename = "match")]
+    pub matched: Option<Match>,
+    /// Place among the players who wait in the line, from 1; null unless it waits.
+    pub position: Option<u64>,
+    pub state: TicketState,
+    pub ticket_id: Uuid,
+    /// Number of players who wait in the line.
+    pub waiting: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TicketRequest {
+    /// With the other two `affinity` fields: owner of the preferred live world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity_game_id: Option<String>,
+    /// See `affinityGameId`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity_owner_id: Option<String>,
+    /// See `affinityGameId`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity_owner_scope: Option<String>,
+    /// Requires `serverId` to be set; `serverId` alone has the same effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direct_join: Option<bool>,
+    /// The player's party: all get slots on the same server or world. At most 16 players including `playerUuid`,
+    /// whether listed or not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub party: Option<Vec<Uuid>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub player_name: Option<String>,
+    /// Player who waits, the leader of the party.
+    pub player_uuid: Uuid,
+    /// The highest goes first; each second of waiting counts one point, up to 1000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// The player's region. Default: the region of the address they last loaded with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
+    /// Waits for this server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_id: Option<String>,
+    /// Server type: waits for a server of this type, unless other fields say more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_type: Option<String>,
+    /// With `serverId`: waits for this world on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_id: Option<String>,
+    /// Waits for a world; without `worldType`, for one of any type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_matchmaking: Option<bool>,
+    /// With `serverType`: waits for a world of this type on those servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub world_type: Option<String>,
 }

@@ -11,12 +11,14 @@ mod about;
 mod chat;
 mod collections;
 mod config;
+mod deliveries;
 mod economy;
 mod events;
 mod localization;
 mod matchmaking;
 mod node_agents;
 mod permissions;
+mod player_sessions;
 mod players;
 mod provisioning;
 mod punishments;
@@ -29,12 +31,14 @@ pub use self::about::*;
 pub use self::chat::*;
 pub use self::collections::*;
 pub use self::config::*;
+pub use self::deliveries::*;
 pub use self::economy::*;
 pub use self::events::*;
 pub use self::localization::*;
 pub use self::matchmaking::*;
 pub use self::node_agents::*;
 pub use self::permissions::*;
+pub use self::player_sessions::*;
 pub use self::players::*;
 pub use self::provisioning::*;
 pub use self::punishments::*;
@@ -59,6 +63,8 @@ display_as_serialized!(
     AppealDecision,
     AppealState,
     CommandStatus,
+    DeliveryOnLost,
+    DeliveryState,
     DesiredState,
     IndexState,
     IndexType,
@@ -66,6 +72,8 @@ display_as_serialized!(
     MatchDecider,
     MatchResult,
     OutputStream,
+    PlayerSessionState,
+    PreviousSessionState,
     ProvisioningPhase,
     PunishmentAction,
     PunishmentKind,
@@ -74,6 +82,7 @@ display_as_serialized!(
     ServerRole,
     ServerStatus,
     StatisticPeriod,
+    TicketState,
     WorldLeaseState,
     WorldOpenStatus,
     WorldPersistence
