@@ -100,8 +100,9 @@ on_both! {
         let expected = json!({
             "id": 1, "playerUuid": STEVE, "playerName": "Steve", "type": "BAN", "reason": "Griefing\nand more",
             "durationMs": MINUTE, "expiresAt": NOW + MINUTE, "ipBased": false, "active": true, "ipAddress": null,
-            "issuerUuid": ALEX, "issuerName": "Alex", "issuedAt": NOW,
+            "issuerUuid": ALEX, "issuerName": "Alex", "issuedAt": NOW, "appealCode": made["appealCode"],
         });
+        assert_eq!(made["appealCode"].as_str().map(str::len), Some(12));
         assert_eq!(made, expected);
         assert_eq!(expect_event(&mut events, "CREATED", 1).await, expected);
         for route in [
@@ -122,7 +123,7 @@ on_both! {
         assert_eq!(made, json!({
             "id": 1, "playerUuid": STEVE, "playerName": null, "type": "MUTE", "reason": null, "durationMs": null,
             "expiresAt": null, "ipBased": false, "active": true, "ipAddress": null, "issuerUuid": null,
-            "issuerName": null, "issuedAt": NOW,
+            "issuerName": null, "issuedAt": NOW, "appealCode": made["appealCode"],
         }));
         hub.advance_ms(400 * 365 * 24 * 60 * 60 * 1_000);
         assert_eq!(ids(&client, &format!("player/{STEVE}")).await, [1]);
@@ -323,7 +324,7 @@ on_both! {
         assert_eq!(made, json!({
             "id": 1, "playerUuid": null, "playerName": null, "type": "BAN", "reason": "Bots", "durationMs": MINUTE,
             "expiresAt": NOW + MINUTE, "ipBased": true, "active": true, "ipAddress": "203.0.113.7", "issuerUuid": null,
-            "issuerName": "Alex", "issuedAt": NOW,
+            "issuerName": "Alex", "issuedAt": NOW, "appealCode": made["appealCode"],
         }));
         expect_event(&mut events, "CREATED", 1).await;
         post(&client, "create-ip", json!({"ipAddress": "2001:0DB8:0::0001", "type": "MUTE"})).await;

@@ -144,7 +144,7 @@ on_both! {
             let is_players = match parts[0] {
                 "players" => matches!(parts.get(2), None | Some(&("ips" | "session" | "data"))),
                 "punishments" => parts[1] == "player",
-                _ => parts.last() == Some(&"statistics"),
+                _ => parts.get(1) == Some(&"player") && parts.last() == Some(&"statistics"),
             };
             if is_players && operation.method == "GET" {
                 needed.insert(0, "players:read");
