@@ -69,6 +69,7 @@ impl HubClient {
             amount,
             reason: reason.map(str::to_owned),
             exact: Some(exact),
+            fence: None,
         };
         request.json(&body).send().await
     }
@@ -82,7 +83,7 @@ impl HubClient {
     ) -> Result<TransactionReceipt, HubError> {
         let request = self.plugin(Method::POST, &["economy", "transactions"]);
         let reason = reason.map(str::to_owned);
-        request.json(&BalanceTransaction { operations: operations.to_vec(), reason }).send().await
+        request.json(&BalanceTransaction { operations: operations.to_vec(), reason, fence: None }).send().await
     }
 
     /// Moves money from one player to another, or fails with `insufficient_funds`.
