@@ -255,8 +255,13 @@ impl Cells {
         let network: uuid::Uuid = self.network.parse().unwrap();
         for table in tables().of_networks() {
             let db = if table.rule.is_in_module_store { &self.hub.app.module_store } else { &self.hub.app.db };
-            let deleted = db.transaction(async |mut tx| tx.delete_rows(table, network, 1_000_000).await);
-            deleted.await.unwrap();
+            let mut attempts = 0;
+            // Events and sweeps of the hub may hold its rows for a moment.
+            while let Err(error) = db.transaction(async |mut tx| tx.delete_rows(table, network, 1_000_000).await).await
+            {
+                attempts += 1;
+                assert!(attempts < 20, "{}: {error}", table.name);
+            }
         }
         for state in components().network_states() {
             state.forget(&self.hub.app, hub::values::NetworkId(network));
