@@ -142,7 +142,7 @@ on_both! {
             }
             let parts: Vec<_> = rest.split('/').collect();
             let is_players = match parts[0] {
-                "players" => matches!(parts.get(2), None | Some(&("ips" | "session" | "data"))),
+                "players" => matches!(parts.get(2), None | Some(&("ips" | "session" | "data" | "statistics"))),
                 "punishments" => parts[1] == "player",
                 _ => parts.get(1) == Some(&"player") && parts.last() == Some(&"statistics"),
             };
