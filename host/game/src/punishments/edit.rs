@@ -184,7 +184,7 @@ pub(super) async fn revoke_many(
         .await
 }
 
-/// As many as one request revokes and one answer holds, and true if there are more.
+/// The number that one request revokes and one answer holds, and true if there are more.
 fn first(found: Vec<Punishment>, now: Millis) -> (Vec<Punishment>, bool) {
     let (count, mut budget) = (found.len(), AnswerBudget::default());
     let fits = |punishment: &Punishment| budget.take(json_size(&PunishmentBody::new(punishment.clone(), now)));

@@ -1,4 +1,4 @@
-//! What a reported player said before.
+//! Lines that a reported player said before.
 
 use serde_json::Value;
 

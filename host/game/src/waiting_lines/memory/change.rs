@@ -51,7 +51,7 @@ impl Lines {
             _ => {
                 if ticket.player == player {
                     self.end_keeping(seq);
-                    // What was withheld for them may be of use to others.
+                    // Slots withheld for them may be of use to others.
                     self.schedule(seq);
                 }
             }

@@ -80,7 +80,7 @@ impl Lines {
             }
         };
         let is_free = |lines: &Self, presence: &NetworkPresence, at: &Destination| {
-            // What those who wait could use is theirs: modules have not been asked for them yet.
+            // Slots that those who wait could use are theirs: modules have not been asked for them yet.
             !choice.has_modules || !lines.is_claimed_at(presence, at, &context)
         };
         let matched = destinations

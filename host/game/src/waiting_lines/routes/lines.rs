@@ -209,7 +209,7 @@ pub(super) async fn change_ticket(
 
 /// End a ticket
 ///
-/// As if its player left the line. No effect on a ticket that has ended.
+/// The same as if its player left the line. No effect on a ticket that has ended.
 #[utoipa::path(delete, path = "/api/manage/matchmaking/tickets/{ticketId}", operation_id = "delete_ticket",
     tag = "Matchmaking", security(("apiKey" = ["lines:manage", "network:manage"])), params(("ticketId" = Uuid, Path, description = "Id of the ticket", example = "0191f6a0-7d3e-7c1a-9b57-3f1c2a5d8e90")),
     responses((status = 204, description = "Ended"), (status = 404, body = ErrorBody, description = "No such ticket")))]

@@ -36,7 +36,7 @@ on_both! {
         assert_eq!(read(&client, kit).await["playerUuid"], Value::Null);
         assert_eq!(offered(&client, "a").await, [0; 0]);
         super::claim(&client, kit, "a").await.expect_error(409, "not_ready");
-        // Who has no right to say so is not believed.
+        // Callers without the right to say so are not believed.
         let key = client.key_with(&["players:write"]).await;
         load(&key, 9, "Alex").await;
         assert_eq!(read(&client, kit).await["playerUuid"], Value::Null);

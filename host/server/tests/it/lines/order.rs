@@ -1,4 +1,4 @@
-//! Who goes first, and what is left for finds.
+//! The order of those who wait, and the slots that are left for finds.
 
 use std::time::Duration;
 

@@ -75,7 +75,7 @@ on_both! {
         let large = take(&client, 1, party(&[2, 3])).await;
         assert_eq!((&large["state"], &large["match"]["result"]), (&json!("EXPIRED"), &json!("PARTY_TOO_LARGE")));
         assert_eq!(large["match"]["success"], false);
-        // What ends at once replaces nothing.
+        // A ticket that ends at once replaces nothing.
         assert_eq!(state(&client, &before).await, "WAITING");
         // A server that could hold it makes it wait.
         register(&client, "arena-2", json!({"serverType": "arena", "maxPlayers": 3})).await;
@@ -112,7 +112,7 @@ on_both! {
         assert_eq!(state(&client, &of_party).await, "MATCHED");
         take(&client, 1, json!({"serverType": "else"})).await;
         assert_eq!(state(&client, &of_party).await, "CANCELLED");
-        // Who is named in another's party leaves their own ticket.
+        // A player named in another's party leaves their own ticket.
         take(&client, 5, json!({"serverType": "else", "party": [uuid(3)]})).await;
         assert_eq!(state(&client, &id(&third)).await, "CANCELLED");
     }

@@ -1,4 +1,4 @@
-//! What outlives the process, and what does not.
+//! Tickets that outlive the process, and those that do not.
 
 use std::time::Duration;
 
