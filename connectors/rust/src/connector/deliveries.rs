@@ -210,6 +210,8 @@ impl Shared {
         match persist(Some(CLAIM_TTL), claim).await {
             Ok(claimed) => Ok(Some(Claim { delivery: claimed.delivery, claim: claimed.claim, good_until })),
             Err(error) if matches!(error.code(), "claimed" | "settled" | "not_ready") => Ok(None),
+            // The hub was killed between the claim and its answer: the claim is nobody's, and runs out.
+            Err(error) if error.is("answer_not_kept") => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use network_hub_client::connector::{DeliveryFailure, EndReason, PlayerDataHandler};
 use network_hub_client::model::{
-    DeliveryRequest, PlayerSessionRequest, PlayerSessionSave, PlayerSessionState, TicketRequest, TicketState,
+    DeliveryOnLost, DeliveryRequest, PlayerSessionRequest, PlayerSessionSave, PlayerSessionState, TicketRequest, TicketState,
 };
 use network_hub_client::{ConnectorOptions, HubConnector, Method};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 use crate::eventually;
@@ -99,8 +99,13 @@ async fn is_closed(hub: &HubProcess) -> bool {
 }
 
 async fn buy(hub: &HubProcess, kind: &str, reference: Option<String>) -> i64 {
-    let request =
-        DeliveryRequest { player_uuid: Some(ANN), kind: kind.to_owned(), reference, ..DeliveryRequest::default() };
+    let request = DeliveryRequest {
+        player_uuid: Some(ANN),
+        kind: kind.to_owned(),
+        reference,
+        on_lost: Some(DeliveryOnLost::Retry),
+        ..DeliveryRequest::default()
+    };
     hub.client().create_delivery(&request).await.unwrap().delivery_id
 }
 
@@ -236,7 +241,12 @@ async fn deliveries_arrive_once() {
         servers[(step + 1) % 2].join().await;
     }
     for order in orders {
-        eventually!("the diamond is delivered", delivery_state(&hub, order).await == "DELIVERED");
+        // A claim whose answer was lost with the hub runs out after a minute.
+        let end = Instant::now() + Duration::from_secs(150);
+        while delivery_state(&hub, order).await != "DELIVERED" {
+            assert!(Instant::now() < end, "not in time: the diamond is delivered");
+            sleep(Duration::from_millis(50)).await;
+        }
     }
     servers[0].leave();
     eventually!("the session is closed", is_closed(&hub).await);

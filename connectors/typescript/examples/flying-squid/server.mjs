@@ -1,6 +1,7 @@
 // A Minecraft server that joins the hub.
 import squid from "flying-squid";
 import { HubConnector, HubError } from "network-hub-connector";
+import { inventories } from "./inventory.mjs";
 import { HOST, TRANSFER_CHANNEL, VERSION, describePunishment, quiet } from "./settings.mjs";
 
 /** Starts a server; one of type `arena` is a game that begins with two players, any other a lobby. */
@@ -14,11 +15,13 @@ export async function startServer(client, { serverId, serverType, port }) {
   await minecraft.waitForReady(60_000);
 
   const isGame = serverType === "arena";
+  const carried = inventories(minecraft);
   const hub = new HubConnector(client, {
     server: { serverId, serverType, host: HOST, port, maxPlayers: 10, gameType: "MINECRAFT", playersToStart: isGame ? 2 : 0 },
     namespaces: ["example"],
     messages: { en: { welcome: "Welcome to", muted: "You are muted" }, de: { welcome: "Willkommen auf", muted: "Du bist stumm" } },
     log: quiet,
+    playerData: carried,
     game: {
       // The proxy has the player's connection: it is handed the command, which is signed.
       transferPlayer(uuid, command) {
@@ -35,6 +38,12 @@ export async function startServer(client, { serverId, serverType, port }) {
         return (await minecraft.commands.use(line)) ?? "";
       },
     },
+  });
+
+  // What was bought is in the inventory, and the delivery over, with the same save.
+  hub.onDataDelivery("item", ({ playerUuid, payload }) => carried.give(playerUuid, payload.item));
+  hub.onPlace(({ playerUuid, position, waiting }) => {
+    minecraft.uuidToPlayer[playerUuid]?.chat(`You are number ${position} of ${waiting} in the line`);
   });
 
   minecraft.on("newPlayer", (player) => {
@@ -72,7 +81,7 @@ export async function startServer(client, { serverId, serverType, port }) {
 
   /** A command of players; it answers a line for them. */
   function command(base, run) {
-    const action = (_, { player }) => run(player).catch((error) => error.message);
+    const action = (argument, { player }) => run(player, argument).catch((error) => error.message);
     minecraft.commands.add({ base, info: base, usage: `/${base}`, onlyPlayer: true, action });
   }
 
@@ -91,6 +100,16 @@ export async function startServer(client, { serverId, serverType, port }) {
       if (HubError.is(error, "insufficient_funds")) return "You cannot afford a hat";
       throw error;
     }
+  });
+
+  command("go", async (player, serverId) => {
+    const transfer = await hub.transfer(player.uuid, serverId);
+    return transfer.success ? "" : transfer.errorMessage ?? transfer.result;
+  });
+
+  command("wait", async (player) => {
+    const { match } = await hub.waitInLine({ playerUuid: player.uuid, playerName: player.username, serverType: "nowhere" });
+    return match?.errorMessage ?? "";
   });
 
   minecraft.commands.add({

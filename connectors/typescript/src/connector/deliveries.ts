@@ -144,7 +144,8 @@ export class Deliveries {
       const answer = await this.persist(() => client.deliveries.claim(deliveryId, serverId, key), CLAIM_TTL_MS);
       return { delivery: answer.delivery, claim: answer.claim, goodUntil };
     } catch (error) {
-      if (error instanceof HubError && ["claimed", "settled", "not_ready"].includes(error.code)) return undefined;
+      // With `answer_not_kept` the hub was killed between the claim and its answer: the claim is nobody's, and runs out.
+      if (error instanceof HubError && ["claimed", "settled", "not_ready", "answer_not_kept"].includes(error.code)) return undefined;
       throw error;
     }
   }

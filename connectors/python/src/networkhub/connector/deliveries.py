@@ -143,7 +143,8 @@ class Deliveries:
                 lambda: self._client.deliveries.claim(delivery_id, self._server_id, idempotency_key=key), _CLAIM_TTL
             )
         except HubError as error:
-            if error.code in ("claimed", "settled", "not_ready"):
+            # With `answer_not_kept` the hub was killed between the claim and its answer: the claim is nobody's, and runs out.
+            if error.code in ("claimed", "settled", "not_ready", "answer_not_kept"):
                 return None
             raise
         return _Claim(answer.delivery, answer.claim, begin + _CLAIM_TTL - _MARGIN)
