@@ -110,10 +110,6 @@ test(`items, deliveries and places outlive ${SWITCHES} switches`, { timeout: 900
       for (const { deliveryId, state } of items) {
         if (state === "FAILED") await owner.call("POST", `/api/manage/deliveries/${deliveryId}/retry`);
       }
-      if (process.env.DEBUG && Date.now() % 10_000 < 250) {
-        console.log(player.name, player.items, (await owner.players.get(player.uuid))?.connection?.serverId, await owner.players.session(player.uuid));
-        console.log(JSON.stringify(items.filter((i) => i.state !== "DELIVERED")), player.lines.slice(-6));
-      }
       return items.filter(({ deliveryId, state }) => orders.includes(deliveryId) && state === "DELIVERED").length === orders.length;
     }, 240);
     await eventually(`${player.name} sees all of it`, () => player.items === orders.length);
