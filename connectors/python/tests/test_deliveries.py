@@ -92,7 +92,7 @@ async def test_items_and_the_ends_of_their_deliveries_are_saved_together(scene: 
 
     servers = [await scene.start(prepare=prepare) for _ in range(2)]
     here, there = servers
-    # As claims whose answers are lost with the hub run out, and the effect is in the save alone, it may be tried again.
+    # Claims whose answers are lost with the hub run out, and the effect is in the save alone: it may be tried again.
     orders = [await buy(scene, "kit", f"order-{at}", on_lost="RETRY") for at in range(20)]
     await here.join(scene.player)
     for step in range(6):

@@ -101,7 +101,7 @@ async def test_data_moves_with_a_player(scene: Scene) -> None:
     assert (a.inventories.endings, a.is_open(player)) == (["REQUESTED"], False)
     a.leave(player)
     assert (b.connector.player_data.fence(player) or 0) > (fence or 0)
-    # What this server still wants to save is refused.
+    # A late save of this server is refused.
     with pytest.raises(HubError) as error:
         await a.connector.player_data.save(player)
     assert error.value.code == "no_session"
@@ -126,7 +126,7 @@ async def test_saves_are_made_by_themselves_and_when_asked_for(scene: Scene) -> 
     entry = await scene.owner.players.get_data(player, "global", "notes")
     assert entry is not None
     assert (entry.data, entry.version, data.get(player, "notes")) == ('"hello"', 1, '"hello"')
-    # What has not changed is not saved again.
+    # Nothing changed, so nothing is saved.
     await data.save(player)
     inventory = await scene.owner.players.get_data(player, "global", "inventory")
     assert inventory is not None

@@ -1,4 +1,4 @@
-// What players carry, which moves with them from server to server.
+// Backpacks, which move with them from server to server.
 import { HubConnector, type ConnectorOptions, type HubClient, type PlayerDataHandler } from "network-hub-connector";
 
 type Items = Record<string, number>;

@@ -223,8 +223,7 @@ impl HubConnector {
         let (updates, data_updates) = mpsc::unbounded_channel();
         let stopped = CancellationToken::new();
         let mode = (game_mode.clone(), game_type.clone());
-        let player_data =
-            PlayerDataStore::new(&client, &info.server_id, options.data, mode, updates, stopped.clone());
+        let player_data = PlayerDataStore::new(&client, &info.server_id, options.data, mode, updates, stopped.clone());
         let has_messages = !options.messages.is_empty();
         let (namespaces, messages) = (options.namespaces, options.messages);
         let shared = Arc::new(Shared {

@@ -169,11 +169,7 @@ impl ConnectorOptions {
     /// Carries out deliveries of a kind: claims each, runs the handler, and completes it. Where it fails the hub is told, and offers it
     /// again if the failure says so. Where the server ends between the claim and its completion, the hub holds the delivery or offers
     /// it again, as its `onLost` says.
-    pub fn on_delivery<F>(
-        mut self,
-        kind: &str,
-        handler: impl Fn(Delivery) -> F + Send + Sync + 'static,
-    ) -> Self
+    pub fn on_delivery<F>(mut self, kind: &str, handler: impl Fn(Delivery) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), DeliveryFailure>> + Send + 'static,
     {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use network_hub_client::connector::{DeliveryFailure, EndReason, PlayerDataHandler};
 use network_hub_client::model::{
-    DeliveryOnLost, DeliveryRequest, PlayerSessionRequest, PlayerSessionSave, PlayerSessionState, TicketRequest, TicketState,
+    DeliveryOnLost, DeliveryRequest, PlayerSessionRequest, PlayerSessionSave, PlayerSessionState, TicketRequest,
+    TicketState,
 };
 use network_hub_client::{ConnectorOptions, HubConnector, Method};
 use parking_lot::Mutex;
@@ -152,11 +153,8 @@ async fn a_lost_session_stops_saving_and_is_opened_again() {
     eventually!("the autosave was made", stored(&hub).await.as_deref() == Some("1"));
     let owner = hub.client();
     owner.register_server(&server("stranger", "games")).await.unwrap();
-    let request = PlayerSessionRequest {
-        server_id: "stranger".to_owned(),
-        wait_ms: Some(0),
-        ..PlayerSessionRequest::default()
-    };
+    let request =
+        PlayerSessionRequest { server_id: "stranger".to_owned(), wait_ms: Some(0), ..PlayerSessionRequest::default() };
     let opened = owner.open_player_session(ANN, &request).await.unwrap();
     eventually!("the session is over", !a.is_open());
     let save = PlayerSessionSave { close: Some(true), ..PlayerSessionSave::default() };
@@ -271,11 +269,8 @@ async fn players_wait_in_line_and_are_sent_when_there_is_room() {
         lobby.connector.player_joined(player, "Ann");
         eventually!("the player is there", hub.place(player).await.is_some());
     }
-    let request = |player_uuid| TicketRequest {
-        player_uuid,
-        server_type: Some("arena".to_owned()),
-        ..TicketRequest::default()
-    };
+    let request =
+        |player_uuid| TicketRequest { player_uuid, server_type: Some("arena".to_owned()), ..TicketRequest::default() };
     let ticket = lobby.connector.wait_in_line(&request(ANN)).await.unwrap();
     assert_eq!((ticket.state, ticket.position, ticket.line.as_str()), (TicketState::Waiting, Some(1), "type:arena"));
     lobby.connector.wait_in_line(&request(ben)).await.unwrap();

@@ -15,7 +15,9 @@ export async function startServer(client, { serverId, serverType, port }) {
   await minecraft.waitForReady(60_000);
 
   const isGame = serverType === "arena";
-  const carried = inventories(minecraft);
+  // Players who are here: the server's own list forgets players who came back before their last connection was over.
+  const here = new Map();
+  const carried = inventories(minecraft, here);
   const hub = new HubConnector(client, {
     server: { serverId, serverType, host: HOST, port, maxPlayers: 10, gameType: "MINECRAFT", playersToStart: isGame ? 2 : 0 },
     namespaces: ["example"],
@@ -26,10 +28,10 @@ export async function startServer(client, { serverId, serverType, port }) {
       // The proxy has the player's connection: it is handed the command, which is signed.
       transferPlayer(uuid, command) {
         const data = Buffer.from(JSON.stringify(command));
-        minecraft.uuidToPlayer[uuid]._client.write("custom_payload", { channel: TRANSFER_CHANNEL, data });
+        here.get(uuid)._client.write("custom_payload", { channel: TRANSFER_CHANNEL, data });
       },
       kickPlayer(uuid, punishment) {
-        minecraft.uuidToPlayer[uuid]?.kick(describePunishment(punishment));
+        here.get(uuid)?.kick(describePunishment(punishment));
       },
       showChat({ playerName, message }) {
         minecraft.broadcast({ text: `<${playerName}> ${message}` });
@@ -43,7 +45,7 @@ export async function startServer(client, { serverId, serverType, port }) {
   // What was bought is in the inventory, and the delivery over, with the same save.
   hub.onDataDelivery("item", ({ playerUuid, payload }) => carried.give(playerUuid, payload.item));
   hub.onPlace(({ playerUuid, position, waiting }) => {
-    minecraft.uuidToPlayer[playerUuid]?.chat(`You are number ${position} of ${waiting} in the line`);
+    here.get(playerUuid)?.chat(`You are number ${position} of ${waiting} in the line`);
   });
 
   minecraft.on("newPlayer", (player) => {
@@ -51,12 +53,17 @@ export async function startServer(client, { serverId, serverType, port }) {
       const decision = await hub.checkJoin(player.uuid, player.username);
       if (!decision.allowed) return player.kick(describePunishment(decision.ban));
       if (player.disconnected) return;
+      if (here.get(player.uuid) === player) return;
+      if (here.has(player.uuid)) hub.playerLeft(player.uuid);
+      here.set(player.uuid, player);
       hub.playerJoined(player.uuid, player.username);
       showState();
       player.chat(`${hub.localization.text(player.uuid, "welcome")} ${serverId}`);
     });
     player.on("disconnected", () => {
+      if (here.get(player.uuid) !== player) return;
       hub.playerLeft(player.uuid);
+      here.delete(player.uuid);
       setImmediate(showState);
     });
     // Chat goes to the hub, whose modules filter it, and comes back as showChat.

@@ -47,7 +47,7 @@ pub trait PlayerDataHandler: Send + Sync + 'static {
     /// player is to be locked from the join to here: no moves of items, drops, damage, commands.
     fn apply(&self, player: Uuid, data: &HashMap<String, String>);
 
-    /// What a player has now, JSON as text by namespace, all that belongs together: at each autosave, when another server asks for the
+    /// Data of a player now, JSON as text by namespace, all that belongs together: at each autosave, when another server asks for the
     /// player, in [`HubConnector::player_left`](super::HubConnector::player_left), and in [`HubConnector::stop`](super::HubConnector::stop).
     /// Drop first what the player holds on the cursor.
     fn capture(&self, player: Uuid) -> HashMap<String, String>;
@@ -58,7 +58,7 @@ pub trait PlayerDataHandler: Send + Sync + 'static {
     }
 }
 
-/// What deliveries learn of sessions.
+/// News of sessions for deliveries.
 pub(super) enum DataUpdate {
     /// A player's data was applied.
     Opened(Uuid),
@@ -149,7 +149,7 @@ impl PlayerDataStore {
         self.visit(player)?.open_fence()
     }
 
-    /// What a namespace of a player holds, by the last capture, `put` or read; none where there is nothing or no session.
+    /// Content of a namespace of a player, by the last capture, `put` or read; none where there is nothing or no session.
     pub fn get(&self, player: Uuid, namespace: &str) -> Option<String> {
         self.visit(player)?.get(namespace)
     }
