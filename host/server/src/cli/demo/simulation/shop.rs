@@ -37,8 +37,10 @@ impl Simulation {
                     Err(error) => return Err(error.into()),
                 };
                 self.connector.post(&format!("{path}/complete"), &json!({"claim": claim})).await?;
-                let name = delivery["playerName"].as_str().unwrap_or("a player");
-                print_line!("  shop   {} gave {name} the kit {}", server.id, delivery["payload"]["kit"]);
+                let buyer = self.players.iter().find(|player| delivery["playerUuid"] == player.uuid.to_string());
+                let name = buyer.map_or("a player", |buyer| buyer.name.as_str());
+                let kit = delivery["payload"]["kit"].as_str().unwrap_or_default();
+                print_line!("  shop   {} gave {name} the kit {kit}", server.id);
             }
         }
         Ok(())
