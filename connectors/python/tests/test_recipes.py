@@ -11,10 +11,11 @@ from uuid import uuid4
 
 import pytest
 import recipes
+from backpacks import Backpacks, connector_with_backpacks, wait_for_duel
 from support import FakeGame, HubProcess, eventually
 
 from networkhub import AsyncHubClient, HubConnector, HubError, HubEvent
-from networkhub.models import ServerRegistration, WorldBootOrder
+from networkhub.models import DeliveryRequest, ServerRegistration, WorldBootOrder
 
 Connect = Callable[..., Awaitable[HubConnector]]
 
@@ -96,3 +97,24 @@ async def test_a_party_is_sent_whole(connect: Connect, game: FakeGame) -> None:
         hub.player_joined(player, "Ann")
     assert (await recipes.play_together(hub, party[0], "Ann", party)).success
     await eventually("both are sent", lambda: len(game.transfers) == 2)
+
+
+async def test_backpacks_move_with_players_and_lines_send_them(hub: HubProcess, owner: AsyncHubClient, game: FakeGame) -> None:
+    player, hubs, packs = uuid4(), [], [Backpacks(), Backpacks()]
+    async with AsyncExitStack() as started:
+        for at, pack in enumerate(packs):
+            client = await started.enter_async_context(hub.async_client())
+            info = ServerRegistration(server_id=f"packs-{at}", server_type="packs", port=1, host="10.0.0.1", max_players=8)
+            hubs.append(await started.enter_async_context(connector_with_backpacks(client, info, game, pack)))
+        for connector in hubs:
+            await asyncio.wait_for(connector.wait_until_connected(), 60)
+        await owner.deliveries.create(DeliveryRequest(player_uuid=player, kind="item", payload={"item": "sword"}))
+        hubs[0].player_joined(player, "Ann")
+        await eventually("the purchase is there", lambda: packs[0].items.get(player) == {"sword": 1})
+        hubs[1].player_joined(player, "Ann")
+        await eventually("it has moved", lambda: packs[1].items.get(player) == {"sword": 1})
+        assert player not in packs[0].items
+        assert await wait_for_duel(hubs[1], player) == "you will be sent when it is your turn"
+        duels = ServerRegistration(server_id="duels", server_type="duels", port=1, host="10.0.0.9", max_players=2)
+        await owner.servers.register(duels)
+        await eventually("the player is sent", lambda: len(game.transfers) == 1)

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from uuid import UUID, uuid4
 
 import pytest
+from inventories import Inventories
 from support import FakeGame, HubProcess, soon
 
 from networkhub import ConnectorOptions, HubClient, HubError, HubEvent, ServerState, ThreadedHubConnector
@@ -173,3 +174,26 @@ def test_stopping_waits_for_what_is_to_be_told(start: Start, client: HubClient) 
     connector.stop()
     assert all(client.players.get(player) is not None for player in players)
     assert threading.active_count() < 50
+
+
+def test_data_moves_with_players_of_games_with_threads(start: Start, client: HubClient) -> None:
+    player, games, hands = uuid4(), [GameWithThread(), GameWithThread()], [Inventories(), Inventories()]
+    servers = [
+        start("t-data", game, ConnectorOptions(player_data=hand, player_namespaces=["inventory"]))
+        for game, hand in zip(games, hands, strict=True)
+    ]
+    for step in range(10):
+        here, hand = servers[step % 2], hands[step % 2]
+        here.player_joined(player, "Ann")
+        soon("the data is applied", lambda here=here: here.player_data.is_open(player))  # type: ignore[misc]
+        assert hand.held[player] == ({"stone": step} if step else {})
+        hand.give(player, "stone")
+        if step % 3 == 0:
+            here.save_player(player).result(60)
+        here.player_left(player)
+        del hand.held[player]
+    servers[1].stop()
+    stored = client.players.get_data(player, "global", "inventory")
+    assert stored is not None
+    assert stored.data == '{"stone": 10}'
+    assert hands[0].endings == hands[1].endings == []

@@ -31,7 +31,7 @@ pub enum HubError {
     /// The connector itself refused, or gave up waiting.
     #[error("{message}")]
     Connector {
-        /// `muted`, `world_timeout` or `stopped`.
+        /// `muted`, `world_timeout`, `stopped`, `no_session`, `stale_session` or `not_saved`.
         code: &'static str,
         /// A sentence for people.
         message: String,
@@ -57,7 +57,8 @@ pub struct Refusal {
 }
 
 impl HubError {
-    /// The stable code: the hub's, or `unreachable`, `invalid_answer`, `invalid_request`, `muted`, `world_timeout`, `stopped`.
+    /// The stable code: the hub's, or `unreachable`, `invalid_answer`, `invalid_request`, `muted`, `world_timeout`, `stopped`,
+    /// `no_session`, `not_saved`.
     pub fn code(&self) -> &str {
         match self {
             Self::Refused(refusal) => &refusal.code,

@@ -1,4 +1,5 @@
 import { CollectionsApi } from "./api/collections.js";
+import { DeliveriesApi } from "./api/deliveries.js";
 import { EconomyApi } from "./api/economy.js";
 import { LocalizationApi } from "./api/localization.js";
 import { ChatApi, ConfigApi, MatchmakingApi, TransfersApi } from "./api/network.js";
@@ -46,6 +47,7 @@ export class HubClient {
   readonly collections: CollectionsApi;
   readonly worlds: WorldsApi;
   readonly chat: ChatApi;
+  readonly deliveries: DeliveriesApi;
   private readonly transport: Transport;
 
   constructor(private readonly options: HubClientOptions) {
@@ -66,6 +68,7 @@ export class HubClient {
     this.collections = new CollectionsApi(this.transport);
     this.worlds = new WorldsApi(this.transport);
     this.chat = new ChatApi(this.transport);
+    this.deliveries = new DeliveriesApi(this.transport);
   }
 
   /** A client for the hub at `HUB_URL` with the key `HUB_KEY`, from the environment. */

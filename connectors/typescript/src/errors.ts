@@ -1,7 +1,8 @@
 import type { ErrorCode, ErrorDetails } from "./generated/schemas.js";
 
 /** The codes that this library adds to those of the hub. */
-export type ConnectorErrorCode = "unreachable" | "invalid_answer" | "invalid_amount" | "muted" | "world_timeout" | "stopped";
+export type ConnectorErrorCode = "unreachable" | "invalid_answer" | "invalid_amount" | "muted" | "world_timeout" | "stopped"
+  | "no_session";
 
 /** A code of the hub, of this library, or of a gateway in between, such as `http_502`. */
 export type HubErrorCode = ErrorCode | ConnectorErrorCode | (string & {});

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 import { HubConnector, type HubClient } from "network-hub-connector";
+import { Backpacks, connectorWithBackpacks, waitForDuel } from "../examples/backpacks.js";
 import { buy, change, join, playTogether, visitIsland } from "../examples/recipes.js";
 import { eventually } from "./support/eventually.js";
 import { FakeGame, quiet } from "./support/game.js";
@@ -94,4 +95,26 @@ test("an island is opened and visited", async () => {
   assert.ok((await visitIsland(lobby, player)).success);
   await eventually("the player is sent", () => game.transfers.at(-1)?.playerUuid === player);
   assert.match(game.transfers.at(-1)?.targetWorldId ?? "", /\d/);
+});
+
+test("backpacks move with players, and lines send them", async () => {
+  const [player, visits] = [randomUUID(), new FakeGame()];
+  const packs = [new Backpacks(), new Backpacks()] as const;
+  const servers = [];
+  for (const [at, pack] of packs.entries()) {
+    const server = { serverId: `packs-${at}`, serverType: "packs", host: "10.0.0.1", port: 1, maxPlayers: 8 };
+    const connector = connectorWithBackpacks(hub.client(), { server, game: visits, log: quiet }, pack);
+    connectors.push(connector);
+    await connector.connect();
+    servers.push(connector);
+  }
+  await owner.deliveries.create({ playerUuid: player, kind: "item", payload: { item: "sword" } });
+  servers[0]?.playerJoined(player, "Ann");
+  await eventually("the purchase is there", () => packs[0].items.get(player)?.sword === 1);
+  servers[1]?.playerJoined(player, "Ann");
+  await eventually("it has moved", () => packs[1].items.get(player)?.sword === 1);
+  assert.ok(!packs[0].items.has(player));
+  assert.equal(await waitForDuel(servers[1]!, player), "you will be sent when it is your turn");
+  await owner.servers.register({ serverId: "duels", serverType: "duels", host: "10.0.0.9", port: 1, maxPlayers: 2 });
+  await eventually("the player is sent", () => visits.transfers.length === 1);
 });

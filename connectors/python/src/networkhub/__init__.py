@@ -9,11 +9,14 @@ from .api.documents import Order
 from .api.permissions import VersionedPermissions
 from .api.servers import ServerState
 from .client import AsyncHubClient, HubClient
+from .connector.deliveries import DeliveryFailure, DeliveryHandler
 from .connector.game import GameServer
 from .connector.hub_connector import HubConnector
+from .connector.lines import Place
 from .connector.localization_cache import CachedConfig, LocalizationCache
 from .connector.options import ConnectorOptions, ConnectorStatus, JoinDecision
 from .connector.permission_cache import PermissionCache
+from .connector.player_data import EndReason, PlayerDataHandler, PlayerDataStore
 from .connector.punishment_cache import PunishmentCache
 from .connector.threaded import ThreadedHubConnector
 from .connector.transfers import TransferVerifier
@@ -29,6 +32,9 @@ __all__ = [
     "CachedConfig",
     "ConnectorOptions",
     "ConnectorStatus",
+    "DeliveryFailure",
+    "DeliveryHandler",
+    "EndReason",
     "EventStream",
     "GameServer",
     "HubClient",
@@ -39,6 +45,9 @@ __all__ = [
     "LocalizationCache",
     "Order",
     "PermissionCache",
+    "Place",
+    "PlayerDataHandler",
+    "PlayerDataStore",
     "PunishmentCache",
     "RetryPolicy",
     "ServerState",

@@ -12,6 +12,7 @@ import httpx
 from ._call import Answer, Api, Call, Repeat, TransportT, keyed, model, operation
 from ._json import plain
 from ._transport import AsyncTransport, RetryPolicy, Settings, SyncTransport
+from .api.deliveries import DeliveriesApi
 from .api.documents import CollectionsApi, ConfigApi
 from .api.economy import EconomyApi
 from .api.matchmaking import MatchmakingApi, TransfersApi
@@ -54,6 +55,8 @@ class _Calls(Api[TransportT], Generic[TransportT]):
         """Documents with indexes."""
         self.worlds = WorldsApi(transport)
         """Worlds on demand."""
+        self.deliveries = DeliveriesApi(transport)
+        """Things owed to players."""
         self.chat = ChatApi(transport)
         """The network's chat."""
 

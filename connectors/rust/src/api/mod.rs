@@ -1,7 +1,9 @@
 //! The calls of [`HubClient`](crate::HubClient), named as the hub's document names them.
 
+mod deliveries;
 mod documents;
 mod economy;
+mod lines;
 mod localization;
 mod permissions;
 mod players;

@@ -4,7 +4,10 @@ use reqwest::{Method, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::model::{DataEntry, IncrementedStatistic, LivePlayerProfile, LoadedPlayer, PlayerStatistics};
+use crate::model::{
+    DataEntry, IncrementedStatistic, LivePlayerProfile, LoadedPlayer, OpenedPlayerSession, PlayerSession,
+    PlayerSessionRequest, PlayerSessionSave, PlayerStatistics, SavedSession,
+};
 use crate::{HubClient, HubError};
 
 /// Options of a load.
@@ -79,6 +82,35 @@ impl HubClient {
     pub async fn delete_player_data(&self, player: Uuid, game_mode: &str, namespace: &str) -> Result<bool, HubError> {
         let segments = ["players", &player.to_string(), "data", game_mode, namespace];
         was_found(self.plugin(Method::DELETE, &segments).run().await)
+    }
+
+    /// A player's newest session; none where there never was one.
+    pub async fn get_player_session(&self, player: Uuid) -> Result<Option<PlayerSession>, HubError> {
+        self.plugin(Method::GET, &["players", &player.to_string(), "session"]).find().await
+    }
+
+    /// Opens a session: the right to write the player's data, which one server has at a time. Waits for the server that has it, 3 s unless
+    /// `wait_ms` says otherwise. The answer has the fence that saves name, and the player as a load answers it, read after the session
+    /// before ended. Opening again is safe. [`PlayerDataStore`](crate::connector::PlayerDataStore) does all of this.
+    pub async fn open_player_session(
+        &self,
+        player: Uuid,
+        request: &PlayerSessionRequest,
+    ) -> Result<OpenedPlayerSession, HubError> {
+        self.plugin(Method::POST, &["players", &player.to_string(), "session"]).json(request).safe().send().await
+    }
+
+    /// Saves data under a session's fence and completes the claims of deliveries; all or none. `close` ends the session. `number` rises with
+    /// each save of a session, so that one that was given up cannot follow a later one. Fails with `stale_session` where the session is
+    /// over, and with `stale_claim`. The same save again has no second effect.
+    pub async fn save_player_session(
+        &self,
+        player: Uuid,
+        fence: i64,
+        save: &PlayerSessionSave,
+    ) -> Result<SavedSession, HubError> {
+        let request = self.plugin(Method::PUT, &["players", &player.to_string(), "session", &fence.to_string()]);
+        request.json(save).send().await
     }
 
     /// A player's statistics in a game mode; none is `global`.

@@ -12,7 +12,9 @@ use uuid::Uuid;
 use super::Shared;
 use super::game::GameTask;
 use super::persist::persist;
-use crate::model::{ConsoleCommandOrder, Punishment, PunishmentKind, SignedTransferCommand};
+use crate::model::{
+    ConsoleCommandOrder, DeliveryReady, Punishment, PunishmentKind, SessionEnd, SessionRequest, SignedTransferCommand,
+};
 use crate::stream::{HubEvent, StreamUpdate};
 use crate::{EventStream, HubError};
 
@@ -28,7 +30,9 @@ impl Shared {
                 StreamUpdate::Opened => {
                     self.stream.lock().opened();
                     // State that was read before the first stream may have changed before it began.
-                    if !was_open {
+                    if was_open {
+                        self.look_for_deliveries(None);
+                    } else {
                         self.read_all();
                     }
                     was_open = true;
@@ -85,6 +89,20 @@ impl Shared {
                     self.permission_refresh.add(each);
                 }
             }
+            "SESSION_REQUESTED" => {
+                let request: SessionRequest = event.parse()?;
+                self.player_data.requested(request.player_uuid, request.fence);
+            }
+            "SESSION_ENDED" => {
+                let end: SessionEnd = event.parse()?;
+                self.player_data.session_ended(end.player_uuid, end.fence);
+            }
+            "DELIVERY_READY" => {
+                let ready: DeliveryReady = event.parse()?;
+                self.delivery_ready(ready.delivery_id, ready.player_uuid, &ready.kind);
+            }
+            "TICKET_UPDATED" => self.ticket_updated(&event.parse()?),
+            "TICKET_MATCHED" => self.ticket_matched(&event.parse()?),
             _ => {} // For listeners.
         }
         Ok(())
@@ -155,6 +173,8 @@ impl Shared {
         }
         self.read_catalog();
         self.read_configs(|_| true);
+        self.read_places();
+        self.look_for_deliveries(None);
     }
 
     fn read_catalog(self: &Arc<Self>) {

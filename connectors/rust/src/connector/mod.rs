@@ -2,9 +2,12 @@
 
 mod clock;
 mod config;
+mod data;
+mod deliveries;
 mod events;
 mod game;
 mod join;
+mod lines;
 mod localization;
 mod options;
 mod outbox;
@@ -30,15 +33,23 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 use uuid::Uuid;
 
-use crate::model::{ChatMessageInput, OpenedWorld, Punishment, ServerRegistration, TransferOutcome, WorldRequest};
+use crate::model::{
+    ChatMessageInput, OpenedWorld, Punishment, ServerRegistration, Ticket, TicketRequest, TransferOutcome, WorldRequest,
+};
 use crate::{HubClient, HubError, HubEvent};
 
 use self::clock::HubClock;
 pub use self::config::CachedConfig;
 use self::config::ConfigSource;
+use self::data::DataUpdate;
+pub use self::data::{EndReason, PlayerDataHandler, PlayerDataStore};
+use self::deliveries::Deliveries;
+pub use self::deliveries::DeliveryFailure;
 pub use self::game::GameServer;
 use self::game::GameTask;
 pub use self::join::JoinDecision;
+pub use self::lines::Place;
+use self::lines::WaitingLines;
 pub use self::localization::LocalizationCache;
 pub use self::options::{ConnectorOptions, ServerState};
 use self::outbox::ChangeKind;
@@ -51,6 +62,8 @@ pub use self::verifier::{CommandRefusal, TransferVerifier};
 
 const TICK: Duration = Duration::from_secs(5);
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
+/// Time for the last saves of players.
+const SAVE_PATIENCE: Duration = Duration::from_secs(5);
 /// Events that a listener may lag behind.
 const EVENT_CAPACITY: usize = 1_024;
 
@@ -109,6 +122,9 @@ struct Shared {
     permissions: PermissionCache,
     localization: LocalizationCache,
     configs: Mutex<Vec<Arc<ConfigSource>>>,
+    player_data: PlayerDataStore,
+    deliveries: Deliveries,
+    lines: WaitingLines,
     punishment_refresh: RefreshQueue,
     permission_refresh: RefreshQueue,
     language_refresh: RefreshQueue,
@@ -204,6 +220,10 @@ impl HubConnector {
         let ConnectorOptions { allow_unverified, trust_clean, join_timeout, .. } = options;
         let clock = Arc::new(HubClock::default());
         let (sender, tasks) = mpsc::unbounded_channel();
+        let (updates, data_updates) = mpsc::unbounded_channel();
+        let stopped = CancellationToken::new();
+        let mode = (game_mode.clone(), game_type.clone());
+        let player_data = PlayerDataStore::new(&client, &info.server_id, options.data, mode, updates, stopped.clone());
         let has_messages = !options.messages.is_empty();
         let (namespaces, messages) = (options.namespaces, options.messages);
         let shared = Arc::new(Shared {
@@ -217,6 +237,9 @@ impl HubConnector {
             permissions: PermissionCache::new(client.clone(), options.permission_context),
             localization: LocalizationCache::new(client.clone(), namespaces, messages, options.default_locale),
             configs: Mutex::default(),
+            player_data,
+            deliveries: Deliveries::new(options.deliveries),
+            lines: WaitingLines::default(),
             punishment_refresh: RefreshQueue::default(),
             permission_refresh: RefreshQueue::default(),
             language_refresh: RefreshQueue::default(),
@@ -224,18 +247,21 @@ impl HubConnector {
             game: sender,
             runtime: Handle::current(),
             stopping: CancellationToken::new(),
-            stopped: CancellationToken::new(),
+            stopped,
             client,
             info,
         });
-        shared.start(Arc::new(game), tasks, &options.events, has_messages);
+        shared.start(Arc::new(game), tasks, data_updates, &options.events, has_messages);
         Self { shared }
     }
 
-    /// Tells the hub what is still waiting, for up to three seconds, takes the server offline and ends the connector. Takes up to eight seconds
-    /// while the hub is away.
+    /// Saves players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server offline and ends the
+    /// connector. Takes up to thirteen seconds while the hub is away.
     pub async fn stop(&self) {
         self.shared.stopping.cancel();
+        // A server that is offline has no sessions.
+        self.shared.player_data.leave_all();
+        self.shared.player_data.finish(SAVE_PATIENCE).await;
         self.shared.session.stop(STOP_PATIENCE);
         self.shared.stopped.cancelled().await;
     }
@@ -267,6 +293,7 @@ impl HubConnector {
     /// A player is on this server now. Tell of everybody who is online already when the connector starts, too.
     pub fn player_joined(&self, player: Uuid, name: &str) {
         self.shared.online.lock().insert(player);
+        self.shared.player_data.joined(player, name);
         self.shared.session.add(player, ChangeKind::join(name));
         self.shared.joined(player);
     }
@@ -277,8 +304,10 @@ impl HubConnector {
         self.shared.session.add(player, ChangeKind::World { world, previous });
     }
 
-    /// A player is no longer on this server.
+    /// A player is no longer on this server. Their data is captured at once, so call it while the game still has them.
     pub fn player_left(&self, player: Uuid) {
+        self.shared.player_data.left(player);
+        self.shared.lines.left(player);
         self.shared.online.lock().remove(&player);
         self.shared.session.add(player, ChangeKind::Leave);
     }
@@ -332,6 +361,38 @@ impl HubConnector {
         self.shared.client.send_chat_message(&line).await
     }
 
+    /// Data of players that moves with them.
+    pub fn player_data(&self) -> &PlayerDataStore {
+        &self.shared.player_data
+    }
+
+    /// Takes a ticket for a server or world that may be full, and sends the player there when their turn has come. The same request again
+    /// keeps ticket and place. A ticket that cannot be had is EXPIRED, with the reason in its match.
+    ///
+    /// # Errors
+    /// See [`HubError`].
+    pub async fn wait_in_line(&self, request: &TicketRequest) -> Result<Ticket, HubError> {
+        self.shared.wait_in_line(request).await
+    }
+
+    /// Ends a player's ticket; returns whether they had one.
+    ///
+    /// # Errors
+    /// See [`HubError`].
+    pub async fn leave_line(&self, player: Uuid) -> Result<bool, HubError> {
+        self.shared.leave_line(player).await
+    }
+
+    /// A player's place in their line; none if they do not wait.
+    pub fn place(&self, player: Uuid) -> Option<Place> {
+        self.shared.lines.place(player)
+    }
+
+    /// Each new place of a player of this server from now on: tell the player.
+    pub fn places(&self) -> broadcast::Receiver<Place> {
+        self.shared.lines.subscribe()
+    }
+
     /// The punishments that are known.
     pub fn punishments(&self) -> &PunishmentCache {
         &self.shared.punishments
@@ -379,6 +440,7 @@ impl Shared {
         self: &Arc<Self>,
         game: Arc<G>,
         tasks: mpsc::UnboundedReceiver<GameTask>,
+        data_updates: mpsc::UnboundedReceiver<DataUpdate>,
         events: &[String],
         has_messages: bool,
     ) {
@@ -411,6 +473,12 @@ impl Shared {
         );
         let shared = Arc::clone(self);
         self.spawn(async move { shared.tidy().await });
+        let shared = Arc::clone(self);
+        self.spawn(async move { shared.player_data.save_all().await });
+        let shared = Arc::clone(self);
+        self.spawn(async move { shared.follow_data(data_updates).await });
+        let shared = Arc::clone(self);
+        self.spawn(async move { shared.poll_deliveries().await });
         if has_messages {
             let shared = Arc::clone(self);
             self.spawn(async move {

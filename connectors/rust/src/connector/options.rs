@@ -1,15 +1,21 @@
 //! The settings of a connector.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+
+use super::data::{DataOptions, PlayerDataHandler};
+use super::deliveries::{DeliveryFailure, DeliveryHandler};
 use super::localization::Messages;
 use super::{GameServer, HubConnector};
 use crate::HubClient;
-use crate::model::{ServerRegistration, WorldReport};
+use crate::model::{Delivery, ServerRegistration, WorldReport};
 
 /// The events that the connector itself needs, and those that nodes of worlds do.
-const EVENTS: [&str; 12] = [
+const EVENTS: [&str; 14] = [
     "CHAT",
     "PUNISHMENT",
     "TRANSFER",
@@ -22,7 +28,11 @@ const EVENTS: [&str; 12] = [
     "CONFIG_UPDATED",
     "SIGNING_SECRET_ROTATED",
     "PERMISSIONS_UPDATED",
+    "TICKET_MATCHED",
+    "TICKET_UPDATED",
 ];
+const SESSION_EVENTS: [&str; 2] = ["SESSION_REQUESTED", "SESSION_ENDED"];
+const AUTOSAVE: Duration = Duration::from_mins(1);
 
 /// A server's changing state. None leaves the hub's knowledge unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +46,6 @@ pub struct ServerState {
 }
 
 /// The settings of a connector. All have defaults that fit most servers.
-#[derive(Debug)]
 #[must_use = "the connector is not started yet"]
 pub struct ConnectorOptions {
     pub(super) client: HubClient,
@@ -53,6 +62,14 @@ pub struct ConnectorOptions {
     pub(super) allow_unverified: bool,
     pub(super) trust_clean: Duration,
     pub(super) join_timeout: Duration,
+    pub(super) data: DataOptions,
+    pub(super) deliveries: HashMap<String, DeliveryHandler>,
+}
+
+impl fmt::Debug for ConnectorOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectorOptions").field("server_id", &self.info.server_id).finish_non_exhaustive()
+    }
 }
 
 impl ConnectorOptions {
@@ -73,6 +90,8 @@ impl ConnectorOptions {
             allow_unverified: false,
             trust_clean: Duration::from_mins(10),
             join_timeout: Duration::from_secs(4),
+            data: DataOptions { handler: None, namespaces: Vec::new(), autosave: AUTOSAVE },
+            deliveries: HashMap::new(),
         }
     }
 
@@ -130,6 +149,45 @@ impl ConnectorOptions {
     /// More that a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`.
     pub fn load(mut self, include: &[&str]) -> Self {
         self.include.extend(include.iter().map(|&name| name.to_owned()));
+        self
+    }
+
+    /// Reads and writes players in the game, so that their data in these namespaces, such as `inventory`, moves with them.
+    pub fn player_data(mut self, handler: impl PlayerDataHandler, namespaces: &[&str]) -> Self {
+        self.data.handler = Some(Arc::new(handler));
+        self.data.namespaces = namespaces.iter().map(|&name| name.to_owned()).collect();
+        self.events.extend(SESSION_EVENTS.map(str::to_owned));
+        self
+    }
+
+    /// Time between saves of a player, a minute unless set; zero: only when they leave.
+    pub fn autosave(mut self, interval: Duration) -> Self {
+        self.data.autosave = interval;
+        self
+    }
+
+    /// Carries out deliveries of a kind: claims each, runs the handler, and completes it. Where it fails the hub is told, and offers it
+    /// again if the failure says so. Where the server ends between the claim and its completion, the hub holds the delivery or offers
+    /// it again, as its `onLost` says.
+    pub fn on_delivery<F>(mut self, kind: &str, handler: impl Fn(Delivery) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<(), DeliveryFailure>> + Send + 'static,
+    {
+        let handler = DeliveryHandler::Any(Box::new(move |delivery| handler(delivery).boxed()));
+        self.deliveries.insert(kind.to_owned(), handler);
+        self.events.push("DELIVERY_READY".to_owned());
+        self
+    }
+
+    /// The same for deliveries whose effect is part of the player's data, such as items. Run while the player's session is open; the player
+    /// is captured right after, and that save completes the delivery: both happen or neither.
+    pub fn on_data_delivery(
+        mut self,
+        kind: &str,
+        handler: impl Fn(&Delivery) -> Result<(), DeliveryFailure> + Send + Sync + 'static,
+    ) -> Self {
+        self.deliveries.insert(kind.to_owned(), DeliveryHandler::Data(Box::new(handler)));
+        self.events.push("DELIVERY_READY".to_owned());
         self
     }
 

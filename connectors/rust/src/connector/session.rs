@@ -331,7 +331,7 @@ impl State {
 }
 
 /// True if the error may pass, by itself or once the key is right.
-fn is_passing(error: &HubError) -> bool {
+pub(super) fn is_passing(error: &HubError) -> bool {
     let is_key = match error.status() {
         Some(StatusCode::UNAUTHORIZED) => true,
         Some(StatusCode::FORBIDDEN) => !error.is("quota_exceeded"),

@@ -4,6 +4,7 @@
 
 mod client;
 mod connector;
+mod data;
 mod example;
 mod game;
 mod hub;

@@ -35,7 +35,7 @@ async function addModule({ url, key, owner }, name, point, wasm, config) {
   await owner.call("PUT", path, { modules: [...modules, link] });
 }
 
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, HOST);
   await once(server, "listening");
   const { port } = server.address();

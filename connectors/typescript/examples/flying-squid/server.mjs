@@ -1,6 +1,7 @@
 // A Minecraft server that joins the hub.
 import squid from "flying-squid";
 import { HubConnector, HubError } from "network-hub-connector";
+import { inventories } from "./inventory.mjs";
 import { HOST, TRANSFER_CHANNEL, VERSION, describePunishment, quiet } from "./settings.mjs";
 
 /** Starts a server; one of type `arena` is a game that begins with two players, any other a lobby. */
@@ -14,19 +15,23 @@ export async function startServer(client, { serverId, serverType, port }) {
   await minecraft.waitForReady(60_000);
 
   const isGame = serverType === "arena";
+  // Players who are here: the server's own list forgets players who came back before their last connection was over.
+  const here = new Map();
+  const carried = inventories(minecraft, here);
   const hub = new HubConnector(client, {
     server: { serverId, serverType, host: HOST, port, maxPlayers: 10, gameType: "MINECRAFT", playersToStart: isGame ? 2 : 0 },
     namespaces: ["example"],
     messages: { en: { welcome: "Welcome to", muted: "You are muted" }, de: { welcome: "Willkommen auf", muted: "Du bist stumm" } },
     log: quiet,
+    playerData: carried,
     game: {
       // The proxy has the player's connection: it is handed the command, which is signed.
       transferPlayer(uuid, command) {
         const data = Buffer.from(JSON.stringify(command));
-        minecraft.uuidToPlayer[uuid]._client.write("custom_payload", { channel: TRANSFER_CHANNEL, data });
+        here.get(uuid)._client.write("custom_payload", { channel: TRANSFER_CHANNEL, data });
       },
       kickPlayer(uuid, punishment) {
-        minecraft.uuidToPlayer[uuid]?.kick(describePunishment(punishment));
+        here.get(uuid)?.kick(describePunishment(punishment));
       },
       showChat({ playerName, message }) {
         minecraft.broadcast({ text: `<${playerName}> ${message}` });
@@ -37,17 +42,28 @@ export async function startServer(client, { serverId, serverType, port }) {
     },
   });
 
+  // What was bought is in the inventory, and the delivery over, with the same save.
+  hub.onDataDelivery("item", ({ playerUuid, payload }) => carried.give(playerUuid, payload.item));
+  hub.onPlace(({ playerUuid, position, waiting }) => {
+    here.get(playerUuid)?.chat(`You are number ${position} of ${waiting} in the line`);
+  });
+
   minecraft.on("newPlayer", (player) => {
     player.on("spawned", async () => {
       const decision = await hub.checkJoin(player.uuid, player.username);
       if (!decision.allowed) return player.kick(describePunishment(decision.ban));
       if (player.disconnected) return;
+      if (here.get(player.uuid) === player) return;
+      if (here.has(player.uuid)) hub.playerLeft(player.uuid);
+      here.set(player.uuid, player);
       hub.playerJoined(player.uuid, player.username);
       showState();
       player.chat(`${hub.localization.text(player.uuid, "welcome")} ${serverId}`);
     });
     player.on("disconnected", () => {
+      if (here.get(player.uuid) !== player) return;
       hub.playerLeft(player.uuid);
+      here.delete(player.uuid);
       setImmediate(showState);
     });
     // Chat goes to the hub, whose modules filter it, and comes back as showChat.
@@ -72,7 +88,7 @@ export async function startServer(client, { serverId, serverType, port }) {
 
   /** A command of players; it answers a line for them. */
   function command(base, run) {
-    const action = (_, { player }) => run(player).catch((error) => error.message);
+    const action = (argument, { player }) => run(player, argument).catch((error) => error.message);
     minecraft.commands.add({ base, info: base, usage: `/${base}`, onlyPlayer: true, action });
   }
 
@@ -91,6 +107,16 @@ export async function startServer(client, { serverId, serverType, port }) {
       if (HubError.is(error, "insufficient_funds")) return "You cannot afford a hat";
       throw error;
     }
+  });
+
+  command("go", async (player, serverId) => {
+    const transfer = await hub.transfer(player.uuid, serverId);
+    return transfer.success ? "" : transfer.errorMessage ?? transfer.result;
+  });
+
+  command("wait", async (player) => {
+    const { match } = await hub.waitInLine({ playerUuid: player.uuid, playerName: player.username, serverType: "nowhere" });
+    return match?.errorMessage ?? "";
   });
 
   minecraft.commands.add({

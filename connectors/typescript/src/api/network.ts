@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type {
-  ChatMessageInput, ConfigDocument, Match, MatchRequest, RegionPopulation, TransferOutcome, TransferReport,
+  ChatMessageInput, ConfigDocument, Match, MatchRequest, RegionPopulation, Ticket, TicketRequest, TransferOutcome, TransferReport,
 } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
@@ -16,6 +16,21 @@ export class MatchmakingApi {
   /** Returns servers and players by region, of all types or one. */
   regions(serverType?: string): Promise<RegionPopulation[]> {
     return this.transport.send({ method: "GET", path: path`matchmaking/regions`, query: { serverType } });
+  }
+
+  /** Takes a ticket, which keeps its place in a line until there is room. The same request again keeps ticket and place. */
+  joinLine(request: TicketRequest): Promise<Ticket> {
+    return this.transport.send({ method: "POST", path: path`matchmaking/tickets`, body: request, repeat: "keyed" });
+  }
+
+  /** A ticket with its place or its match; undefined for one that ended more than ten minutes ago. */
+  ticket(ticketId: string): Promise<Ticket | undefined> {
+    return this.transport.find({ method: "GET", path: path`matchmaking/tickets/${ticketId}` });
+  }
+
+  /** Ends a ticket; whether there was one. */
+  leaveLine(ticketId: string): Promise<boolean> {
+    return this.transport.delete(path`matchmaking/tickets/${ticketId}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type {
-  IncrementedStatistic, IpRecord, LivePlayerProfile, LoadedPlayer, PlayerStatistics, PlayerSummaryPage,
+  IncrementedStatistic, IpRecord, LivePlayerProfile, LoadedPlayer, OpenedPlayerSession, PlayerSession, PlayerSessionRequest,
+  PlayerSessionSave, PlayerStatistics, PlayerSummaryPage, SavedSession,
 } from "../generated/schemas.js";
 import { path, type Transport } from "../transport.js";
 
@@ -72,6 +73,29 @@ export class PlayersApi {
   /** Deletes a player's data; whether there was any. */
   deleteData(uuid: string, gameMode: string, namespace: string): Promise<boolean> {
     return this.transport.delete(path`players/${uuid}/data/${gameMode}/${namespace}`);
+  }
+
+  /** A player's newest session; undefined where there never was one. */
+  session(uuid: string): Promise<PlayerSession | undefined> {
+    return this.transport.find({ method: "GET", path: path`players/${uuid}/session` });
+  }
+
+  /**
+   * Opens a session: the right to write the player's data, which one server has at a time. Waits for the server that has it, 3 s unless
+   * `waitMs` says otherwise. The answer has the fence that saves name, and the player as `load` answers it, read after the session
+   * before ended. Opening again is safe. `PlayerDataStore` does all of this.
+   */
+  openSession(uuid: string, request: PlayerSessionRequest): Promise<OpenedPlayerSession> {
+    return this.transport.send({ method: "POST", path: path`players/${uuid}/session`, body: request });
+  }
+
+  /**
+   * Saves data under a session's fence and completes the claims of deliveries; all or none. `close` ends the session. `number` rises with each
+   * save of a session, so that one that was given up cannot follow a later one. Fails with `stale_session` where the session is
+   * over, and with `stale_claim`. The same save again has no second effect.
+   */
+  saveSession(uuid: string, fence: number, save: PlayerSessionSave): Promise<SavedSession> {
+    return this.transport.send({ method: "PUT", path: path`players/${uuid}/session/${fence}`, body: save });
   }
 
   /** The addresses a player was seen with, the current one first. */

@@ -5,16 +5,20 @@ import type { HubClient } from "../client.js";
 import { describe, HubError } from "../errors.js";
 import type { EventStream } from "../event-stream.js";
 import type {
-  LoadedPlayer, OpenedWorld, Punishment, PunishmentChange, ServerEvent, ServerRegistration, TransferOutcome, WorldRequest,
+  Delivery, LoadedPlayer, OpenedWorld, Punishment, PunishmentChange, ServerEvent, ServerRegistration, Ticket, TicketMatched,
+  TicketRequest, TransferOutcome, WorldRequest,
 } from "../generated/schemas.js";
 import type { Logger } from "../logger.js";
 import { sleep } from "../retry.js";
 import { CachedConfig } from "./cached-config.js";
 import { askForTransfer, carryOutTransfer, runConsoleCommand, type CommandContext } from "./commands.js";
+import { Deliveries, type DeliveryHandler } from "./deliveries.js";
 import type { GameServer } from "./game-server.js";
+import { WaitingLines, type Place } from "./lines.js";
 import { LocalizationCache, type Messages } from "./localization-cache.js";
 import { change } from "./outbox.js";
 import { PermissionCache } from "./permission-cache.js";
+import { PlayerDataStore, type PlayerDataHandler } from "./player-data.js";
 import { playerId } from "./player-id.js";
 import { PunishmentCache } from "./punishment-cache.js";
 import { RefreshQueue } from "./refresh-queue.js";
@@ -43,6 +47,8 @@ export interface ConnectorOptions {
   readonly gameType?: string;
   /** More that a join loads besides permissions, punishments and language. */
   readonly load?: readonly LoadInclude[];
+  /** Reads and writes players in the game, so that their data moves with them (`HubConnector.playerData`). */
+  readonly playerData?: PlayerDataHandler;
   /** While the hub is away, lets players join of whom nothing current is known: bans fail open. Unset, they fail closed. */
   readonly allowUnverified?: boolean;
   /** For how long into an outage players may come back who were checked before it and had no ban; 10 minutes unless set. */
@@ -79,9 +85,12 @@ export interface ConnectorStatus {
 export type EventOf<Type extends ServerEvent["type"]> = Extract<ServerEvent, { type: Type }>;
 
 const TICK_MS = 5_000;
+/** Time for the last saves of players when the server stops. */
+const SAVE_PATIENCE_MS = 5_000;
+const SESSION_EVENTS = ["SESSION_REQUESTED", "SESSION_ENDED"];
 const OWN_EVENTS = [
   "CHAT", "PUNISHMENT", "TRANSFER", "EXECUTE_COMMAND", "LOCALIZATION_UPDATED", "CONFIG_UPDATED", "WORLD_READY", "WORLD_OPEN",
-  "WORLD_SNAPSHOT", "WORLD_UNLOAD", "SIGNING_SECRET_ROTATED", "PERMISSIONS_UPDATED",
+  "WORLD_SNAPSHOT", "WORLD_UNLOAD", "SIGNING_SECRET_ROTATED", "PERMISSIONS_UPDATED", "TICKET_MATCHED", "TICKET_UPDATED",
 ];
 
 /**
@@ -113,8 +122,13 @@ export class HubConnector {
   private readonly stream: EventStream;
   private readonly commands: CommandContext;
   private readonly worlds: WorldOpener;
+  /** Data of players that moves with them. */
+  readonly playerData: PlayerDataStore;
+  private readonly deliveries: Deliveries;
+  private readonly lines: WaitingLines;
   private readonly refresh: Record<"punishments" | "permissions" | "language", RefreshQueue>;
   private ticker: NodeJS.Timeout | undefined;
+  private isStopping = false;
   private wasOpen = false;
   private streamOpen = false;
   private streamLostAt = now();
@@ -147,16 +161,26 @@ export class HubConnector {
       permissions: new RefreshQueue((player) => this.permissions.refresh(player), stopped, log),
       language: new RefreshQueue((player) => this.localization.refreshLanguage(player), stopped, log),
     };
+    const { gameMode, gameType } = options;
+    const { serverId } = server;
+    const isHere = (player: string) => this.online.has(player);
+    this.playerData = new PlayerDataStore({ client, serverId, gameMode, gameType, log }, options.playerData);
+    this.deliveries = new Deliveries({ client, serverId, data: this.playerData, log, stopped, isHere });
+    this.lines = new WaitingLines({ client, serverId, isProxy: server.role === "PROXY", log, stopped, isHere });
     this.commands = {
       client, game, log, stopped, clock: this.clock, verifier: this.transferVerifier,
-      isHere: (player) => this.online.has(player),
+      isHere,
       hasPendingChanges: (player) => this.session.hasPendingChanges(player),
     };
   }
 
   /** Begins to connect. Once. */
   start(): void {
-    this.stream.setTypes(new Set([...OWN_EVENTS, ...this.listeners.keys()]));
+    const sessions = this.playerData.isEnabled ? SESSION_EVENTS : [];
+    const deliveries = this.deliveries.isUsed ? ["DELIVERY_READY"] : [];
+    this.stream.setTypes(new Set([...OWN_EVENTS, ...sessions, ...deliveries, ...this.listeners.keys()]));
+    this.playerData.start();
+    void this.deliveries.run();
     this.session.start();
     this.stream.open();
     if (this.options.messages !== undefined) this.keepTrying("messages", () => this.localization.registerDefaults());
@@ -169,9 +193,15 @@ export class HubConnector {
     while (!this.status().connected && !this.stopping.signal.aborted) await sleep(25, this.stopping.signal);
   }
 
-  /** Tells the hub what is still waiting, for up to three seconds, takes the server offline and ends the connector. */
+  /**
+   * Saves players, for up to five seconds, and tells the hub what is still waiting, for up to three. Then takes the server offline and ends
+   * the connector.
+   */
   async stop(): Promise<void> {
-    if (this.stopping.signal.aborted) return;
+    if (this.isStopping) return;
+    this.isStopping = true;
+    // A server that is offline has no sessions.
+    await this.playerData.finish(SAVE_PATIENCE_MS);
     this.stream.close();
     clearInterval(this.ticker);
     this.stopping.abort();
@@ -253,6 +283,7 @@ export class HubConnector {
   playerJoined(uuid: string, name: string): void {
     const player = playerId(uuid);
     this.online.add(player);
+    this.playerData.joined(player, name);
     this.session.add(change(player, { kind: "JOIN", name } as const));
     // Something may have changed since they were checked, if they were.
     if (!this.punishments.isCurrent(player)) this.refresh.punishments.add(player);
@@ -267,9 +298,11 @@ export class HubConnector {
     this.session.add(change(playerId(uuid), { kind: "WORLD", world, previousWorld } as const));
   }
 
-  /** A player is no longer on this server. */
+  /** A player is no longer on this server. Their data is captured at once, so call it while the game still has them. */
   playerLeft(uuid: string): void {
     const player = playerId(uuid);
+    this.playerData.leave(player);
+    this.lines.left(player);
     this.online.delete(player);
     this.session.add(change(player, { kind: "LEAVE" } as const));
   }
@@ -285,6 +318,51 @@ export class HubConnector {
    */
   async transfer(uuid: string, targetServerId: string, worldId?: string): Promise<TransferOutcome> {
     return askForTransfer(this.commands, playerId(uuid), targetServerId, worldId, 30_000);
+  }
+
+  /**
+   * Carries out deliveries of a kind: claims each, calls the handler, and completes it. A handler that throws is called again later, up to
+   * five attempts; `DeliveryFailure` says otherwise. Where the server ends between the claim and its completion, the hub holds the
+   * delivery or offers it again, as its `onLost` says. Call it before `start`.
+   */
+  onDelivery(kind: string, handler: DeliveryHandler): void {
+    this.deliveries.add(kind, handler, false);
+  }
+
+  /**
+   * The same for deliveries whose effect is part of the player's data, such as items. Called while the player's session is open; the
+   * player is captured right after, and that save completes the delivery: both happen or neither.
+   */
+  onDataDelivery(kind: string, handler: (delivery: Delivery) => void): void {
+    this.deliveries.add(kind, handler, true);
+  }
+
+  /**
+   * Takes a ticket for a server or world that may be full, and sends the player there when their turn has come. The same request again
+   * keeps ticket and place. A ticket that cannot be had is EXPIRED, with the reason in `match`.
+   */
+  async waitInLine(request: TicketRequest): Promise<Ticket> {
+    return this.lines.wait({ ...request, playerUuid: playerId(request.playerUuid) });
+  }
+
+  /** Ends a player's ticket; whether they had one. */
+  async leaveLine(uuid: string): Promise<boolean> {
+    return this.lines.leave(playerId(uuid));
+  }
+
+  /** A player's place in their line; undefined if they do not wait. */
+  place(uuid: string): Place | undefined {
+    return this.lines.place(playerId(uuid));
+  }
+
+  /** Calls this with each new place of a player of this server: tell the player. */
+  onPlace(listener: (place: Place) => void): void {
+    this.lines.onPlace(listener);
+  }
+
+  /** Calls this when slots are held for a player of this server, who is being sent there. A proxy hears of all. */
+  onMatch(listener: (ticket: TicketMatched) => void): void {
+    this.lines.onMatch(listener);
   }
 
   /** Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`. */
@@ -365,6 +443,8 @@ export class HubConnector {
     this.keepTrying("messages", () => this.localization.refreshCatalog());
     for (const config of this.configs) this.keepTrying("a config document", () => config.refresh());
     this.worlds.resync();
+    this.lines.resync();
+    this.deliveries.look();
   }
 
   private opened(): void {
@@ -372,6 +452,7 @@ export class HubConnector {
     this.streamError = undefined;
     // State that was read before the first stream may have changed before it began.
     if (!this.wasOpen) this.readAll();
+    else this.deliveries.look();
     this.wasOpen = true;
   }
 
@@ -425,6 +506,16 @@ export class HubConnector {
         return;
       case "WORLD_READY":
         return this.worlds.ready(event);
+      case "SESSION_REQUESTED":
+        return this.playerData.requested(event.playerUuid, event.fence);
+      case "SESSION_ENDED":
+        return this.playerData.sessionEnded(event.playerUuid, event.fence);
+      case "DELIVERY_READY":
+        return this.deliveries.ready(event.deliveryId, event.playerUuid, event.kind);
+      case "TICKET_UPDATED":
+        return this.lines.updated(event);
+      case "TICKET_MATCHED":
+        return this.lines.matched(event);
       default: // For listeners.
     }
   }

@@ -226,7 +226,7 @@ export class Session {
 }
 
 /** True if the error may pass, by itself or once the key is right. */
-function isPassing(error: HubError): boolean {
+export function isPassing(error: HubError): boolean {
   const isKey = error.status === 401 || (error.status === 403 && error.code !== "quota_exceeded");
   return error.isTransient || error.status >= 500 || isKey || error.code === "invalid_answer";
 }

@@ -492,7 +492,22 @@ async fn the_demo_brings_up_all_it_promises() {
         let chain = owner.get(&format!("/api/manage/extension-points/{point}")).await;
         assert_eq!(chain.expect(200)["modules"][0]["name"], name);
     }
-    assert_eq!(owner.get("/api/manage/servers?online=true").await.expect(200)["total"], 7);
+    assert_eq!(owner.get("/api/manage/servers?online=true").await.expect(200)["total"], 8);
+    // Beside those of the demo's own shop.
+    let order = json!({"playerName": "Player01", "kind": "kit", "payload": {"kit": "starter"}, "reference": "order-1"});
+    let bought = owner.post("/api/plugin/deliveries", order).await.expect(201)["deliveryId"].clone();
+    Hub::eventually("the game is full, and others wait", async || {
+        let lines = owner.get("/api/manage/matchmaking/lines").await;
+        let lines = lines.expect(200)["items"].as_array().unwrap().clone();
+        lines.iter().any(|line| line["line"] == "type:duels" && line["waiting"].as_u64() > Some(0))
+    })
+    .await;
+    Hub::eventually("both purchases are delivered", async || {
+        let delivered = owner.get("/api/manage/deliveries?state=DELIVERED").await;
+        let delivered = delivered.expect(200)["items"].as_array().unwrap().clone();
+        delivered.len() > 1 && delivered.iter().any(|delivery| delivery["deliveryId"] == bought)
+    })
+    .await;
     let mut events = owner.events(None, None).await;
     // On a busy machine the module may miss its deadline, which lets the line through. Each attempt uses another
     // player, because of the flood control.

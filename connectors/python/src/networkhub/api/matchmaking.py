@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from .. import _json
-from .._call import Api, Call, TransportT, keyed, listed, model, nothing, operation, path, query
-from ..models import Match, RegionPopulation, TransferOutcome
+from .._call import Api, Call, TransportT, existed, keyed, listed, model, nothing, operation, optional, path, query
+from ..models import Match, RegionPopulation, Ticket, TicketRequest, TransferOutcome
 
 
 class MatchmakingApi(Api[TransportT]):
@@ -57,6 +57,21 @@ class MatchmakingApi(Api[TransportT]):
     def regions(self, server_type: str | None = None) -> Call[list[RegionPopulation]]:
         """Returns servers and players by region; None for all types."""
         return Call("GET", path("matchmaking", "regions"), listed(RegionPopulation), query(server_type=server_type))
+
+    @operation
+    def join_line(self, request: TicketRequest) -> Call[Ticket]:
+        """Takes a ticket, which keeps its place in a line until there is room. The same request again keeps ticket and place."""
+        return Call("POST", path("matchmaking", "tickets"), model(Ticket), body=request, **keyed())
+
+    @operation
+    def ticket(self, ticket_id: UUID) -> Call[Ticket | None]:
+        """A ticket with its place or its match; None for one that ended more than ten minutes ago."""
+        return Call("GET", path("matchmaking", "tickets", ticket_id), optional(Ticket), is_optional=True)
+
+    @operation
+    def leave_line(self, ticket_id: UUID) -> Call[bool]:
+        """Ends a ticket; returns whether there was one."""
+        return Call("DELETE", path("matchmaking", "tickets", ticket_id), existed, is_optional=True)
 
 
 class TransfersApi(Api[TransportT]):

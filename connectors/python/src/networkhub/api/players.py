@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from .. import _json
@@ -13,8 +13,12 @@ from ..models import (
     IpRecord,
     LivePlayerProfile,
     LoadedPlayer,
+    OpenedPlayerSession,
+    PlayerSession,
     PlayerStatistics,
     PlayerSummaryPage,
+    SavedSession,
+    SessionData,
 )
 
 
@@ -83,6 +87,59 @@ class PlayersApi(Api[TransportT]):
     def delete_data(self, player: UUID, game_mode: str, namespace: str) -> Call[bool]:
         """Deletes a player's data; returns whether there was any."""
         return Call("DELETE", path("players", player, "data", game_mode, namespace), existed, is_optional=True)
+
+    @operation
+    def session(self, player: UUID) -> Call[PlayerSession | None]:
+        """A player's newest session; None where there never was one."""
+        return Call("GET", path("players", player, "session"), optional(PlayerSession), is_optional=True)
+
+    @operation
+    def open_session(
+        self,
+        player: UUID,
+        server_id: str,
+        username: str | None = None,
+        *,
+        wait_ms: int | None = None,
+        game_mode: str | None = None,
+        game_type: str | None = None,
+        ip: str | None = None,
+        include: Iterable[str] = (),
+    ) -> Call[OpenedPlayerSession]:
+        """Opens a session: the right to write the player's data, which one server has at a time.
+
+        Waits up to `wait_ms` (None: 3 s) for the server that has it. The answer has the fence that saves name, and the player as
+        `load` answers it, read after the session before ended. Opening again is safe. `PlayerDataStore` does all of this.
+        """
+        body = _json.present(
+            server_id=server_id,
+            wait_ms=wait_ms,
+            game_mode=game_mode,
+            game_type=game_type,
+            username=username,
+            ip=ip,
+            include=list(include) or None,
+        )
+        return Call("POST", path("players", player, "session"), model(OpenedPlayerSession), body=body)
+
+    @operation
+    def save_session(
+        self,
+        player: UUID,
+        fence: int,
+        data: Sequence[SessionData] = (),
+        *,
+        complete: Sequence[str] = (),
+        number: int | None = None,
+        close: bool = False,
+    ) -> Call[SavedSession]:
+        """Saves data under a session's fence and completes the claims of deliveries; all or none. `close` ends the session.
+
+        `number` rises with each save of a session, so that one that was given up cannot follow a later one. Fails with
+        `stale_session` where the session is over, and with `stale_claim`. The same save again has no second effect.
+        """
+        body = _json.present(data=data or None, complete=complete or None, number=number, close=close or None)
+        return Call("PUT", path("players", player, "session", fence), model(SavedSession), body=body)
 
     @operation
     def ips(self, player: UUID) -> Call[list[IpRecord]]:

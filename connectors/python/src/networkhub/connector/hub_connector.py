@@ -20,23 +20,30 @@ from ..models import (
     ChatMessage,
     ChatMessageInput,
     ConsoleCommandOrder,
+    Delivery,
     LoadedPlayer,
     OpenedWorld,
     Punishment,
     ServerRegistration,
     ServerSession,
     SignedTransferCommand,
+    Ticket,
+    TicketMatched,
+    TicketRequest,
     TransferOutcome,
     WorldRequest,
 )
 from .clock import HubClock
 from .commands import CommandRunner
+from .deliveries import Deliveries, DeliveryHandler
 from .game import GameServer, call_game
+from .lines import Place, WaitingLines
 from .localization_cache import CachedConfig, LocalizationCache
 from .options import ConnectorOptions, ConnectorStatus, JoinDecision
 from .outbox import ChangeKind, PlayerChange
 from .permission_cache import PermissionCache
 from .persist import RefreshQueue, cancel_all, persist
+from .player_data import PlayerDataStore
 from .punishment_cache import PunishmentCache
 from .session import Session
 from .transfers import TransferHandler, TransferVerifier
@@ -50,7 +57,11 @@ _PATIENCE = 3.0
 _EVENTS = (
     *("CHAT", "PUNISHMENT", "TRANSFER", "EXECUTE_COMMAND", "LOCALIZATION_UPDATED", "CONFIG_UPDATED", "WORLD_READY"),
     *("WORLD_OPEN", "WORLD_SNAPSHOT", "WORLD_UNLOAD", "SIGNING_SECRET_ROTATED", "PERMISSIONS_UPDATED"),
+    *("TICKET_MATCHED", "TICKET_UPDATED"),
 )
+_SESSION_EVENTS = ("SESSION_REQUESTED", "SESSION_ENDED")
+_SAVE_PATIENCE = 5.0
+"""Seconds that `stop` waits for the last saves of players."""
 
 
 class HubConnector:
@@ -105,6 +116,21 @@ class HubConnector:
         )
         self._commands = CommandRunner(client, game, self._clock)
         self._worlds = WorldOpener(client)
+        self.player_data = PlayerDataStore(
+            client,
+            info.server_id,
+            game,
+            options.player_data,
+            options.player_namespaces,
+            autosave=options.autosave,
+            game_mode=options.game_mode,
+            game_type=options.game_type,
+            spawn=self._spawn,
+        )
+        """Data of players that moves with them."""
+        is_here = self._online.__contains__
+        self._deliveries = Deliveries(client, info.server_id, game, self.player_data, is_here, self._spawn)
+        self._lines = WaitingLines(client, info.server_id, is_here, info.role == "PROXY", self._spawn)
         self._punishment_refresh = RefreshQueue(self._read_punishments)
         self._permission_refresh = RefreshQueue(self.permissions.refresh)
         self._language_refresh = RefreshQueue(self.localization.refresh_language)
@@ -113,9 +139,15 @@ class HubConnector:
         self._stream_open = False
         self._stream_lost_at = time.monotonic()
         self._stream_error: HubError | None = None
-        self._stream = client.events(info.server_id, list(dict.fromkeys([*_EVENTS, *options.events])))
+        self._stream = client.events(info.server_id, self._types())
         self._stream.on_open = self._opened
         self._stream.on_disconnected = self._disconnected
+
+    def _types(self) -> list[str]:
+        """The events to listen to."""
+        sessions = _SESSION_EVENTS if self.player_data.is_enabled else ()
+        deliveries = ("DELIVERY_READY",) if self._deliveries.is_used else ()
+        return list(dict.fromkeys([*_EVENTS, *sessions, *deliveries, *self.options.events]))
 
     # Life.
 
@@ -124,19 +156,28 @@ class HubConnector:
         if self._is_started:
             raise RuntimeError("the connector was started already")
         self._is_started = True
+        self._stream.set_types(self._types())
+        self.player_data.start()
         self._session_task = asyncio.create_task(self._session.run())
         self._spawn(self._listen(), "The event stream failed")
         self._spawn(self._tick(), "The connector failed at a task")
+        self._spawn(self._deliveries.run(), "The connector failed at a task")
         for queue in (self._punishment_refresh, self._permission_refresh, self._language_refresh):
             self._spawn(queue.run(), "The connector failed at a task")
         if self.options.messages:
             self._spawn(persist(self.localization.register_defaults), "Messages cannot be registered")
 
     async def stop(self) -> None:
-        """Tells the hub what is still waiting, for up to three seconds, takes the server offline and ends the connector."""
+        """Saves players, for up to five seconds, and tells the hub what is still waiting, for up to three.
+
+        Then takes the server offline and ends the connector.
+        """
         session_task, self._session_task = self._session_task, None
         if session_task is None:
             return
+        # A server that is offline has no sessions.
+        self.player_data.leave_all()
+        await self.player_data.finish(_SAVE_PATIENCE)
         self._session.stop()
         await asyncio.wait([session_task], timeout=_PATIENCE)
         tasks = [task for task in (session_task, *self._tasks) if task is not asyncio.current_task()]
@@ -234,6 +275,7 @@ class HubConnector:
     def player_joined(self, player: UUID, name: str) -> None:
         """A player is on this server now. Tell of everybody who is online already when the connector starts, too."""
         self._online.add(player)
+        self.player_data.joined(player, name)
         self._session.add(PlayerChange(ChangeKind.JOIN, player, name))
         # Something may have changed since they were checked, if they were.
         if not self.punishments.is_current(player, None):
@@ -252,7 +294,9 @@ class HubConnector:
         self._session.add(change)
 
     def player_left(self, player: UUID) -> None:
-        """A player is no longer on this server."""
+        """A player is no longer on this server. Their data is captured at once, so call it while the game still has them."""
+        self.player_data.leave(player)
+        self._lines.left(player)
         self._online.discard(player)
         self._session.add(PlayerChange(ChangeKind.LEAVE, player))
 
@@ -267,6 +311,46 @@ class HubConnector:
         command is on its way; a reason why it cannot be is an outcome, too.
         """
         return await self._transfers.ask(player, target_server_id, world_id, 30.0)
+
+    def on_delivery(self, kind: str, handler: DeliveryHandler) -> None:
+        """Carries out deliveries of a kind: claims each, calls the handler on the main thread, and completes it.
+
+        A handler that raises is called again later, up to five attempts; `DeliveryFailure` says otherwise. Where the server ends
+        between the claim and its completion, the hub holds the delivery or offers it again, as its `onLost` says. Call it
+        before `start`.
+        """
+        self._deliveries.add(kind, handler, is_data=False)
+
+    def on_data_delivery(self, kind: str, handler: Callable[[Delivery], None]) -> None:
+        """The same for deliveries whose effect is part of the player's data, such as items.
+
+        Called while the player's session is open; the player is captured right after, and that save completes the delivery: both
+        happen or neither.
+        """
+        self._deliveries.add(kind, handler, is_data=True)
+
+    async def wait_in_line(self, request: TicketRequest) -> Ticket:
+        """Takes a ticket for a server or world that may be full, and sends the player there when their turn has come.
+
+        The same request again keeps ticket and place. A ticket that cannot be had is EXPIRED, with the reason in `match`.
+        """
+        return await self._lines.wait(request)
+
+    async def leave_line(self, player: UUID) -> bool:
+        """Ends a player's ticket; returns whether they had one."""
+        return await self._lines.leave(player)
+
+    def place(self, player: UUID) -> Place | None:
+        """A player's place in their line; None if they do not wait."""
+        return self._lines.place(player)
+
+    def on_place(self, listener: Callable[[Place], object]) -> None:
+        """Calls this with each new place of a player of this server: tell the player."""
+        self._lines.on_place(listener)
+
+    def on_match(self, listener: Callable[[TicketMatched], object]) -> None:
+        """Calls this when slots are held for a player of this server, who is being sent there. A proxy hears of all."""
+        self._lines.on_match(listener)
 
     async def open_world(self, request: WorldRequest) -> OpenedWorld:
         """Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`."""
@@ -343,6 +427,8 @@ class HubConnector:
         # State that was read before the first stream may have changed before it began.
         if not self._was_open:
             self._read_all()
+        else:
+            self._deliveries.look()
         self._was_open = True
 
     def _disconnected(self, why: HubError) -> None:
@@ -380,6 +466,16 @@ class HubConnector:
             self._permissions_changed(event)
         elif event.type == "WORLD_READY":
             self._worlds.ready(event)
+        elif event.type == "SESSION_REQUESTED":
+            self.player_data.requested(UUID(event.data["playerUuid"]), event.data["fence"])
+        elif event.type == "SESSION_ENDED":
+            self.player_data.session_ended(UUID(event.data["playerUuid"]), event.data["fence"])
+        elif event.type == "DELIVERY_READY":
+            self._deliveries.ready(event.data["deliveryId"], UUID(event.data["playerUuid"]), event.data["kind"])
+        elif event.type == "TICKET_UPDATED":
+            self._lines.updated(event)
+        elif event.type == "TICKET_MATCHED":
+            self._lines.matched(event)
 
     def _punished(self, event: HubEvent) -> None:
         punishment = _json.read(Punishment, event.data.get("punishment"))
@@ -426,6 +522,8 @@ class HubConnector:
         for config in self._configs:
             self._spawn(self._read_config(config), "A config document cannot be read")
         self._worlds.resync()
+        self._lines.resync()
+        self._deliveries.look()
 
     def _read_catalog(self) -> None:
         if self.options.all_namespaces:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from ..api.servers import ServerState
 from ..models import LoadedPlayer, Punishment
+from .player_data import PlayerDataHandler
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,12 @@ class ConnectorOptions:
     """The engine of players who join: `MINECRAFT` or `HYTALE`."""
     load: Sequence[str] = ()
     """More that a join loads besides permissions, punishments and language: `balances`, `statistics`, `data:NAMESPACE`."""
+    player_data: PlayerDataHandler | None = None
+    """Reads and writes players in the game; with `player_namespaces` their data moves with them (`HubConnector.player_data`)."""
+    player_namespaces: Sequence[str] = ()
+    """The namespaces of the data that moves with players, such as `inventory`."""
+    autosave: float = 60.0
+    """Seconds between saves of a player; 0: only when they leave."""
     allow_unverified: bool = False
     """While the hub is away, lets players join of whom nothing current is known: bans fail open."""
     trust_clean: float = 600.0

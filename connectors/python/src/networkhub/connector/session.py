@@ -186,7 +186,7 @@ class Session:
         except HubError as error:
             if error.code == "unknown_server":
                 change.renew_key()
-            if error.code == "unknown_server" or _is_passing(error):
+            if error.code == "unknown_server" or is_passing(error):
                 raise
             if error.code != "answer_not_kept":
                 self._refused(change, error)
@@ -232,7 +232,7 @@ class Session:
         self._spawn(seen, "A visit cannot be told")
 
 
-def _is_passing(error: HubError) -> bool:
+def is_passing(error: HubError) -> bool:
     """True if the error may pass, by itself or once the key is right."""
     is_key = error.status == 401 or (error.status == 403 and error.code != "quota_exceeded")
     return error.is_transient or error.status >= 500 or is_key

@@ -14,13 +14,27 @@ from ..api.servers import ServerState
 from ..client import AsyncHubClient, HubClient
 from ..errors import HubError
 from ..events import HubEvent
-from ..models import LanguageSource, OpenedWorld, PlayerLanguage, ServerRegistration, TransferOutcome, WorldRequest
+from ..models import (
+    Delivery,
+    LanguageSource,
+    OpenedWorld,
+    PlayerLanguage,
+    ServerRegistration,
+    Ticket,
+    TicketMatched,
+    TicketRequest,
+    TransferOutcome,
+    WorldRequest,
+)
+from .deliveries import DeliveryHandler
 from .game import GameServer
 from .hub_connector import HubConnector
+from .lines import Place
 from .localization_cache import CachedConfig, LocalizationCache
 from .options import ConnectorOptions, ConnectorStatus, JoinDecision
 from .permission_cache import PermissionCache
 from .persist import cancel_all
+from .player_data import PlayerDataStore
 from .punishment_cache import PunishmentCache
 from .transfers import TransferVerifier
 
@@ -71,6 +85,8 @@ class ThreadedHubConnector:
             if self._is_stopped or not self._thread.is_alive():
                 return
             self._is_stopped = True
+            # Captured by the caller.
+            self._connector.player_data.leave_all()
             stopped = asyncio.run_coroutine_threadsafe(self._stop(), self._loop)
             try:
                 stopped.result(timeout)
@@ -124,7 +140,8 @@ class ThreadedHubConnector:
         self._call(self._connector.player_changed_world, player, world_id, previous_world_id)
 
     def player_left(self, player: UUID) -> None:
-        """A player is no longer on this server."""
+        """A player is no longer on this server. The caller captures their data, so call it while the game still has them."""
+        self._connector.player_data.leave(player)
         self._call(self._connector.player_left, player)
 
     def set_state(self, state: ServerState) -> None:
@@ -136,6 +153,43 @@ class ThreadedHubConnector:
     ) -> concurrent.futures.Future[TransferOutcome]:
         """Sends a player to another server, wherever they are. See `HubConnector.transfer`."""
         return self._future(self._connector.transfer(player, target_server_id, world_id))
+
+    @property
+    def player_data(self) -> PlayerDataStore:
+        """Data of players that moves with them; for `save` see `save_player`."""
+        return self._connector.player_data
+
+    def save_player(self, player: UUID) -> concurrent.futures.Future[None]:
+        """Saves a player's data now. See `PlayerDataStore.save`."""
+        return self._future(self._connector.player_data.save(player))
+
+    def on_delivery(self, kind: str, handler: DeliveryHandler) -> None:
+        """Carries out deliveries of a kind. See `HubConnector.on_delivery`."""
+        self._connector.on_delivery(kind, handler)
+
+    def on_data_delivery(self, kind: str, handler: Callable[[Delivery], None]) -> None:
+        """Carries out deliveries whose effect is part of the player's data. See `HubConnector.on_data_delivery`."""
+        self._connector.on_data_delivery(kind, handler)
+
+    def wait_in_line(self, request: TicketRequest) -> concurrent.futures.Future[Ticket]:
+        """Takes a ticket for a server or world that may be full. See `HubConnector.wait_in_line`."""
+        return self._future(self._connector.wait_in_line(request))
+
+    def leave_line(self, player: UUID) -> concurrent.futures.Future[bool]:
+        """Ends a player's ticket; whether they had one."""
+        return self._future(self._connector.leave_line(player))
+
+    def place(self, player: UUID) -> Place | None:
+        """A player's place in their line; None if they do not wait."""
+        return self._connector.place(player)
+
+    def on_place(self, listener: Callable[[Place], object]) -> None:
+        """Calls this with each new place of a player of this server, on the connector's thread."""
+        self._connector.on_place(listener)
+
+    def on_match(self, listener: Callable[[TicketMatched], object]) -> None:
+        """Calls this when slots are held for a player. See `HubConnector.on_match`."""
+        self._connector.on_match(listener)
 
     def open_world(self, request: WorldRequest) -> concurrent.futures.Future[OpenedWorld]:
         """Opens a world and waits until it is up, for up to a minute; fails with `world_timeout`."""

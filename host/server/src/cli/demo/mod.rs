@@ -131,7 +131,7 @@ fn welcome(url: &str, keys: &Keys, accounts: &str) -> String {
     let Keys { owner, connector, .. } = keys;
     format!(
         r#"
-The network `demo` is open: 6 game servers and a proxy in 2 regions, 40 players, 3 modules.
+The network `demo` is open: 7 game servers and a proxy in 2 regions, 40 players, 3 modules, a shop and a waiting line.
 
 Open   {url}/console        the pages for people; sign in as
 {accounts}
@@ -154,6 +154,13 @@ Try    export HUB_URL={url} HUB_KEY={owner}
        # say something that chat-guard does not like: the stream shows it with stars
        curl -s -X POST $HUB_URL/api/plugin/chat -H "X-Service-Api-Key: $HUB_KEY" \
          -d '{{"playerUuid":"069a79f4-44e9-4726-a5be-fca90e38aaf5","playerName":"Notch","serverId":"lobby-eu","message":"you noob"}}'
+
+       # sell a kit to a player of whom the lines below tell: the server that they are on gives it to them, once
+       curl -s -X POST $HUB_URL/api/plugin/deliveries -H "X-Service-Api-Key: $HUB_KEY" \
+         -d '{{"playerName":"Player01","kind":"kit","payload":{{"kit":"starter"}},"reference":"order-1"}}'
+
+       # how many wait for the duels, and for how long?
+       curl -s $HUB_URL/api/manage/matchmaking/lines -H "X-Service-Api-Key: $HUB_KEY"
 
        # see how the modules do
        curl -s $HUB_URL/api/manage/extension-points/matchmaking -H "X-Service-Api-Key: $HUB_KEY"

@@ -1,4 +1,7 @@
-//! Simulated servers that send heartbeats, and players who join, chat and change servers.
+//! Simulated servers that send heartbeats, and players who join, chat, change servers, buy and wait in line.
+
+mod line;
+mod shop;
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -8,6 +11,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use self::line::WaitingTicket;
 use crate::cli::client::HubClient;
 use crate::ids::Ids;
 
@@ -15,6 +19,7 @@ use crate::ids::Ids;
 macro_rules! print_line {
     ($($part:tt)*) => { let _ = writeln!(std::io::stdout(), $($part)*); };
 }
+use print_line;
 
 struct GameServer {
     id: &'static str,
@@ -24,12 +29,13 @@ struct GameServer {
     to_start: u32,
 }
 
-const SERVERS: [GameServer; 6] = [
+const SERVERS: [GameServer; 7] = [
     GameServer { id: "lobby-eu", kind: "lobby", region: "EUROPE", slots: 40, to_start: 0 },
     GameServer { id: "lobby-us", kind: "lobby", region: "NORTH_AMERICA", slots: 40, to_start: 0 },
     GameServer { id: "bedwars-eu-1", kind: "bedwars", region: "EUROPE", slots: 16, to_start: 8 },
     GameServer { id: "bedwars-eu-2", kind: "bedwars", region: "EUROPE", slots: 16, to_start: 8 },
     GameServer { id: "bedwars-us-1", kind: "bedwars", region: "NORTH_AMERICA", slots: 16, to_start: 8 },
+    GameServer { id: "duels-eu", kind: line::GAME, region: "EUROPE", slots: line::SLOTS, to_start: 0 },
     GameServer { id: "survival-eu", kind: "survival", region: "EUROPE", slots: 60, to_start: 0 },
 ];
 const PLAYERS: usize = 40;
@@ -45,6 +51,8 @@ const LINES: [&str; 8] = [
 ];
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 const ACTION_INTERVAL: Duration = Duration::from_millis(1500);
+/// Interval between looks at the line and at what is to be delivered.
+const SERVICE_INTERVAL: Duration = Duration::from_secs(2);
 
 struct Player {
     uuid: Uuid,
@@ -76,11 +84,16 @@ pub(super) async fn run(connector: HubClient, ids: Ids, stop: CancellationToken)
     let mut simulation = Simulation::new(connector, ids);
     let mut heartbeat = tokio::time::interval(HEARTBEAT_INTERVAL);
     let mut action = tokio::time::interval(ACTION_INTERVAL);
+    let mut service = tokio::time::interval(SERVICE_INTERVAL);
+    if let Err(error) = simulation.fill_game().await {
+        print_line!("  (!) {error:#}");
+    }
     loop {
         let result = tokio::select! {
             () = stop.cancelled() => return,
             _ = heartbeat.tick() => simulation.send_heartbeats().await,
             _ = action.tick() => simulation.act().await,
+            _ = service.tick() => simulation.serve().await,
         };
         if let Err(error) = result
             && !stop.is_cancelled()
@@ -96,6 +109,10 @@ struct Simulation {
     players: Vec<Player>,
     /// Current server of each player, by the player's index.
     locations: HashMap<usize, String>,
+    /// Tickets of those who wait, by the player's index.
+    tickets: HashMap<usize, WaitingTicket>,
+    /// Number of times that the line and the shop were served.
+    served: usize,
 }
 
 impl Simulation {
@@ -107,7 +124,7 @@ impl Simulation {
                 region: if at % 3 == 0 { "NORTH_AMERICA" } else { "EUROPE" },
             })
             .collect();
-        Self { connector, ids, players, locations: HashMap::new() }
+        Self { connector, ids, players, locations: HashMap::new(), tickets: HashMap::new(), served: 0 }
     }
 
     fn random_below(&self, bound: usize) -> usize {
@@ -146,6 +163,26 @@ impl Simulation {
         }
     }
 
+    /// Serves the line and the shop.
+    async fn serve(&mut self) -> anyhow::Result<()> {
+        self.served += 1;
+        self.move_line().await?;
+        if self.served.is_multiple_of(3)
+            && let Some(at) = self.somebody(|_| true)
+        {
+            self.buy(at).await?;
+        }
+        self.deliver().await
+    }
+
+    /// A player who is on one of these servers, at random.
+    fn somebody(&self, is_meant: impl Fn(&str) -> bool) -> Option<usize> {
+        let mut found: Vec<usize> =
+            self.locations.iter().filter(|(_, server)| is_meant(server)).map(|(at, _)| *at).collect();
+        found.sort_unstable();
+        (!found.is_empty()).then(|| found[self.random_below(found.len())])
+    }
+
     async fn join(&mut self, at: usize, kind: &str) -> anyhow::Result<()> {
         let player = &self.players[at];
         let find = json!({
@@ -157,6 +194,11 @@ impl Simulation {
             return Ok(());
         };
         print_line!("  match  {} ({}) → {server}", player.name, player.region);
+        self.enter(at, server, kind).await
+    }
+
+    async fn enter(&mut self, at: usize, server: &str, kind: &str) -> anyhow::Result<()> {
+        let player = &self.players[at];
         let join = json!({
             "serverId": server, "serverType": kind, "playerUuid": player.uuid, "playerName": player.name,
         });
