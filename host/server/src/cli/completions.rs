@@ -11,6 +11,11 @@ pub(super) struct Completions {
 
 impl Completions {
     pub(super) fn print(self) {
-        clap_complete::generate(self.shell, &mut super::Cli::command(), "hub", &mut std::io::stdout());
+        clap_complete::generate(
+            self.shell,
+            &mut super::api::extend(super::Cli::command(), |_| true),
+            "hub",
+            &mut std::io::stdout(),
+        );
     }
 }

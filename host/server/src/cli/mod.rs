@@ -3,6 +3,7 @@
 #[macro_use]
 mod output;
 
+mod api;
 mod audit;
 mod backup;
 mod client;
@@ -31,7 +32,7 @@ mod tests;
 mod usage;
 mod webhook;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
@@ -127,7 +128,18 @@ pub fn report(error: &anyhow::Error) {
 
 /// Runs the command given on the command line.
 pub fn run() -> anyhow::Result<()> {
-    let cli = Cli::parse();
+    let words: Vec<_> = std::env::args().skip(1).take(2).collect();
+    // `hub NOUN …` and `hub help NOUN`.
+    let noun = words.iter().find(|word| *word != "help").cloned().unwrap_or_default();
+    let mut command = api::extend(Cli::command(), |it| it == noun);
+    let matches = command.get_matches_mut();
+    let Ok(cli) = Cli::from_arg_matches(&matches) else {
+        sigpipe::reset();
+        return tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+            anyhow::ensure!(api::run(&matches).await?, "no such command");
+            Ok(())
+        });
+    };
     // The hub's child processes set resource limits that leave no room for a runtime's threads.
     let (stdin, stdout) = (std::io::stdin(), std::io::stdout().lock());
     match &cli.command {

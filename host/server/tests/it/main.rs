@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, unreachable_pub)]
 
 mod agent;
+mod api_commands;
 mod artifacts;
 mod audit;
 mod backup;

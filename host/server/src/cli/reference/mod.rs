@@ -1,5 +1,6 @@
 //! `hub reference`: writes the parts of the pages in `docs` that are generated from the code.
 
+mod api_commands;
 mod commands;
 mod components;
 mod options;
@@ -18,9 +19,10 @@ const END: &str = "<!-- End of the generated part. -->";
 /// A page, the number of a generated part in it, and the function that writes that part.
 type Part = (&'static str, usize, fn() -> String);
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     ("reference/configuration.md", 0, options::table),
     ("reference/command-line.md", 0, commands::sections),
+    ("reference/api-commands.md", 0, api_commands::tables),
     ("reference/limits.md", 0, || limits::document(crate::components::components().limits())),
     ("reference/errors.md", 0, wire::errors),
     ("reference/events.md", 0, wire::events),

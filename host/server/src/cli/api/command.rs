@@ -1,0 +1,126 @@
+//! Commands of operations.
+
+use clap::builder::{BoolishValueParser, PossibleValuesParser};
+use clap::{Arg, ArgAction, Command, value_parser};
+
+use super::names::kebab;
+use super::operation::{Answer, Body, Input, Kind, Operation, Place};
+
+/// Argument that only commands of operations have: the key.
+pub(super) const MADE: &str = "api.key";
+pub(super) const HUB: &str = "api.hub";
+pub(super) const JSON: &str = "json";
+pub(super) const WATCH: &str = "api.watch";
+pub(super) const BODY: &str = "api.body";
+pub(super) const FILE: &str = "api.file";
+pub(super) const OUTPUT: &str = "api.output";
+
+/// Options of every command, whose names fields cannot have.
+const TAKEN: [&str; 8] = ["help", "version", "hub", "key", "json", "watch", "body", "output"];
+
+/// Adds commands to a group, but for those that it has.
+pub(super) fn add(group: Command, operations: &[&Operation]) -> Command {
+    operations.iter().fold(group, |group, operation| {
+        if group.find_subcommand(&operation.verb).is_some() {
+            group
+        } else {
+            group.subcommand(leaf(&operation.verb, operation))
+        }
+    })
+}
+
+/// Command of an operation.
+pub(super) fn leaf(name: &str, operation: &Operation) -> Command {
+    let help = format!("{}\n\n{}", operation.summary, operation.description);
+    let mut command = Command::new(name.to_owned())
+        .about(operation.summary.clone())
+        .long_about(help.trim().to_owned())
+        .after_help(format!("Calls {} {}", operation.method, operation.path));
+    // Positions are those of the path.
+    let in_path = |name: &str| operation.path.find(&format!("{{{name}}}"));
+    let mut path: Vec<_> = operation.inputs.iter().filter(|input| input.place == Place::Path).collect();
+    path.sort_by_key(|input| in_path(&input.name));
+    command = command.args(path.into_iter().map(argument));
+    command =
+        match operation.body {
+            Some(Body::Bytes(_)) => command
+                .arg(Arg::new(FILE).value_name("FILE").help("File to send; `-` is standard input").required(true)),
+            Some(Body::Json { .. }) => {
+                command.arg(Arg::new(BODY).long("body").value_name("JSON").help(
+                    "The whole body as JSON; `@FILE` reads a file, `-` standard input. Options change fields of it",
+                ))
+            }
+            None => command,
+        };
+    command = command.args(operation.inputs.iter().filter(|input| input.place != Place::Path).map(argument));
+    if operation.answer == Answer::Bytes {
+        let help = "File to write, which must not exist; default: standard output";
+        command = command.arg(Arg::new(OUTPUT).long("output").value_name("FILE").help(help));
+    }
+    if operation.method == "GET" && operation.answer == Answer::Json {
+        let help = "Ask again every two seconds, until stopped";
+        command = command.arg(Arg::new(WATCH).long("watch").action(ArgAction::SetTrue).help(help));
+    }
+    command.args(common())
+}
+
+fn common() -> [Arg; 3] {
+    [
+        Arg::new(JSON).long("json").action(ArgAction::SetTrue).help("Print the answer as JSON"),
+        Arg::new(HUB)
+            .long("hub")
+            .value_name("URL")
+            .env("HUB_URL")
+            .default_value("http://127.0.0.1:8080")
+            .help("Hub URL"),
+        Arg::new(MADE)
+            .long("key")
+            .value_name("KEY")
+            .env("HUB_KEY")
+            .hide_env_values(true)
+            .required(true)
+            .help("API key"),
+    ]
+}
+
+/// Id of an input's argument.
+pub(super) fn id(input: &Input) -> String {
+    format!("{:?}.{}", input.place, input.name)
+}
+
+fn argument(input: &Input) -> Arg {
+    let help = if input.help.is_empty() { format!("The field {}", input.name) } else { first_line(&input.help) };
+    let arg = Arg::new(id(input)).help(help);
+    let name = kebab(&input.name);
+    if input.place == Place::Path {
+        return arg.value_name(name.to_uppercase().replace('-', "_")).required(true).allow_hyphen_values(true);
+    }
+    let long = if TAKEN.contains(&&*name) { format!("{name}-field") } else { name };
+    let arg = match input.place {
+        Place::Body if input.is_required => arg.required_unless_present(BODY),
+        _ => arg.required(input.is_required),
+    };
+    let arg = arg.long(long).value_name(value_name(&input.kind)).allow_hyphen_values(true);
+    match &input.kind {
+        Kind::Integer => arg.value_parser(value_parser!(i64)),
+        Kind::Number => arg.value_parser(value_parser!(f64)),
+        Kind::Boolean => arg.value_parser(BoolishValueParser::new()).num_args(0..=1).default_missing_value("true"),
+        Kind::Choice(values) => arg.value_parser(PossibleValuesParser::new(values.clone())).ignore_case(true),
+        Kind::Texts => arg.action(ArgAction::Append),
+        Kind::Text | Kind::Json => arg,
+    }
+}
+
+fn value_name(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Integer | Kind::Number => "NUMBER",
+        Kind::Boolean => "BOOL",
+        Kind::Choice(_) => "CHOICE",
+        Kind::Text | Kind::Texts => "TEXT",
+        Kind::Json => "JSON",
+    }
+}
+
+fn first_line(text: &str) -> String {
+    text.split("\n\n").next().unwrap_or_default().replace('\n', " ").trim_end_matches('.').to_owned()
+}

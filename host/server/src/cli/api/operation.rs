@@ -1,0 +1,213 @@
+//! Operations of the API's document, as far as a command line needs them.
+
+use serde_json::Value;
+
+use super::names;
+
+/// An operation with what it takes.
+#[derive(Debug)]
+pub(super) struct Operation {
+    #[cfg(test)]
+    pub(super) id: String,
+    pub(super) noun: &'static str,
+    /// Empty: the noun alone is the command.
+    pub(super) verb: String,
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) summary: String,
+    pub(super) description: String,
+    pub(super) inputs: Vec<Input>,
+    pub(super) body: Option<Body>,
+    pub(super) answer: Answer,
+}
+
+/// Part of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Path,
+    Query,
+    Header,
+    /// Field of the JSON body.
+    Body,
+}
+
+/// A value that an operation takes.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) place: Place,
+    pub(super) name: String,
+    pub(super) help: String,
+    pub(super) is_required: bool,
+    pub(super) kind: Kind,
+}
+
+/// Form of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+    Choice(Vec<String>),
+    /// Texts, each given by an option of its own.
+    Texts,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    Json {
+        is_required: bool,
+    },
+    /// A file.
+    Bytes(&'static str),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Json,
+    /// A stream of events, one JSON object each.
+    Events,
+    /// Text or a file, for standard output.
+    Bytes,
+}
+
+/// All operations of this version of the hub.
+pub(super) fn all() -> Vec<Operation> {
+    read(&crate::router::document())
+}
+
+fn read(document: &Value) -> Vec<Operation> {
+    let mut operations = vec![];
+    for (path, methods) in object(&document["paths"]) {
+        for (method, operation) in object(methods) {
+            let tag = operation["tags"][0].as_str().unwrap_or_default();
+            if let Some(noun) = names::noun(tag) {
+                operations.push(one(document, noun, path, method, operation));
+            }
+        }
+    }
+    operations
+}
+
+fn one(document: &Value, noun: &'static str, path: &str, method: &str, operation: &Value) -> Operation {
+    let id = string(&operation["operationId"]);
+    let mut inputs: Vec<_> =
+        array(&operation["parameters"]).iter().filter_map(|parameter| parameter_input(document, parameter)).collect();
+    let (content_type, content) = object(&operation["requestBody"]["content"]).next().unzip();
+    let body = match content_type.map(String::as_str) {
+        Some("application/json") => {
+            let schema = resolved(document, content.map_or(&Value::Null, |content| &content["schema"]));
+            inputs.extend(fields(document, schema));
+            Some(Body::Json { is_required: operation["requestBody"]["required"] == true })
+        }
+        Some("application/wasm") => Some(Body::Bytes("application/wasm")),
+        Some(_) => Some(Body::Bytes("application/octet-stream")),
+        None => None,
+    };
+    Operation {
+        noun,
+        verb: names::verb(noun, &id),
+        #[cfg(test)]
+        id,
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        summary: string(&operation["summary"]),
+        description: string(&operation["description"]),
+        inputs,
+        body,
+        answer: answer(operation),
+    }
+}
+
+fn answer(operation: &Value) -> Answer {
+    let good = object(&operation["responses"]).filter(|(status, _)| status.starts_with('2'));
+    let mut types = good.flat_map(|(_, response)| object(&response["content"]).map(|(name, _)| name.as_str()));
+    match types.next() {
+        None | Some("application/json") => Answer::Json,
+        Some("text/event-stream") => Answer::Events,
+        Some(_) => Answer::Bytes,
+    }
+}
+
+fn parameter_input(document: &Value, parameter: &Value) -> Option<Input> {
+    let place = match parameter["in"].as_str()? {
+        "path" => Place::Path,
+        "query" => Place::Query,
+        "header" => Place::Header,
+        _ => return None,
+    };
+    let kind = kind(document, &parameter["schema"]);
+    Some(Input {
+        place,
+        name: string(&parameter["name"]),
+        help: string(&parameter["description"]),
+        is_required: parameter["required"] == true,
+        kind,
+    })
+}
+
+fn fields<'a>(document: &'a Value, schema: &'a Value) -> impl Iterator<Item = Input> + 'a {
+    let required = array(&schema["required"]);
+    object(&schema["properties"]).map(move |(name, property)| Input {
+        place: Place::Body,
+        name: name.clone(),
+        help: help(document, property),
+        is_required: required.iter().any(|it| it.as_str() == Some(name)),
+        kind: kind(document, property),
+    })
+}
+
+/// A field's own description, or that of its type.
+fn help(document: &Value, property: &Value) -> String {
+    let own = string(&property["description"]);
+    if own.is_empty() { string(&not_null(document, property)["description"]) } else { own }
+}
+
+/// The schema that a reference names.
+fn resolved<'a>(document: &'a Value, mut schema: &'a Value) -> &'a Value {
+    while let Some(target) = schema["$ref"].as_str() {
+        schema = document.pointer(target.trim_start_matches('#')).unwrap_or(&Value::Null);
+    }
+    schema
+}
+
+/// The schema of a value that is there.
+fn not_null<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    let schema = resolved(document, schema);
+    let others: Vec<_> = array(&schema["oneOf"]).iter().filter(|it| it["type"] != "null").collect();
+    match others.as_slice() {
+        [one] => resolved(document, one),
+        _ => schema,
+    }
+}
+
+fn kind(document: &Value, schema: &Value) -> Kind {
+    let schema = not_null(document, schema);
+    let choices: Vec<_> = array(&schema["enum"]).iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    if !choices.is_empty() {
+        return Kind::Choice(choices);
+    }
+    let named = schema["type"].as_str();
+    let listed = || array(&schema["type"]).iter().filter_map(Value::as_str).find(|it| *it != "null");
+    match named.or_else(listed) {
+        Some("string") => Kind::Text,
+        Some("integer") => Kind::Integer,
+        Some("number") => Kind::Number,
+        Some("boolean") => Kind::Boolean,
+        Some("array") if matches!(kind(document, &schema["items"]), Kind::Text | Kind::Choice(_)) => Kind::Texts,
+        _ => Kind::Json,
+    }
+}
+
+fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}

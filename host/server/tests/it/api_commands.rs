@@ -1,0 +1,126 @@
+//! Commands that are made from the document of the API: `hub NOUN VERB`.
+
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
+
+use crate::support::{Client, Hub, on_both};
+
+fn command(hub: &Hub, client: &Client, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+    command.args(arguments).env("HUB_URL", hub.url()).env("HUB_KEY", client.key.as_deref().unwrap()).kill_on_drop(true);
+    command
+}
+
+async fn run(hub: &Hub, client: &Client, arguments: &[&str]) -> Output {
+    command(hub, client, arguments).stdin(Stdio::null()).output().await.unwrap()
+}
+
+async fn text(hub: &Hub, client: &Client, arguments: &[&str]) -> String {
+    let output = run(hub, client, arguments).await;
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+async fn answer(hub: &Hub, client: &Client, arguments: &[&str]) -> Value {
+    serde_json::from_str(&text(hub, client, arguments).await).unwrap()
+}
+
+async fn refusal(hub: &Hub, client: &Client, arguments: &[&str]) -> String {
+    let output = run(hub, client, arguments).await;
+    assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+on_both! {
+    async fn operations_are_commands(hub: Hub) {
+        let client = hub.network().await;
+        let registered = ["server", "register", "--server-id", "lobby-1", "--server-type", "lobby", "--max-players", "20"];
+        text(&hub, &client, &[&registered[..], &["--host", "10.0.0.1", "--port", "25565"]].concat()).await;
+        let list = text(&hub, &client, &["server", "list"]).await;
+        assert!(list.contains("serverId") && list.contains("lobby-1") && list.contains("10.0.0.1"), "{list}");
+
+        let ban = ["punishment", "create-by-name", "--player-name", "Alex", "--type", "ban", "--reason", "it's \"that\"", "--json"];
+        let ban = answer(&hub, &client, &[&ban[..], &["--ip-based", "--duration-ms", "3600000"]].concat()).await;
+        assert_eq!((&ban["reason"], &ban["type"], &ban["ipBased"]), (&json!("it's \"that\""), &json!("BAN"), &json!(true)));
+        let id = ban["id"].to_string();
+        let changed = ["punishment", "change", &id, "--body", r#"{"reason": "a", "evidence": null}"#, "--reason", "b", "--json"];
+        assert_eq!(answer(&hub, &client, &changed).await["reason"], "b");
+        let listed = answer(&hub, &client, &["punishment", "list-all", "--limit", "1", "--json"]).await;
+        assert_eq!(listed["items"][0]["reason"], "b");
+        // A value is one segment of the path, whatever is in it.
+        let name = "a/../b ?#%2f";
+        text(&hub, &client, &["punishment", "create-by-name", "--player-name", name, "--type", "MUTE"]).await;
+        let found = answer(&hub, &client, &["punishment", "list-of-name", name, "--json"]).await;
+        assert_eq!(found[0]["playerName"], name, "{found}");
+    }
+
+    async fn mistakes_are_told(hub: Hub) {
+        let client = hub.network().await;
+        let told = refusal(&hub, &client, &["punishment", "get", "7"]).await;
+        assert!(told.contains("404"), "{told}");
+        for (arguments, expected) in [
+            (&["punishment", "get"][..], "<ID>"),
+            (&["punishment", "list-all", "--limit", "x"], "--limit"),
+            (&["punishment", "create-by-name", "--player-name", "a", "--type", "NONE"], "possible values"),
+            (&["punishment", "create-by-name", "--type", "BAN"], "--player-name"),
+            (&["punishment", "change", "7", "--body", "{"], "--body is not valid JSON"),
+            (&["punishment", "change", "7", "--body", "[]", "--reason", "b"], "no JSON object"),
+            (&["punishment", "change", "7", "--body", "@/none"], "could not read /none"),
+            (&["punishment", "list-of-name", ".."], "`..` is no name"),
+            (&["punishment", "nonsense"], "unrecognized subcommand"),
+            (&["artifact", "upload", "/none"], "/none"),
+        ] {
+            let told = refusal(&hub, &client, arguments).await;
+            assert!(told.contains(expected), "{arguments:?}: {told}");
+        }
+        let other = Client { key: Some("nh_wrong".to_owned()), ..client.clone() };
+        let told = refusal(&hub, &other, &["server", "list"]).await;
+        assert!(told.contains("401"), "{told}");
+    }
+
+    async fn events_are_printed_as_they_happen(hub: Hub) {
+        let client = hub.network().await;
+        let mut listening =
+            command(&hub, &client, &["events", "--types", "PUNISHMENT", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(listening.stdout.take().unwrap()).lines();
+        // The stream may open after the first of them.
+        let bans = async {
+            for number in 0.. {
+                let name = format!("player{number}");
+                text(&hub, &client, &["punishment", "create-by-name", "--player-name", &name, "--type", "BAN"]).await;
+            }
+        };
+        let ban = async {
+            loop {
+                let event: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+                if event["type"] == "PUNISHMENT" {
+                    return event;
+                }
+            }
+        };
+        tokio::select! {
+            () = bans => unreachable!("the bans do not end"),
+            event = ban => assert!(event["data"]["playerName"].as_str().unwrap().starts_with("player"), "{event}"),
+        }
+    }
+}
+
+#[test]
+fn help_names_nouns_and_verbs() {
+    let help = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_hub")).args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let all = help(&["--help"]);
+    assert!(all.contains("punishment") && all.contains("serve"), "{all}");
+    // Commands on the data folder stand beside those of the API.
+    for arguments in [&["network", "--help"][..], &["help", "network"]] {
+        let network = help(arguments);
+        assert!(network.contains("suspend") && network.contains("list-usage"), "{network}");
+    }
+    let one = help(&["server", "stop", "--help"]);
+    assert!(one.contains("Calls POST /api/manage/servers/{serverId}/stop") && one.contains("SERVER_ID"), "{one}");
+}
