@@ -16,7 +16,9 @@
 mod client;
 mod commands;
 mod data;
+mod database_faults;
 mod disks;
+mod doubles;
 mod faults;
 mod links;
 mod money;
@@ -26,6 +28,7 @@ mod served;
 mod site;
 mod slots;
 mod stalls;
+mod strangers;
 mod stream;
 mod told;
 mod worlds;

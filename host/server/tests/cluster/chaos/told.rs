@@ -38,9 +38,12 @@ pub async fn run(client: Client, readers: Vec<Reader>, stop: Stop) -> Check {
     for reader in &readers {
         reader.opened().await;
     }
-    let (lines, bans) = tokio::join!(chat(&client, &stop), ban(&client, &stop));
+    let (lines, mut bans) = tokio::join!(chat(&client, &stop), ban(&client, &stop));
     Box::pin(async move {
         let mut checked = Checked::default();
+        for ban in &mut bans {
+            ban.effect = ban.effect.unless(client.recorder.is_lost(ban.sent, ban.answered));
+        }
         for ban in bans.iter().filter(|ban| ban.effect != Effect::Unknown) {
             let path = format!("/api/plugin/punishments/player-name/{}", ban.text);
             let stored = client.send_until_answered(Method::GET, &path, None, None).await;
