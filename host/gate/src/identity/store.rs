@@ -78,8 +78,9 @@ pub async fn set_blob_mark(db: &Db) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes what is there, to see that the database can be written.
+/// Changes something, to see that SQLite's file can be written: it does not write what stays the same. There the column
+/// has no meaning.
 pub async fn probe_write(db: &Db) -> Result<(), Error> {
-    db.write("UPDATE hub_identity SET sole_until = sole_until WHERE one = 1").execute().await?;
+    db.write("UPDATE hub_identity SET sole_until = 1 - sole_until WHERE one = 1").execute().await?;
     Ok(())
 }

@@ -96,7 +96,8 @@ pub fn faketime() -> Option<PathBuf> {
 /// Variables that set a process's clock by the offset in the file.
 fn clock_variables(file: &Path) -> Vec<(&'static str, String)> {
     let library = faketime().map(|library| library.display().to_string());
-    let fixed = [("FAKETIME_CACHE_DURATION", "1"), ("FAKETIME_DONT_FAKE_MONOTONIC", "1"), ("FAKETIME_DISABLE_SHM", "1")];
+    let fixed =
+        [("FAKETIME_CACHE_DURATION", "1"), ("FAKETIME_DONT_FAKE_MONOTONIC", "1"), ("FAKETIME_DISABLE_SHM", "1")];
     let fixed = fixed.map(|(name, value)| (name, value.to_owned()));
     let mut variables = vec![("FAKETIME_TIMESTAMP_FILE", file.display().to_string())];
     variables.extend(library.map(|library| ("LD_PRELOAD", library)));
@@ -342,7 +343,8 @@ impl Site {
         }
         let promote = ["-w", "promote"];
         while is_standby
-            && !tokio::task::block_in_place(|| postgres.command("pg_ctl", &promote).status()).is_ok_and(|it| it.success())
+            && !tokio::task::block_in_place(|| postgres.command("pg_ctl", &promote).status())
+                .is_ok_and(|it| it.success())
         {
             wait().await;
         }

@@ -119,8 +119,9 @@ async fn copy_identity(site: &Site, folder: &Path) -> Option<String> {
         command.args(["network", "create", "copied", "--database", &copy, "--data"]).arg(folder.join("data"));
         command.output().await.ok()?.status.success().then_some(())?;
         let mut connection = PgConnection::connect(&copy).await.ok()?;
-        let insert =
-            format!("INSERT INTO hub_identity (one, cluster_id, has_blob_mark, sole_until) VALUES (1, '{id}', FALSE, 0)");
+        let insert = format!(
+            "INSERT INTO hub_identity (one, cluster_id, has_blob_mark, sole_until) VALUES (1, '{id}', FALSE, 0)"
+        );
         connection.execute(AssertSqlSafe(insert)).await.ok()?;
         let over_link = site.node_database(NODES);
         Some(format!("{}/{name}", over_link.rsplit_once('/')?.0))

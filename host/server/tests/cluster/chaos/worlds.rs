@@ -198,7 +198,9 @@ fn check(network: usize, leases: &[Lease]) -> Vec<Violation> {
         if !possible.contains(&lease.booted_from) {
             violate(lease.at, format!("A world booted from another snapshot: {lease:?}, not {possible:?}"));
         }
-        if let Some(ended) = lease.ended.filter(|ended| !lease.is_over && !lease.is_lost && *ended < lease.renewed + LEASE) {
+        if let Some(ended) =
+            lease.ended.filter(|ended| !lease.is_over && !lease.is_lost && *ended < lease.renewed + LEASE)
+        {
             violate(ended, format!("A lease ended before its time: {lease:?}"));
         }
         for (content, effect) in &lease.saved {
