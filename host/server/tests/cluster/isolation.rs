@@ -220,6 +220,12 @@ impl Postgres {
             && (!is_standby || std::fs::write(self.data().join("standby.signal"), "").is_ok())
     }
 
+    /// Promotes it; true once it is no standby.
+    pub fn promote(&self) -> bool {
+        let promoted = self.command("pg_ctl", &["-w", "promote"]).status();
+        promoted.is_ok_and(|status| status.success()) || !self.data().join("standby.signal").exists()
+    }
+
     fn run(&self, program: &str, arguments: &[&str]) {
         assert!(self.command(program, arguments).status().unwrap().success(), "{program} {arguments:?}");
     }

@@ -162,6 +162,7 @@ mod tests {
         };
         let (older, next) = (seen(20, 1, 0, false), seen(30, 5 * EPOCH, 1, true));
         assert_eq!(after_loss(vec![first.clone(), second.clone(), older, next]), 0);
-        assert_eq!(after_loss(vec![first, second, seen(30, 2, 1, true)]), 1, "the version is given twice");
+        let twice = Seen { value: json!({"write": "x", "after": 1}).to_string(), ..seen(30, 2, 1, true) };
+        assert_eq!(after_loss(vec![first, second, twice]), 1, "the version is given twice");
     }
 }

@@ -1,8 +1,9 @@
 //! What others do to the database: transactions, locks, connections, its clock, and an older copy in its place.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
 use super::client::answer_limit;
@@ -63,17 +64,15 @@ async fn hold(url: &str, before: &str, statement: &str, lasting: Duration) {
 
 /// Takes all connections that the database has left, and each that comes free.
 pub async fn take_connections(site: &Site, lasting: Duration) {
-    let taken = Arc::new(tokio::sync::Mutex::new(vec![]));
+    let (taken, until) = (Mutex::new(vec![]), Instant::now() + lasting);
     let taking = (0..TAKERS).map(async |_| {
-        loop {
+        while Instant::now() < until {
             match PgConnection::connect(&site.database).await {
-                Ok(connection) => taken.lock().await.push(connection),
+                Ok(connection) => taken.lock().unwrap().push(connection),
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
     });
-    let taking = futures_util::future::join_all(taking);
-    let _: Result<Vec<()>, _> = tokio::time::timeout(lasting, taking).await;
-    let taken = std::mem::take(&mut *taken.lock().await);
-    futures_util::future::join_all(taken.into_iter().map(PgConnection::close_hard)).await;
+    join_all(taking).await;
+    join_all(taken.into_inner().unwrap().into_iter().map(PgConnection::close_hard)).await;
 }

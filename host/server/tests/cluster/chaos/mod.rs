@@ -20,6 +20,7 @@ mod database_faults;
 mod disks;
 mod doubles;
 mod faults;
+mod items;
 mod links;
 mod money;
 mod report;

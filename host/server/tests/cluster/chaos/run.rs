@@ -15,7 +15,7 @@ use super::report::{Check, Checked, Injected, Report, Violation, secs};
 use super::site::Site;
 use super::stalls::Stalls;
 use super::stream::Reader;
-use super::{commands, data, money, served, slots, told, worlds};
+use super::{commands, data, items, money, served, slots, told, worlds};
 
 /// Networks with a load.
 pub const NETWORKS: usize = 3;
@@ -81,8 +81,9 @@ impl Load {
         // The first is a game server and stays; the other reconnects often.
         let readers = vec![reader("staying", "isle", None), reader("leaving", "watch", Some(Duration::from_secs(5)))];
         let stop = || stop.clone();
-        let runs: [(_, BoxFuture<'static, Check>); 6] = [
+        let runs: [(_, BoxFuture<'static, Check>); 7] = [
             (money::LOAD, money::run(client.for_load(money::LOAD), stop()).boxed()),
+            (items::LOAD, items::run(client.for_load(items::LOAD), stop()).boxed()),
             (data::LOAD, data::run(client.for_load(data::LOAD), stop()).boxed()),
             (slots::LOAD, slots::run(client.for_load(slots::LOAD), Arc::clone(site), stop()).boxed()),
             (told::LOAD, told::run(client.for_load(told::LOAD), readers.clone(), stop()).boxed()),

@@ -341,11 +341,7 @@ impl Site {
         while !tokio::task::block_in_place(|| postgres.try_start_server()) {
             wait().await;
         }
-        let promote = ["-w", "promote"];
-        while is_standby
-            && !tokio::task::block_in_place(|| postgres.command("pg_ctl", &promote).status())
-                .is_ok_and(|it| it.success())
-        {
+        while is_standby && !tokio::task::block_in_place(|| postgres.promote()) {
             wait().await;
         }
     }
