@@ -15,7 +15,8 @@ pub(super) async fn id(db: &Db, new: &str) -> Result<String, Error> {
 
 /// The hub's id; none before its first start.
 pub async fn find_id(db: &Db) -> Result<Option<String>, Error> {
-    let row: Option<(String,)> = db.query("SELECT cluster_id FROM hub_identity WHERE one = 1").optional().await?;
+    let sql = "SELECT cluster_id FROM hub_identity WHERE one = 1";
+    let row: Option<(String,)> = db.reserved().query(sql).optional().await?;
     Ok(row.map(|(id,)| id))
 }
 
