@@ -110,11 +110,19 @@ impl Db {
         self.engine.stats()
     }
 
-    /// True if SQLite's file did not take the last batch of writes: its disk is full or fails.
+    /// True if SQLite's file did not take a batch of writes, because its disk is full or fails, and it is not known to
+    /// take them again ([`Self::note_writes_work`]).
     pub fn has_failed_writes(&self) -> bool {
         match &*self.engine {
             Engine::Sqlite(sqlite) => sqlite.has_failed_writes(),
             Engine::Postgres(_) => false,
+        }
+    }
+
+    /// A change was committed: SQLite's file takes writes.
+    pub fn note_writes_work(&self) {
+        if let Engine::Sqlite(sqlite) = &*self.engine {
+            sqlite.note_writes_work();
         }
     }
 

@@ -139,8 +139,11 @@ async fn find_faults(app: &App) -> Vec<Fault> {
     }
     if app.db.backend() == Backend::Sqlite && is_full(&app.settings.data) {
         faults.push(Fault::disabling(FaultKind::Disk, "The disk of the data folder is full."));
-    } else if app.db.has_failed_writes() && identity::probe_write(&app.db).await.is_err() {
-        faults.push(Fault::disabling(FaultKind::Disk, "The database cannot be written: its disk fails."));
+    } else if app.db.has_failed_writes() {
+        match identity::probe_write(&app.db).await {
+            Ok(()) => app.db.note_writes_work(),
+            Err(_) => faults.push(Fault::disabling(FaultKind::Disk, "The database cannot be written: its disk fails.")),
+        }
     }
     if app.db.lacks_connections() {
         let message = "The database server has no more connections: this node waits for its own.";

@@ -33,9 +33,9 @@ pub async fn key_state(path: &Path, db: &Db) -> anyhow::Result<KeyState> {
     })
 }
 
-/// Opens the key of a hub that starts. The first start creates it; a node without it asks the others (`ask`). A hub alone
-/// with its database continues without a lost key, with new secrets; among several nodes that would end the others'
-/// secrets.
+/// Opens the key of a hub that starts. The first start creates it; a node without it asks the others (`ask`, which fails
+/// while others run that do not answer). A hub alone with its database continues without a lost key, with new secrets;
+/// among several nodes that would end the others' secrets, unless there are none.
 pub async fn open_key<F>(settings: &Settings, db: &Db, ask: impl FnOnce() -> F) -> anyhow::Result<SealingKey>
 where
     F: Future<Output = anyhow::Result<Option<SealingKey>>>,
@@ -51,13 +51,19 @@ where
             );
             create_again(&path, db).await
         }
-        KeyState::Missing => received(&path, db, ask().await?).await?.with_context(|| {
-            format!(
+        KeyState::Missing => {
+            if let Some(key) = received(&path, db, ask().await?).await? {
+                return Ok(key);
+            }
+            anyhow::ensure!(
+                !store::seals_anything(db).await?,
                 "{shown} is missing, with which the database's secrets were sealed, and no other node runs that has it; \
                  start a node that has it first, or name it by --secrets-key (HUB_SECRETS_KEY); if it is lost, run `hub \
                  secrets renew`"
-            )
-        }),
+            );
+            tracing::warn!("{shown} is missing; it is made again, because it sealed nothing so far");
+            create_again(&path, db).await
+        }
         KeyState::Other => anyhow::bail!(
             "{shown} does not open the secrets in the database, which another key sealed; give all nodes the same file by \
              --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub secrets renew`"

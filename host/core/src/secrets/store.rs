@@ -35,6 +35,15 @@ pub(super) async fn all(on: impl Into<Executor<'_>>) -> Result<Vec<(String, Stri
     on.into().query("SELECT purpose, secret FROM hub_secrets ORDER BY purpose").all().await
 }
 
+/// True if a lost key would cost anything: a secret, or somebody's second factor.
+pub(super) async fn seals_anything(db: &Db) -> Result<bool, Error> {
+    // Crosses networks: they belong to the hub.
+    let sql = "SELECT EXISTS (SELECT 1 FROM hub_secrets WHERE purpose <> $1)
+                   OR EXISTS (SELECT 1 FROM persons WHERE totp_secret IS NOT NULL)";
+    let (seals_anything,): (bool,) = db.query(sql).bind(super::CHECK).one().await?;
+    Ok(seals_anything)
+}
+
 /// Replaces a sealed secret.
 pub(super) async fn replace(tx: &mut Tx, purpose: &str, sealed: &str) -> Result<(), Error> {
     // Crosses networks: it belongs to the hub.

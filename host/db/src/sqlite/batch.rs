@@ -35,7 +35,7 @@ pub(super) async fn begin(mut conn: TimedConnection) -> sqlx::Result<TimedConnec
 }
 
 /// Runs `first` and other queued jobs, commits, and replies to all callers. The connection comes back unless its state
-/// is in doubt; closing it then rolls back uncommitted work. `has_failed` says whether the database took the batch.
+/// is in doubt; closing it then rolls back uncommitted work. `has_failed` is set if the database did not take the batch.
 pub(super) async fn run_batch(
     conn: TimedConnection,
     first: Job,
@@ -46,7 +46,6 @@ pub(super) async fn run_batch(
     let mut batch = Batch { replies: Vec::new(), at_savepoint: true, interrupted: false, disk_failed: false };
     match batch.run_jobs(conn, first, queue, max_duration).await {
         Ok(conn) => {
-            has_failed.store(false, Relaxed);
             batch.reply(None);
             Some(conn)
         }

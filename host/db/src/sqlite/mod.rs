@@ -95,9 +95,13 @@ impl Sqlite {
         self.writer.check()
     }
 
-    /// True if the file did not take the last batch of writes.
+    /// True if the file did not take a batch of writes.
     pub(crate) fn has_failed_writes(&self) -> bool {
         self.writer.has_failed()
+    }
+
+    pub(crate) fn note_writes_work(&self) {
+        self.writer.note_works();
     }
 
     pub(crate) fn stats(&self) -> DbStats {

@@ -39,7 +39,8 @@ pub(super) struct Writer {
     queue: queue::Sender,
     /// Its sender is dropped when the writer has closed.
     closed: watch::Receiver<()>,
-    /// True if the database did not take the last batch.
+    /// True if the database did not take a batch, until a write is known to work. A batch that changes nothing always
+    /// works.
     has_failed: Arc<AtomicBool>,
 }
 
@@ -96,9 +97,14 @@ impl Writer {
         self.queue.len()
     }
 
-    /// True if the database did not take the last batch.
+    /// True if the database did not take a batch.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Relaxed)
+    }
+
+    /// A change was taken.
+    pub(super) fn note_works(&self) {
+        self.has_failed.store(false, Relaxed);
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {

@@ -21,7 +21,7 @@ use crate::values::SHARDS;
 
 /// A node silent for this long gets no more shards. Shorter than a lease, so that the others can share all of its
 /// shards as soon as they are free.
-const NODE_TIMEOUT: Duration = Duration::from_secs(3);
+pub(super) const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Probing continues for this long after a node was last seen: requests may still wait there.
 const PROBED_FOR: Duration = Duration::from_secs(90);
 /// A node silent for this long is deleted: a restarted node has a new name.

@@ -11,8 +11,10 @@ use hub_db::{Db, Error};
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
+use crate::clock::millis;
 use crate::cluster::ShardRegistry;
-use crate::cluster::store::key_requests as store;
+use crate::cluster::balance::NODE_TIMEOUT;
+use crate::cluster::store::{self as nodes, key_requests as store};
 use crate::secrets::{self, KeyRequest, SealingKey};
 
 /// Topic of a new request.
@@ -26,6 +28,8 @@ impl ShardRegistry {
     /// The key, from another node; none on a single node, or if none answers.
     pub async fn ask_for_key(&self, db: &Db) -> anyhow::Result<Option<SealingKey>> {
         let Some(node) = self.node() else { return Ok(None) };
+        // Over another bus nobody would answer.
+        node.call_roll_first(db, millis(NODE_TIMEOUT), millis(NODE_TIMEOUT)).await?;
         let request = KeyRequest::new()?;
         store::ask(db, request.public()).await?;
         let began = Instant::now();
@@ -44,6 +48,13 @@ impl ShardRegistry {
             sleep(POLL_INTERVAL).await;
         };
         store::delete(db, request.public()).await?;
+        if answer.is_none() {
+            let others = nodes::nodes(db, millis(NODE_TIMEOUT)).await?;
+            anyhow::ensure!(
+                !others.iter().any(|other| other.node != node.name && other.is_live(millis(NODE_TIMEOUT))),
+                "another node runs and did not hand over the secrets key in time; start this node again"
+            );
+        }
         Ok(answer.and_then(|answer| request.open(&answer)))
     }
 }

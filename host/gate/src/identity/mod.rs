@@ -47,10 +47,14 @@ pub struct Identity {
     pub cluster: String,
     /// Name of this process.
     node: String,
-    /// False for nodes of a cluster, on SQLite, and with a test's clock.
+    /// False on SQLite, and with a test's clock.
+    is_shared: bool,
+    /// True for the only node of a shared database.
     is_alone: bool,
-    /// True once another process holds the lease, or the database is another hub's.
+    /// True once another process holds the lease.
     is_lost: AtomicBool,
+    /// True while another hub's database is in the place of this one's.
+    is_foreign: AtomicBool,
 }
 
 impl Identity {
@@ -60,7 +64,8 @@ impl Identity {
         let node = ids.token(10);
         let is_shared = db.backend() == Backend::Postgres && !matches!(clock, Clock::Manual(_));
         let is_alone = is_shared && settings.bus.is_none();
-        let identity = Self { cluster, node, is_alone, is_lost: AtomicBool::new(false) };
+        let (is_lost, is_foreign) = (AtomicBool::new(false), AtomicBool::new(false));
+        let identity = Self { cluster, node, is_shared, is_alone, is_lost, is_foreign };
         if is_shared {
             identity.wait_for_others(db).await?;
         }
@@ -87,8 +92,14 @@ impl Identity {
 
     /// The fault, once this process should not serve the database.
     pub fn fault(&self) -> Option<Fault> {
-        let message = "Another hub serves this database; stop one of them.";
-        self.is_lost.load(Ordering::Relaxed).then(|| Fault::disabling(FaultKind::Cluster, message))
+        let message = if self.is_foreign.load(Ordering::Relaxed) {
+            "The database is another hub's now; see --database."
+        } else if self.is_lost.load(Ordering::Relaxed) {
+            "Another hub serves this database; stop one of them."
+        } else {
+            return None;
+        };
+        Some(Fault::disabling(FaultKind::Cluster, message))
     }
 }
 
@@ -111,11 +122,25 @@ pub async fn restored(db: &Db, ids: &Ids, is_same: bool) -> Result<(), Error> {
     db.begin_epoch(db.epoch_number().await?).await
 }
 
-/// Starts renewing the lease.
+/// Starts renewing the lease and comparing the id.
 fn start(app: &App) {
-    if app.state::<Identity>().is_alone {
+    let identity = app.state::<Identity>();
+    if identity.is_alone {
         every(app, RENEW_INTERVAL, "renew the lease of the only node", async |app: App| renew(&app).await);
     }
+    if identity.is_shared {
+        every(app, RENEW_INTERVAL, "compare the id of the database", async |app: App| compare(&app).await);
+    }
+}
+
+async fn compare(app: &App) -> Result<(), Error> {
+    let identity = app.state::<Identity>();
+    let is_foreign = find_id(&app.db).await?.is_some_and(|id| id != identity.cluster);
+    if is_foreign && !identity.is_foreign.swap(is_foreign, Ordering::Relaxed) {
+        tracing::error!("the database is another hub's now");
+    }
+    identity.is_foreign.store(is_foreign, Ordering::Relaxed);
+    Ok(())
 }
 
 async fn renew(app: &App) -> Result<(), Error> {

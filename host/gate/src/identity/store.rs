@@ -15,7 +15,8 @@ pub(super) async fn id(db: &Db, new: &str) -> Result<String, Error> {
 
 /// The hub's id; none before its first start.
 pub async fn find_id(db: &Db) -> Result<Option<String>, Error> {
-    let row: Option<(String,)> = db.query("SELECT cluster_id FROM hub_identity WHERE one = 1").optional().await?;
+    let sql = "SELECT cluster_id FROM hub_identity WHERE one = 1";
+    let row: Option<(String,)> = db.reserved().query(sql).optional().await?;
     Ok(row.map(|(id,)| id))
 }
 
@@ -78,8 +79,9 @@ pub async fn set_blob_mark(db: &Db) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes what is there, to see that the database can be written.
+/// Changes something, to see that SQLite's file can be written: it does not write what stays the same. There the column
+/// has no meaning.
 pub async fn probe_write(db: &Db) -> Result<(), Error> {
-    db.write("UPDATE hub_identity SET sole_until = sole_until WHERE one = 1").execute().await?;
+    db.write("UPDATE hub_identity SET sole_until = 1 - sole_until WHERE one = 1").execute().await?;
     Ok(())
 }

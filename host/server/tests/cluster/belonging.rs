@@ -67,6 +67,19 @@ async fn a_blob_store_that_disappears_is_a_fault_until_it_is_back() {
     fleet.wait_until_ready().await;
 }
 
+/// Somebody points the database's name at another hub's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_hubs_database_under_running_nodes_is_a_fault_until_it_is_gone() {
+    let fleet = Fleet::start().await;
+    let right = fleet.stream().await.split('-').nth(1).unwrap().to_owned();
+    fleet.sql("UPDATE hub_identity SET cluster_id = '0123456789abcdef'").await;
+    for node in 0..3 {
+        wait_until(async || fleet.readiness(node).await == Some(json!(["cluster"]))).await;
+    }
+    fleet.sql(&format!("UPDATE hub_identity SET cluster_id = '{right}'")).await;
+    fleet.wait_until_ready().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hub_without_a_bus_does_not_join_nodes() {
     let fleet = Fleet::start().await;

@@ -199,6 +199,33 @@ impl Postgres {
         }
     }
 
+    /// Copies its data while it runs; false if it cannot.
+    pub fn back_up(&self, to: &Path) -> bool {
+        let _ = std::fs::remove_dir_all(to);
+        std::fs::create_dir_all(to).unwrap();
+        std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let server = self.url.rsplit_once('/').unwrap().0;
+        let target = to.join("data");
+        let mut command = Command::new("runuser");
+        command.args(["-u", "postgres", "--"]).arg(self.programs.join("pg_basebackup"));
+        command.args(["-d", server, "-X", "stream", "-c", "fast", "--no-sync", "-D"]).arg(target);
+        command.current_dir("/").status().is_ok_and(|status| status.success())
+    }
+
+    /// Puts a copy in the place of its data, while it does not run; false if there is no room.
+    pub fn put_back(&self, copy: &Path, is_standby: bool) -> bool {
+        let _ = std::fs::remove_dir_all(self.data());
+        let status = Command::new("cp").arg("-a").arg(copy.join("data")).arg(self.data()).status();
+        status.is_ok_and(|status| status.success())
+            && (!is_standby || std::fs::write(self.data().join("standby.signal"), "").is_ok())
+    }
+
+    /// Promotes it; true once it is no standby.
+    pub fn promote(&self) -> bool {
+        let promoted = self.command("pg_ctl", &["-w", "promote"]).status();
+        promoted.is_ok_and(|status| status.success()) || !self.data().join("standby.signal").exists()
+    }
+
     fn run(&self, program: &str, arguments: &[&str]) {
         assert!(self.command(program, arguments).status().unwrap().success(), "{program} {arguments:?}");
     }

@@ -45,15 +45,23 @@ pub enum Failure {
 }
 
 /// History of all clients.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Recorder {
     began: Instant,
     records: Arc<Mutex<Vec<Record>>>,
+    /// Times whose changes an older copy of the database may lack.
+    lost: Arc<Mutex<Vec<(At, At)>>>,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Recorder {
     pub fn new() -> Self {
-        Self { began: Instant::now(), records: Arc::default() }
+        Self { began: Instant::now(), records: Arc::default(), lost: Arc::default() }
     }
 
     pub fn now(&self) -> At {
@@ -66,6 +74,16 @@ impl Recorder {
 
     pub fn records(&self) -> Vec<Record> {
         self.records.lock().unwrap().clone()
+    }
+
+    /// An older copy of the database took its place, without what changed between these times.
+    pub fn note_lost(&self, from: At, to: At) {
+        self.lost.lock().unwrap().push((from, to));
+    }
+
+    /// True if a change that was requested and answered at these times may be missing since.
+    pub fn is_lost(&self, sent: At, answered: At) -> bool {
+        self.lost.lock().unwrap().iter().any(|(from, to)| answered >= *from && sent <= *to)
     }
 }
 
@@ -86,6 +104,13 @@ pub struct Reply {
     pub answered: At,
     pub result: Result<u16, Failure>,
     pub body: Value,
+}
+
+impl Effect {
+    /// What is left of it if the database may have lost it.
+    pub fn unless(self, is_lost: bool) -> Self {
+        if is_lost && self == Self::Done { Self::Unknown } else { self }
+    }
 }
 
 impl Reply {

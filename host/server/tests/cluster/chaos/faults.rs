@@ -7,12 +7,17 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use rustix::process::Signal;
 
+use super::client::Client;
+use super::database_faults::{TABLES, foreign_transaction, lock, take_connections};
 use super::links::{End, LinkState};
-use super::site::{BusStore, NODES, PATIENCE, Site, faketime};
+use super::run::NETWORKS;
+use super::site::{BusStore, NODES, PATIENCE, Site, faketime, set_clock};
+use super::strangers::Wrong;
+use super::{doubles, strangers};
 use crate::fleet::CURRENT;
 
 /// All kinds of faults.
-pub const KINDS: [&str; 14] = [
+pub const KINDS: [&str; 22] = [
     "kill",
     "pause",
     "cut",
@@ -27,6 +32,14 @@ pub const KINDS: [&str; 14] = [
     "clock",
     "upgrade",
     "join",
+    "foreign",
+    "locks",
+    "connections",
+    "start",
+    "wrong",
+    "database-clock",
+    "database-older",
+    "double",
 ];
 
 /// Owner of the full disk.
@@ -89,6 +102,43 @@ pub enum Fault {
         lasting: Duration,
         by_kill: bool,
     },
+    /// A transaction stays open that is not the hub's: in its database, or in another of the same server.
+    Foreign {
+        elsewhere: bool,
+        lasting: Duration,
+    },
+    /// One network's rows are locked, or the whole table.
+    Lock {
+        network: usize,
+        table: &'static str,
+        whole: bool,
+        lasting: Duration,
+    },
+    /// Others take all connections that PostgreSQL has left.
+    Connections {
+        lasting: Duration,
+    },
+    /// A node is killed, and starts while PostgreSQL or NATS is away.
+    StartInOutage {
+        node: usize,
+        end: End,
+        down: Duration,
+    },
+    /// A node with a wrong part starts.
+    Stranger(Wrong),
+    DatabaseClock {
+        seconds: i32,
+        lasting: Duration,
+    },
+    /// An older copy takes the database's place.
+    OlderDatabase {
+        age: Duration,
+        is_standby: bool,
+    },
+    /// Streams of one server at all nodes at once.
+    Double {
+        network: usize,
+    },
 }
 
 /// A fault with its kind and its start within a round.
@@ -150,9 +200,35 @@ impl Drawer {
                 Fault::Clock { node, seconds, at_start, lasting: self.millis(1_000, 8_000) }
             }
             "upgrade" => Fault::Upgrade { first: node },
+            "foreign" | "locks" | "connections" | "database-clock" | "database-older" => self.of_database(kind),
+            "start" => {
+                let end = if self.rng.random_bool(0.5) { End::Database } else { End::Bus };
+                Fault::StartInOutage { node, end, down: self.millis(2_000, 8_000) }
+            }
+            "wrong" => Fault::Stranger([Wrong::Bus, Wrong::Blobs, Wrong::Database][self.rng.random_range(0..3)]),
+            "double" => Fault::Double { network: self.rng.random_range(0..NETWORKS) },
             _ => Fault::Join { lasting: self.millis(2_000, 10_000), by_kill: self.rng.random_bool(0.5) },
         };
         Draw { kind, start: self.millis(0, 3_000), fault }
+    }
+
+    /// What others do to the database.
+    fn of_database(&mut self, kind: &str) -> Fault {
+        match kind {
+            "foreign" => Fault::Foreign { elsewhere: self.rng.random_bool(0.5), lasting: self.lasting() },
+            "locks" => {
+                let (network, whole) = (self.rng.random_range(0..NETWORKS), self.rng.random_bool(0.3));
+                let table = TABLES[self.rng.random_range(0..TABLES.len())];
+                Fault::Lock { network, table, whole, lasting: self.millis(500, 12_000) }
+            }
+            "connections" => Fault::Connections { lasting: self.millis(2_000, 10_000) },
+            "database-clock" => {
+                let seconds = [-3_600, 3_600, 31_536_000][self.rng.random_range(0..3)];
+                Fault::DatabaseClock { seconds, lasting: self.millis(1_000, 8_000) }
+            }
+            // A copy on the same timeline is noticed within a second, in which numbers may repeat.
+            _ => Fault::OlderDatabase { age: self.millis(500, 5_000), is_standby: true },
+        }
     }
 
     fn link(&mut self, node: usize, state: LinkState) -> Fault {
@@ -174,15 +250,15 @@ impl Drawer {
 /// Requirement of a kind that this machine lacks.
 pub fn lacks(kind: &str, site: &Site) -> Option<&'static str> {
     match kind {
-        "clock" if faketime().is_none() => Some("Debian's package faketime is not installed"),
+        "clock" | "database-clock" if faketime().is_none() => Some("Debian's package faketime is not installed"),
         "disk" if !site.bus_disk.is_small() => Some("mounting a tmpfs is not allowed"),
         _ => None,
     }
 }
 
 impl Fault {
-    /// Injects the fault, and undoes it.
-    pub async fn inject(&self, site: &Arc<Site>) {
+    /// Injects the fault, and undoes it. `is_alone` in its round.
+    pub async fn inject(&self, site: &Arc<Site>, clients: &[Client], is_alone: bool) {
         let now = site.recorder.now();
         match *self {
             Self::Kill { node, down } => {
@@ -241,12 +317,39 @@ impl Fault {
                 }
                 site.note_disturbance(NODES, leaves);
             }
+            Self::Foreign { elsewhere, lasting } => foreign_transaction(site, elsewhere, lasting).await,
+            Self::Lock { network, table, whole, lasting } => lock(site, network, table, whole, lasting).await,
+            Self::Connections { lasting } => take_connections(site, lasting).await,
+            Self::StartInOutage { node, end, down } => start_in_outage(site, node, end, down).await,
+            Self::Stranger(wrong) => strangers::start(site, wrong).await,
+            Self::DatabaseClock { seconds, lasting } => site.skew_database(seconds, lasting).await,
+            Self::OlderDatabase { age, is_standby } => site.go_back(age, is_standby).await,
+            Self::Double { network } => doubles::open(site, &clients[network], is_alone).await,
         }
     }
 }
 
 async fn start_again(site: &Site, node: &mut super::site::Node) {
     assert!(site.start_node(node, PATIENCE).await, "a node does not start");
+}
+
+/// Kills a node, and starts it while a service is away.
+async fn start_in_outage(site: &Site, number: usize, end: End, down: Duration) {
+    let mut node = site.node(number).await;
+    let began = site.recorder.now();
+    site.kill(&mut node).await;
+    let outage = async {
+        match end {
+            End::Database => site.restart_database(down).await,
+            End::Bus | End::Node(_) => site.restart_bus(down, BusStore::Same).await,
+        }
+    };
+    let start = async {
+        tokio::time::sleep(down / 2).await;
+        start_again(site, &mut node).await;
+    };
+    tokio::join!(outage, start);
+    site.note_disturbance(number, began);
 }
 
 async fn fill(site: &Site, disk: FullDisk, lasting: Duration) {
@@ -271,7 +374,7 @@ async fn fill(site: &Site, disk: FullDisk, lasting: Duration) {
 async fn skew(site: &Site, number: usize, seconds: i32, at_start: bool, lasting: Duration) {
     let mut node = site.node(number).await;
     let file = site.node_disks[number].path().with_extension("clock");
-    let set = |seconds: i32| std::fs::write(&file, format!("{seconds:+}")).unwrap();
+    let set = |seconds: i32| set_clock(&file, seconds);
     let began = site.recorder.now();
     site.stop(&mut node).await;
     node.set_clock(Some(file.clone()));
@@ -320,6 +423,14 @@ mod tests {
             "Clock",
             "Upgrade",
             "Join",
+            "Foreign",
+            "Lock",
+            "Connections",
+            "StartInOutage",
+            "Stranger",
+            "DatabaseClock",
+            "OlderDatabase",
+            "Double",
         ] {
             assert!(all.contains(fault), "{fault}");
         }

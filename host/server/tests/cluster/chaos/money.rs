@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{At, Client, Effect};
+use super::client::{At, Client, Effect, Reply};
 use super::report::{Check, Checked, Violation};
 use super::run::Stop;
 
@@ -20,6 +20,7 @@ const PLAIN: &str = "/economy/team/plain";
 struct Payment {
     reason: String,
     sent: At,
+    answered: At,
     effect: Effect,
     /// Balance in the answer.
     balance: Option<f64>,
@@ -39,11 +40,14 @@ pub async fn run(client: Client, stop: Stop) -> Check {
     let (keyed, plain) = tokio::join!(pay(&client, KEYED, true, &stop), pay(&client, PLAIN, false, &stop));
     Box::pin(async move {
         let mut checked = Checked::default();
-        for (account, payments) in [(KEYED, keyed), (PLAIN, plain)] {
+        for (account, mut payments) in [(KEYED, keyed), (PLAIN, plain)] {
             let (rows, balance) = (ledger(&client, account).await, balance(&client, account).await);
             checked.size += payments.len();
             let done = payments.iter().filter(|payment| payment.effect == Effect::Done);
             checked.done.extend(done.map(|payment| payment.sent));
+            for payment in &mut payments {
+                payment.effect = payment.effect.unless(client.recorder.is_lost(payment.sent, payment.answered));
+            }
             checked.violations.extend(check(client.network, &payments, &rows, balance));
         }
         checked
@@ -63,7 +67,8 @@ async fn pay(client: &Client, account: &str, with_key: bool, stop: &Stop) -> Vec
             client.post(&path, &body).await
         };
         let balance = reply.body["balance"].as_f64().filter(|_| reply.is_success());
-        payments.push(Payment { reason, sent: reply.sent, effect: reply.effect(), balance });
+        let Reply { sent, answered, .. } = reply;
+        payments.push(Payment { reason, sent, answered, effect: reply.effect(), balance });
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
     payments
@@ -136,7 +141,7 @@ mod tests {
     use super::*;
 
     fn payment(reason: &str, effect: Effect) -> Payment {
-        Payment { reason: reason.to_owned(), sent: At::ZERO, effect, balance: None }
+        Payment { reason: reason.to_owned(), sent: At::ZERO, answered: At::ZERO, effect, balance: None }
     }
 
     fn row(id: i64, reason: &str, balance: f64) -> Row {

@@ -15,9 +15,10 @@ use super::report::{Check, Checked, Injected, Report, Violation, secs};
 use super::site::Site;
 use super::stalls::Stalls;
 use super::stream::Reader;
-use super::{commands, data, money, served, slots, told, worlds};
+use super::{commands, data, items, money, served, slots, told, worlds};
 
-const NETWORKS: usize = 3;
+/// Networks with a load.
+pub const NETWORKS: usize = 3;
 /// Between two rounds.
 const CALM: Duration = Duration::from_secs(2);
 /// In each network an operation of each load succeeds at least this often.
@@ -80,8 +81,9 @@ impl Load {
         // The first is a game server and stays; the other reconnects often.
         let readers = vec![reader("staying", "isle", None), reader("leaving", "watch", Some(Duration::from_secs(5)))];
         let stop = || stop.clone();
-        let runs: [(_, BoxFuture<'static, Check>); 6] = [
+        let runs: [(_, BoxFuture<'static, Check>); 7] = [
             (money::LOAD, money::run(client.for_load(money::LOAD), stop()).boxed()),
+            (items::LOAD, items::run(client.for_load(items::LOAD), stop()).boxed()),
             (data::LOAD, data::run(client.for_load(data::LOAD), stop()).boxed()),
             (slots::LOAD, slots::run(client.for_load(slots::LOAD), Arc::clone(site), stop()).boxed()),
             (told::LOAD, told::run(client.for_load(told::LOAD), readers.clone(), stop()).boxed()),
@@ -111,10 +113,11 @@ async fn round(
         );
     }
     let is_alone = draws.len() == 1;
+    let clients: Vec<_> = served.iter().map(|(client, _)| client.clone()).collect();
     let faults = join_all(draws.into_iter().map(async |draw| {
         tokio::time::sleep(draw.start).await;
         let at = site.recorder.now();
-        draw.fault.inject(site).await;
+        draw.fault.inject(site, &clients, is_alone).await;
         let (what, healed) = (format!("{:?}", draw.fault), site.recorder.now());
         Injected { kind: draw.kind, what, at, healed, outage: Duration::ZERO, is_alone, recovery: Duration::ZERO }
     }));
@@ -222,6 +225,9 @@ async fn chaos() {
     report.add(served::LOAD, Checked { size: number, violations: not_served, ..Checked::default() });
     finish(loads, &mut report, &site, began).await;
     stop_reading.set();
+    for (history, found) in std::mem::take(&mut *site.found.lock().unwrap()) {
+        report.add(history, found);
+    }
     let records = recorder.records();
     report.add(
         "answers",

@@ -8,12 +8,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use sqlx::{Connection as _, Executor as _, PgConnection};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use super::client::{At, Recorder, Urls};
 use super::disks::Disk;
 use super::links::{End, Links};
+use super::report::Checked;
 use super::served::Disturbance;
 use super::stalls::Stalls;
 use crate::fleet::{CURRENT, database, free_port};
@@ -41,24 +43,31 @@ pub struct Site {
     pub stalls: Stalls,
     /// Times and amounts by which the clock of a serving node was set back.
     pub set_back: Mutex<Vec<(At, Duration)>>,
+    /// What was found out during faults, by history.
+    pub found: Mutex<Vec<(&'static str, Checked)>>,
     nodes: Vec<tokio::sync::Mutex<Node>>,
+    /// URLs of the database over the links of all nodes.
+    linked_databases: Vec<String>,
     nats: tokio::sync::Mutex<Option<Child>>,
     bus: SocketAddr,
     postgres: tokio::sync::Mutex<Postgres>,
-    database: String,
+    /// URL of the database without a link.
+    pub database: String,
+    /// File with the offset of PostgreSQL's clock, if it can be falsified.
+    database_clock: Option<PathBuf>,
     pub node_disks: Vec<Disk>,
     pub bus_disk: Disk,
     pub blob_disk: Disk,
     pub database_disk: Disk,
-    folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 pub struct Node {
     number: usize,
     process: Option<Child>,
-    address: SocketAddr,
+    pub address: SocketAddr,
     /// Its arguments, which make it reach all services through links.
-    arguments: Vec<String>,
+    pub arguments: Vec<String>,
     pub binary: String,
     /// File with the offset of its clock.
     clock: Option<PathBuf>,
@@ -84,6 +93,26 @@ pub fn faketime() -> Option<PathBuf> {
     folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1")).find(|library| library.exists())
 }
 
+/// Variables that set a process's clock by the offset in the file.
+fn clock_variables(file: &Path) -> Vec<(&'static str, String)> {
+    let library = faketime().map(|library| library.display().to_string());
+    let fixed =
+        [("FAKETIME_CACHE_DURATION", "1"), ("FAKETIME_DONT_FAKE_MONOTONIC", "1"), ("FAKETIME_DISABLE_SHM", "1")];
+    let fixed = fixed.map(|(name, value)| (name, value.to_owned()));
+    let mut variables = vec![("FAKETIME_TIMESTAMP_FILE", file.display().to_string())];
+    variables.extend(library.map(|library| ("LD_PRELOAD", library)));
+    variables.extend(fixed);
+    variables
+}
+
+/// Writes the offset of a clock, which processes read within a second.
+pub fn set_clock(file: &Path, seconds: i32) {
+    // Read while it is written, an empty file would end the process.
+    let new = file.with_extension("new");
+    std::fs::write(&new, format!("{seconds:+}")).unwrap();
+    std::fs::rename(new, file).unwrap();
+}
+
 fn local(port: u16) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], port))
 }
@@ -94,7 +123,12 @@ impl Site {
         let disk = |name: &str, megabytes| Disk::new(folder.join(name), megabytes);
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
         let database_disk = disk("postgres", 600);
-        let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port(), vec![]);
+        let database_clock = faketime().map(|_| folder.join("database.clock"));
+        let falsified = database_clock.as_deref().map(clock_variables).unwrap_or_default();
+        if let Some(file) = &database_clock {
+            set_clock(file, 0);
+        }
+        let postgres = Postgres::start_in(database_disk.path(), "127.0.0.1", free_port(), falsified);
         let postgres_address = local(port_of(&postgres.url));
         let links = Links::default();
         let watched = links.clone();
@@ -109,11 +143,14 @@ impl Site {
             disturbances: Mutex::default(),
             stalls,
             set_back: Mutex::default(),
+            found: Mutex::default(),
             nodes: vec![],
+            linked_databases: vec![],
             nats: tokio::sync::Mutex::default(),
             bus,
             postgres: tokio::sync::Mutex::new(postgres),
             database,
+            database_clock,
             node_disks: node_disks.collect(),
             bus_disk: disk("nats", 64),
             blob_disk,
@@ -124,6 +161,8 @@ impl Site {
         *site.nats.get_mut() = Some(nats);
         for number in 0..=NODES {
             let node = site.node_of(number, postgres_address).await;
+            let at = node.arguments.iter().position(|argument| argument == "--database").unwrap();
+            site.linked_databases.push(node.arguments[at + 1].clone());
             site.nodes.push(tokio::sync::Mutex::new(node));
         }
         let site = Arc::new(site);
@@ -193,9 +232,8 @@ impl Site {
         command.env("HUB_BLOBS", self.blob_disk.path());
         command.env("HUB_SECRETS_KEY", self.folder.join("secrets.key"));
         command.env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "info".to_owned()));
-        if let (Some(file), Some(library)) = (&node.clock, faketime()) {
-            command.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", file).env("FAKETIME_CACHE_DURATION", "1");
-            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("FAKETIME_DISABLE_SHM", "1");
+        if let Some(file) = &node.clock {
+            command.envs(clock_variables(file));
         }
         command
             .stdin(Stdio::null())
@@ -206,7 +244,7 @@ impl Site {
             .unwrap()
     }
 
-    fn log(&self, name: &str) -> std::fs::File {
+    pub fn log(&self, name: &str) -> std::fs::File {
         let file = self.folder.join(format!("{name}.log"));
         std::fs::File::options().create(true).append(true).open(file).unwrap()
     }
@@ -252,6 +290,60 @@ impl Site {
         let set_back = self.set_back.lock().unwrap();
         let steps = set_back.iter().filter(|(at, _)| (from..=to).contains(at)).map(|(_, by)| *by);
         self.stalls.between(from, to) + steps.sum::<Duration>()
+    }
+
+    /// Adds to a history what a fault found out.
+    pub fn note_found(&self, history: &'static str, found: Checked) {
+        self.found.lock().unwrap().push((history, found));
+    }
+
+    /// URL of the database over a node's link.
+    pub fn node_database(&self, number: usize) -> String {
+        self.linked_databases[number].clone()
+    }
+
+    /// URL of a database of the same server that is not the hub's; none while another fault keeps the server away.
+    pub async fn other_database(&self) -> Option<String> {
+        let mut connection = PgConnection::connect(&self.database).await.ok()?;
+        // It may exist.
+        let _ = connection.execute("CREATE DATABASE other").await;
+        Some(format!("{}/other", self.database.rsplit_once('/')?.0))
+    }
+
+    /// Sets the database's clock for a time.
+    pub async fn skew_database(&self, seconds: i32, lasting: Duration) {
+        let file = self.database_clock.as_deref().expect("a clock that can be falsified");
+        set_clock(file, seconds);
+        tokio::time::sleep(lasting).await;
+        set_clock(file, 0);
+        // Processes read it within a second.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+
+    /// Replaces the database by what it was this long before: a promoted standby, or a restored copy.
+    pub async fn go_back(&self, age: Duration, is_standby: bool) {
+        let postgres = self.postgres.lock().await;
+        let copy = self.folder.join("older-database");
+        let from = self.recorder.now();
+        // It is away, or its disk is full.
+        if !tokio::task::block_in_place(|| postgres.back_up(&copy)) {
+            return;
+        }
+        tokio::time::sleep(age).await;
+        let wait = || tokio::time::sleep(Duration::from_millis(500));
+        let stop = ["-m", "immediate", "-w", "stop"];
+        let _ = tokio::task::block_in_place(|| postgres.command("pg_ctl", &stop).status());
+        self.recorder.note_lost(from, self.recorder.now());
+        // Another fault may keep the disk full.
+        while !tokio::task::block_in_place(|| postgres.put_back(&copy, is_standby)) {
+            wait().await;
+        }
+        while !tokio::task::block_in_place(|| postgres.try_start_server()) {
+            wait().await;
+        }
+        while is_standby && !tokio::task::block_in_place(|| postgres.promote()) {
+            wait().await;
+        }
     }
 
     /// Records that a node could not answer since a time.

@@ -61,6 +61,11 @@ pub async fn run(client: Client, site: Arc<Site>, stop: Stop) -> Check {
     let offline = offline.concat();
     Box::pin(async move {
         let lateness = |from, to| site.lateness(from, to);
+        for find in &mut finds {
+            if matches!(find.found, Found::Server(_)) && site.recorder.is_lost(find.sent, find.answered) {
+                find.found = Found::Unknown;
+            }
+        }
         let done = finds.iter().filter(|find| matches!(find.found, Found::Server(_))).map(|find| find.answered);
         let violations = check(client.network, &finds, &offline, lateness);
         Checked { size: finds.len(), done: done.collect(), violations, ..Checked::default() }

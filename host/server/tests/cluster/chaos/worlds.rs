@@ -17,6 +17,8 @@ pub const LOAD: &str = "worlds";
 pub const NODE: &str = "isle";
 /// Duration of a lease after each heartbeat.
 const LEASE: Duration = Duration::from_secs(60);
+/// Maximum time from the call that opens a lease until its node hears of it, and of the call that ends it.
+const OPENING: Duration = Duration::from_secs(20);
 
 /// The game server's record of one lease.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ struct Lease {
     ended: Option<At>,
     /// Contents of its snapshots, and their effects.
     saved: Vec<(String, Effect)>,
+    /// True if an older copy of the database may lack its begin, its renewals or its end.
+    is_lost: bool,
     /// True if the game server gave it up itself.
     is_over: bool,
 }
@@ -62,6 +66,11 @@ pub async fn run(client: Client, node: Reader, stop: Stop) -> Check {
     tokio::join!(beats, lives);
     Box::pin(async move {
         let mut violations = driver.violations;
+        for lease in &mut driver.leases {
+            // Its first renewal is the call that opened it, a moment before the node heard of it.
+            let opened = lease.at.saturating_sub(OPENING);
+            lease.is_lost = client.recorder.is_lost(opened, lease.ended.unwrap_or(lease.renewed) + OPENING);
+        }
         violations.extend(check(client.network, &driver.leases));
         let done = driver.leases.iter().filter(|lease| lease.is_over).map(|lease| lease.renewed).collect();
         Checked { size: driver.leases.len(), done, violations, ..Checked::default() }
@@ -79,7 +88,8 @@ impl Driver {
         };
         let at = self.client.recorder.now();
         let fence = told["fence"].as_i64()?;
-        self.leases.push(Lease { fence, booted_from, at, renewed: at, ended: None, saved: vec![], is_over: false });
+        let (ended, saved, is_lost, is_over) = (None, vec![], false, false);
+        self.leases.push(Lease { fence, booted_from, at, renewed: at, ended, saved, is_lost, is_over });
         self.call(&id, "ready", json!({})).await?;
         for _ in 0..4 {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -178,20 +188,23 @@ fn check(network: usize, leases: &[Lease]) -> Vec<Violation> {
     let mut violate = |at: At, what: String| violations.push(Violation { network, load: LOAD, at, what });
     // Snapshots from which the next lease may boot.
     let mut possible = vec![None::<String>];
-    let mut last_fence = 0;
+    let (mut last_fence, mut was_lost) = (0, false);
     for lease in leases {
-        if lease.fence <= last_fence {
+        // What the database has lost of a lease may be told again, with the same fence.
+        if lease.fence < last_fence || (lease.fence == last_fence && !was_lost) {
             violate(lease.at, format!("A fence does not rise: {lease:?} after {last_fence}"));
         }
-        last_fence = lease.fence;
+        (last_fence, was_lost) = (lease.fence, lease.is_lost);
         if !possible.contains(&lease.booted_from) {
             violate(lease.at, format!("A world booted from another snapshot: {lease:?}, not {possible:?}"));
         }
-        if let Some(ended) = lease.ended.filter(|ended| !lease.is_over && *ended < lease.renewed + LEASE) {
+        if let Some(ended) =
+            lease.ended.filter(|ended| !lease.is_over && !lease.is_lost && *ended < lease.renewed + LEASE)
+        {
             violate(ended, format!("A lease ended before its time: {lease:?}"));
         }
         for (content, effect) in &lease.saved {
-            if *effect == Effect::Done {
+            if *effect == Effect::Done && !lease.is_lost {
                 possible.clear();
             }
             if *effect != Effect::None {
@@ -208,7 +221,8 @@ mod tests {
 
     fn lease(fence: i64, booted_from: Option<&str>, saved: &str, effect: Effect) -> Lease {
         let (booted_from, saved) = (booted_from.map(str::to_owned), vec![(saved.to_owned(), effect)]);
-        Lease { fence, booted_from, at: At::ZERO, renewed: At::ZERO, ended: None, saved, is_over: false }
+        let (at, ended) = (At::ZERO, None);
+        Lease { fence, booted_from, at, renewed: at, ended, saved, is_lost: false, is_over: false }
     }
 
     #[test]
