@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +33,8 @@ final class DeliveryRunner {
     /** Time for telling the hub of an end; a repeat is answered as before. */
     private static final Duration SETTLING = Duration.ofMinutes(10);
 
-    private record Kind(DeliveryHandler handler, boolean isInData) {}
+    /** @param where the thread of the handler; null for the player's */
+    private record Kind(DeliveryHandler handler, boolean isInData, Executor where) {}
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
@@ -60,8 +62,8 @@ final class DeliveryRunner {
     }
 
     /** From any thread. */
-    void handle(String kind, DeliveryHandler handler, boolean isInData) {
-        kinds.put(kind, new Kind(handler, isInData));
+    void handle(String kind, DeliveryHandler handler, boolean isInData, Executor where) {
+        kinds.put(kind, new Kind(handler, isInData, where));
     }
 
     /** Asks for what can be claimed: of a player, or of all if null. */
@@ -112,7 +114,8 @@ final class DeliveryRunner {
             return;
         }
         thread.schedule(late, left.toMillis(), TimeUnit.MILLISECONDS);
-        game.runFor(player, () -> {
+        Executor where = kind.where == null ? task -> game.runFor(player, task) : kind.where;
+        where.execute(() -> {
             if (!taken.compareAndSet(false, true)) return;
             if (!isHere.test(player)) {
                 fail(claimed, "The player has left.", true);

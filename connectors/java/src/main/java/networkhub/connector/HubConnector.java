@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -311,7 +312,12 @@ public final class HubConnector {
      * <p>For effects that are in the players' data use {@link #onDataDelivery}.
      */
     public void onDelivery(String kind, DeliveryHandler handler) {
-        deliveries.handle(kind, handler, false);
+        onDelivery(kind, null, handler);
+    }
+
+    /** The same on a thread of the caller's choice: the {@link GameServer} itself is its main thread. */
+    public void onDelivery(String kind, Executor where, DeliveryHandler handler) {
+        deliveries.handle(kind, handler, false, where);
         run(() -> deliveries.look(null));
     }
 
@@ -320,7 +326,7 @@ public final class HubConnector {
      * open, the data is captured right after it, and is saved in one step with the end of the delivery. Either both happen or neither.
      */
     public void onDataDelivery(String kind, DeliveryHandler handler) {
-        deliveries.handle(kind, handler, true);
+        deliveries.handle(kind, handler, true, null);
         run(() -> deliveries.look(null));
     }
 
