@@ -69,7 +69,12 @@ public final class HubClient {
         return new EconomyApi(transport);
     }
 
-    /** Finding servers and worlds. */
+    /** What is owed to players. */
+    public DeliveriesApi deliveries() {
+        return new DeliveriesApi(transport);
+    }
+
+    /** Finding servers and worlds, and waiting for them. */
     public MatchmakingApi matchmaking() {
         return new MatchmakingApi(transport);
     }

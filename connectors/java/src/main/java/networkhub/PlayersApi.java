@@ -10,10 +10,15 @@ import networkhub.model.IncrementedStatistic;
 import networkhub.model.IpRecord;
 import networkhub.model.LivePlayerProfile;
 import networkhub.model.LoadedPlayer;
+import networkhub.model.OpenedPlayerSession;
+import networkhub.model.PlayerSession;
+import networkhub.model.PlayerSessionRequest;
+import networkhub.model.PlayerSessionSave;
 import networkhub.model.PlayerStatistics;
 import networkhub.model.PlayerSummaryPage;
+import networkhub.model.SavedSession;
 
-/** Players: profiles, data, addresses, statistics. */
+/** Players: profiles, data, sessions, addresses, statistics. */
 public final class PlayersApi {
     private final Transport transport;
 
@@ -97,6 +102,24 @@ public final class PlayersApi {
         return transport.send(Call.post("players", player, "statistics", "increment")
                 .fields("name", name, "gameMode", gameMode, "amount", amount)
                 .keyed(), IncrementedStatistic.class);
+    }
+
+    /**
+     * Opens a player's session: the right of this server alone to write the player's data. Waits up to {@code waitMs} for the server
+     * that has it. A connector with player data does so by itself.
+     */
+    public CompletableFuture<OpenedPlayerSession> openSession(UUID player, PlayerSessionRequest request) {
+        return transport.send(Call.post("players", player, "session").body(request), OpenedPlayerSession.class);
+    }
+
+    /** Saves under a session's fence, all or none. A repeat of the last save is answered as before. */
+    public CompletableFuture<SavedSession> saveSession(UUID player, long fence, PlayerSessionSave save) {
+        return transport.send(Call.put("players", player, "session", fence).body(save), SavedSession.class);
+    }
+
+    /** A player's newest session; empty where there never was one. */
+    public CompletableFuture<Optional<PlayerSession>> session(UUID player) {
+        return optional(transport.send(Call.get("players", player, "session"), PlayerSession.class));
     }
 
     /** Empty for 404. */

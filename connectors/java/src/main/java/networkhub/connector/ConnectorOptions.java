@@ -34,13 +34,17 @@ public final class ConnectorOptions {
     String gameType;
     boolean allowUnverified;
     Duration trustClean = Duration.ofMinutes(10);
+    PlayerDataHandler dataHandler = new PlayerDataHandler() {};
+    List<String> dataNamespaces = List.of();
+    Duration autosave = Duration.ofSeconds(60);
     Duration joinTimeout = Duration.ofSeconds(4);
 
     ConnectorOptions(HubClient client, ServerRegistration info, GameServer game) {
         this.client = Objects.requireNonNull(client);
         this.info = Objects.requireNonNull(info);
         this.game = Objects.requireNonNull(game);
-        events.add("PERMISSIONS_UPDATED");
+        events.addAll(List.of("PERMISSIONS_UPDATED", "SESSION_REQUESTED", "SESSION_ENDED", "DELIVERY_READY", "TICKET_MATCHED",
+                "TICKET_UPDATED"));
     }
 
     /** The state at the start. */
@@ -115,6 +119,22 @@ public final class ConnectorOptions {
     /** Maximum wait of a join for the hub; 4 s by default. */
     public ConnectorOptions joinTimeout(Duration timeout) {
         this.joinTimeout = timeout;
+        return this;
+    }
+
+    /**
+     * The namespaces of players' data that this server loads and saves, by player sessions; see {@link HubConnector#playerData}. Without
+     * any, no sessions are opened.
+     */
+    public ConnectorOptions playerData(PlayerDataHandler handler, String... namespaces) {
+        this.dataHandler = Objects.requireNonNull(handler);
+        this.dataNamespaces = List.of(namespaces);
+        return this;
+    }
+
+    /** Time between two saves of a player's data while they play; 60 s by default, zero for none. */
+    public ConnectorOptions autosave(Duration interval) {
+        this.autosave = interval;
         return this;
     }
 

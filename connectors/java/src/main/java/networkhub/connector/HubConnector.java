@@ -13,6 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,7 @@ import networkhub.ServerState;
 import networkhub.model.ChatMessage;
 import networkhub.model.ChatMessageInput;
 import networkhub.model.ConsoleCommandOrder;
+import networkhub.model.DeliveryReady;
 import networkhub.model.LoadedPlayer;
 import networkhub.model.OpenedWorld;
 import networkhub.model.PlayerAddress;
@@ -35,6 +37,10 @@ import networkhub.model.ServerRegistration;
 import networkhub.model.ServerRole;
 import networkhub.model.ServerSession;
 import networkhub.model.SignedTransferCommand;
+import networkhub.model.Ticket;
+import networkhub.model.TicketMatched;
+import networkhub.model.TicketRequest;
+import networkhub.model.TicketUpdated;
 import networkhub.model.TransferOutcome;
 import networkhub.model.WorldRequest;
 
@@ -78,6 +84,9 @@ public final class HubConnector {
     private final TransferHandler transfers;
     private final CommandRunner commands;
     private final WorldOpener worlds;
+    private final PlayerDataStore data;
+    private final DeliveryRunner deliveries;
+    private final LineWaiter lines;
     private volatile boolean streamOpen;
     private volatile long streamLostAt = System.nanoTime();
     private volatile HubException streamError;
@@ -109,6 +118,9 @@ public final class HubConnector {
         transfers = new TransferHandler(client, thread, game, clock, verifier, online::contains, session::hasPendingChanges);
         commands = new CommandRunner(client, thread, game, clock);
         worlds = new WorldOpener(client, thread);
+        data = new PlayerDataStore(options, thread, this::dataOpened);
+        deliveries = new DeliveryRunner(client, thread, game, info.serverId(), data, online::contains);
+        lines = new LineWaiter(client, thread, transfers, info.serverId(), isProxy, online::contains);
     }
 
     /** A connector to be configured, for a server that does what the hub asks for. */
@@ -121,24 +133,28 @@ public final class HubConnector {
         run(() -> {
             session.start();
             stream.open();
+            data.start();
+            deliveries.start();
             if (!options.messages.isEmpty()) persist(localization::registerDefaults);
             thread.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         });
     }
 
     /**
-     * Tells the hub what is still waiting, for up to three seconds, takes the server offline and ends the connector. To be waited for
-     * where a server stops: {@code connector.stop().get(10, SECONDS)}.
+     * Saves the data of all players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server
+     * offline and ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
+     * waited for where a server stops: {@code connector.stop().get(10, SECONDS)}.
      */
     public CompletableFuture<Void> stop() {
         CompletableFuture<Void> stopped = new CompletableFuture<>();
-        run(() -> {
+        // Before the server is offline: its sessions end with it.
+        data.stop(Duration.ofSeconds(5)).thenRun(() -> run(() -> {
             stream.close();
             session.stop(Duration.ofSeconds(3)).whenComplete((nothing, failure) -> {
                 stopped.complete(null);
                 thread.shutdown();
             });
-        });
+        }));
         if (thread.isShutdown()) stopped.complete(null);
         return stopped;
     }
@@ -213,6 +229,7 @@ public final class HubConnector {
      * to itself, because the game servers report their players.
      */
     public void playerJoined(UUID player, String name) {
+        if (!isProxy) data.joined(player, name);
         run(() -> {
             online.add(player);
             if (!isProxy) session.add(PlayerChange.join(player, name));
@@ -229,10 +246,15 @@ public final class HubConnector {
         run(() -> session.add(PlayerChange.world(player, worldId, previousWorldId)));
     }
 
-    /** A player is no longer on this server. */
+    /**
+     * A player is no longer on this server. Where the connector keeps players' data, call it where the player may still be touched: their
+     * data is captured in the caller.
+     */
     public void playerLeft(UUID player) {
+        data.left(player);
         run(() -> {
             online.remove(player);
+            lines.left(player);
             if (!isProxy) session.add(PlayerChange.leave(player));
         });
     }
@@ -276,6 +298,64 @@ public final class HubConnector {
                 .serverId(info.serverId())
                 .serverType(info.serverType())
                 .build());
+    }
+
+    /** The data of the players who are here, where {@link ConnectorOptions#playerData} names some. */
+    public PlayerDataStore playerData() {
+        return data;
+    }
+
+    /**
+     * Carries out deliveries of a kind, such as a kit that was bought: claims each that is for a player here, calls the handler, and
+     * settles it. If the server ends in the middle, the delivery's {@code onLost} decides.
+     *
+     * <p>For effects that are in the players' data use {@link #onDataDelivery}.
+     */
+    public void onDelivery(String kind, DeliveryHandler handler) {
+        onDelivery(kind, null, handler);
+    }
+
+    /** The same on a thread of the caller's choice: the {@link GameServer} itself is its main thread. */
+    public void onDelivery(String kind, Executor where, DeliveryHandler handler) {
+        deliveries.handle(kind, handler, false, where);
+        run(() -> deliveries.look(null));
+    }
+
+    /**
+     * Carries out deliveries of a kind whose effects are in the players' data, such as items: the handler is called while the data is
+     * open, the data is captured right after it, and is saved in one step with the end of the delivery. Either both happen or neither.
+     */
+    public void onDataDelivery(String kind, DeliveryHandler handler) {
+        deliveries.handle(kind, handler, true, null);
+        run(() -> deliveries.look(null));
+    }
+
+    /**
+     * Lets a player, or the leader of a party, wait for a server or world that may be full. When there is room, the players who are here
+     * are sent there. The same request again keeps the place.
+     */
+    public CompletableFuture<Ticket> waitInLine(TicketRequest request) {
+        return lines.join(request);
+    }
+
+    /** Ends the waiting of a player of this server; returns whether they waited. */
+    public CompletableFuture<Boolean> leaveLine(UUID player) {
+        return lines.leave(player);
+    }
+
+    /** The place of a player of this server who waits, as it was told last. */
+    public Optional<Place> place(UUID player) {
+        return lines.place(player);
+    }
+
+    /** Calls this when a waiting player of this server has another place, on the connector's thread. */
+    public void onPlace(Consumer<Place> listener) {
+        lines.onPlace(listener);
+    }
+
+    /** Calls this when players of this server have got their place elsewhere, on the connector's thread; the connector sends them. */
+    public void onMatch(Consumer<TicketMatched> listener) {
+        lines.onMatch(listener);
     }
 
     /** The punishments that are known. */
@@ -346,6 +426,10 @@ public final class HubConnector {
         }, thread);
     }
 
+    private void dataOpened(UUID player) {
+        deliveries.look(player);
+    }
+
     private void kick(UUID player, Punishment reason) {
         if (online.contains(player)) game.runFor(player, () -> game.kickPlayer(player, reason));
     }
@@ -386,6 +470,7 @@ public final class HubConnector {
         readCatalog();
         configs.forEach(this::read);
         worlds.resync();
+        deliveries.look(null);
     }
 
     private void handle(HubEvent event) {
@@ -419,6 +504,14 @@ public final class HubConnector {
                         .forEach(permissionRefresh::add);
             }
             case "WORLD_READY" -> worlds.ready(event);
+            case "SESSION_REQUESTED" -> data.requested(event);
+            case "SESSION_ENDED" -> data.ended(event);
+            case "DELIVERY_READY" -> {
+                DeliveryReady ready = event.as(DeliveryReady.class);
+                deliveries.claim(ready.deliveryId(), ready.playerUuid(), ready.kind());
+            }
+            case "TICKET_UPDATED" -> lines.updated(event.as(TicketUpdated.class));
+            case "TICKET_MATCHED" -> lines.matched(event.as(TicketMatched.class));
             default -> { } // For listeners.
         }
     }

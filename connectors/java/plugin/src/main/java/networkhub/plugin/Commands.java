@@ -19,6 +19,8 @@ final class Commands {
         this.platform = platform;
         this.texts = texts;
         all.addAll(new NetworkCommands(this, plugin, platform).commands());
+        // Places are told to game servers.
+        if (!platform.kind().isProxy()) all.add(new QueueCommand(this).command());
         all.addAll(new PunishmentCommands(this).commands());
         all.addAll(new MoneyCommands(this, platform).commands());
     }

@@ -1,6 +1,7 @@
 package networkhub.plugin;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +10,7 @@ import networkhub.HubClient;
 import networkhub.connector.ConnectorOptions;
 import networkhub.connector.GameServer;
 import networkhub.connector.HubConnector;
+import networkhub.connector.Place;
 import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
 import networkhub.model.PunishmentKind;
@@ -52,6 +54,25 @@ final class Connection implements GameServer {
             }
         });
         hub.permissions().onChange(this::permissionsChanged);
+        if (observes() || platform.kind().isProxy()) return;
+        hub.onPlace(this::tell);
+        hub.onMatch(matched -> matched(matched.playerUuid(), matched.party()));
+        hub.onDelivery("command", this, new CommandDelivery(platform)::run);
+        hub.onDelivery("message", delivery -> platform.send(delivery.playerUuid(), CommandDelivery.text(delivery, "text")));
+    }
+
+    private void tell(Place place) {
+        boolean isKnown = place.etaMs() != null;
+        platform.send(place.playerUuid(), texts.get(place.playerUuid(), isKnown ? "queue.place-eta" : "queue.place",
+                "position", place.position(), "waiting", place.waiting(),
+                "eta", isKnown ? Durations.format(place.etaMs()) : ""));
+    }
+
+    private void matched(UUID leader, List<UUID> party) {
+        List<UUID> players = new ArrayList<>(party);
+        players.add(leader);
+        players.stream().filter(platform.players()::containsKey)
+                .forEach(player -> platform.send(player, texts.get(player, "queue.matched")));
     }
 
     private ConnectorOptions options() {

@@ -25,6 +25,7 @@ public final class FakePlatform implements Platform, AutoCloseable {
     final List<String> sent = new CopyOnWriteArrayList<>();
     final List<String> broadcast = new CopyOnWriteArrayList<>();
     final List<String> log = new CopyOnWriteArrayList<>();
+    final List<String> commands = new CopyOnWriteArrayList<>();
     final List<UUID> changed = new CopyOnWriteArrayList<>();
     volatile Collection<GameAddress> servers = List.of();
     Set<String> plugins = Set.of();
@@ -112,6 +113,7 @@ public final class FakePlatform implements Platform, AutoCloseable {
 
     @Override
     public String runCommand(String command) {
+        commands.add(command);
         return "ran " + command;
     }
 

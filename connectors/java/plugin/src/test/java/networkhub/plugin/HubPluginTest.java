@@ -230,13 +230,14 @@ class HubPluginTest {
     @Test
     void doctorNamesAnIdThatIsTaken() throws Exception {
         Network.Server first = network.server(PlatformKind.PAPER, "server-id=twin");
-        assertTrue(doctor(first).contains("server-id, detail=twin]"), doctor(first));
+        // An answer that a loaded machine gives too late is another finding.
+        eventually("the id is free", () -> doctor(first).contains("server-id, detail=twin]"));
         eventually("the first one is online for longer than the clocks may differ", () -> {
             long startedAt = network.hub.client().servers().list(null, true, "twin", 0, 10).join().items().get(0).live().startedAt();
             return first.plugin().connection().orElseThrow().hub.hubTime().join() - startedAt > 2 * Doctor.SLACK_MS;
         });
         Network.Server second = network.server(PlatformKind.PAPER, "server-id=twin");
-        assertTrue(doctor(second).contains("twin was online already"), doctor(second));
+        eventually("the id is taken", () -> doctor(second).contains("twin was online already"));
     }
 
     private static String doctor(Network.Server server) {

@@ -1,0 +1,203 @@
+package networkhub.connector;
+
+import static java.lang.System.Logger.Level.WARNING;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import networkhub.HubClient;
+import networkhub.HubException;
+import networkhub.model.Delivery;
+import networkhub.model.DeliveryClaim;
+
+/**
+ * Claims the deliveries of the players who are here, runs their handlers and settles them. A delivery is run once for each claim, and
+ * never when its claim may be over. Lives on the connector's thread.
+ */
+final class DeliveryRunner {
+    private static final System.Logger LOG = System.getLogger("networkhub");
+    private static final long LOOK_SECONDS = 60;
+    /** A claim is good for a minute from its first request. Nothing is begun in its last seconds. */
+    private static final Duration BEGIN_WITHIN = Duration.ofSeconds(50);
+    /** Time for telling the hub of an end; a repeat is answered as before. */
+    private static final Duration SETTLING = Duration.ofMinutes(10);
+
+    /** @param where the thread of the handler; null for the player's */
+    private record Kind(DeliveryHandler handler, boolean isInData, Executor where) {}
+
+    private final HubClient client;
+    private final ScheduledExecutorService thread;
+    private final GameServer game;
+    private final String serverId;
+    private final PlayerDataStore data;
+    private final Predicate<UUID> isHere;
+    private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
+    private final Set<Long> underWay = new HashSet<>();
+    /** Those of them that were offered again before the end of their claim was answered. */
+    private final Set<Long> offeredAgain = new HashSet<>();
+
+    DeliveryRunner(HubClient client, ScheduledExecutorService thread, GameServer game, String serverId, PlayerDataStore data,
+            Predicate<UUID> isHere) {
+        this.client = client;
+        this.thread = thread;
+        this.game = game;
+        this.serverId = serverId;
+        this.data = data;
+        this.isHere = isHere;
+    }
+
+    void start() {
+        thread.scheduleWithFixedDelay(() -> look(null), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+    }
+
+    /** From any thread. */
+    void handle(String kind, DeliveryHandler handler, boolean isInData, Executor where) {
+        kinds.put(kind, new Kind(handler, isInData, where));
+    }
+
+    /** Asks for what can be claimed: of a player, or of all if null. */
+    void look(UUID player) {
+        if (kinds.isEmpty()) return;
+        client.deliveries().ready(serverId, player).whenCompleteAsync((ready, failure) -> {
+            if (failure == null) ready.items().forEach(each -> claim(each.deliveryId(), each.playerUuid(), each.kind()));
+        }, thread);
+    }
+
+    /** Claims a delivery that can be. */
+    void claim(long id, UUID player, String kindName) {
+        Kind kind = kinds.get(kindName);
+        boolean isPossible = kind != null && player != null && isHere.test(player) && (!kind.isInData || data.isOpen(player));
+        if (!isPossible) return;
+        if (!underWay.add(id)) {
+            offeredAgain.add(id);
+            return;
+        }
+        long askedAt = System.nanoTime();
+        String key = UUID.randomUUID().toString();
+        Persist.call(thread, BEGIN_WITHIN, () -> client.deliveries().claim(id, serverId, key))
+                .whenCompleteAsync((claimed, failure) -> {
+                    if (failure == null) {
+                        begin(kind, claimed, askedAt);
+                        return;
+                    }
+                    underWay.remove(id);
+                    offeredAgain.remove(id);
+                    HubException error = HubException.of(failure);
+                    if (error.status() != 404 && error.status() != 409) {
+                        LOG.log(WARNING, "Delivery {0} cannot be claimed: {1}", id, error.getMessage());
+                    }
+                }, thread);
+    }
+
+    private void begin(Kind kind, DeliveryClaim claimed, long askedAt) {
+        Delivery delivery = claimed.delivery();
+        UUID player = delivery.playerUuid();
+        Duration left = BEGIN_WITHIN.minusNanos(System.nanoTime() - askedAt);
+        // Its first taker decides: the player's thread, or the clock.
+        AtomicBoolean taken = new AtomicBoolean();
+        Runnable late = () -> {
+            if (taken.compareAndSet(false, true)) fail(claimed, "The server did not get to it in time.", true);
+        };
+        if (left.isNegative()) {
+            late.run();
+            return;
+        }
+        thread.schedule(late, left.toMillis(), TimeUnit.MILLISECONDS);
+        Executor where = kind.where == null ? task -> game.runFor(player, task) : kind.where;
+        where.execute(() -> {
+            if (!taken.compareAndSet(false, true)) return;
+            if (!isHere.test(player)) {
+                fail(claimed, "The player has left.", true);
+                return;
+            }
+            try {
+                if (kind.isInData) {
+                    data.deliver(player, new InData(claimed), () -> {
+                        kind.handler.deliver(delivery);
+                        return null;
+                    });
+                } else {
+                    kind.handler.deliver(delivery);
+                    complete(claimed);
+                }
+            } catch (DeliveryException refusal) {
+                fail(claimed, refusal.getMessage(), refusal.retry());
+            } catch (Exception failure) {
+                LOG.log(WARNING, "Delivery " + delivery.deliveryId() + " failed", failure);
+                fail(claimed, failure.getMessage() == null ? failure.toString() : failure.getMessage(), true);
+            }
+        });
+    }
+
+    private void complete(DeliveryClaim claimed) {
+        long id = claimed.delivery().deliveryId();
+        settle(claimed, () -> client.deliveries().complete(id, claimed.claim()),
+                "Delivery {0} was carried out, but the hub does not take it as settled: {1}");
+    }
+
+    private void fail(DeliveryClaim claimed, String reason, boolean retry) {
+        long id = claimed.delivery().deliveryId();
+        String shown = reason == null || reason.length() <= 500 ? reason : reason.substring(0, 500);
+        settle(claimed, () -> client.deliveries().fail(id, claimed.claim(), shown, retry),
+                "Delivery {0} was not carried out, and the hub does not take it back: {1}");
+    }
+
+    private void settle(DeliveryClaim claimed, Supplier<CompletableFuture<Delivery>> call, String complaint) {
+        long id = claimed.delivery().deliveryId();
+        Persist.call(thread, SETTLING, call).whenComplete((settled, failure) -> {
+            done(claimed.delivery());
+            if (failure != null) LOG.log(WARNING, complaint, id, HubException.of(failure).getMessage());
+        });
+    }
+
+    private void done(Delivery delivery) {
+        try {
+            thread.execute(() -> {
+                underWay.remove(delivery.deliveryId());
+                if (offeredAgain.remove(delivery.deliveryId())) claim(delivery.deliveryId(), delivery.playerUuid(), delivery.kind());
+            });
+        } catch (RejectedExecutionException stopped) {
+            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
+        }
+    }
+
+    /** A delivery that is settled by a save of the player's data. */
+    private final class InData implements PlayerHold.DataClaim {
+        private final DeliveryClaim claimed;
+
+        InData(DeliveryClaim claimed) {
+            this.claimed = claimed;
+        }
+
+        @Override
+        public String claim() {
+            return claimed.claim();
+        }
+
+        @Override
+        public void settled() {
+            done(claimed.delivery());
+        }
+
+        @Override
+        public void savedAlone() {
+            complete(claimed);
+        }
+
+        @Override
+        public void lost() {
+            fail(claimed, "The player's data was not saved.", true);
+        }
+    }
+}
