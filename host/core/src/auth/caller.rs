@@ -247,6 +247,8 @@ permissions! {
     PunishmentsManage: PunishmentsManage | NetworkManage;
     /// Read and close reports.
     ReportsManage: ReportsManage | NetworkManage;
+    /// Read the chat history.
+    ChatRead: ChatRead | NetworkManage;
     /// Read, retry, cancel and confirm deliveries.
     DeliveriesManage: DeliveriesManage | NetworkManage;
     /// Read servers' logs.

@@ -22,7 +22,7 @@ mod store;
 pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
-    AddressesWrite, Agent, AuditRead, Caller, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
+    AddressesWrite, Agent, AuditRead, Caller, ChatRead, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
     EconomyWrite, EventsRead, LinesManage, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead,
     Operator, Permission, PermissionsWrite, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead, PlayersWrite,
     Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
