@@ -101,6 +101,11 @@ pub async fn requires_sessions(tx: &mut Tx, network: NetworkId) -> Result<bool, 
     store::requires_sessions(tx, network).await
 }
 
+/// Lets transactions of the network that count and add go on one after the other: each locks it first.
+pub async fn lock_in(tx: &mut Tx, network: NetworkId) -> Result<(), hub_db::Error> {
+    store::lock_settings(tx, network).await.map(drop)
+}
+
 /// A key to create.
 #[derive(Clone, Debug)]
 pub struct NewKey {

@@ -5,6 +5,7 @@ mod output;
 
 mod audit;
 mod backup;
+mod chat;
 mod client;
 mod clock;
 mod cluster;
@@ -93,6 +94,8 @@ enum Command {
     /// Import permissions, punishments and balances from other tools
     #[command(subcommand)]
     Import(import::Import),
+    /// Print what players said
+    Chat(chat::Chat),
     /// Create, list and decide about deliveries: things owed to players
     #[command(subcommand)]
     Delivery(delivery::Delivery),
@@ -178,6 +181,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Player(player) => player.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
+            Command::Chat(chat) => chat.run().await,
             Command::Delivery(delivery) => delivery.run().await,
             Command::Webhook(webhook) => webhook.run().await,
             Command::CompileModule { .. } | Command::ReadImport => Ok(()),
