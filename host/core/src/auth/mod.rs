@@ -24,8 +24,8 @@ pub use cache::KeyCache;
 pub use caller::{
     AddressesWrite, Agent, AuditRead, Caller, ChatRead, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
     EconomyWrite, EventsRead, LinesManage, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead,
-    Operator, Permission, PermissionsWrite, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead, PlayersWrite,
-    Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
+    Operator, Permission, PermissionsWrite, PlayTimeRead, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead,
+    PlayersWrite, Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;

@@ -32,8 +32,7 @@ pub(super) fn first_id(at: Millis) -> i64 {
 
 /// Adds lines, except those whose id another node has used.
 pub(super) async fn insert(tx: &mut Tx, network: NetworkId, lines: &[NewLine]) -> Result<(), Error> {
-    let row =
-        |line: &NewLine| json!([line.chat_id, line.at, line.player, line.server, line.search_text, line.line]);
+    let row = |line: &NewLine| json!([line.chat_id, line.at, line.player, line.server, line.search_text, line.line]);
     tx.query(Sql {
         sqlite: "INSERT INTO chat_lines (network_id, chat_id, at, player_uuid, server_id, search_text, line)
                  SELECT $1, value ->> 0, value ->> 1, unhex(replace(value ->> 2, '-', '')), value ->> 3, value ->> 4,
@@ -193,12 +192,7 @@ pub(super) async fn page(
 }
 
 /// The oldest of the lines, newest first.
-pub(super) async fn oldest(
-    db: &Db,
-    network: NetworkId,
-    filter: &Filter,
-    limit: i64,
-) -> Result<Vec<ChatLine>, Error> {
+pub(super) async fn oldest(db: &Db, network: NetworkId, filter: &Filter, limit: i64) -> Result<Vec<ChatLine>, Error> {
     let rows: Vec<Row> = bind(db.query(texts(filter).oldest), network, filter).bind(limit).bind(0_i64).all().await?;
     let mut lines = read(rows);
     lines.reverse();

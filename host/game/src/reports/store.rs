@@ -87,12 +87,7 @@ pub(super) async fn count_not_closed(tx: &mut Tx, network: NetworkId) -> Result<
     Ok(count)
 }
 
-pub(super) async fn insert(
-    tx: &mut Tx,
-    network: NetworkId,
-    report: &Report,
-    chat: Option<&str>,
-) -> Result<(), Error> {
+pub(super) async fn insert(tx: &mut Tx, network: NetworkId, report: &Report, chat: Option<&str>) -> Result<(), Error> {
     tx.query(
         "INSERT INTO reports (network_id, report_id, reporter_uuid, player_uuid, reason, server_id, state, at, chat)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
