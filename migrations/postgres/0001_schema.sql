@@ -25,7 +25,8 @@ CREATE TABLE networks (
     -- Settings of its owner's.
     stage                   TEXT    NOT NULL DEFAULT 'LIVE',
     sessions_required       BOOLEAN NOT NULL DEFAULT FALSE,
-    require_second_factor   BOOLEAN NOT NULL DEFAULT FALSE
+    require_second_factor   BOOLEAN NOT NULL DEFAULT FALSE,
+    chat_history_days       BIGINT NOT NULL DEFAULT 0
 );
 
 -- API keys of networks. Only hashes are stored.
@@ -791,6 +792,23 @@ CREATE TABLE staff_notes (
 );
 CREATE INDEX staff_notes_by_time ON staff_notes (network_id, player_uuid, pinned, at, note_id);
 
+-- Chat lines, as long as the network keeps them.
+CREATE TABLE chat_lines (
+    network_id  UUID NOT NULL,
+    -- Rises with time: microseconds since the epoch.
+    chat_id     BIGINT NOT NULL,
+    at          BIGINT NOT NULL,
+    player_uuid UUID NOT NULL,
+    server_id   TEXT COLLATE "C" NOT NULL,
+    -- Text and original in lower case, for searching.
+    search_text TEXT NOT NULL,
+    -- JSON: the line as on the wire.
+    line        TEXT NOT NULL,
+    PRIMARY KEY (network_id, chat_id)
+);
+CREATE INDEX chat_lines_by_player ON chat_lines (network_id, player_uuid, chat_id);
+CREATE INDEX chat_lines_by_server ON chat_lines (network_id, server_id, chat_id);
+
 -- What players report about others.
 CREATE TABLE reports (
     network_id    UUID NOT NULL,
@@ -806,10 +824,13 @@ CREATE TABLE reports (
     taken_by      TEXT,
     at            BIGINT NOT NULL,
     closed_at     BIGINT,
+    -- JSON: what the player said before, newest first.
+    chat          TEXT,
     PRIMARY KEY (network_id, report_id)
 );
 CREATE INDEX reports_by_state ON reports (network_id, state, report_id);
 CREATE INDEX reports_by_reporter ON reports (network_id, reporter_uuid, state);
+CREATE INDEX reports_with_chat ON reports (network_id, closed_at) WHERE chat IS NOT NULL;
 
 -- Last report id of each network.
 CREATE TABLE report_counters (

@@ -24,7 +24,7 @@ pub(crate) use hub_core::{
 };
 pub(crate) use hub_extensions::modules;
 pub(crate) use hub_game::{
-    config_documents, control, deliveries, economy, permissions, play_time, player_sessions, players, presence,
+    chat, config_documents, control, deliveries, economy, permissions, play_time, player_sessions, players, presence,
     punishments, waiting_lines, worlds,
 };
 pub(crate) use hub_gate::{audit, cluster, idempotency, identity, metering, timekeeping};

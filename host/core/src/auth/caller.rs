@@ -247,6 +247,8 @@ permissions! {
     PunishmentsManage: PunishmentsManage | NetworkManage;
     /// Read and close reports.
     ReportsManage: ReportsManage | NetworkManage;
+    /// Read the chat history.
+    ChatRead: ChatRead | NetworkManage;
     /// Read, retry, cancel and confirm deliveries.
     DeliveriesManage: DeliveriesManage | NetworkManage;
     /// Read servers' logs.
@@ -257,6 +259,31 @@ permissions! {
     NetworkManage: NetworkManage;
     /// Operator of the whole hub.
     Operator: Operator;
+}
+
+/// Read play time and how many come back: who reads players, and people who see the servers, such as viewers.
+#[derive(Clone, Debug)]
+pub struct PlayTimeRead(pub Caller);
+
+impl Permission for PlayTimeRead {
+    const SCOPES: &'static [Scope] = PlayerRecordsRead::SCOPES;
+
+    fn into_caller(self) -> Caller {
+        self.0
+    }
+}
+
+impl FromRequestParts<App> for PlayTimeRead {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let caller = Caller::of(parts, app).await?;
+        if !(caller.is_person && caller.scopes.allow(Scope::ServersRead)) {
+            caller.require(Self::SCOPES)?;
+        }
+        limits::count_request(app, parts, caller.network, &caller.key.0).await?;
+        Ok(Self(caller))
+    }
 }
 
 /// Read deliveries: who manages them, and people who read players, such as moderators.

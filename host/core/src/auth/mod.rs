@@ -22,10 +22,10 @@ mod store;
 pub use bindings::{AddressRange, Bindings};
 pub use cache::KeyCache;
 pub use caller::{
-    AddressesWrite, Agent, AuditRead, Caller, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
+    AddressesWrite, Agent, AuditRead, Caller, ChatRead, ConsoleRead, DeliveriesManage, DeliveriesRead, DeliveriesWrite,
     EconomyWrite, EventsRead, LinesManage, Matchmaking, ModulesRead, ModulesWrite, NetworkManage, OnlinePlayersRead,
-    Operator, Permission, PermissionsWrite, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead, PlayersWrite,
-    Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
+    Operator, Permission, PermissionsWrite, PlayTimeRead, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead,
+    PlayersWrite, Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
 };
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;

@@ -92,6 +92,16 @@ impl NetworkLimits {
         self.plan.usage_days()
     }
 
+    /// Maximum number of days that the network may keep chat lines.
+    pub fn max_chat_history_days(&self) -> i64 {
+        self.plan.max_chat_history_days()
+    }
+
+    /// Number of days that the network keeps chat lines; 0: none are kept.
+    pub fn chat_history_days(&self) -> i64 {
+        self.plan.chat_history_days()
+    }
+
     /// Retention of expiring data.
     pub fn retention_days(&self) -> RetentionDays {
         self.plan.retention_days

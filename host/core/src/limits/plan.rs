@@ -28,6 +28,8 @@ const AUDIT_DAYS: i64 = 365;
 const MAX_USAGE_DAYS: i64 = 3_650;
 const USAGE_DAYS: i64 = 400;
 const MAX_RETENTION_DAYS: i64 = 36_500;
+/// Maximum retention of chat lines.
+const MAX_CHAT_HISTORY_DAYS: i64 = 30;
 const MAX_FUEL: i64 = 1_000_000_000_000;
 const MAX_HOST_CALLS: i64 = 64;
 const MAX_LOG_LINES: i64 = 256;
@@ -132,6 +134,10 @@ pub struct PlanLimits {
     #[serde(deserialize_with = "within::<_, 1, MAX_RETENTION_DAYS>")]
     #[schema(minimum = 1, maximum = 36_500, example = 730)]
     pub(crate) statistics_days: Option<i64>,
+    /// Maximum number of days that a network may keep chat lines (default 30); 0: none are kept.
+    #[serde(deserialize_with = "within::<_, 0, MAX_CHAT_HISTORY_DAYS>")]
+    #[schema(minimum = 0, maximum = 30, example = 7)]
+    pub(crate) chat_history_days: Option<i64>,
     /// 1: these networks are among the up to 50 shown individually in the operator's metrics.
     #[serde(deserialize_with = "within::<_, 0, 1>")]
     #[schema(minimum = 0, maximum = 1, example = 1)]
@@ -299,6 +305,8 @@ pub(super) struct Plan {
     pub(super) module_limits: ModuleLimits,
     audit_days: Option<i64>,
     usage_days: Option<i64>,
+    max_chat_history_days: i64,
+    chat_history_days: i64,
     pub(super) retention_days: RetentionDays,
 }
 
@@ -313,7 +321,18 @@ impl Plan {
         self.usage_days.unwrap_or(USAGE_DAYS)
     }
 
-    pub(super) fn new(limits: &PlanLimits, module_limits: ModuleLimits) -> Self {
+    /// Maximum number of days that the network may keep chat lines.
+    pub(super) fn max_chat_history_days(&self) -> i64 {
+        self.max_chat_history_days
+    }
+
+    /// Number of days that the network keeps chat lines.
+    pub(super) fn chat_history_days(&self) -> i64 {
+        self.chat_history_days.min(self.max_chat_history_days)
+    }
+
+    /// `chat_history_days` is the network's own choice.
+    pub(super) fn new(limits: &PlanLimits, module_limits: ModuleLimits, chat_history_days: i64) -> Self {
         Self {
             quotas: limits.quotas(),
             rates: limits.rates(),
@@ -321,6 +340,8 @@ impl Plan {
             module_limits,
             audit_days: limits.audit_days,
             usage_days: limits.usage_days,
+            max_chat_history_days: limits.chat_history_days.unwrap_or(MAX_CHAT_HISTORY_DAYS),
+            chat_history_days,
             retention_days: RetentionDays {
                 addresses: limits.address_days,
                 logs: limits.log_days,

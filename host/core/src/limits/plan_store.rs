@@ -9,24 +9,29 @@ use crate::values::NetworkId;
 
 /// Plan of a network. A missing plan, such as right after an import, limits nothing.
 pub(super) async fn plan_of(db: &Db, network: NetworkId) -> Result<Plan, Error> {
-    let row: Option<(String, String)> = db
+    let row: Option<(Option<String>, Option<String>, i64)> = db
         .query(
-            "SELECT p.limits, p.module_limits FROM networks n JOIN plans p ON p.name = n.plan WHERE n.network_id = $1",
+            "SELECT p.limits, p.module_limits, n.chat_history_days FROM networks n LEFT JOIN plans p ON p.name = n.plan
+             WHERE n.network_id = $1",
         )
         .bind(network)
         .optional()
         .await?;
-    Ok(row.map(|(limits, module_limits)| parse(&limits, &module_limits)).unwrap_or_default())
+    let parse = |(limits, module_limits, days): (Option<String>, Option<String>, i64)| {
+        let nothing = || "{}".to_owned();
+        parse(&limits.unwrap_or_else(nothing), &module_limits.unwrap_or_else(nothing), days)
+    };
+    Ok(row.map(parse).unwrap_or_default())
 }
 
 /// Unreadable limits of a newer hub limit nothing.
-fn parse(limits: &str, module_limits: &str) -> Plan {
+fn parse(limits: &str, module_limits: &str, chat_history_days: i64) -> Plan {
     let limits: PlanLimits = serde_json::from_str(limits).unwrap_or_else(|error| {
         tracing::error!(%error, "cannot read a plan");
         PlanLimits::default()
     });
     let module_limits: ModuleLimits = serde_json::from_str(module_limits).unwrap_or_default();
-    Plan::new(&limits, module_limits)
+    Plan::new(&limits, module_limits, chat_history_days)
 }
 
 /// Bytes of a network's rows, counted by triggers.

@@ -18,6 +18,10 @@ impl Message {
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
+
+    pub(super) fn into_string(self) -> String {
+        self.0
+    }
 }
 
 impl TryFrom<String> for Message {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
-use crate::auth::PlayerRecordsRead;
+use crate::auth::PlayTimeRead;
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
@@ -49,7 +49,7 @@ impl From<Visit> for PlayerVisit {
     security(("apiKey" = ["players:read", "network:manage"])), params(("playerUuid" = PlayerId, Path)),
     responses((status = 200, body = PlayTime), (status = 404, body = ErrorBody, description = "No such player")))]
 async fn get_play_time(
-    PlayerRecordsRead(caller): PlayerRecordsRead,
+    PlayTimeRead(caller): PlayTimeRead,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
 ) -> Result<Json<PlayTime>, ApiError> {
@@ -64,7 +64,7 @@ async fn get_play_time(
     params(("playerUuid" = PlayerId, Path), PageQuery),
     responses((status = 200, body = Page<PlayerVisit>), (status = 404, body = ErrorBody, description = "No such player")))]
 async fn list_visits(
-    PlayerRecordsRead(caller): PlayerRecordsRead,
+    PlayTimeRead(caller): PlayTimeRead,
     State(app): State<App>,
     Path(player): Path<PlayerId>,
     Query(PageQuery { limit, page }): Query<PageQuery>,
@@ -98,7 +98,7 @@ struct DaysQuery {
 #[utoipa::path(get, path = "/api/manage/analytics/players", tag = "Players", operation_id = "list_player_days",
     security(("apiKey" = ["players:read", "network:manage"])), params(DaysQuery), responses((status = 200, body = Page<DayReport>)))]
 async fn list_days(
-    PlayerRecordsRead(caller): PlayerRecordsRead,
+    PlayTimeRead(caller): PlayTimeRead,
     State(app): State<App>,
     Query(query): Query<DaysQuery>,
 ) -> Result<Json<Page<DayReport>>, ApiError> {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use crate::clock::Moment;
 use crate::player_sessions::model::Session;
 use crate::player_sessions::waiting::Queue;
+use crate::player_sessions::writes::Writes;
 use crate::side_by_side::SideBySide;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -22,6 +23,7 @@ const GRACE: Duration = Duration::from_mins(1);
 #[derive(Debug, Default)]
 pub struct PlayerSessions {
     networks: Mutex<HashMap<NetworkId, NetworkSessions>>,
+    pub(super) writes: Writes,
     /// The loop that ends lost sessions.
     pub(super) pass: SideBySide,
 }

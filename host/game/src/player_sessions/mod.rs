@@ -20,6 +20,7 @@ pub mod service;
 mod store;
 mod upkeep;
 mod waiting;
+mod writes;
 
 use crate::component::column::{any_json, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};

@@ -164,6 +164,7 @@ async fn attempt(
     is_over: bool,
 ) -> Result<Attempt, SessionError> {
     let now = app.clock.now();
+    let _ordered = app.state::<PlayerSessions>().writes.open(network, player).await;
     let result = app
         .db
         .transaction(async |mut tx| {

@@ -14,6 +14,7 @@ use crate::player_sessions::memory::{PlayerSessions, Sighting};
 use crate::player_sessions::model::{SaveDecision, SavedSession, Session, SessionEnd, SessionState};
 use crate::player_sessions::opening::{self, Opened};
 use crate::player_sessions::store;
+use crate::player_sessions::writes::Ordered;
 use crate::presence::Presence;
 use crate::values::{Identifier, NetworkId, PlayerId};
 
@@ -189,6 +190,14 @@ pub struct Fenced<'a> {
 }
 
 impl Fenced<'_> {
+    /// Begins the write, which no session's opening overtakes. One with a fence is ordered by the session's row.
+    pub async fn begin(&self, app: &App) -> Option<Ordered> {
+        if self.fence.is_some() {
+            return None;
+        }
+        Some(app.state::<PlayerSessions>().writes.write(self.caller.network, self.player).await)
+    }
+
     /// True if the write must be checked in its transaction.
     pub fn is_checked(&self, app: &App) -> bool {
         self.fence.is_some() || app.state::<PlayerSessions>().may_be_open(self.caller.network, self.player)

@@ -308,6 +308,7 @@ pub(super) async fn put_data(
     let replaced = store::data::stored_bytes(&app.db, network, key);
     check_storage::<PlayersError>(app, network, bytes, replaced).await?;
     let (most, now) = (data_limits(app), app.clock.now());
+    let _ordered = fenced.begin(app).await;
     let version = if fenced.is_checked(app) {
         app.db
             .transaction(async |mut tx| {
@@ -352,6 +353,7 @@ pub(super) async fn delete_data(
     key: &DataKey,
     fenced: Fenced<'_>,
 ) -> Result<(), PlayersError> {
+    let _ordered = fenced.begin(app).await;
     let deleted = if fenced.is_checked(app) {
         app.db
             .transaction(async |mut tx| {

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use crate::auth::Actor;
 use crate::clock::Millis;
 use crate::http::answer::{AnswerBudget, json_size};
+use crate::modules::service::CallTrace;
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::model::Punishment;
 use crate::text_type::text_type;
@@ -63,6 +64,13 @@ pub(crate) struct PunishmentOrigin {
     pub(crate) chat_id: Option<String>,
     #[schema(example = 42)]
     pub(crate) report_id: Option<i64>,
+}
+
+impl From<CallTrace> for PunishmentOrigin {
+    fn from(trace: CallTrace) -> Self {
+        let (module, version) = trace.module.unzip();
+        Self { module, version, call_id: Some(trace.call_id), ..Self::default() }
+    }
 }
 
 /// A punishment with its details.

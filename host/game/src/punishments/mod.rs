@@ -30,6 +30,7 @@ pub use import::{
     ImportedPunishment, ImportedRevocation, Sighting, check_new, count_of_target, open_ones, plan_sightings,
     revoke_imported, write_imported, write_sightings,
 };
+pub(crate) use managed::PunishmentOrigin;
 pub use model::{Actor, Identity, Punishment, PunishmentFilter, PunishmentState, Target};
 pub use model::{KnownAddress, NewPunishment, PunishmentTerms};
 pub use name_right::NameRight;

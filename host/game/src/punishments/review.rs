@@ -12,13 +12,23 @@ use crate::values::NetworkId;
 
 /// Creates a punishment in its reviewed form, and those that the review adds.
 pub async fn create(app: &App, network: NetworkId, new: NewPunishment) -> Result<Punishment, PunishmentsError> {
+    create_because(app, network, new, None).await
+}
+
+/// The same for a punishment with an origin.
+pub(crate) async fn create_because(
+    app: &App,
+    network: NetworkId,
+    new: NewPunishment,
+    cause: Option<PunishmentOrigin>,
+) -> Result<Punishment, PunishmentsError> {
     let (verdict, trace) = modules::traced_call::<ReviewPunishment>(app, network, proposal(&new)).await;
     let origin = trace.map(|trace| {
-        let (module, version) = trace.module.unzip();
-        PunishmentOrigin { module, version, call_id: Some(trace.call_id), ..PunishmentOrigin::default() }
+        let cause = cause.clone().unwrap_or_default();
+        PunishmentOrigin { chat_id: cause.chat_id, report_id: cause.report_id, ..PunishmentOrigin::from(trace) }
     });
     let (terms, first_origin) = match verdict.decision {
-        Decision::Accept => (new.terms, None),
+        Decision::Accept => (new.terms, cause),
         Decision::Amend(terms) => (terms.into(), origin.clone()),
         Decision::Refuse(reason) => return Err(PunishmentsError::Rejected(reason)),
     };

@@ -1,7 +1,7 @@
 //! Reports: players tell a network's staff about others.
 //!
 //! Invariants: ids count from 1 in each network; a reporter has at most five that are OPEN; one about an erased player goes
-//! with them, an erased reporter leaves it.
+//! with them, an erased reporter leaves it; the lines that it keeps go 90 days after it was closed.
 //! Tables: `reports`, `report_counters`.
 
 mod chat_lines;
@@ -11,7 +11,7 @@ mod service;
 mod store;
 
 use crate::auth::Actor;
-use crate::component::column::{any_text, json, read};
+use crate::component::column::{any_json, any_text, json, read};
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
@@ -37,7 +37,7 @@ pub static COMPONENT: Component = Component {
     tables: &[
         // An erased reporter leaves the report.
         TableRule::moved("reports")
-            .prose(&["reason", "resolution"])
+            .prose(&["reason", "resolution", "chat"])
             .staff(&[("reporter_uuid", "reporter_uuid")])
             .columns(&[
                 any_text("reason"),
@@ -45,10 +45,12 @@ pub static COMPONENT: Component = Component {
                 read::<model::ReportState>("state"),
                 any_text("resolution"),
                 json::<Actor>("taken_by"),
+                any_json("chat"),
             ]),
         TableRule::moved("report_counters").without_players("a number"),
     ],
     limits: &[OPEN_PER_REPORTER, ALL_REPORTS],
+    background: chat_lines::start,
     errors: &[ErrorCode::new("unknown_report", &[404], "No such report.")],
     ..Component::new(module_path!())
 };

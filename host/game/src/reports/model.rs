@@ -62,3 +62,10 @@ pub(super) struct Report {
     #[schema(example = 1_804_680_000_000_i64)]
     pub(super) at: Millis,
 }
+
+/// A report with the lines that it keeps, as JSON.
+#[derive(Clone, Debug)]
+pub(super) struct ReportWithChat {
+    pub(super) report: Report,
+    pub(super) chat: Option<String>,
+}

@@ -8,12 +8,13 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::{PunishmentsWrite, ReportsManage};
+use crate::chat::ChatLine;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::reports::chat_lines;
-use crate::reports::model::{Report, ReportState};
+use crate::reports::model::{Report, ReportState, ReportWithChat};
 use crate::reports::service::{self, NewReport};
 use crate::values::{Identifier, PlayerId, Text, present};
 
@@ -24,18 +25,23 @@ pub(super) fn router() -> Endpoints {
 
 /// A report with what the player said before.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = PlayerReport)]
 struct ReportBody {
     #[serde(flatten)]
     report: Report,
-    /// The reported player's newest 50 lines when it was written, if the network keeps a chat history.
-    #[schema(value_type = Vec<Value>)]
+    /// The reported player's newest 50 lines when it was written, if the network keeps a chat history; until 90 days after it was closed.
+    #[schema(value_type = Vec<ChatLine>)]
     chat: Vec<Value>,
+    /// True in a list that has no room for the lines: read the report itself. Else left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(nullable = false)]
+    chat_omitted: bool,
 }
 
-impl From<Report> for ReportBody {
-    fn from(report: Report) -> Self {
-        Self { chat: chat_lines::of_report(report.report_id), report }
+impl From<ReportWithChat> for ReportBody {
+    fn from(ReportWithChat { report, chat }: ReportWithChat) -> Self {
+        Self { report, chat: chat_lines::parse(chat.as_deref()), chat_omitted: false }
     }
 }
 
@@ -103,7 +109,14 @@ async fn list_reports(
 ) -> Result<Json<Page<ReportBody>>, ApiError> {
     let place = (query.limit.0, query.page.offset(query.limit));
     let (rows, total) = service::list(&app, caller.network, query.state, place).await?;
-    Ok(Json(Page::new(rows, query.page, query.limit, total).map(ReportBody::from)))
+    let mut room = chat_lines::Room::default();
+    let body = |row: ReportWithChat| {
+        if room.take(row.chat.as_deref()) {
+            return row.into();
+        }
+        ReportBody { report: row.report, chat: vec![], chat_omitted: true }
+    };
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(body)))
 }
 
 /// Read a report

@@ -14,8 +14,8 @@ use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::reports::OPEN_PER_REPORTER;
-use crate::reports::model::{Report, ReportState};
-use crate::reports::store;
+use crate::reports::model::{Report, ReportState, ReportWithChat};
+use crate::reports::{chat_lines, store};
 use crate::values::{NetworkId, PlayerId};
 
 /// Errors of requests about reports.
@@ -63,9 +63,11 @@ fn shown(report: &Report) -> Value {
 }
 
 /// Creates and publishes a report.
-pub(super) async fn create(app: &App, network: NetworkId, new: NewReport) -> Result<Report, ReportsError> {
+pub(super) async fn create(app: &App, network: NetworkId, new: NewReport) -> Result<ReportWithChat, ReportsError> {
     check_rows::<ReportsError>(app, network, store::ROWS, 1, ready(Ok(false))).await?;
     let of_network = limits::of(app, network).await?;
+    // Before the transaction: lines that wait are written by another one.
+    let chat = chat_lines::newest(app, network, new.player).await?;
     app.db
         .transaction(async |mut tx| {
             let report_id = store::take_id(&mut tx, network).await?;
@@ -83,10 +85,10 @@ pub(super) async fn create(app: &App, network: NetworkId, new: NewReport) -> Res
                 taken_by: None,
                 at: app.clock.now(),
             };
-            store::insert(&mut tx, network, &report).await?;
+            store::insert(&mut tx, network, &report, chat.as_deref()).await?;
             let event = ReportCreated { report: report.clone() };
             events::publish_in(app, &mut tx, network, EventKind::ReportCreated, None, event).await?;
-            Ok::<_, ReportsError>(report)
+            Ok::<_, ReportsError>(ReportWithChat { report, chat: chat.clone() })
         })
         .await
 }
@@ -97,12 +99,12 @@ pub(super) async fn list(
     network: NetworkId,
     state: Option<ReportState>,
     place: (i64, i64),
-) -> Result<(Vec<Report>, i64), ReportsError> {
+) -> Result<(Vec<ReportWithChat>, i64), ReportsError> {
     Ok(store::list(&app.db, network, state, place).await?)
 }
 
 /// A report.
-pub(super) async fn get(app: &App, network: NetworkId, id: i64) -> Result<Report, ReportsError> {
+pub(super) async fn get(app: &App, network: NetworkId, id: i64) -> Result<ReportWithChat, ReportsError> {
     store::get(&app.db, network, id).await?.ok_or(ReportsError::Unknown(id))
 }
 
@@ -113,11 +115,12 @@ pub(super) async fn change(
     id: i64,
     state: Option<ReportState>,
     resolution: Option<&Option<String>>,
-) -> Result<Report, ReportsError> {
+) -> Result<ReportWithChat, ReportsError> {
     let (network, origin) = (caller.network, caller.origin(app));
     app.db
         .transaction(async |mut tx| {
-            let before = store::lock(&mut tx, network, id).await?.ok_or(ReportsError::Unknown(id))?;
+            let locked = store::lock(&mut tx, network, id).await?.ok_or(ReportsError::Unknown(id))?;
+            let ReportWithChat { report: before, chat } = locked;
             let mut after = before.clone();
             if let Some(resolution) = resolution {
                 after.resolution.clone_from(resolution);
@@ -137,7 +140,7 @@ pub(super) async fn change(
             store::update(&mut tx, network, &after, taken_by.as_deref(), closed_at).await?;
             let change = Change::new(Action::ReportChanged, id.to_string()).before(shown(&before)).after(shown(&after));
             audit::record(&mut tx, network, &origin, change).await?;
-            Ok::<_, ReportsError>(after)
+            Ok::<_, ReportsError>(ReportWithChat { report: after, chat })
         })
         .await
 }

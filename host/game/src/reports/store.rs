@@ -2,10 +2,10 @@
 
 use hub_db::{Db, Error, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::limits::Rows;
 use crate::reports::ALL_REPORTS;
-use crate::reports::model::{Report, ReportState};
+use crate::reports::model::{Report, ReportState, ReportWithChat};
 use crate::values::{NetworkId, PlayerId};
 
 /// All reports of a network.
@@ -16,7 +16,7 @@ pub(super) const ROWS: Rows = Rows::many(
 
 macro_rules! columns {
     () => {
-        "report_id, reporter_uuid, player_uuid, reason, server_id, state, resolution, taken_by, at"
+        "report_id, reporter_uuid, player_uuid, reason, server_id, state, resolution, taken_by, at, chat"
     };
 }
 
@@ -32,11 +32,12 @@ struct Row {
     resolution: Option<String>,
     taken_by: Option<String>,
     at: Millis,
+    chat: Option<String>,
 }
 
-impl From<Row> for Report {
+impl From<Row> for ReportWithChat {
     fn from(row: Row) -> Self {
-        Self {
+        let report = Report {
             report_id: row.report_id,
             reporter_uuid: row.reporter_uuid,
             player_uuid: row.player_uuid,
@@ -46,7 +47,8 @@ impl From<Row> for Report {
             resolution: row.resolution,
             taken_by: row.taken_by.and_then(|actor| serde_json::from_str(&actor).ok()),
             at: row.at,
-        }
+        };
+        Self { report, chat: row.chat }
     }
 }
 
@@ -85,10 +87,10 @@ pub(super) async fn count_not_closed(tx: &mut Tx, network: NetworkId) -> Result<
     Ok(count)
 }
 
-pub(super) async fn insert(tx: &mut Tx, network: NetworkId, report: &Report) -> Result<(), Error> {
+pub(super) async fn insert(tx: &mut Tx, network: NetworkId, report: &Report, chat: Option<&str>) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO reports (network_id, report_id, reporter_uuid, player_uuid, reason, server_id, state, at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        "INSERT INTO reports (network_id, report_id, reporter_uuid, player_uuid, reason, server_id, state, at, chat)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
     .bind(network)
     .bind(report.report_id)
@@ -98,6 +100,7 @@ pub(super) async fn insert(tx: &mut Tx, network: NetworkId, report: &Report) -> 
     .bind(&report.server_id)
     .bind(report.state.as_str())
     .bind(report.at)
+    .bind(chat)
     .execute()
     .await?;
     Ok(())
@@ -109,7 +112,7 @@ pub(super) async fn list(
     network: NetworkId,
     state: Option<ReportState>,
     (limit, offset): (i64, i64),
-) -> Result<(Vec<Report>, i64), Error> {
+) -> Result<(Vec<ReportWithChat>, i64), Error> {
     let (rows, total): (Vec<Row>, i64) = match state {
         Some(state) => {
             db.page(
@@ -140,28 +143,28 @@ pub(super) async fn list(
             .await?
         }
     };
-    Ok((rows.into_iter().map(Report::from).collect(), total))
+    Ok((rows.into_iter().map(ReportWithChat::from).collect(), total))
 }
 
-pub(super) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<Report>, Error> {
+pub(super) async fn get(db: &Db, network: NetworkId, id: i64) -> Result<Option<ReportWithChat>, Error> {
     let row: Option<Row> = db
         .query(concat!("SELECT ", columns!(), " FROM reports WHERE network_id = $1 AND report_id = $2"))
         .bind(network)
         .bind(id)
         .optional()
         .await?;
-    Ok(row.map(Report::from))
+    Ok(row.map(ReportWithChat::from))
 }
 
 /// A report, locked until the transaction ends.
-pub(super) async fn lock(tx: &mut Tx, network: NetworkId, id: i64) -> Result<Option<Report>, Error> {
+pub(super) async fn lock(tx: &mut Tx, network: NetworkId, id: i64) -> Result<Option<ReportWithChat>, Error> {
     let row: Option<Row> = tx
         .query(concat!("UPDATE reports SET at = at WHERE network_id = $1 AND report_id = $2 RETURNING ", columns!()))
         .bind(network)
         .bind(id)
         .optional()
         .await?;
-    Ok(row.map(Report::from))
+    Ok(row.map(ReportWithChat::from))
 }
 
 /// Writes what staff changed.
@@ -185,4 +188,18 @@ pub(super) async fn update(
     .execute()
     .await?;
     Ok(())
+}
+
+/// Deletes the lines of reports closed before a time, at most so many. Returns their number.
+pub(super) async fn delete_chat(db: &Db, network: NetworkId, before: Cutoff, most: i64) -> Result<u64, Error> {
+    db.write(
+        "UPDATE reports SET chat = NULL WHERE network_id = $1 AND report_id IN (
+             SELECT report_id FROM reports
+             WHERE network_id = $1 AND closed_at < $2 AND chat IS NOT NULL LIMIT $3)",
+    )
+    .bind(network)
+    .bind(before.at())
+    .bind(most)
+    .execute()
+    .await
 }

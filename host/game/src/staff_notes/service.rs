@@ -11,6 +11,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::{Caller, Scope};
 use crate::http::error::ApiError;
 use crate::limits::{self, QuotaExceeded, check_rows};
+use crate::networks;
 use crate::staff_notes::NOTES_PER_PLAYER;
 use crate::staff_notes::store::{self, StaffNote};
 use crate::values::{NetworkId, PlayerId};
@@ -66,6 +67,8 @@ pub(super) async fn create(
     let note = StaffNote { note_id: app.ids.token(ID_LENGTH), text, pinned, at: app.clock.now(), actor: Some(actor) };
     app.db
         .transaction(async |mut tx| {
+            // Two requests at once do not count the same notes.
+            networks::service::lock_in(&mut tx, network).await?;
             limits::check(app, NOTES_PER_PLAYER, store::count_of(&mut tx, network, player).await?, 1)?;
             store::insert(&mut tx, network, player, &note, &stored).await?;
             let change = Change::new(Action::StaffNoteCreated, &note.note_id).after(shown(&note));

@@ -177,6 +177,7 @@ pub(super) async fn forget(app: &App, origin: &Origin, network: NetworkId, playe
     let subject = store::subject(&app.db, network, player).await?;
     // Ends a running visit, so that the erasure counts all of it for its days.
     presence::service::forget_player(app, network, player).await?;
+    memory::forget_chat(app, network, &subject).await;
     record(&app.db, origin, network, player).await?;
     jobs::wake(app, &ERASURE);
     memory::forget(app, network, &subject).await?;

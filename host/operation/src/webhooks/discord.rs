@@ -19,6 +19,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("APPEAL_CREATED", "Appeal of punishment {appeal.punishmentId}: {appeal.text}"),
     ("BALANCE_CHANGED", "{currencyName} of {ownerKey}: {applied}, now {balance}"),
     ("CHAT", "**{playerName}** ({serverId}): {message}"),
+    ("CHAT_VERDICT", "{verdict}: **{playerName}** ({serverId}): {message}"),
     ("CONFIG_UPDATED", "Config {group}/{namespace} was changed"),
     ("DELIVERY_READY", "Delivery {deliveryId} ({kind}) can be claimed"),
     ("DELIVERY_SETTLED", "Delivery {delivery.deliveryId} ({delivery.kind}) is {delivery.state}"),

@@ -151,7 +151,7 @@ fn audited(webhook: &Webhook) -> Value {
 /// Refuses an enabled webhook of events that the caller could not read in the event stream.
 fn require_events(caller: &Caller, webhook: &Webhook) -> Result<(), WebhooksError> {
     let events = webhook.events.iter().filter(|_| webhook.disabled.is_none());
-    Ok(events.map(|event| event.0.scope()).try_for_each(|scope| caller.require(&[scope]))?)
+    Ok(events.flat_map(|event| event.0.scopes()).try_for_each(|scope| caller.require(&[*scope]))?)
 }
 
 /// Creates a webhook, with its secret.

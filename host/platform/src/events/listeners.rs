@@ -11,7 +11,7 @@ use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
 use crate::events::model::{EventKind, EventTypes};
 use crate::events::stream::OpenStream;
-use crate::events::{Streams, publish_resync_in, store};
+use crate::events::{Streams, Subscriptions, publish_resync_in, store};
 use crate::side_by_side::for_each_network;
 use crate::values::{Identifier, NetworkId};
 
@@ -38,6 +38,7 @@ pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> 
     }
     let known = store::listeners(&app.db, network, now).await?;
     store::add_listeners(&app.db, network, &due, now + millis(TTL)).await?;
+    app.state::<Subscriptions>().forget();
     if due.iter().all(|name| known.contains(*name)) {
         return Ok(true);
     }

@@ -41,7 +41,7 @@ pub use publish::{
 pub use schema::{ANY_EVENT, add_to};
 pub use store::{SubscribedEvent, insert_event};
 pub use streams::Streams;
-pub use subscriptions::{Subscriptions, subscribe_in};
+pub use subscriptions::{Subscriptions, is_wanted, subscribe_in};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

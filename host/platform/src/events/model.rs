@@ -65,6 +65,8 @@ pub enum EventKind {
     DeliveryReady,
     /// A delivery has ended, or waits for a person.
     DeliverySettled,
+    /// A chat line, with what the network's filter decided about it.
+    ChatVerdict,
     /// A player reported another.
     ReportCreated,
     /// A punished player appealed.
@@ -102,6 +104,7 @@ impl EventKind {
                 | Self::SessionEnded
                 | Self::DeliveryReady
                 | Self::DeliverySettled
+                | Self::ChatVerdict
                 | Self::ReportCreated
                 | Self::AppealCreated
                 | Self::TicketMatched
@@ -109,9 +112,13 @@ impl EventKind {
         )
     }
 
-    /// Scope that a webhook of it needs: that of the stream with the same events.
-    pub fn scope(self) -> Scope {
-        if self.is_subscribable() { Scope::EventsRead } else { Scope::Plugin }
+    /// Scopes that a webhook of it needs: those of the stream with the same events.
+    pub fn scopes(self) -> &'static [Scope] {
+        match self {
+            Self::ChatVerdict => &[Scope::EventsRead, Scope::ChatRead],
+            _ if self.is_subscribable() => &[Scope::EventsRead],
+            _ => &[Scope::Plugin],
+        }
     }
 
     /// True if webhooks can subscribe to it. Commands to one server, with links and signatures, are only for that
@@ -135,6 +142,7 @@ impl EventKind {
             | Self::SessionEnded
             | Self::DeliveryReady
             | Self::DeliverySettled
+            | Self::ChatVerdict
             | Self::ReportCreated
             | Self::AppealCreated => true,
             Self::Transfer

@@ -125,7 +125,7 @@ pub async fn publish(
     }
     let now = app.clock.now();
     let data = data(kind, now, payload)?;
-    if kind.is_subscribable() && app.state::<Subscriptions>().include(&app.db, network, kind).await? {
+    if kind.is_subscribable() && app.state::<Subscriptions>().include(app, network, kind).await? {
         let write = async |mut tx| insert_in(app, &mut tx, network, (kind.name(), target, &data), now).await;
         return Ok(app.db.transaction(write).await?);
     }

@@ -15,7 +15,7 @@ use crate::endpoints::{Endpoints, endpoints};
 use crate::events::error::bus_unreachable;
 use crate::events::model::EventTypes;
 use crate::events::schema::ANY_EVENT;
-use crate::events::{Outbox, listeners, stream};
+use crate::events::{EventKind, Outbox, listeners, stream};
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
@@ -49,8 +49,8 @@ struct OpenQuery {
     /// Events to carry, separated by commas; `PING` and `RESYNC` are always included. Default: all except those that
     /// must be listed, which are `SERVER_ONLINE`, `SERVER_OFFLINE`, `PLAYER_JOINED`, `PLAYER_LEFT`, `PLAYER_SWITCHED`,
     /// `PERMISSIONS_UPDATED`, `BALANCE_CHANGED`, `WORLD_STATE`, `SESSION_REQUESTED`, `SESSION_ENDED`, `DELIVERY_READY`,
-    /// `DELIVERY_SETTLED`, `REPORT_CREATED`, `APPEAL_CREATED` and `SIGNING_SECRET_ROTATED`. The last one requires the scope
-    /// `plugin`.
+    /// `DELIVERY_SETTLED`, `CHAT_VERDICT`, `REPORT_CREATED`, `APPEAL_CREATED`, `TICKET_MATCHED`, `TICKET_UPDATED` and
+    /// `SIGNING_SECRET_ROTATED`. The last one requires the scope `plugin`, `CHAT_VERDICT` the scope `chat:read`.
     #[serde(default, deserialize_with = "blank_as_absent")]
     #[param(required = false, value_type = Option<String>, example = "CHAT,PUNISHMENT")]
     types: Option<EventTypes>,
@@ -112,6 +112,9 @@ async fn open_events(
     if types.include_secret() {
         caller.require(&[Scope::Plugin])?;
         scope = Scope::Plugin;
+    }
+    if types.holds(EventKind::ChatVerdict) {
+        caller.require(&[Scope::ChatRead])?;
     }
     let body = if request.head {
         Body::empty()

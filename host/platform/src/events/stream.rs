@@ -14,8 +14,8 @@ use tokio::sync::Notify;
 use crate::app::App;
 use crate::auth::{Caller, Credential, Scope};
 use crate::clock::{Millis, millis};
-use crate::events::Streams;
 use crate::events::model::EventTypes;
+use crate::events::{EventKind, Streams};
 use crate::http::connection::Connection;
 use crate::limits::OpenGuard;
 use crate::usage_counters::{NetworkCounters, UsageCounters};
@@ -37,7 +37,7 @@ pub(super) struct OpenStream {
     pub(super) types: EventTypes,
     pub(super) server: Option<Identifier>,
     pub(super) credential: Credential,
-    /// Scope that the credential needs until the end.
+    /// Scope that the credential needs until the end, beside those of certain events.
     pub(super) scope: Scope,
     end: EndWatch,
     connection: Option<Connection>,
@@ -61,6 +61,11 @@ impl OpenStream {
     pub(super) fn end(&self) {
         self.withdrawn.store(true, Ordering::Relaxed);
         self.wake.notify_one();
+    }
+
+    /// True if the credential needs this scope until the end.
+    pub(super) fn needs(&self, scope: Scope) -> bool {
+        self.scope == scope || (scope == Scope::ChatRead && self.types.holds(EventKind::ChatVerdict))
     }
 
     /// True until it ends.

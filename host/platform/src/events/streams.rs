@@ -53,8 +53,8 @@ pub(super) async fn tick(app: App) -> Result<(), Infallible> {
 /// Ends streams whose key is no longer valid. Separate from `tick`, so that no ping waits for the database.
 pub(super) async fn check_keys(app: App) -> Result<(), hub_db::Error> {
     let streams = app.state::<Streams>().all();
-    for scope in [Scope::EventsRead, Scope::Plugin] {
-        let of_scope = || streams.iter().filter(|stream| stream.scope == scope);
+    for scope in [Scope::EventsRead, Scope::Plugin, Scope::ChatRead] {
+        let of_scope = || streams.iter().filter(|stream| stream.needs(scope));
         let revoked = auth::revoked(&app, of_scope().map(|stream| &stream.credential).collect(), scope).await?;
         of_scope().filter(|stream| revoked.contains(&stream.credential)).for_each(|stream| stream.end());
     }

@@ -1,11 +1,11 @@
-//! Cache of the networks' event subscriptions, so that a chat message costs no query.
+//! Cache of the networks' event subscriptions and of what their streams request, so that a chat message costs no query.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Error, Tx};
 use moka::sync::Cache;
 
 use crate::app::App;
@@ -26,6 +26,8 @@ pub struct Subscriptions {
 #[derive(Clone, Debug)]
 struct Known {
     names: Arc<HashSet<String>>,
+    /// Events that streams request.
+    requested: Arc<HashSet<String>>,
     /// Number of changes before it was read. The entry is valid until the next change of any network: they are rare.
     changes: u64,
 }
@@ -39,17 +41,30 @@ impl Default for Subscriptions {
 
 impl Subscriptions {
     /// True if an event has subscribers. For the network's owner.
-    pub(super) async fn include(&self, db: &Db, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
-        let changes = self.changes.load(Ordering::SeqCst);
-        if let Some(known) = self.known.get(&network).filter(|known| known.changes == changes) {
-            return Ok(known.names.contains(kind.name()));
-        }
-        let names = Arc::new(store::subscriptions(db, network).await?);
-        self.known.insert(network, Known { names: Arc::clone(&names), changes });
-        Ok(names.contains(kind.name()))
+    pub(super) async fn include(&self, app: &App, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
+        Ok(self.known(app, network).await?.names.contains(kind.name()))
     }
 
-    /// Invalidates all entries: this node became a network's owner.
+    /// True if an event has subscribers, or a stream requests it. For the network's owner. A stream at another node counts
+    /// within a second.
+    pub(super) async fn want(&self, app: &App, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
+        let known = self.known(app, network).await?;
+        Ok(known.requested.contains(kind.name()) || known.names.contains(kind.name()))
+    }
+
+    async fn known(&self, app: &App, network: NetworkId) -> Result<Known, Error> {
+        let changes = self.changes.load(Ordering::SeqCst);
+        if let Some(known) = self.known.get(&network).filter(|known| known.changes == changes) {
+            return Ok(known);
+        }
+        let names = Arc::new(store::subscriptions(&app.db, network).await?);
+        let requested = Arc::new(store::listeners(&app.db, network, app.clock.now()).await?);
+        let known = Known { names, requested, changes };
+        self.known.insert(network, known.clone());
+        Ok(known)
+    }
+
+    /// Invalidates all entries: this node became a network's owner, or a stream opened.
     pub(super) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
@@ -77,4 +92,9 @@ pub async fn subscribe_in(
         store::subscribe(tx, network, subscriber, kind.name()).await?;
     }
     Ok(())
+}
+
+/// True if an event that must be requested is: by a stream or a subscriber. A stream at another node counts within a second.
+pub async fn is_wanted(app: &App, network: NetworkId, kind: EventKind) -> Result<bool, Error> {
+    app.state::<Subscriptions>().want(app, network, kind).await
 }

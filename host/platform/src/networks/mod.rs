@@ -16,7 +16,7 @@ mod settings_routes;
 mod store;
 
 use crate::auth::{AddressRange, Scopes};
-use crate::component::column::{any_number, any_text, bytes, json, read, text, text_by};
+use crate::component::column::{any_number, any_text, bytes, json, number, read, text, text_by};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::values::Identifier;
 
@@ -39,6 +39,7 @@ pub static COMPONENT: Component = Component {
             text::<255>("signing_secret"),
             text::<255>("previous_signing_secret"),
             read::<settings::Stage>("stage"),
+            number("chat_history_days", 0, 30),
         ]),
         TableRule::moved("api_keys").without_players("names and hashes of keys").columns(&[
             text::<64>("key_id"),

@@ -61,6 +61,9 @@ pub enum NetworksError {
     /// The deletion has begun and cannot be cancelled.
     #[error("The network {0} is already being deleted.")]
     BeingDeleted(NetworkId),
+    /// More days of chat than the plan allows.
+    #[error("In the body, `chatHistoryDays`: must be 0 to {0}.")]
+    ChatHistoryDays(i64),
     /// The plan is unknown or invalid.
     #[error(transparent)]
     Plan(#[from] PlansError),
@@ -86,6 +89,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
+            NetworksError::ChatHistoryDays(_) => Self::invalid(message),
             NetworksError::Plan(error) => error.into(),
             NetworksError::Database(error) => error.into(),
         }
@@ -95,6 +99,11 @@ impl From<NetworksError> for ApiError {
 /// True if writes of players' data must name the fence of an open session.
 pub async fn requires_sessions(tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
     store::requires_sessions(tx, network).await
+}
+
+/// Lets transactions of the network that count and add go on one after the other: each locks it first.
+pub async fn lock_in(tx: &mut Tx, network: NetworkId) -> Result<(), hub_db::Error> {
+    store::lock_settings(tx, network).await.map(drop)
 }
 
 /// A key to create.

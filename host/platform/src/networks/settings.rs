@@ -7,8 +7,10 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
+use crate::limits;
 use crate::networks::service::NetworksError;
 use crate::networks::store;
+use crate::plans::announce_change;
 use crate::values::NetworkId;
 
 /// Purpose of a network.
@@ -45,6 +47,9 @@ pub(super) struct NetworkSettings {
     pub(super) stage: Stage,
     /// True if writes of a player's data without a fence are refused while the player has an open session.
     pub(super) sessions_required: bool,
+    /// Days that chat lines are kept, at most those of the plan; 0: none are kept.
+    #[schema(example = 7)]
+    pub(super) chat_history_days: i64,
     /// True if members of the network must have a second factor.
     pub(super) require_second_factor: bool,
 }
@@ -58,6 +63,9 @@ pub(super) struct SettingsUpdate {
     /// Refuse writes of a player's data without a fence while the player has an open session.
     #[schema(example = true)]
     pub(super) sessions_required: Option<bool>,
+    /// Days that chat lines are kept, at most those of the plan; 0: none are kept, and those there are go.
+    #[schema(minimum = 0, maximum = 30, example = 7)]
+    pub(super) chat_history_days: Option<i64>,
     /// Require a second factor of the network's members.
     #[schema(example = true)]
     pub(super) require_second_factor: Option<bool>,
@@ -65,7 +73,9 @@ pub(super) struct SettingsUpdate {
 
 /// A network's settings.
 pub(super) async fn get(app: &App, network: NetworkId) -> Result<NetworkSettings, NetworksError> {
-    store::settings(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))
+    let settings = store::settings(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+    let most = limits::of(app, network).await?.max_chat_history_days();
+    Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
 }
 
 /// Changes a network's settings. Returns them.
@@ -75,13 +85,19 @@ pub(super) async fn update(
     update: SettingsUpdate,
     origin: &Origin,
 ) -> Result<NetworkSettings, NetworksError> {
-    app.db
+    let most = limits::of(app, network).await?.max_chat_history_days();
+    if update.chat_history_days.is_some_and(|days| !(0..=most).contains(&days)) {
+        return Err(NetworksError::ChatHistoryDays(most));
+    }
+    let settings = app
+        .db
         .transaction(async |mut tx| {
             // The update locks the row before it is read, so that none is lost.
             let before = lock(&mut tx, network).await?;
             let after = NetworkSettings {
                 stage: update.stage.unwrap_or(before.stage),
                 sessions_required: update.sessions_required.unwrap_or(before.sessions_required),
+                chat_history_days: update.chat_history_days.unwrap_or(before.chat_history_days),
                 require_second_factor: update.require_second_factor.unwrap_or(before.require_second_factor),
                 ..before.clone()
             };
@@ -90,9 +106,11 @@ pub(super) async fn update(
                 let change = Change::new(Action::NetworkChanged, network).before(&before).after(&after);
                 audit::record(&mut tx, network, origin, change).await?;
             }
-            Ok(after)
+            Ok::<_, NetworksError>(after)
         })
-        .await
+        .await?;
+    announce_change(app).await;
+    Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
 }
 
 async fn lock(tx: &mut Tx, network: NetworkId) -> Result<NetworkSettings, NetworksError> {

@@ -8,6 +8,9 @@ use crate::networks::service::MintedKey;
 use crate::networks::settings::NetworkSettings;
 use crate::values::NetworkId;
 
+/// Days that a new network keeps chat lines.
+const CHAT_HISTORY_DAYS: i64 = 7;
+
 pub(super) async fn insert_network(
     tx: &mut Tx,
     network: NetworkId,
@@ -16,14 +19,15 @@ pub(super) async fn insert_network(
     created_at: Millis,
 ) -> Result<(), Error> {
     tx.query(
-        "INSERT INTO networks (network_id, name, plan, suspended, signing_secret, created_at)
-         VALUES ($1, $2, 'default', $3, $4, $5)",
+        "INSERT INTO networks (network_id, name, plan, suspended, signing_secret, created_at, chat_history_days)
+         VALUES ($1, $2, 'default', $3, $4, $5, $6)",
     )
     .bind(network)
     .bind(name)
     .bind(false)
     .bind(signing_secret)
     .bind(created_at)
+    .bind(CHAT_HISTORY_DAYS)
     .execute()
     .await?;
     Ok(())
@@ -38,7 +42,8 @@ pub(super) async fn network_exists(tx: &mut Tx, network: NetworkId) -> Result<bo
 macro_rules! select_settings {
     ($lock:literal) => {
         concat!(
-            "SELECT network_id, name, stage, sessions_required, require_second_factor FROM networks WHERE network_id = $1",
+            "SELECT network_id, name, stage, sessions_required, chat_history_days, require_second_factor FROM networks
+             WHERE network_id = $1",
             $lock
         )
     };
@@ -56,12 +61,14 @@ pub(super) async fn lock_settings(tx: &mut Tx, network: NetworkId) -> Result<Opt
 
 pub(super) async fn put_settings(tx: &mut Tx, settings: &NetworkSettings) -> Result<(), Error> {
     tx.query(
-        "UPDATE networks SET stage = $2, sessions_required = $3, require_second_factor = $4 WHERE network_id = $1",
+        "UPDATE networks SET stage = $2, sessions_required = $3, require_second_factor = $4, chat_history_days = $5
+         WHERE network_id = $1",
     )
     .bind(settings.network_id)
     .bind(<&str>::from(settings.stage))
     .bind(settings.sessions_required)
     .bind(settings.require_second_factor)
+    .bind(settings.chat_history_days)
     .execute()
     .await?;
     Ok(())

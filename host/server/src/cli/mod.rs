@@ -6,6 +6,7 @@ mod output;
 mod api;
 mod audit;
 mod backup;
+mod chat;
 mod client;
 mod clock;
 mod cluster;
@@ -94,6 +95,8 @@ enum Command {
     /// Import permissions, punishments and balances from other tools
     #[command(subcommand)]
     Import(import::Import),
+    /// Print what players said
+    Chat(chat::Chat),
     /// Create, list and decide about deliveries: things owed to players
     #[command(subcommand)]
     Delivery(delivery::Delivery),
@@ -190,6 +193,7 @@ pub fn run() -> anyhow::Result<()> {
             Command::Player(player) => player.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
+            Command::Chat(chat) => chat.run().await,
             Command::Delivery(delivery) => delivery.run().await,
             Command::Webhook(webhook) => webhook.run().await,
             Command::CompileModule { .. } | Command::ReadImport => Ok(()),

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use hub::config::Settings;
 use hub::{play_time, presence};
+use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::people::{member, send};
 use crate::servers::{beat, join, register, uuid};
 use crate::support::{Backend, Client, Hub, NOW, on_both, on_each};
 
@@ -207,6 +209,20 @@ async fn new_players_who_come_back_are_counted(hub: Hub) {
 }
 
 on_both! {
+    async fn viewers_read_how_long_players_stay(hub: Hub) {
+        let owner = hub.network().await;
+        register(&owner, "lobby", json!({})).await;
+        join(&owner, "lobby", 1).await;
+        let kim = member(&hub, &owner, "kim@example.org", "VIEWER").await;
+        let player = format!("/api/manage/players/{}", uuid(1));
+        for path in [format!("{player}/playtime"), format!("{player}/visits"), "/api/manage/analytics/players".to_owned()] {
+            send(&hub, &kim.token, Method::GET, &path, Value::Null).await.expect(200);
+            owner.key_with(&["servers:read"]).await.get(&path).await.expect_error(403, "forbidden_scope");
+        }
+        let notes = format!("{player}/notes");
+        send(&hub, &kim.token, Method::GET, &notes, Value::Null).await.expect_error(403, "forbidden_scope");
+    }
+
     async fn a_server_that_died_ends_its_visits_at_its_last_heartbeat(hub: Hub) {
         let client = hub.network().await;
         register(&client, "lobby-1", json!({})).await;

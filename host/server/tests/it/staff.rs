@@ -1,6 +1,7 @@
 //! Staff at work: roles of their own, punishments, notes, reports and appeals.
 
 mod appeals;
+mod chat;
 mod notes;
 mod punishments;
 mod reports;

@@ -8,6 +8,9 @@ use crate::clock::{Cutoff, Millis};
 use crate::deliveries::model::Delivery;
 use crate::values::NetworkId;
 
+/// Time after which deliveries that this hub cannot read are looked at again.
+const UNREADABLE_LATER: Millis = 60_000;
+
 // Crosses networks: one task looks for all.
 pub(in crate::deliveries) const NEXT_DUE: &str =
     "SELECT due_at FROM deliveries WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1";
@@ -28,10 +31,10 @@ pub(in crate::deliveries) async fn due(db: &Db, due: Cutoff, limit: i64) -> Resu
 }
 
 macro_rules! of_ids {
-    ($ids:literal, $lock:literal) => {
+    ($columns:expr, $ids:literal, $lock:literal) => {
         concat!(
             "SELECT ",
-            columns!(),
+            $columns,
             " FROM deliveries WHERE network_id = $1 AND due_at <= $2 AND delivery_id IN (SELECT ",
             $ids,
             ") ORDER BY delivery_id",
@@ -39,23 +42,47 @@ macro_rules! of_ids {
         )
     };
 }
-const LOCK_DUE: Sql = Sql {
-    sqlite: of_ids!("value FROM json_each($3)", ""),
-    postgres: of_ids!(
-        "CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS ids (value)",
-        " FOR UPDATE SKIP LOCKED"
-    ),
+macro_rules! lock_due {
+    ($columns:expr) => {
+        Sql {
+            sqlite: of_ids!($columns, "value FROM json_each($3)", ""),
+            postgres: of_ids!(
+                $columns,
+                "CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($3 AS JSONB)) AS ids (value)",
+                " FOR UPDATE SKIP LOCKED"
+            ),
+        }
+    };
+}
+const LOCK_DUE_IDS: Sql = lock_due!("delivery_id");
+const LOCK_DUE: Sql = lock_due!(columns!());
+const POSTPONE: Sql = Sql {
+    sqlite: "UPDATE deliveries SET due_at = $3 WHERE network_id = $1 AND due_at < $3
+                 AND delivery_id IN (SELECT value FROM json_each($2))",
+    postgres: "UPDATE deliveries SET due_at = $3 WHERE network_id = $1 AND due_at < $3 AND delivery_id IN (
+                   SELECT CAST(value AS BIGINT) FROM jsonb_array_elements_text(CAST($2 AS JSONB)) AS ids (value))",
 };
 
 /// Those of a network that are due, locked until the transaction ends. Ones that are being changed are left for the next
-/// pass.
+/// pass, ones that this hub cannot read for one after a while, so that others have their turn.
 pub(in crate::deliveries) async fn lock_due(
     tx: &mut Tx,
     network: NetworkId,
     due: Cutoff,
     ids: &[i64],
 ) -> Result<Vec<Delivery>, Error> {
-    tx.query(LOCK_DUE).bind(network).bind(due.at()).bind(serde_json::json!(ids).to_string()).readable().await
+    let asked = serde_json::json!(ids).to_string();
+    let locked: Vec<(i64,)> = tx.query(LOCK_DUE_IDS).bind(network).bind(due.at()).bind(asked).all().await?;
+    let locked: Vec<i64> = locked.into_iter().map(|(id,)| id).collect();
+    let asked = serde_json::json!(locked).to_string();
+    let read: Vec<Delivery> = tx.query(LOCK_DUE).bind(network).bind(due.at()).bind(asked).readable().await?;
+    let is_read = |id: &i64| read.iter().any(|delivery| delivery.delivery_id == *id);
+    let unreadable: Vec<i64> = locked.into_iter().filter(|id| !is_read(id)).collect();
+    if !unreadable.is_empty() {
+        let (ids, later) = (serde_json::json!(unreadable).to_string(), due.at().saturating_add(UNREADABLE_LATER));
+        tx.query(POSTPONE).bind(network).bind(ids).bind(later).execute().await?;
+    }
+    Ok(read)
 }
 
 pub(in crate::deliveries) const PURGE: &str =

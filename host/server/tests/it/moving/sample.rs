@@ -20,6 +20,7 @@ pub const PATHS: &[&str] = &[
     "/api/manage/punishments",
     "/api/manage/players/069a79f4-44e9-4726-a5be-000000000001/notes",
     "/api/manage/reports",
+    "/api/manage/chat",
     "/api/manage/appeals",
     "/api/manage/roles",
     "/api/plugin/players?search=lexan",

@@ -69,13 +69,36 @@ on_both! {
         client.delete(&place).await.expect(204);
     }
 
+    /// A write without a fence is refused, or the session that opens meanwhile has it.
+    async fn no_write_without_a_fence_comes_after_a_session_opened(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "a", json!({})).await;
+        client.patch("/api/manage/network", json!({"sessionsRequired": true})).await.expect(200);
+        for player in 1..=40 {
+            let place = format!("/api/plugin/players/{}/data/global/n", uuid(player));
+            let writes = futures_util::future::join_all((0..4).map(|at| {
+                client.put(&place, json!({"data": format!("{at}")}))
+            }));
+            let opening = client.post(&path(player), json!({"serverId": "a"}));
+            let (writes, opened) = tokio::join!(writes, opening);
+            let profile = opened.expect(200)["profile"].clone();
+            let written = writes.iter().filter(|answer| answer.status == 200).count() as u64;
+            writes.iter().filter(|answer| answer.status != 200).for_each(|answer| _ = answer.expect_error(409, "session_required"));
+            let now = client.get(&place).await;
+            let version = if now.status == 200 { now.body["version"].as_u64().unwrap() } else { 0 };
+            assert_eq!(version, written);
+            let seen = profile["namespaces"].as_array().map_or(0, Vec::len);
+            assert_eq!(seen > 0, written > 0, "{profile}");
+        }
+    }
+
     async fn a_network_has_settings(hub: Hub) {
         let owner = hub.network().await;
         let settings = owner.get("/api/manage/network").await.expect(200).clone();
         let name = settings["name"].clone();
         let expected = json!({
             "networkId": owner.network.unwrap().to_string(), "name": name, "stage": "LIVE", "sessionsRequired": false,
-            "requireSecondFactor": false,
+            "chatHistoryDays": 7, "requireSecondFactor": false,
         });
         assert_eq!(settings, expected);
         let body = json!({"stage": "TEST", "requireSecondFactor": true, "sessionsRequired": null, "name": "ignored"});

@@ -55,4 +55,19 @@ on_both! {
         let made = send(&hub, &alex.token, Method::POST, &path, note).await.expect(201).clone();
         owner.delete(&format!("{path}/{}", made["noteId"].as_str().unwrap())).await.expect(204);
     }
+
+    async fn notes_at_once_do_not_exceed_the_limit(hub: Hub) {
+        let owner = hub.network().await;
+        let path = format!("/api/manage/players/{}/notes", uuid(1));
+        // In few requests at a time: 500 are there but for the last few.
+        for _ in 0..62 {
+            let notes = (0..8).map(|_| owner.post(&path, json!({"text": "x"})));
+            for note in futures_util::future::join_all(notes).await {
+                note.expect(201);
+            }
+        }
+        let last = futures_util::future::join_all((0..12).map(|_| owner.post(&path, json!({"text": "x"})))).await;
+        assert_eq!(last.iter().filter(|answer| answer.status == 201).count(), 4);
+        assert_eq!(owner.get(&path).await.expect(200)["total"], 500);
+    }
 }
