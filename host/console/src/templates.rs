@@ -124,6 +124,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
     environment.add_filter("clock", drawing::clock);
     environment.add_filter("filesizeformat", drawing::size);
     environment.add_filter("span", move |millis: Value| drawing::span(language, &millis));
+    environment.add_function("code", drawing::code);
     environment.add_function("face", drawing::face);
     environment.add_function("meter", drawing::meter);
     environment.add_function("bars", drawing::bars);
