@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn a_link_is_a_code_with_its_three_corners() {
-        let drawn = code("otpauth://totp/Hub:mira@larkspur.example?secret=JBSWY3DPEHPK3PXP&issuer=Hub", "\"><b>").to_string();
+        let drawn =
+            code("otpauth://totp/Hub:mira@larkspur.example?secret=JBSWY3DPEHPK3PXP&issuer=Hub", "\"><b>").to_string();
         assert!(drawn.contains("M4 4h1") && drawn.contains("&quot;&gt;&lt;b&gt;") && drawn.len() < 30_000, "{drawn}");
         assert_eq!(code(&"x".repeat(9_000), "").to_string(), "");
     }

@@ -70,7 +70,7 @@ fn or_none(answer: Result<Value, Refusal>) -> Result<Value, Refusal> {
 async fn config(visit: &Visit) -> Result<Value, Refusal> {
     let (group, namespace) = (asked(visit, "group"), asked(visit, "namespace"));
     // Without a question the page asks for one that there is not: it is for those who may read documents.
-    let known = |text| if text == "" { "none".to_owned() } else { encode(text) };
+    let known = |text: &str| if text.is_empty() { "none".to_owned() } else { encode(text) };
     let (group, namespace) = (known(group), known(namespace));
     let found = or_none(visit.get(&format!("/api/plugin/config/{group}/{namespace}"), &[]).await)?;
     Ok(json!({"group": asked(visit, "group"), "namespace": asked(visit, "namespace"), "found": found}))

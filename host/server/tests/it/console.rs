@@ -113,7 +113,13 @@ impl Page {
         let form = form.split("</form>").next().unwrap();
         let attribute = |input: &str, name: &str| {
             let (_, rest) = input.split_once(&format!("{name}=\""))?;
-            let unescape = |text: &str| text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&#39;", "'").replace("&amp;", "&");
+            let unescape = |text: &str| {
+                text.replace("&quot;", "\"")
+                    .replace("&lt;", "<")
+                    .replace("&gt;", ">")
+                    .replace("&#39;", "'")
+                    .replace("&amp;", "&")
+            };
             Some(unescape(rest.split('"').next()?))
         };
         let hidden = form.split("<input ").skip(1).filter(|input| input.starts_with("type=\"hidden\""));
