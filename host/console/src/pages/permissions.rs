@@ -71,7 +71,7 @@ async fn of_player(visit: &Visit) -> Result<Value, Refusal> {
     );
     let answer = asked?;
     Ok(json!({
-        "player": player?, "own": own?, "effective": all?, "asked": answer["explanation"][0], "groups": groups?,
+        "player": player?, "nodes": own?, "effective": all?, "asked": answer["explanation"][0], "groups": groups?,
     }))
 }
 
