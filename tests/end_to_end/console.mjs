@@ -1,13 +1,17 @@
 // Opens each kind of page of the console in a real browser, wide and light, narrow and dark, and fails on a violation of the policy, an error of a
-// script, or a page that is wider than its screen. Arguments: the output of a `hub demo`, and a folder for pictures, if they are wanted.
+// script, a serious finding of axe, or a page that is wider than its screen. Arguments: the output of a `hub demo`, and a folder for pictures, if
+// they are wanted.
 import puppeteer from "puppeteer-core";
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 
 const [output, pictures] = process.argv.slice(2);
 const said = readFileSync(output, "utf8");
 const url = /^listening on (\S+)/m.exec(said)[1];
+const key = /HUB_KEY=(\S+)/.exec(said)[1];
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const password = (email) => new RegExp(`${email}\\s+(\\S+)`).exec(said)[1];
 const views = [
   { name: "1440-light", width: 1440, height: 900, scheme: "light" },
@@ -16,8 +20,40 @@ const views = [
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
 const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
-  "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing"];
-const hub = ["hub", "hub/people", "hub/audit"];
+  "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing", "/reports", "/reports/1", "/appeals", "/deliveries",
+  "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "/config",
+  "/config?group=lobby&namespace=scoreboard", "/texts", "/texts/locales", "/collections", "/collections?collection=guilds&field=level",
+  "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports"];
+const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes"];
+
+async function call(method, path, body) {
+  const answer = await fetch(`${url}${path}`, {
+    method, headers: { "X-Service-Api-Key": key, "Content-Type": "application/json" }, body: body && JSON.stringify(body),
+  });
+  const text = await answer.text();
+  assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
+  return text ? JSON.parse(text) : undefined;
+}
+// Things of each kind, so that no page is empty.
+async function fill() {
+  let players = [];
+  while (players.length < 2) players = (await call("GET", "/api/plugin/players?limit=2")).items;
+  const [player, reporter] = players.map((it) => it.uuid);
+  await call("POST", "/api/plugin/reports", { reporterUuid: reporter, playerUuid: player, reason: "Insults in chat", serverId: "lobby-eu" });
+  const mute = await call("POST", "/api/plugin/punishments/create", { playerUuid: reporter, type: "MUTE", reason: "Spam", durationMs: 3_600_000, issuerName: "Tobi" });
+  if (mute.appealCode) await call("POST", `/api/public/appeals/${mute.appealCode}`, { text: "It was my brother.", contact: "steve@example.org" });
+  await call("POST", "/api/plugin/deliveries", { playerUuid: player, kind: "kit", payload: { kit: "starter" }, reference: "order-4711" });
+  const vip = { displayName: "VIP", priority: 5, permissions: [{ node: "group.member" }, { node: "essentials.fly" }] };
+  await call("PUT", "/api/plugin/permissions/groups/vip", vip);
+  await call("POST", `/api/plugin/permissions/users/${player}/permissions`, { node: "group.vip" });
+  await call("POST", "/api/plugin/config/publish", { group: "lobby", namespace: "scoreboard", doc: { title: "Welcome" } });
+  await call("PUT", "/api/manage/localization/messages/en_us/lobby/welcome", { value: "Hello and welcome!" });
+  await call("POST", "/api/plugin/collections/register", { collections: [{ name: "guilds", key: "id", indexes: [{ field: "level", type: "number" }] }] });
+  await call("PUT", "/api/plugin/collections/guilds/red", { id: "red", level: 7 });
+  await call("POST", `/api/plugin/economy/player/${player}/currencies/modify`, { currency: "coins", amount: 120 });
+  await call("PUT", "/api/manage/matchmaking/lines/type%3Abedwars", { maxWaiting: 500 });
+  return player;
+}
 
 // A container has no user for the sandbox.
 const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -48,9 +84,20 @@ async function look(page, view, path) {
   const at = `${path || "/"} (${view.name})`;
   for (const violation of found.violations) problems.push(`${at}: ${violation}`);
   if (found.wide > 0) problems.push(`${at}: wider than the screen by ${found.wide}`);
+  if (answer.status() < 400) {
+    // Run by the debugger, which the page's policy does not bind.
+    const session = await page.createCDPSession();
+    await session.send("Runtime.evaluate", { expression: axe });
+    await session.detach();
+    const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+    for (const one of violations) {
+      if (!["serious", "critical"].includes(one.impact)) continue;
+      problems.push(`${at}: ${one.id}: ${one.nodes.slice(0, 2).map((node) => `${node.html.slice(0, 140)} | ${node.any[0]?.message ?? ""}`).join("; ")}`);
+    }
+  } else if (!path.includes("nothing")) problems.push(`${at}: ${answer.status()}`);
   if (!found.title || !found.main) problems.push(`${at}: no title or heading`);
   if (answer.status() >= 500) problems.push(`${at}: ${answer.status()}`);
-  if (pictures) await page.screenshot({ path: join(pictures, `${(path || "home").replace(/^\//, "").replace(/[^a-z0-9]+/gi, "-")}-${view.name}.png`) });
+  if (pictures && !path.includes("nothing")) await page.screenshot({ path: join(pictures, `${(path || "home").replace(/^\//, "").replace(/[^a-z0-9]+/gi, "-")}-${view.name}.png`) });
   seen += 1;
 }
 async function signIn(page, email) {
@@ -61,15 +108,95 @@ async function signIn(page, email) {
   assert.ok(!new URL(page.url()).pathname.startsWith("/console/sign-in"), `${email} is signed in`);
 }
 
+// Work of people, from end to end.
+async function journeys(player) {
+  const press = (page, selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
+  const text = (page) => page.$eval("main", (main) => main.innerText);
+  const open = async (email, view = views[0]) => {
+    const context = await browser.createBrowserContext(), page = await visit(context, view);
+    await signIn(page, email);
+    return { context, page };
+  };
+
+  // A ban from a report, on a phone: three taps.
+  const phone = await open("moderator@demo.example", views[1]);
+  await phone.page.goto(`${url}/console/n/demo/reports`);
+  await press(phone.page, "tbody th a");
+  await press(phone.page, "form[action$='/punish'] button[type=submit]");
+  assert.equal(new URL(phone.page.url()).pathname, "/console/n/demo/reports");
+  const bans = await call("GET", `/api/plugin/punishments/player/${player}`);
+  assert.ok(bans.some((ban) => ban.type === "BAN" && ban.issuerName === "Tobi"), JSON.stringify(bans));
+  assert.equal((await call("GET", "/api/manage/reports/1")).state, "CLOSED");
+  // The appeal of another is accepted, and the mute is over.
+  await phone.page.goto(`${url}/console/n/demo/appeals`);
+  await phone.page.click("input[name=decision][value=ACCEPT]");
+  await phone.page.type("textarea[name=answer]", "Welcome back.");
+  await press(phone.page, "form[action$='/decide'] button[type=submit]");
+  assert.equal((await call("GET", "/api/manage/appeals")).items[0].state, "ACCEPTED");
+  await phone.context.close();
+
+  // Two people edit one group at once: the second sees before, theirs and yours, and overwrites nothing unseen.
+  const one = await open("owner@demo.example"), other = await one.context.newPage();
+  for (const page of [one.page, other]) await page.goto(`${url}/console/n/demo/permissions/vip`);
+  await one.page.type("[name='node.2']", "kit.start");
+  await press(one.page, "[data-apply]");
+  await other.type("[name='node.2']", "kit.end");
+  await press(other, "[data-apply]");
+  assert.match(await text(other), /Somebody changed this group meanwhile/);
+  assert.equal(await other.$eval("[name='node.2']", (field) => field.value), "kit.end");
+  const group = await call("GET", "/api/plugin/permissions/groups/vip");
+  assert.deepEqual(group.permissions.map((node) => node.node).sort(), ["essentials.fly", "group.member", "kit.start"]);
+  await press(other, "[data-apply]");
+  assert.ok((await call("GET", "/api/plugin/permissions/groups/vip")).permissions.some((node) => node.node === "kit.end"));
+  await other.close();
+
+  // A change is undone from the audit; an older one is a conflict first.
+  await call("PUT", "/api/manage/economy/currencies/coins", { minimum: 5 });
+  await call("PUT", "/api/manage/economy/currencies/coins", { minimum: 7 });
+  await one.page.goto(`${url}/console/n/demo/audit?action=currency.put`);
+  const undo = "form[action$='/audit/undo'] button";
+  await press(one.page, undo);
+  const minimum = async () => (await call("GET", "/api/manage/economy/currencies")).items.find((it) => it.currencyName === "coins").minimum;
+  assert.equal(await minimum(), 5);
+
+  // An import with errors, and then a trial that says what it leaves out.
+  const file = join(process.env.TMPDIR ?? "/tmp", `import-${process.pid}.json`);
+  writeFileSync(file, "not a list of bans");
+  await one.page.goto(`${url}/console/n/demo/imports`);
+  await one.page.select("[name=kind]", "VANILLA");
+  await (await one.page.$("[name=file]")).uploadFile(file);
+  await press(one.page, "form[action$='/imports/file'] button[type=submit]");
+  await one.page.waitForFunction(() => /failed|is not|invalid|must|cannot/i.test(document.querySelector("main").innerText));
+  writeFileSync(file, JSON.stringify([{ uuid: player, name: "Steve", created: "2026-01-01 00:00:00 +0000", source: "Server", expires: "forever", reason: "Griefing" }]));
+  await one.page.goto(`${url}/console/n/demo/imports`);
+  await one.page.select("[name=kind]", "VANILLA");
+  await (await one.page.$("[name=file]")).uploadFile(file);
+  await press(one.page, "form[action$='/imports/file'] button[type=submit]");
+  assert.match(new URL(one.page.url()).pathname, /\/imports\/[A-Za-z0-9]+$/);
+  await one.page.waitForFunction(() => /done/.test(document.querySelector("h1").innerText));
+  await one.context.close();
+
+  // The operator suspends a network and resumes it; its name has to be typed.
+  const operator = await open("operator@demo.example");
+  for (const suspended of [true, false]) {
+    await operator.page.goto(`${url}/console/hub`);
+    await operator.page.$eval("form[action$='/suspend']", (form) => { form.closest("details").open = true; });
+    await operator.page.type("form[action$='/suspend'] [name=confirm]", "demo");
+    await press(operator.page, "form[action$='/suspend'] button[type=submit]");
+    const answer = await fetch(`${url}/api/manage/keys`, { headers: { "X-Service-Api-Key": key } });
+    assert.equal(answer.status === 403, suspended, `suspended: ${answer.status}`);
+  }
+  await operator.context.close();
+}
+
 try {
+  const player = await fill();
   for (const view of views) {
     const context = await browser.createBrowserContext();
     const page = await visit(context, view);
     for (const path of doors) await look(page, view, path);
     await signIn(page, "owner@demo.example");
-    await page.goto(`${url}/console/n/demo/players`);
-    const player = await page.waitForSelector("tbody th a").then((link) => link.evaluate((it) => new URL(it.href).pathname));
-    for (const path of network) await look(page, view, path.startsWith("PLAYER") ? `${player.slice("/console".length)}${path.slice("PLAYER".length)}` : `/n/demo${path}`);
+    for (const path of network) await look(page, view, `/n/demo${path.replace(/^PLAYER/, `/players/${player}`)}`);
     await look(page, view, "me");
     await context.close();
     const other = await browser.createBrowserContext();
@@ -106,8 +233,11 @@ try {
   await page.waitForFunction((before) => document.querySelector("#list").innerHTML !== before, { timeout: 60_000 }, before);
   assert.deepEqual(await page.evaluate(() => globalThis.violations), []);
 
+  await context.close();
+
+  await journeys(player);
   assert.deepEqual(problems, []);
-  console.log(`console: ${seen} pages and a moderator's work without a violation`);
+  console.log(`console: ${seen} pages and the work of a moderator, an owner and the operator without a violation`);
 } finally {
   await browser.close();
 }

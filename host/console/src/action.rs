@@ -2,11 +2,11 @@
 
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer;
 use crate::form::{Field, body};
-use crate::page::Page;
+use crate::pages;
 use crate::refusal::Refusal;
 use crate::visit::{Visit, encode};
 
@@ -24,14 +24,41 @@ pub(crate) struct Action {
     pub(crate) then: Then,
     /// Parameter of the address, or field, that the person has to type into `confirm`.
     pub(crate) confirm: Option<&'static str>,
+    /// Second request, once the first was accepted: a blank field of this name leaves it out.
+    pub(crate) also: Option<(&'static str, Verb, &'static str, &'static [Field])>,
+    pub(crate) guard: Option<Guard>,
+    /// True if the body is the only field, and not an object with it.
+    pub(crate) whole: bool,
+}
+
+/// What a form was made from: if it changed meanwhile, the person sees both instead of overwriting it. The form has it
+/// in the field `was`.
+#[derive(Clone, Copy)]
+pub(crate) struct Guard {
+    /// Route that reads it now.
+    pub(crate) route: &'static str,
+    /// Where it is one item of a list: the list, empty if the answer is that, and the field and parameter that tell which.
+    pub(crate) among: Option<(&'static str, &'static str, &'static str)>,
 }
 
 /// Method of the route.
 #[derive(Clone, Copy)]
 pub(crate) enum Verb {
     Post,
+    Put,
     Patch,
     Delete,
+}
+
+impl From<Verb> for Method {
+    fn from(verb: Verb) -> Self {
+        match verb {
+            Verb::Post => Self::POST,
+            Verb::Put => Self::PUT,
+            Verb::Patch => Self::PATCH,
+            Verb::Delete => Self::DELETE,
+        }
+    }
 }
 
 /// Answer to a form that the hub accepted.
@@ -51,7 +78,37 @@ impl Action {
         page: &'static str,
         done: &'static str,
     ) -> Self {
-        Self { at, verb: Verb::Post, route, fields, page, then: Then::Go(page, done), confirm: None }
+        let then = Then::Go(page, done);
+        Self { at, verb: Verb::Post, route, fields, page, then, confirm: None, also: None, guard: None, whole: false }
+    }
+
+    /// A second request, if the field is not blank.
+    pub(crate) const fn also(
+        self,
+        field: &'static str,
+        verb: Verb,
+        route: &'static str,
+        fields: &'static [Field],
+    ) -> Self {
+        Self { also: Some((field, verb, route, fields)), ..self }
+    }
+
+    /// The body is the only field itself.
+    pub(crate) const fn whole(self) -> Self {
+        Self { whole: true, ..self }
+    }
+
+    pub(crate) const fn unless_changed(self, route: &'static str) -> Self {
+        Self { guard: Some(Guard { route, among: None }), ..self }
+    }
+
+    /// The same for an item of a list.
+    pub(crate) const fn unless_changed_among(
+        self,
+        route: &'static str,
+        among: (&'static str, &'static str, &'static str),
+    ) -> Self {
+        Self { guard: Some(Guard { route, among: Some(among) }), ..self }
     }
 
     pub(crate) const fn verb(self, verb: Verb) -> Self {
@@ -74,15 +131,7 @@ impl Action {
         format!("/console{}", self.at)
     }
 
-    fn method(&self) -> Method {
-        match self.verb {
-            Verb::Post => Method::POST,
-            Verb::Patch => Method::PATCH,
-            Verb::Delete => Method::DELETE,
-        }
-    }
-
-    pub(crate) async fn answer(&self, mut visit: Visit, pages: &[Page]) -> Response {
+    pub(crate) async fn answer(&self, mut visit: Visit) -> Response {
         if let Err(refusal) = visit.enter().await {
             return visit.refused(&refusal).await;
         }
@@ -96,13 +145,13 @@ impl Action {
                 let mark = if address.contains('?') { '&' } else { '?' };
                 answer::see_other(&format!("{address}{mark}done={}", encode(done)), &[])
             }
-            (Ok(()), Then::Show) => self.again(visit, pages).await,
+            (Ok(()), Then::Show) => self.again(visit).await,
             (Err(refusal), _) if refusal.is_of_stranger() || refusal.code == "csrf_token_wrong" => {
                 visit.refused(&refusal).await
             }
             (Err(refusal), _) => {
                 visit.problem = Some(refusal);
-                self.again(visit, pages).await
+                self.again(visit).await
             }
         }
     }
@@ -119,16 +168,26 @@ impl Action {
     }
 
     async fn send(&self, visit: &mut Visit) -> Result<(), Refusal> {
-        let fields = body(self.fields, &visit.form);
-        let has_body = !matches!(self.verb, Verb::Delete) && fields.as_object().is_some_and(|it| !it.is_empty());
-        let answer = visit.send(self.method(), self.route, has_body.then_some(&fields)).await?;
+        let fields = body(self.fields, &visit.form)?;
+        if let Some(guard) = &self.guard {
+            guard.check(visit, &fields, self.whole.then(|| self.fields[0].name())).await?;
+        }
+        let fields = if self.whole { fields[self.fields[0].name()].clone() } else { fields };
+        let has_body = !matches!(self.verb, Verb::Delete) && fields.as_object().is_none_or(|it| !it.is_empty());
+        let has_body = has_body || matches!(self.verb, Verb::Put | Verb::Patch);
+        let answer = visit.send(self.verb.into(), self.route, has_body.then_some(&fields)).await?;
         visit.result = json!({"action": self.at, "body": answer.body});
+        let Some((field, verb, route, fields)) = self.also else { return Ok(()) };
+        if visit.form.get(field).is_some() {
+            let fields = body(fields, &visit.form)?;
+            visit.send(verb.into(), route, Some(&fields)).await?;
+        }
         Ok(())
     }
 
     /// The page of the form, with what was typed.
-    async fn again(&self, visit: Visit, pages: &[Page]) -> Response {
-        let Some(page) = pages.iter().find(|page| page.at == self.page) else {
+    async fn again(&self, visit: Visit) -> Response {
+        let Some(page) = pages::all().find(|page| page.at == self.page) else {
             return visit.refused(&Refusal::not_found()).await;
         };
         match (page.load)(&visit).await {
@@ -138,5 +197,48 @@ impl Action {
                 visit.refused(&refusal).await
             }
         }
+    }
+}
+
+impl Guard {
+    /// Refuses the form if what it was made from has changed: the page shows before, theirs and yours.
+    async fn check(&self, visit: &mut Visit, typed: &Value, whole: Option<&str>) -> Result<(), Refusal> {
+        let Some(was) = visit.form.get("was").and_then(|was| serde_json::from_str::<Value>(was).ok()) else {
+            return Ok(());
+        };
+        let mut now = self.read(visit).await?;
+        if let Some(name) = whole {
+            now = json!({name: now});
+        }
+        // A form of one field may give it another name.
+        let only = typed.as_object().filter(|typed| typed.len() == 1).and_then(|typed| typed.values().next());
+        let fields = was.as_object().into_iter().flatten();
+        let rows: Vec<_> = fields
+            .filter(|(name, before)| now[name.as_str()] != **before)
+            .map(|(name, before)| {
+                let (theirs, yours) = (&now[name.as_str()], typed.get(name).or(only));
+                json!({"field": name, "before": before, "theirs": theirs, "yours": yours})
+            })
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        visit.result = json!({"conflict": rows, "for": visit.path});
+        let message = "Somebody changed this meanwhile. Nothing you typed is lost.";
+        Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT))
+    }
+
+    /// What it is now; null if there is none.
+    pub(crate) async fn read(&self, visit: &Visit) -> Result<Value, Refusal> {
+        let answer = match visit.get(self.route, &[]).await {
+            Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Value::Null,
+            answer => answer?,
+        };
+        let Some((list, field, parameter)) = self.among else { return Ok(answer) };
+        let items = if list.is_empty() { &answer } else { &answer[list] };
+        let wanted = visit.fill(&format!("{{{parameter}}}"), &[]);
+        let mut items = items.as_array().into_iter().flatten();
+        let found = items.find(|item| crate::visit::encode(item[field].as_str().unwrap_or_default()) == wanted);
+        Ok(found.cloned().unwrap_or_default())
     }
 }

@@ -113,6 +113,19 @@ impl Door {
             request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         request.headers_mut().extend(more.iter().cloned());
+        self.ask(sender, path, request).await
+    }
+
+    /// Sends a file as it comes.
+    pub(crate) async fn upload(&self, sender: &Sender, path: &str, file: Body) -> Result<Answer, Refusal> {
+        let mut request = Request::new(file);
+        *request.method_mut() = Method::POST;
+        *request.headers_mut() = sender.headers.clone();
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        self.ask(sender, path, request).await
+    }
+
+    async fn ask(&self, sender: &Sender, path: &str, request: Request<Body>) -> Result<Answer, Refusal> {
         let response = self.pass(sender, path, request).await;
         let (head, body) = response.into_parts();
         let bytes = to_bytes(body, MOST_BYTES).await.map_err(Refusal::fault)?;

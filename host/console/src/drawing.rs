@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use minijinja::value::{Kwargs, Value};
+use qrcodegen::{QrCode, QrCodeEcc};
 use sha2::{Digest as _, Sha256};
 
 use crate::language::Language;
@@ -90,6 +91,21 @@ pub(crate) fn bars(values: Vec<f64>, label: &str, axis: Kwargs) -> Value {
     ))
 }
 
+/// A text for the camera of a phone; nothing if it is too long for one.
+pub(crate) fn code(text: &str, label: &str) -> Value {
+    let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return Value::from("") };
+    let mut cells = String::new();
+    for y in 0..code.size() {
+        for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
+            let _ = write!(cells, "M{} {}h1v1h-1z", x + 4, y + 4);
+        }
+    }
+    let (side, label) = (code.size() + 8, escaped(label));
+    Value::from_safe_string(format!(
+        r##"<svg class="qr" role="img" aria-label="{label}" viewBox="0 0 {side} {side}" width="196" height="196" shape-rendering="crispEdges"><rect width="{side}" height="{side}" fill="#fff"/><path d="{cells}" fill="#000"/></svg>"##
+    ))
+}
+
 /// A moment: a script shows it in the reader's time zone.
 pub(crate) fn time(millis: &Value) -> Value {
     let Some(at) = millis.as_i64().and_then(|millis| Timestamp::from_millisecond(millis).ok()) else {
@@ -148,6 +164,14 @@ mod tests {
         assert_eq!((shown(9_000), shown(61_000)), ("9 s".to_owned(), "1 min".to_owned()));
         assert_eq!((shown(HOUR + 5 * MINUTE), shown(DAY)), ("1 h 5 min".to_owned(), "1 day".to_owned()));
         assert_eq!(shown(30 * DAY + HOUR), "30 days");
+    }
+
+    #[test]
+    fn a_link_is_a_code_with_its_three_corners() {
+        let drawn =
+            code("otpauth://totp/Hub:mira@larkspur.example?secret=JBSWY3DPEHPK3PXP&issuer=Hub", "\"><b>").to_string();
+        assert!(drawn.contains("M4 4h1") && drawn.contains("&quot;&gt;&lt;b&gt;") && drawn.len() < 30_000, "{drawn}");
+        assert_eq!(code(&"x".repeat(9_000), "").to_string(), "");
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Forms of pages: their fields, and the JSON that they become.
 
+use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
+
+use crate::refusal::Refusal;
 
 /// Fields of a submitted form, in their order.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +12,11 @@ pub(crate) struct Form(Vec<(String, String)>);
 impl Form {
     pub(crate) fn parse(body: &[u8]) -> Self {
         Self(form_urlencoded::parse(body).into_owned().collect())
+    }
+
+    /// A form with these fields.
+    pub(crate) fn of(fields: Vec<(String, String)>) -> Self {
+        Self(fields)
     }
 
     /// First value of a field, without blanks around it; none if it is blank.
@@ -55,6 +63,10 @@ enum Kind {
     Flag,
     List,
     Lines,
+    Choice,
+    Json,
+    Clear(&'static Field),
+    Numbers,
 }
 
 impl Field {
@@ -86,15 +98,43 @@ impl Field {
         Self { name, kind: Kind::Lines }
     }
 
+    /// A choice of yes and no, or neither.
+    pub(crate) const fn choice(name: &'static str) -> Self {
+        Self { name, kind: Kind::Choice }
+    }
+
+    /// Any JSON.
+    pub(crate) const fn json(name: &'static str) -> Self {
+        Self { name, kind: Kind::Json }
+    }
+
+    /// An object of numbers, from the fields whose names begin with this and a dot.
+    pub(crate) const fn numbers(name: &'static str) -> Self {
+        Self { name, kind: Kind::Numbers }
+    }
+
+    /// The same, where a blank one is null.
+    pub(crate) const fn or_null(field: &'static Self) -> Self {
+        Self { name: field.name, kind: Kind::Clear(field) }
+    }
+
     /// The value for the body, if there is one.
     pub(crate) fn value(&self, form: &Form) -> Option<Value> {
         match self.kind {
             Kind::Text => form.get(self.name).map(|value| json!(value)),
             Kind::Exact => form.exact(self.name).map(|value| json!(value)),
             // Not a number: the hub says so.
-            Kind::Number => {
-                form.get(self.name).map(|value| value.parse::<i64>().map_or_else(|_| json!(value), |it| json!(it)))
+            Kind::Number => form.get(self.name).map(|value| number(value).unwrap_or_else(|| json!(value))),
+            Kind::Choice => form.get(self.name).map(|value| json!(value == "true")),
+            Kind::Json => form.get(self.name).map(|text| serde_json::from_str(text).unwrap_or_default()),
+            Kind::Numbers => {
+                let own = |name: &str| Some(name.strip_prefix(self.name)?.strip_prefix('.')?.to_owned());
+                let typed = form.0.iter().filter(|(_, value)| !value.trim().is_empty());
+                let value = |text: &str| number(text.trim()).unwrap_or_else(|| json!(text));
+                Some(Value::Object(typed.filter_map(|(name, text)| Some((own(name)?, value(text)))).collect()))
             }
+            // A field that the form does not have is not cleared.
+            Kind::Clear(field) => field.value(form).or_else(|| form.exact(self.name).map(|_| Value::Null)),
             Kind::Flag => Some(json!(form.get(self.name).is_some())),
             Kind::List => Some(json!(form.all(self.name).collect::<Vec<_>>())),
             Kind::Lines => form.get(self.name).map(|text| {
@@ -104,15 +144,32 @@ impl Field {
         }
     }
 
+    /// Refuses what was typed as JSON and is none.
+    fn check(&self, form: &Form) -> Result<(), Refusal> {
+        let text = form.get(self.name).filter(|_| matches!(self.kind, Kind::Json));
+        let Some(error) = text.and_then(|text| serde_json::from_str::<Value>(text).err()) else { return Ok(()) };
+        let message = format!("{} is not JSON: {error}.", self.name);
+        Err(Refusal::new("invalid_request", &message, StatusCode::BAD_REQUEST))
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 }
 
+/// A whole number, or one with decimals.
+fn number(text: &str) -> Option<Value> {
+    let whole = text.parse::<i64>().map(|it| json!(it));
+    whole.ok().or_else(|| text.replace(',', ".").parse::<f64>().ok().map(|it| json!(it))).filter(Value::is_number)
+}
+
 /// Body of a request with these fields of a form.
-pub(crate) fn body(fields: &[Field], form: &Form) -> Value {
+pub(crate) fn body(fields: &[Field], form: &Form) -> Result<Value, Refusal> {
+    for field in fields {
+        field.check(form)?;
+    }
     let values = fields.iter().filter_map(|field| field.value(form).map(|value| (field.name().to_owned(), value)));
-    Value::Object(values.collect())
+    Ok(Value::Object(values.collect()))
 }
 
 #[cfg(test)]
@@ -122,7 +179,7 @@ mod tests {
     #[test]
     fn a_form_becomes_the_body_of_a_request() {
         let form =
-            Form::parse(b"name=+lobby+&scopes=plugin&scopes=agent&days=7&servers=a%2C+b%0Ac&blank=+&password=+x+");
+            Form::parse(b"name=+lobby+&scopes=plugin&scopes=agent&days=7&servers=a%2C+b%0Ac&blank=+&password=+x+&value=false&doc=%7B%7D&max=&min=0.5&limits.keys=5&limits.days=");
         let fields = [
             Field::text("name"),
             Field::text("blank"),
@@ -131,10 +188,20 @@ mod tests {
             Field::lines("servers"),
             Field::flag("ipBased"),
             Field::exact("password"),
+            Field::choice("value"),
+            Field::json("doc"),
+            Field::or_null(&MAX),
+            Field::or_null(&ABSENT),
+            Field::number("min"),
+            Field::numbers("limits"),
         ];
+        static MAX: Field = Field::number("max");
+        static ABSENT: Field = Field::number("absent");
         let expected = json!({"name": "lobby", "scopes": ["plugin", "agent"], "days": 7, "servers": ["a", "b", "c"],
-            "ipBased": false, "password": " x "});
-        assert_eq!(body(&fields, &form), expected);
+            "ipBased": false, "password": " x ", "value": false, "doc": {}, "max": null, "min": 0.5,
+            "limits": {"keys": 5}});
+        assert_eq!(body(&fields, &form).unwrap(), expected);
+        assert!(body(&[Field::json("name")], &form).unwrap_err().message.contains("name is not JSON"));
         assert_eq!(form.shown()["scopes"], json!(["plugin", "agent"]));
         assert!(form.shown()["password"].is_null());
     }

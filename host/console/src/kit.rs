@@ -46,3 +46,13 @@ pub(crate) fn nonce() -> u64 {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     COUNT.fetch_add(1, Relaxed)
 }
+
+/// These fields of a value as JSON: what a form was made from.
+pub(crate) fn was(value: &Value, fields: Vec<String>) -> String {
+    let value = serde_json::to_value(value).unwrap_or_default();
+    let fields = fields.into_iter().map(|name| {
+        let field = value[&name].clone();
+        (name, field)
+    });
+    serde_json::Value::Object(fields.collect()).to_string()
+}

@@ -18,6 +18,7 @@ mod form;
 mod kit;
 mod language;
 mod live;
+mod multipart;
 mod page;
 mod pages;
 mod pending;
@@ -53,15 +54,18 @@ pub fn router(app: &App, api: Router) -> Router {
         .route("/console/n/{network}/live", get(live::stream))
         .route("/console/n/{network}/servers/{serverId}/log", get(live::log))
         .route("/console/{*rest}", get(pages::home::unknown).post(pages::home::unknown));
-    for page in pages::PAGES {
+    for page in pages::all() {
         router = router.route(&page.address(), get(move |visit: Visit| page.answer(visit)));
     }
-    for action in pages::ACTIONS {
-        router = router.route(&action.address(), post(move |visit: Visit| action.answer(visit, pages::PAGES)));
+    for action in pages::actions() {
+        router = router.route(&action.address(), post(move |visit: Visit| action.answer(visit)));
     }
     router
         .merge(pages::doors::router())
         .merge(pages::chain::router())
+        .merge(pages::permissions::router())
+        .merge(pages::imports::router())
+        .merge(pages::undo::router())
         .layer(from_fn_with_state(console.clone(), policy::own_origin))
         .layer(from_fn(policy::headers))
         .with_state(console)

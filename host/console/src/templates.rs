@@ -22,6 +22,7 @@ macro_rules! templates {
 
 templates![
     "_base.html",
+    "_conflict.html",
     "_door.html",
     "_form.html",
     "_paging.html",
@@ -31,29 +32,49 @@ templates![
     "_server.html",
     "_state.html",
     "accept.html",
+    "appeals.html",
     "audit.html",
     "chain.html",
     "code.html",
+    "collections.html",
+    "config.html",
     "connect.html",
+    "deliveries.html",
     "door-error.html",
     "door-note.html",
     "error.html",
     "first.html",
     "home.html",
     "hub-networks.html",
+    "hub-nodes.html",
     "hub-people.html",
+    "hub-plan.html",
+    "hub-plans.html",
+    "import.html",
+    "imports.html",
     "keys.html",
+    "leaderboards.html",
+    "line.html",
+    "lines.html",
+    "locales.html",
     "lost.html",
     "me.html",
     "module.html",
     "modules.html",
+    "money.html",
     "overview.html",
     "people.html",
+    "permission-group.html",
+    "permissions.html",
+    "player-permissions.html",
     "player-punishments.html",
     "player.html",
     "players.html",
     "punish.html",
+    "punishment.html",
     "punishments.html",
+    "report.html",
+    "reports.html",
     "reset.html",
     "returned.html",
     "server-changes.html",
@@ -61,9 +82,11 @@ templates![
     "server.html",
     "servers.html",
     "sign-in.html",
+    "texts.html",
     "usage.html",
     "webhook.html",
     "webhooks.html",
+    "worlds.html",
 ];
 
 fn load(name: &str) -> Option<Cow<'static, str>> {
@@ -102,6 +125,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
     environment.add_filter("clock", drawing::clock);
     environment.add_filter("filesizeformat", drawing::size);
     environment.add_filter("span", move |millis: Value| drawing::span(language, &millis));
+    environment.add_function("code", drawing::code);
     environment.add_function("face", drawing::face);
     environment.add_function("meter", drawing::meter);
     environment.add_function("bars", drawing::bars);
@@ -110,6 +134,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
     environment.add_function("state", kit::state);
     environment.add_function("person", kit::person);
     environment.add_function("nonce", kit::nonce);
+    environment.add_function("was", kit::was);
     environment.add_function("languages", || Language::all().iter().map(Language::code).collect::<Vec<_>>());
     environment
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use axum::body::to_bytes;
+use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts as _, RawPathParams, Request};
 use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE};
 use axum::http::request::Parts;
@@ -27,7 +27,7 @@ pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Scopes that decide what a page shows, by their names in templates.
-const SCOPES: [(&str, Scope); 8] = [
+const SCOPES: [(&str, Scope); 15] = [
     ("manage", Scope::NetworkManage),
     ("control", Scope::ServersControl),
     ("servers", Scope::ServersRead),
@@ -36,10 +36,17 @@ const SCOPES: [(&str, Scope); 8] = [
     ("modules", Scope::ModulesRead),
     ("build", Scope::ModulesWrite),
     ("plugin", Scope::Plugin),
+    ("reports", Scope::ReportsManage),
+    ("judge", Scope::PunishmentsManage),
+    ("deliveries", Scope::DeliveriesManage),
+    ("lines", Scope::LinesManage),
+    ("audit", Scope::AuditRead),
+    ("economy", Scope::EconomyWrite),
+    ("permissions", Scope::PermissionsWrite),
 ];
 
 /// Words of pages after their forms, which an address may ask for.
-pub(crate) const DONE: [&str; 16] = [
+pub(crate) const DONE: &[&str] = &[
     "Started",
     "Stopped",
     "Restarted",
@@ -56,6 +63,15 @@ pub(crate) const DONE: [&str; 16] = [
     "signed-out",
     "password",
     "Saved",
+    "Decided",
+    "Offered again",
+    "Taken back",
+    "Confirmed",
+    "Deleted",
+    "Undone",
+    "Cancelled",
+    "Released",
+    "Imported",
 ];
 
 /// A request to the console.
@@ -108,6 +124,15 @@ impl Visit {
         }
     }
 
+    /// The same, with the parameters of its address.
+    pub(crate) async fn opened(parts: &mut Parts, console: &Console) -> Self {
+        let mut visit = Self::of(parts, console.clone());
+        if let Ok(params) = RawPathParams::from_request_parts(parts, console).await {
+            visit.params = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        }
+        visit
+    }
+
     /// Asks who the person is, and enters the network of the address.
     pub(crate) async fn enter(&mut self) -> Result<(), Refusal> {
         self.me = self.get("/api/people/me", &[]).await?;
@@ -146,6 +171,14 @@ impl Visit {
         let key = self.form.get("idempotency").and_then(|key| HeaderValue::from_str(key).ok());
         let key = key.filter(|_| method == Method::POST).map(|key| (IDEMPOTENCY_KEY.clone(), key));
         self.console.door.send(&self.sender, method, &path, body, key.as_slice()).await
+    }
+
+    /// Sends the file of this page's form to a route.
+    pub(crate) async fn upload(&mut self, route: &str, query: &[(&str, &str)], file: Body) -> Result<Answer, Refusal> {
+        let csrf = self.form.exact("csrf").unwrap_or_default().to_owned();
+        self.sender.set(&door::CSRF, &csrf);
+        let path = self.fill(route, query);
+        self.console.door.upload(&self.sender, &path, file).await
     }
 
     /// The address of a route: parameters in braces come from this page's address, or else from its form.
@@ -228,10 +261,7 @@ impl FromRequest<Console> for Visit {
 
     async fn from_request(request: Request, console: &Console) -> Result<Self, StatusCode> {
         let (mut parts, body) = request.into_parts();
-        let mut visit = Self::of(&parts, console.clone());
-        if let Ok(params) = RawPathParams::from_request_parts(&mut parts, console).await {
-            visit.params = params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        }
+        let mut visit = Self::opened(&mut parts, console).await;
         if !parts.method.is_safe() {
             let bytes = to_bytes(body, MOST_BYTES).await;
             let bytes = bytes.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;

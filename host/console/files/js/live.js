@@ -51,3 +51,12 @@ if (status && base && types.length) {
     else if (!source) { connect(); all(); }
   });
 }
+
+// Work that goes on: the part is asked for again until it no longer says so, then the whole page.
+for (const el of document.querySelectorAll('[data-poll][id]')) {
+  const again = () => setTimeout(async () => {
+    await refresh([el.id]);
+    if (document.getElementById(el.id)?.matches('[data-poll]')) again(); else location.reload();
+  }, Number(el.dataset.poll));
+  again();
+}

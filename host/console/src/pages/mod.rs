@@ -1,23 +1,63 @@
 //! All pages and forms.
 
 pub(crate) mod chain;
+mod content;
 pub(crate) mod doors;
 pub(crate) mod home;
 mod hub;
+pub(crate) mod imports;
+mod lines;
 mod me;
+mod moderation;
 mod modules;
+mod money;
+mod names;
 mod network;
 mod overview;
+pub(crate) mod permissions;
 mod players;
 mod punishments;
 mod servers;
+pub(crate) mod undo;
+mod worlds;
 
 use crate::action::{Action, Verb};
 use crate::form::Field;
 use crate::page::{Page, page};
 
-/// Pages of people who are signed in.
-pub(crate) static PAGES: &[Page] = &[
+/// All pages of people who are signed in.
+pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
+    let all = [
+        PAGES,
+        lines::PAGES,
+        moderation::PAGES,
+        permissions::PAGES,
+        content::PAGES,
+        money::PAGES,
+        worlds::PAGES,
+        imports::PAGES,
+        hub::PAGES,
+    ];
+    all.into_iter().flatten()
+}
+
+/// All their forms.
+pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
+    let all = [
+        ACTIONS,
+        lines::ACTIONS,
+        moderation::ACTIONS,
+        permissions::ACTIONS,
+        content::ACTIONS,
+        money::ACTIONS,
+        worlds::ACTIONS,
+        imports::ACTIONS,
+        hub::ACTIONS,
+    ];
+    all.into_iter().flatten()
+}
+
+static PAGES: &[Page] = &[
     page!("/me", "me.html", me::read),
     page!("/n/{network}", "overview.html", overview::read),
     page!("/n/{network}/servers", "servers.html", servers::list),
@@ -67,8 +107,7 @@ const CODE: &[Field] = &[Field::text("code")];
 const PASSWORD_AND_CODE: &[Field] = &[Field::exact("password"), Field::text("code")];
 const NOTHING: &[Field] = &[];
 
-/// Forms of people who are signed in.
-pub(crate) static ACTIONS: &[Action] = &[
+static ACTIONS: &[Action] = &[
     Action::post(
         "/n/{network}/servers/{serverId}/start",
         "/api/manage/servers/{serverId}/start",
@@ -216,8 +255,8 @@ mod tests {
 
     #[test]
     fn forms_return_to_pages_that_exist() {
-        for action in ACTIONS {
-            assert!(PAGES.iter().any(|page| page.at == action.page), "{} has no page {}", action.at, action.page);
+        for action in actions() {
+            assert!(all().any(|page| page.at == action.page), "{} has no page {}", action.at, action.page);
             if let Then::Go(_, word) = action.then {
                 assert!(DONE.contains(&word), "no page says {word}");
             }

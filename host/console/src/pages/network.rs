@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tokio::join;
 
+use crate::pages::undo;
 use crate::refusal::Refusal;
 use crate::visit::Visit;
 
@@ -30,7 +31,9 @@ pub(super) async fn audit(visit: &Visit) -> Result<Value, Refusal> {
         ("action", visit.query("action")),
         ("before", visit.query("before")),
     ];
-    Ok(json!({"audit": visit.get("/api/manage/audit", &query).await?}))
+    let mut audit = visit.get("/api/manage/audit", &query).await?;
+    undo::mark(&mut audit, false);
+    Ok(json!({"audit": audit}))
 }
 
 pub(super) async fn usage(visit: &Visit) -> Result<Value, Refusal> {

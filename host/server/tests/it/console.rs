@@ -1,6 +1,7 @@
 //! The console without a browser: doors, pages by role, forms.
 
 mod doors;
+mod edits;
 mod forms;
 mod live;
 mod pages;
@@ -112,7 +113,14 @@ impl Page {
         let form = form.split("</form>").next().unwrap();
         let attribute = |input: &str, name: &str| {
             let (_, rest) = input.split_once(&format!("{name}=\""))?;
-            Some(rest.split('"').next()?.to_owned())
+            let unescape = |text: &str| {
+                text.replace("&quot;", "\"")
+                    .replace("&lt;", "<")
+                    .replace("&gt;", ">")
+                    .replace("&#39;", "'")
+                    .replace("&amp;", "&")
+            };
+            Some(unescape(rest.split('"').next()?))
         };
         let hidden = form.split("<input ").skip(1).filter(|input| input.starts_with("type=\"hidden\""));
         hidden.filter_map(|input| Some((attribute(input, "name")?, attribute(input, "value")?))).collect()

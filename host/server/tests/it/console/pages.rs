@@ -6,10 +6,11 @@ use super::Browser;
 use crate::people::member;
 use crate::support::{Hub, on_both};
 
+const OTHER: &str = "853c80ef-3c37-49fd-aa49-938b674adae6";
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 /// Pages of a network, and the least role that sees each.
-const PAGES: [(&str, &str); 17] = [
+const PAGES: [(&str, &str); 33] = [
     ("", "VIEWER"),
     ("/servers", "VIEWER"),
     ("/servers/lobby-1", "VIEWER"),
@@ -27,6 +28,22 @@ const PAGES: [(&str, &str); 17] = [
     ("/staff", "ADMIN"),
     ("/audit", "ADMIN"),
     ("/usage", "ADMIN"),
+    ("/reports", "MODERATOR"),
+    ("/reports/1", "MODERATOR"),
+    ("/appeals", "MODERATOR"),
+    ("/deliveries", "MODERATOR"),
+    ("/punishments/1", "MODERATOR"),
+    ("/queues", "MODERATOR"),
+    ("/queues/type%3Abedwars", "MODERATOR"),
+    ("/permissions", "ADMIN"),
+    ("/permissions/vip", "ADMIN"),
+    ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/permissions?node=a.b", "ADMIN"),
+    ("/money", "ADMIN"),
+    ("/texts", "ADMIN"),
+    ("/texts/locales", "ADMIN"),
+    ("/imports", "ADMIN"),
+    ("/config", "OWNER"),
+    ("/collections", "OWNER"),
 ];
 const ROLES: [&str; 4] = ["VIEWER", "MODERATOR", "ADMIN", "OWNER"];
 
@@ -40,6 +57,10 @@ async fn filled(hub: &Hub) -> crate::support::Client {
     owner.post("/api/plugin/servers/players", join).await.expect(204);
     let mute = json!({"playerUuid": PLAYER, "playerName": "Notch", "type": "MUTE", "reason": "<b>loud</b>"});
     owner.post("/api/plugin/punishments/create", mute).await.expect(200);
+    let report = json!({"reporterUuid": OTHER, "playerUuid": PLAYER, "reason": "<b>loud</b>", "serverId": "lobby-1"});
+    owner.post("/api/plugin/reports", report).await.expect(201);
+    let vip = json!({"priority": 5, "permissions": [{"node": "a.b"}]});
+    owner.put("/api/plugin/permissions/groups/vip", vip).await.expect(204);
     owner
 }
 
@@ -111,7 +132,8 @@ on_both! {
         let name = super::name_of(&hub, &owner).await;
         member(&hub, &owner, "o@example.org", "OWNER").await;
         let mut browser = Browser::signed_in(&hub, "o@example.org").await;
-        for page in ["/console/hub", "/console/hub/people", "/console/hub/audit"] {
+        let pages = ["", "/people", "/audit", "/plans", "/plans/default", "/nodes"].map(|page| format!("/console/hub{page}"));
+        for page in &pages {
             browser.get(page).await.expect(403);
         }
         let body = json!({"email": "op@example.org"});
@@ -120,9 +142,10 @@ on_both! {
         let mut operator = Browser::signed_in(&hub, "op@example.org").await;
         let page = operator.get("/console/hub").await.expect(200);
         assert!(page.has(&name));
-        for path in ["/console/hub/people", "/console/hub/audit", "/console/me"] {
-            operator.get(path).await.expect(200);
+        for page in &pages {
+            operator.get(page).await.expect(200);
         }
+        operator.get("/console/me").await.expect(200);
         // Being operator opens no network.
         operator.get(&format!("/console/n/{name}")).await.expect(404);
         let made = operator.submit(&page, "/console/hub/networks", &[("name", "windmill"), ("plan", "default")]).await.expect(200);
