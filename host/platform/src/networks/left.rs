@@ -49,7 +49,7 @@ pub async fn find(
             if creators.contains(&row.key_id.0) {
                 continue;
             }
-            // What it created was passed over when it was revoked.
+            // Things that it created stayed when it was revoked.
             if row.revoked_at.is_some() {
                 creators.push(row.key_id.0);
                 continue;

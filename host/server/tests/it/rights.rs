@@ -342,7 +342,7 @@ async fn what_a_revoked_key_made_ends_with_its_creator(backend: Backend) {
     let second = of_first.post("/api/manage/keys", key.clone()).await.expect(201).clone();
     let webhook = json!({"url": "https://hook.invalid/x", "events": ["CHAT"]});
     let webhook = of_first.post("/api/manage/webhooks", webhook).await.expect(201)["webhookId"].clone();
-    let role = json!({"scopes": ["servers:read"]});
+    let role = json!({"scopes": ["reports:manage"]});
     of_first.put("/api/manage/roles/helper", role).await.expect(200);
     // It goes, and what it made stays.
     let path = format!("/api/manage/keys/{}", first["keyId"].as_str().unwrap());

@@ -83,7 +83,7 @@ pub(super) fn read_tables(
         Ok(taken)
     };
     let FoundTables { tables: found, missing_end } = match file.form {
-        Form::Sqlite => FoundTables { tables: file.database()?.read(wanted, &mut take)?, missing_end: None },
+        Form::Sqlite => FoundTables { tables: file.database()?.read(wanted, budget, &mut take)?, missing_end: None },
         Form::Plain | Form::Gzip => read_dump(Input::text(file.unpacked()?, budget)?, wanted, &mut take)?,
         Form::Zip => return Err(ParseError::whole("This is a ZIP archive; import the dump in it.")),
     };

@@ -15,6 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::row::{Cell, Row};
 use super::spec::{FoundTable, RowSink, TableSpec, Wanted};
+use crate::budget::Budget;
 use crate::imports::record::ParseError;
 use crate::imports::text::Charset;
 
@@ -85,6 +86,7 @@ impl Database {
     pub(in crate::imports) fn read(
         &mut self,
         wanted: &Wanted<'_>,
+        budget: &Budget,
         sink: &mut RowSink<'_>,
     ) -> Result<HashMap<String, FoundTable>, ParseError> {
         let Self { runtime, connection } = self;
@@ -100,6 +102,7 @@ impl Database {
             let mut rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch(&mut *connection);
             let mut next = || runtime.block_on(async { rows.try_next().await?.as_ref().map(cells).transpose() });
             while let Some(cells) = next().map_err(|error| unreadable(&error))? {
+                budget.bytes(cells.iter().map(Cell::size).sum()).map_err(ParseError::exhausted)?;
                 table.count(sink(&Row::new(&name, &columns, &cells, None, Charset::Utf8))?);
             }
             found.insert(name, table);
