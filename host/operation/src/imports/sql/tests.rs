@@ -48,7 +48,7 @@ fn read_tables(dump: &str) -> Result<FoundTables, ParseError> {
 
 #[test]
 fn a_dump_without_its_last_line_is_told() {
-    let (rows, create) = ("INSERT INTO litebans_bans VALUES (1);\n", "CREATE TABLE litebans_bans (id int);\n");
+    let (rows, create) = ("\nINSERT INTO litebans_bans VALUES (1);\n", "CREATE TABLE litebans_bans (id int);\n");
     for (first, last, missing) in [
         ("-- MySQL dump 10.13\n", "-- Dump completed on 2026-11-27\n", "-- Dump completed"),
         ("-- MariaDB dump 10.19\r\n", "-- Dump completed\r\n", "-- Dump completed"),
@@ -72,9 +72,9 @@ fn rows_that_the_file_changes_afterwards_are_refused() {
         INSERT INTO `litebans_bans` VALUES (1);\nUPDATE `other` SET a = 1;\nDELETE FROM `other` WHERE a = 1;\n";
     assert_eq!(read(dump.as_bytes()).unwrap().len(), 1);
     for change in [
-        "UPDATE litebans_bans SET id = 2 WHERE id = 1;",
-        "UPDATE LOW_PRIORITY IGNORE `db`.`litebans_bans` SET id = 2;",
-        "DELETE FROM `litebans_bans` WHERE id = 1",
+        "update litebans_bans SET id = 2 WHERE id = 1;",
+        "update LOW_PRIORITY IGNORE `db`.`litebans_bans` SET id = 2;",
+        "delete FROM `litebans_bans` WHERE id = 1",
         "delete quick from LITEBANS_BANS;",
     ] {
         match read(format!("{dump}{change}").as_bytes()) {
@@ -89,7 +89,7 @@ fn names_and_inserts_are_read_as_mysql_may_write_them() {
     let ansi = "-- MySQL dump\nCREATE TABLE \"litebans_bans\" (\n\"id\" int, \"reason\" text, PRIMARY KEY (\"id\"));\n\
         INSERT INTO \"litebans_bans\" VALUES (1,'a');\nINSERT INTO \"litebans_bans\" (\"id\", \"reason\") VALUES (2,'b');\n";
     assert_eq!(seconds(ansi), [text("a"), text("b")]);
-    for insert in ["INSERT", "INSERT IGNORE", "REPLACE", "INSERT LOW_PRIORITY IGNORE INTO", "INSERT OR REPLACE INTO"] {
+    for insert in ["insert", "insert IGNORE", "replace", "insert LOW_PRIORITY IGNORE INTO", "insert OR REPLACE INTO"] {
         let dump = format!(
             "-- MySQL dump\nCREATE TABLE litebans_bans (id int, reason text);\n{insert} `litebans_bans` VALUES (1,'x');\n"
         );
