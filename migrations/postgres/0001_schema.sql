@@ -45,6 +45,8 @@ CREATE TABLE api_keys (
     created_at      BIGINT NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
+    -- Key or person that replaced its secret last, and so knows it.
+    rolled_by       TEXT,
     expires_at      BIGINT,
     revoked_at      BIGINT,
     last_used_at    BIGINT,
@@ -694,7 +696,7 @@ CREATE INDEX punishments_by_time ON punishments (network_id, issued_at, id);
 CREATE INDEX punishments_by_issuer ON punishments (network_id, issuer_uuid, issued_at, id);
 CREATE INDEX punishments_by_issuer_name ON punishments (network_id, issuer_folded, issued_at, id);
 -- The code tells the network.
-CREATE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
+CREATE UNIQUE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
 -- Expiries of all networks are recorded together.
 CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
 
@@ -1162,6 +1164,8 @@ CREATE TABLE webhooks (
     created_at      BIGINT           NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
+    -- Key or person that chose its URL.
+    url_by          TEXT,
     updated_at      BIGINT           NOT NULL,
     -- Of the newest delivery.
     last_seq        BIGINT           NOT NULL,
@@ -1309,6 +1313,8 @@ CREATE TABLE network_roles (
     name       TEXT COLLATE "C" NOT NULL,
     -- Separated by spaces.
     scopes     TEXT NOT NULL,
+    -- Key or person that set it last.
+    created_by TEXT,
     PRIMARY KEY (network_id, name)
 );
 

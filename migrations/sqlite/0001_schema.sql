@@ -44,6 +44,8 @@ CREATE TABLE api_keys (
     created_at      INTEGER NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
+    -- Key or person that replaced its secret last, and so knows it.
+    rolled_by       TEXT,
     expires_at      INTEGER,
     revoked_at      INTEGER,
     last_used_at    INTEGER,
@@ -729,7 +731,7 @@ CREATE INDEX punishments_by_time ON punishments (network_id, issued_at, id);
 CREATE INDEX punishments_by_issuer ON punishments (network_id, issuer_uuid, issued_at, id);
 CREATE INDEX punishments_by_issuer_name ON punishments (network_id, issuer_folded, issued_at, id);
 -- The code tells the network.
-CREATE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
+CREATE UNIQUE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
 -- Expiries of all networks are recorded together.
 CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
 
@@ -1162,6 +1164,8 @@ CREATE TABLE webhooks (
     created_at      INTEGER NOT NULL,
     -- Key or person that created it.
     created_by      TEXT,
+    -- Key or person that chose its URL.
+    url_by          TEXT,
     updated_at      INTEGER NOT NULL,
     -- Of the newest delivery.
     last_seq        INTEGER NOT NULL,
@@ -1309,6 +1313,8 @@ CREATE TABLE network_roles (
     name       TEXT NOT NULL,
     -- Separated by spaces.
     scopes     TEXT NOT NULL,
+    -- Key or person that set it last.
+    created_by TEXT,
     PRIMARY KEY (network_id, name)
 );
 

@@ -387,6 +387,49 @@ def _(hub, key):
     return [chat_request(key)[0]]
 
 
+@attack("deliveries of 16 KiB, listed")
+def _(hub, key):
+    register_servers(hub, key, 1, 0)
+    hub.expect(key, "POST", "/api/plugin/servers/players", {"serverId": "game-0", "playerUuid": player(1), "playerName": "P"})
+    payload = {"text": text(16_000)}
+    fill(hub, key, (
+        ("POST", "/api/plugin/deliveries", {"playerUuid": player(1), "kind": f"kind-{n}", "payload": payload}) for n in range(800)
+    ))
+    return [request(key, "GET", "/api/plugin/deliveries?serverId=game-0"), request(key, "GET", "/api/manage/deliveries?limit=200")]
+
+
+@attack("deliveries created")
+def _(hub, key):
+    return [
+        request(key, "POST", "/api/plugin/deliveries", {"playerUuid": player(n), "kind": "kit", "payload": {"text": text(16_000)}})
+        for n in range(500)
+    ]
+
+
+@attack("tickets of a long line")
+def _(hub, key):
+    tickets = [{"playerUuid": player(n), "serverType": "full", "priority": n % 1_000} for n in range(3_000)]
+    fill(hub, key, (("POST", "/api/plugin/matchmaking/tickets", ticket) for ticket in tickets))
+    changed = [{**ticket, "priority": -1} for ticket in tickets[:200]]
+    return [
+        request(key, "GET", "/api/manage/matchmaking/lines/type%3Afull/tickets?limit=200"),
+        request(key, "GET", "/api/manage/matchmaking/lines"),
+        *(request(key, "POST", "/api/plugin/matchmaking/tickets", ticket) for ticket in changed),
+    ]
+
+
+@attack("reports, notes and players of a year")
+def _(hub, key):
+    reports = ({"reporterUuid": player(n), "playerUuid": player(1), "reason": text(500)} for n in range(400))
+    fill(hub, key, (("POST", "/api/plugin/reports", report) for report in reports))
+    fill(hub, key, (("POST", f"/api/manage/players/{player(1)}/notes", {"text": text(2_000), "pinned": False}) for _ in range(200)))
+    return [
+        request(key, "GET", "/api/manage/reports?limit=200"),
+        request(key, "GET", f"/api/manage/players/{player(1)}/notes?limit=200"),
+        request(key, "GET", "/api/manage/analytics/players?from=2026-01-01&to=2026-11-01"),
+    ]
+
+
 @attack("usage")
 def _(hub, key):
     return [request(key, "GET", "/api/manage/usage?limit=200")]

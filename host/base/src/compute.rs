@@ -29,6 +29,15 @@ pub async fn compute<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Proof that work runs in its network's turn to compute. Renderers take it, so that nothing is made outside of a turn.
+#[derive(Debug)]
+pub struct Turn(());
+
+/// Runs work by [`compute`] that needs the proof of it.
+pub async fn compute_in_turn<T>(work: impl FnOnce(&Turn) -> T) -> T {
+    compute(|| work(&Turn(()))).await
+}
+
 /// Runs `work` by [`compute`] if it is large.
 pub async fn compute_if<T>(is_large: bool, work: impl FnOnce() -> T) -> T {
     if is_large { compute(work).await } else { work() }

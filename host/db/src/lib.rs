@@ -47,6 +47,8 @@ mod fair;
 mod lease;
 mod limits;
 mod migrate;
+#[cfg(debug_assertions)]
+mod plans;
 mod pool;
 mod pool_kind;
 mod postgres;
@@ -73,6 +75,8 @@ pub use executor::Executor;
 pub use fair::{FairPermit, FairPermits};
 pub use limits::{TimeLimits, without_time_limit};
 pub use migrate::schema_version;
+#[cfg(debug_assertions)]
+pub use plans::judge_plans;
 pub use snapshot::Snapshot;
 pub use sql::{Record, Sql, Value};
 pub use statement::Statement;

@@ -19,6 +19,7 @@ pub enum LeftKind {
     Invitation,
     Member,
     Module,
+    Role,
 }
 
 impl LeftKind {
@@ -31,6 +32,7 @@ impl LeftKind {
             Self::Invitation => "invitation",
             Self::Member => "member",
             Self::Module => "module",
+            Self::Role => "role",
         }
     }
 }
@@ -64,8 +66,22 @@ pub struct Search<'a> {
     pub origin: &'a Origin,
 }
 
+/// The creator of a key that is forgotten.
+#[derive(Clone, Copy, Debug)]
+pub struct Heir<'a> {
+    pub network: NetworkId,
+    /// The key that is forgotten.
+    pub of: &'a str,
+    /// Its creator; none if unknown.
+    pub to: Option<&'a str>,
+}
+
 /// A component whose things outlive the request that created them.
 pub trait Creations: Send + Sync {
     /// Things of these creators beyond the kept scopes, ended if requested.
     fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>>;
+
+    /// Has what a key created count as its own creator's, before the key's row is deleted: else nobody's removal would find
+    /// it.
+    fn pass_on<'a>(&'a self, tx: &'a mut Tx, heir: Heir<'a>) -> BoxFuture<'a, Result<(), Error>>;
 }

@@ -13,7 +13,7 @@ mod tables;
 
 pub use crate::http::error_code::ErrorCode;
 pub use column::ColumnRule;
-pub use creations::{Creations, Left, LeftKind, Search};
+pub use creations::{Creations, Heir, Left, LeftKind, Search};
 pub use event_schema::EventSchema;
 pub use list::Components;
 pub use network_state::NetworkState;

@@ -87,10 +87,20 @@ impl TimedConnection {
     pub(super) async fn run_for(&mut self, limit: Option<Duration>, query: Query) -> Result<Fetched, Error> {
         self.check_usable()?;
         let Arguments::Sqlite(arguments) = query.arguments else { unreachable!("a query of another database") };
+        #[cfg(debug_assertions)]
+        let (text, is_kept) = (query.text.as_str().to_owned(), query.persistent && !query.is_script);
         let statement = sqlx::query_with(query.text, arguments).persistent(query.persistent);
         self.deadline.set(limit);
         self.is_running = true;
         let conn = &mut self.conn;
+        #[cfg(debug_assertions)]
+        if is_kept {
+            let checked = crate::plans::check(conn, &text).await;
+            if let Err(error) = checked {
+                self.is_running = false;
+                return Err(error.into());
+            }
+        }
         let rows = |rows: Vec<SqliteRow>| Fetched::Sqlite(rows);
         let fetched = match query.fetch {
             Fetch::Count => statement.execute(conn).await.map(|done| Fetched::Count(done.rows_affected())),

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, Tx};
 
-use crate::component::{Creations, Left, LeftKind, Search};
+use crate::component::{Creations, Heir, Left, LeftKind, Search};
 use crate::modules::store::versions as store;
 
 /// Modules by their uploaders.
@@ -26,5 +26,9 @@ impl Creations for UploadedModules {
             Ok(found)
         }
         .boxed()
+    }
+
+    fn pass_on<'a>(&'a self, tx: &'a mut Tx, heir: Heir<'a>) -> BoxFuture<'a, Result<(), Error>> {
+        store::pass_on(tx, heir.network, heir.of, heir.to).boxed()
     }
 }

@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use hub_db::{Error, Tx};
 
 use crate::auth::Scope;
-use crate::component::{Creations, Left, LeftKind, Search};
+use crate::component::{Creations, Heir, Left, LeftKind, Search};
 use crate::imports::model::ImportState;
 use crate::imports::{run, store};
 
@@ -28,6 +28,14 @@ impl Creations for StartedImports {
                 found.push(Left { kind, id: import.id, name: None, ended });
             }
             Ok(found)
+        }
+        .boxed()
+    }
+
+    fn pass_on<'a>(&'a self, tx: &'a mut Tx, heir: Heir<'a>) -> BoxFuture<'a, Result<(), Error>> {
+        async move {
+            let Some(to) = heir.to else { return Ok(()) };
+            store::pass_on(tx, heir.network, heir.of, to).await
         }
         .boxed()
     }

@@ -175,6 +175,14 @@ pub(super) async fn unfinished_of(tx: &mut Tx, network: NetworkId, creator: &str
     row.map(Import::try_from).transpose()
 }
 
+/// Has the unfinished imports of a key count as another's.
+pub(super) async fn pass_on(tx: &mut Tx, network: NetworkId, from: &str, to: &str) -> Result<(), Error> {
+    let pass = "UPDATE imports SET key_id = $3
+         WHERE network_id = $1 AND key_id = $2 AND state IN ('QUEUED', 'RUNNING')";
+    tx.query(pass).bind(network).bind(from).bind(to).execute().await?;
+    Ok(())
+}
+
 /// Records that an import begins or continues.
 pub(super) async fn begin(db: &Db, network: NetworkId, id: &str, now: Millis) -> Result<bool, Error> {
     let rows = db

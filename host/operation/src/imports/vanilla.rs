@@ -48,6 +48,7 @@ pub(super) fn read(source: Input<'_>, now: Millis, sink: &mut Sink<'_>) -> Resul
         stopped: RefCell::new(None),
         has_whitelist: Cell::new(false),
         counts: Cell::new((0, 0)),
+        first: RefCell::new(None),
         now,
     };
     let failure = guard.failure();
@@ -60,7 +61,11 @@ pub(super) fn read(source: Input<'_>, now: Millis, sink: &mut Sink<'_>) -> Resul
     read.map_err(|error| json_error(&error, &failure, name))?;
     match list.counts.get() {
         (0, 0) => return Err(ParseError::whole("The list is empty.")),
-        (0, unreadable) => return Err(ParseError::whole(format!("None of its {unreadable} entries can be read."))),
+        (0, unreadable) => {
+            let (line, reason) = list.first.take().unwrap_or((1, String::new()));
+            let message = format!("None of its {unreadable} entries can be read. The first: {reason}");
+            return Err(ParseError::at(line, message));
+        }
         _ => {}
     }
     if list.has_whitelist.get() {
@@ -78,6 +83,8 @@ struct List<'l, 's> {
     has_whitelist: Cell<bool>,
     /// Numbers of entries that were read, and that cannot be.
     counts: Cell<(u64, u64)>,
+    /// Line of the first that cannot be read, and the reason.
+    first: RefCell<Option<(u64, String)>>,
     now: Millis,
 }
 
@@ -101,6 +108,7 @@ impl<'de> Visitor<'de> for &List<'_, '_> {
                 }
                 Err(reason) => {
                     self.counts.set((read, unreadable + 1));
+                    self.first.borrow_mut().get_or_insert_with(|| (line, reason.clone()));
                     (Record::Skipped(Category::Punishments), vec![Remark::new(subject, reason)])
                 }
             };

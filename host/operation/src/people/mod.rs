@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 
 use crate::app::App;
 use crate::background::every_settled;
-use crate::component::column::{read, text_by};
+use crate::component::column::{read, text, text_by};
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 use crate::config::Settings;
 use crate::limits::{Limit, LimitRow};
@@ -48,9 +48,11 @@ pub static COMPONENT: Component = Component {
         // People belong to the hub and do not move with a network: they are invited again.
         TableRule::left("network_members").without_players("the owner's staff, by their accounts"),
         TableRule::left("person_links").without_players("links in mails to them"),
-        TableRule::moved("network_roles")
-            .without_players("sets of scopes")
-            .columns(&[read::<crate::auth::RoleName>("name"), text_by("scopes", model::read_role_scopes)]),
+        TableRule::moved("network_roles").without_players("sets of scopes").columns(&[
+            read::<crate::auth::RoleName>("name"),
+            text_by("scopes", model::read_role_scopes),
+            text::<255>("created_by"),
+        ]),
     ],
     errors: &[
         ErrorCode::new("wrong_credentials", &[401], "Wrong address, password or code."),

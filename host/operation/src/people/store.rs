@@ -514,6 +514,17 @@ pub(super) async fn members_by(tx: &mut Tx, network: NetworkId, by: &str) -> Res
     tx.query(select_member!("AND m.created_by = $2 ORDER BY m.joined_at")).bind(network).bind(by).all().await
 }
 
+/// Has invitations and memberships of a key count as another's.
+pub(super) async fn pass_on(tx: &mut Tx, network: NetworkId, from: &str, to: Option<&str>) -> Result<(), Error> {
+    for pass in [
+        "UPDATE person_links SET created_by = $3 WHERE network_id = $1 AND created_by = $2",
+        "UPDATE network_members SET created_by = $3 WHERE network_id = $1 AND created_by = $2",
+    ] {
+        tx.query(pass).bind(network).bind(from).bind(to).execute().await?;
+    }
+    Ok(())
+}
+
 /// Deletes a link; false if it is gone.
 pub(super) async fn delete_link(tx: &mut Tx, network: NetworkId, id: &str) -> Result<bool, Error> {
     let delete = "DELETE FROM person_links WHERE network_id = $1 AND link_id = $2";

@@ -8,6 +8,7 @@ use reqwest::{Response, Url, redirect};
 use tokio::time::{Instant, timeout};
 
 use crate::clock::Millis;
+use crate::compute::compute_in_turn;
 use crate::config::Settings;
 use crate::http_client;
 use crate::webhooks::addresses::AddressPolicy;
@@ -90,7 +91,7 @@ impl WebhookClient {
         if url::literal_address(&target).is_some_and(|address| !policy.allows(address)) {
             return failed(NOT_ALLOWED.to_owned());
         }
-        let Message { body, headers } = Message::new(webhook, delivery, now);
+        let Message { body, headers } = compute_in_turn(|turn| Message::new(turn, webhook, delivery, now)).await;
         let target = if webhook.kind == WebhookKind::Discord { with_wait(target) } else { target };
         let request = client.post(target).header(CONTENT_TYPE, "application/json").header(USER_AGENT, AGENT).body(body);
         let request = headers.into_iter().fold(request, |request, (name, value)| request.header(name, value));

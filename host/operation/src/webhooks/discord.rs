@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::compute::Turn;
 use crate::webhooks::model::Templates;
 use crate::webhooks::template::{Embed, Template, fill, length};
 
@@ -43,7 +44,11 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 
 /// Discord message for an event. It pings no one.
-pub(super) fn message(templates: &Templates, name: &str, event: &Value) -> Value {
+pub(super) fn message(_: &Turn, templates: &Templates, name: &str, event: &Value) -> Value {
+    filled(templates, name, event)
+}
+
+fn filled(templates: &Templates, name: &str, event: &Value) -> Value {
     let default = || DEFAULTS.iter().find(|(of, _)| *of == name).map_or("{type}", |(_, text)| text);
     let template = templates.get(name).cloned().unwrap_or_else(|| Template::text(default()));
     let mut message = json!({"allowed_mentions": {"parse": []}});
@@ -118,7 +123,7 @@ mod tests {
     #[test]
     fn messages_fit_and_ping_no_one() {
         let event = json!({"playerName": "Alex", "serverId": "lobby", "message": "@everyone ".repeat(400)});
-        let sent = message(&Templates::new(), "CHAT", &event);
+        let sent = filled(&Templates::new(), "CHAT", &event);
         assert_eq!(sent["allowed_mentions"], json!({"parse": []}));
         let content = sent["content"].as_str().unwrap();
         assert!(content.starts_with("**Alex** (lobby): \\@everyone") && content.ends_with('…'));
@@ -138,7 +143,7 @@ mod tests {
             fields: vec![field("{long}"), field("{empty}")],
         };
         let templates = Templates::from([("CHAT".to_owned(), Template { content: None, embeds: vec![embed; 3] })]);
-        let sent = message(&templates, "CHAT", &event);
+        let sent = filled(&templates, "CHAT", &event);
         assert!(sent.get("content").is_none());
         let embeds = sent["embeds"].as_array().unwrap();
         assert_eq!((length(embeds[0]["title"].as_str().unwrap()), embeds[0]["color"].clone()), (256, json!(5)));
@@ -153,11 +158,11 @@ mod tests {
         }
         assert!((5_900..=6_000).contains(&all), "{all}");
         let nothing = Templates::from([("CHAT".to_owned(), Template::text("{empty}"))]);
-        assert_eq!(message(&nothing, "CHAT", &event)["content"], "CHAT");
+        assert_eq!(filled(&nothing, "CHAT", &event)["content"], "CHAT");
         let blank = || Some("{empty} \u{200b}".to_owned());
         let embed = Embed { title: blank(), description: blank(), color: Some(5), fields: vec![field("{empty}")] };
         let blank = Templates::from([("CHAT".to_owned(), Template { content: blank(), embeds: vec![embed; 3] })]);
-        let sent = message(&blank, "CHAT", &event);
+        let sent = filled(&blank, "CHAT", &event);
         assert_eq!((&sent["content"], sent.get("embeds")), (&json!("CHAT"), None), "Discord refuses empty embeds");
     }
 }

@@ -6,23 +6,26 @@ use hub_db::{Error, Tx};
 use serde_json::json;
 
 use crate::audit::{self, Action, Change};
-use crate::auth::Scope;
-use crate::component::{Creations, Left, LeftKind, Search};
-use crate::webhooks::model::DisabledReason;
+use crate::auth::{Scope, Scopes};
+use crate::component::{Creations, Heir, Left, LeftKind, Search};
+use crate::webhooks::model::{DisabledReason, Webhook};
 use crate::webhooks::store::webhooks as store;
 
-/// Webhooks by their creators.
+/// Webhooks by their creators, and by those who chose where they lead.
 pub(super) struct CreatedWebhooks;
 
 impl Creations for CreatedWebhooks {
     fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>> {
         async move {
             let mut found = vec![];
-            if search.kept.is_some_and(|kept| kept.allow(Scope::NetworkManage) && kept.allow(Scope::EventsRead)) {
-                return Ok(found);
-            }
             for creator in search.creators {
-                for (id, name) in store::of_creator(tx, search.network, creator).await? {
+                for Webhook { id, name, events, .. } in store::of_creator(tx, search.network, creator).await? {
+                    let may = |kept: Scopes| {
+                        kept.allow(Scope::NetworkManage) && events.iter().all(|event| kept.allow(event.0.scope()))
+                    };
+                    if search.kept.is_some_and(may) {
+                        continue;
+                    }
                     if let Some(origin) = search.end {
                         let reason = DisabledReason::CreatorLeft;
                         store::disable(tx, search.network, &id, reason, origin.clock.now()).await?;
@@ -35,5 +38,9 @@ impl Creations for CreatedWebhooks {
             Ok(found)
         }
         .boxed()
+    }
+
+    fn pass_on<'a>(&'a self, tx: &'a mut Tx, heir: Heir<'a>) -> BoxFuture<'a, Result<(), Error>> {
+        store::pass_on(tx, heir.network, heir.of, heir.to).boxed()
     }
 }

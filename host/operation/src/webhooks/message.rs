@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::clock::Millis;
+use crate::compute::Turn;
 use crate::mac::hmac_sha256;
 use crate::webhooks::discord;
 use crate::webhooks::model::{Delivery, SECRET_PREFIX, Webhook, WebhookKind};
@@ -19,7 +20,7 @@ pub(super) struct Message {
 
 impl Message {
     /// An attempt at `now`. The body is the same in all of them.
-    pub(super) fn new(webhook: &Webhook, delivery: &Delivery, now: Millis) -> Self {
+    pub(super) fn new(turn: &Turn, webhook: &Webhook, delivery: &Delivery, now: Millis) -> Self {
         match webhook.kind {
             WebhookKind::Standard => {
                 let body = standard_body(delivery);
@@ -28,7 +29,7 @@ impl Message {
             }
             WebhookKind::Discord => {
                 let event: Value = serde_json::from_str(&delivery.data).unwrap_or_default();
-                let body = discord::message(&webhook.templates, &delivery.event, &event).to_string();
+                let body = discord::message(turn, &webhook.templates, &delivery.event, &event).to_string();
                 Self { body, headers: vec![] }
             }
         }

@@ -60,6 +60,7 @@ pub static COMPONENT: Component = Component {
                 text::<16>("state"),
                 read::<DisabledReason>("disabled_reason"),
                 text::<255>("created_by"),
+                text::<255>("url_by"),
             ])
             .row(|row| match (row.text("state"), row.text("disabled_reason")) {
                 (Some("ENABLED"), _) | (Some("DISABLED"), Some(_)) => Ok(()),

@@ -243,6 +243,9 @@ pub(super) async fn change(
             request.apply(&mut after);
             require_events(caller, &after)?;
             store::update(&mut tx, &after).await?;
+            if after.url.expose() != before.url.expose() {
+                store::set_url_by(&mut tx, network, id, &caller.key.0).await?;
+            }
             if after.disabled.is_some() && before.disabled.is_none() {
                 end_deliveries(app, &mut tx, &after).await?;
             } else {

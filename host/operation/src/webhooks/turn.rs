@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use hub_db::Error;
+use hub_db::{Error, in_current_tenant};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -154,7 +154,8 @@ impl Turn<'_> {
                 Attempted { delivery, attempt }
             }
             .boxed();
-            self.sending.spawn(request);
+            // Its message is made as the network's computing.
+            self.sending.spawn(in_current_tenant(request));
         }
     }
 

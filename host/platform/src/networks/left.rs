@@ -4,12 +4,34 @@ use hub_db::{Error, Tx};
 
 use crate::audit::{self, Action, Change};
 use crate::auth::{Origin, Scopes};
-use crate::component::{Components, Left, LeftKind, Search};
+use crate::clock::Cutoff;
+use crate::component::{Components, Heir, Left, LeftKind, Search};
 use crate::networks::service::shown_row;
 use crate::networks::store;
 use crate::values::NetworkId;
 
-/// Finds the leftovers of a key or person: their own, and those of keys that they created. `revoke` ends them, except for members
+/// Forgets the network's ended keys except for the `kept` newest. What they created counts as their own creators'.
+pub(super) async fn forget_ended_keys(
+    components: &Components,
+    tx: &mut Tx,
+    network: NetworkId,
+    ended: Cutoff,
+    kept: i64,
+) -> Result<(), Error> {
+    // In turn: keys of one network, in one transaction.
+    for key in store::ended_keys(tx, network, ended, kept).await? {
+        let creator = store::creator_of(tx, network, &key).await?;
+        let heir = Heir { network, of: &key, to: creator.as_deref() };
+        for creations in components.creations() {
+            creations.pass_on(tx, heir).await?;
+        }
+        store::forget_key(tx, network, &key, creator.as_deref()).await?;
+    }
+    Ok(())
+}
+
+/// Finds the leftovers of a key or person: their own, and those of keys that they created or rotated last, revoked ones
+/// among them. `revoke` ends them, except for members
 /// and modules; invitations end in any case.
 pub async fn find(
     components: &Components,
@@ -24,8 +46,15 @@ pub async fn find(
     while let Some(creator) = creators.get(next).cloned() {
         next += 1;
         for row in store::keys_of(tx, network, &creator).await? {
-            let is_kept = kept.is_some_and(|kept| kept.cover(Scopes::from_text(&row.scopes)));
-            if is_kept || creators.contains(&row.key_id.0) {
+            if creators.contains(&row.key_id.0) {
+                continue;
+            }
+            // Things that it created stayed when it was revoked.
+            if row.revoked_at.is_some() {
+                creators.push(row.key_id.0);
+                continue;
+            }
+            if kept.is_some_and(|kept| kept.cover(Scopes::from_text(&row.scopes))) {
                 continue;
             }
             if revoke {

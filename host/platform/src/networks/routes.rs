@@ -203,8 +203,8 @@ async fn roll(
 /// Revoke a key
 ///
 /// In effect everywhere within a second. A key may revoke itself, but no key with more scopes or a later expiry (403).
-/// The answer lists what the key created and left behind, if anything: keys, and by them others, webhooks, invitations,
-/// modules. Invitations end with it, and with `revoke` its keys and webhooks.
+/// The answer lists what the key created and left behind, if anything: keys, among them those whose secret it replaced last,
+/// and by them others, webhooks, invitations, modules, roles. Invitations end with it, and with `revoke` its keys and webhooks.
 #[utoipa::path(delete, path = "/api/manage/keys/{keyId}", operation_id = "revoke_key", tag = "Keys",
     security(("apiKey" = ["network:manage"])),
     params(("keyId" = String, Path), RevokeQuery),
@@ -222,7 +222,8 @@ async fn revoke(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RevokeQuery {
-    /// Also end what the key created: keys and webhooks, and those of its keys. Default: false.
+    /// Also end what the key created: keys, webhooks and what its keys created; likewise keys that it rotated last and webhooks
+    /// that it gave their URL. Default: false.
     #[param(required = false, example = false)]
     pub(super) revoke: Option<bool>,
 }

@@ -212,16 +212,16 @@ pub async fn create_key(
     new: NewKey,
 ) -> Result<MintedKey, NetworksError> {
     QuotaExceeded::check(Limit::KeyBytes, Limit::KeyBytes.bound(), 0, new.bytes())?;
-    create_key_by(db, &Origin::command_line(clock, ids), network, new, Limit::EndedKeys.bound()).await
+    create_key_by(db, &Origin::command_line(clock, ids), network, new, None).await
 }
 
-/// Creates a key, and deletes the network's ended keys except for the `kept` newest.
+/// Creates a key, and forgets the network's ended keys except for the newest if `forgets` says how many.
 async fn create_key_by(
     db: &Db,
     origin: &Origin,
     network: NetworkId,
     new: NewKey,
-    kept: i64,
+    forgets: Option<(&Components, i64)>,
 ) -> Result<MintedKey, NetworksError> {
     let Origin { clock, ids, .. } = origin;
     let (key, sha256) = mint(ids, network, new);
@@ -234,7 +234,9 @@ async fn create_key_by(
             store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
         }
         store::insert_key(&mut tx, network, &key, &sha256, (now, &origin.actor.id)).await?;
-        store::forget_ended_keys(&mut tx, network, clock.cutoff(), kept).await?;
+        if let Some((components, kept)) = forgets {
+            left::forget_ended_keys(components, &mut tx, network, clock.cutoff(), kept).await?;
+        }
         let change = Change::new(Action::KeyCreated, &key.id.0).after(key.shown());
         Ok(audit::record(&mut tx, network, origin, change).await?)
     })
@@ -263,7 +265,8 @@ pub(super) async fn create_key_within_limit(
     let keys = store::count_keys(&app.db, network, app.clock.now()).await?;
     limits::of(app, network).await?.check(Limit::Keys, keys, 1)?;
     limits::check(app, Limit::KeyBytes, 0, new.bytes())?;
-    create_key_by(&app.db, origin, network, new, limits::bound(app, Limit::EndedKeys)).await
+    let kept = limits::bound(app, Limit::EndedKeys);
+    create_key_by(&app.db, origin, network, new, Some((app.components(), kept))).await
 }
 
 /// Refuses a key with more scopes than the caller's own.
@@ -311,7 +314,7 @@ pub(super) async fn roll_key(
         .db
         .transaction(async |mut tx| {
             let row = managed_key(&mut tx, caller, id).await?;
-            store::roll_key(&mut tx, caller.network, id, &hash, until).await?;
+            store::roll_key(&mut tx, caller.network, id, &hash, (until, &caller.key)).await?;
             let change = Change::new(Action::KeyRolled, &id.0).after(json!({"overlapUntil": until}));
             audit::record(&mut tx, caller.network, &caller.origin(app), change).await?;
             let (cached, rolled) = (app.clone(), id.clone());

@@ -160,19 +160,47 @@ pub(super) async fn count_keys(db: &Db, network: NetworkId, now: Millis) -> Resu
     Ok(count)
 }
 
-/// Deletes the network's revoked and expired keys, except for the `kept` that ended last.
-pub(super) async fn forget_ended_keys(tx: &mut Tx, network: NetworkId, ended: Cutoff, kept: i64) -> Result<(), Error> {
-    tx.query(
-        "DELETE FROM api_keys WHERE network_id = $1 AND key_id IN (
-             SELECT key_id FROM api_keys
+/// The network's revoked and expired keys, except for the `kept` that ended last.
+pub(super) async fn ended_keys(
+    tx: &mut Tx,
+    network: NetworkId,
+    ended: Cutoff,
+    kept: i64,
+) -> Result<Vec<String>, Error> {
+    let rows: Vec<(String,)> = tx
+        .query(
+            "SELECT key_id FROM api_keys
              WHERE network_id = $1 AND (revoked_at IS NOT NULL OR expires_at <= $2)
-             ORDER BY COALESCE(revoked_at, expires_at) DESC, key_id LIMIT 1000 OFFSET $3)",
-    )
-    .bind(network)
-    .bind(ended.at())
-    .bind(kept)
-    .execute()
-    .await?;
+             ORDER BY COALESCE(revoked_at, expires_at) DESC, key_id LIMIT 1000 OFFSET $3",
+        )
+        .bind(network)
+        .bind(ended.at())
+        .bind(kept)
+        .all()
+        .await?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
+/// Creator of a key, revoked or not.
+pub(super) async fn creator_of(tx: &mut Tx, network: NetworkId, id: &str) -> Result<Option<String>, Error> {
+    let row: Option<(Option<String>,)> = tx
+        .query("SELECT created_by FROM api_keys WHERE network_id = $1 AND key_id = $2")
+        .bind(network)
+        .bind(id)
+        .optional()
+        .await?;
+    Ok(row.and_then(|(creator,)| creator))
+}
+
+/// Deletes a key. Keys that it created or rotated count as its creator's.
+pub(super) async fn forget_key(tx: &mut Tx, network: NetworkId, id: &str, creator: Option<&str>) -> Result<(), Error> {
+    for pass in [
+        "UPDATE api_keys SET created_by = $3 WHERE network_id = $1 AND created_by = $2",
+        "UPDATE api_keys SET rolled_by = $3 WHERE network_id = $1 AND rolled_by = $2",
+    ] {
+        tx.query(pass).bind(network).bind(id).bind(creator).execute().await?;
+    }
+    tx.query("DELETE FROM api_keys WHERE network_id = $1 AND key_id = $2").bind(network).bind(id).execute().await?;
     Ok(())
 }
 
@@ -184,10 +212,10 @@ pub(super) async fn live_key(tx: &mut Tx, network: NetworkId, id: &KeyId) -> Res
         .await
 }
 
-/// Keys that a key or person created and that are not revoked.
+/// Keys that a key or person created, or whose secret they replaced last, revoked ones among them.
 pub(super) async fn keys_of(tx: &mut Tx, network: NetworkId, creator: &str) -> Result<Vec<KeyRow>, Error> {
     tx.query(select_key!(
-        "WHERE k.network_id = $1 AND k.created_by = $2 AND k.revoked_at IS NULL ORDER BY k.created_at"
+        "WHERE k.network_id = $1 AND (k.created_by = $2 OR k.rolled_by = $2) ORDER BY k.created_at, k.key_id"
     ))
     .bind(network)
     .bind(creator)
@@ -201,16 +229,17 @@ pub(super) async fn roll_key(
     network: NetworkId,
     id: &KeyId,
     sha256: &[u8],
-    overlap_until: Millis,
+    (overlap_until, by): (Millis, &KeyId),
 ) -> Result<(), Error> {
     tx.query(
-        "UPDATE api_keys SET previous_sha256 = sha256, previous_until = $3, sha256 = $4
+        "UPDATE api_keys SET previous_sha256 = sha256, previous_until = $3, sha256 = $4, rolled_by = $5
          WHERE network_id = $1 AND key_id = $2",
     )
     .bind(network)
     .bind(id)
     .bind(overlap_until)
     .bind(sha256)
+    .bind(by)
     .execute()
     .await?;
     Ok(())

@@ -6,6 +6,7 @@ mod dialects;
 pub mod files;
 mod litebans;
 mod luckperms;
+mod odd;
 mod plugins;
 mod reader;
 mod turns;

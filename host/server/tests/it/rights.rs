@@ -4,12 +4,13 @@ mod lasting;
 
 use std::time::Duration;
 
+use hub::limits::Limit;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::people::{member, send};
 use crate::servers::{register, uuid};
-use crate::support::{Client, Hub, on_both};
+use crate::support::{Backend, Client, Hub, on_both, on_each};
 
 /// A key bound to a server.
 async fn bound(owner: &Client, scopes: &[&str], server: &str) -> Client {
@@ -228,6 +229,34 @@ on_both! {
         owner.delete(&format!("/api/manage/keys/{}", none["keyId"].as_str().unwrap())).await.expect(204);
     }
 
+    async fn who_knows_a_secret_or_gets_the_events_is_found(hub: Hub) {
+        let owner = hub.network().await;
+        let webhook = json!({"url": "https://hook.invalid/x", "events": ["CHAT"]});
+        let webhook = owner.post("/api/manage/webhooks", webhook).await.expect(201)["webhookId"].as_str().unwrap().to_owned();
+        let webhook = format!("/api/manage/webhooks/{webhook}");
+        let key = json!({"name": "k", "scopes": ["network:manage"]});
+        let key = owner.post("/api/manage/keys", key).await.expect(201)["keyId"].as_str().unwrap().to_owned();
+        let alex = member(&hub, &owner, "alex@example.org", "ADMIN").await;
+        let change = async |method: Method, path: &str, body: Value| send(&hub, &alex.token, method, path, body).await;
+        // Other changes give nobody anything.
+        change(Method::PATCH, &webhook, json!({"name": "renamed"})).await.expect(200);
+        change(Method::PATCH, &format!("/api/manage/people/{}", alex.id), json!({"role": "ADMIN"})).await.expect(200);
+        owner.delete(&format!("/api/manage/people/{}", alex.id)).await;
+        assert_eq!(owner.get(&webhook).await.expect(200)["enabled"], true);
+
+        let kim = member(&hub, &owner, "kim@example.org", "ADMIN").await;
+        let change = async |method: Method, path: &str, body: Value| send(&hub, &kim.token, method, path, body).await;
+        change(Method::PATCH, &webhook, json!({"url": "https://kim.invalid/x"})).await.expect(200);
+        let rolled = change(Method::POST, &format!("/api/manage/keys/{key}/roll"), json!({})).await.expect(201).clone();
+        let rolled = owner.with_key(rolled["apiKey"].as_str().unwrap());
+        rolled.get("/api/manage/keys").await.expect(200);
+        let removed = owner.delete(&format!("/api/manage/people/{}", kim.id)).await.expect(200).clone();
+        assert_eq!(removed["left"].as_array().unwrap().len(), 2, "{removed}");
+        rolled.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+        let disabled = owner.get(&webhook).await.expect(200).clone();
+        assert_eq!((&disabled["enabled"], &disabled["disabledReason"]), (&json!(false), &json!("CREATOR_LEFT")));
+    }
+
     async fn webhooks_need_the_scope_of_their_events(hub: Hub) {
         let owner = hub.network().await;
         let settings = owner.key_with(&["network:manage"]).await;
@@ -297,3 +326,44 @@ impl LeftThings {
         }
     }
 }
+
+async fn what_a_revoked_key_made_ends_with_its_creator(backend: Backend) {
+    // The row of the first key is deleted, too.
+    let hub = Hub::start_with(backend, |settings| {
+        settings.limits = settings.limits.clone().with(Limit::EndedKeys, 1);
+    })
+    .await;
+    let hub = &hub;
+    let owner = hub.network().await;
+    let alex = member(hub, &owner, "alex@example.org", "ADMIN").await;
+    let key = json!({"name": "k", "scopes": ["network:manage", "events:read"]});
+    let first = send(hub, &alex.token, Method::POST, "/api/manage/keys", key.clone()).await.expect(201).clone();
+    let of_first = owner.with_key(first["apiKey"].as_str().unwrap());
+    let second = of_first.post("/api/manage/keys", key.clone()).await.expect(201).clone();
+    let webhook = json!({"url": "https://hook.invalid/x", "events": ["CHAT"]});
+    let webhook = of_first.post("/api/manage/webhooks", webhook).await.expect(201)["webhookId"].clone();
+    let role = json!({"scopes": ["reports:manage"]});
+    of_first.put("/api/manage/roles/helper", role).await.expect(200);
+    // It goes, and what it made stays.
+    let path = format!("/api/manage/keys/{}", first["keyId"].as_str().unwrap());
+    let left = send(hub, &alex.token, Method::DELETE, &path, Value::Null).await.expect(200).clone();
+    assert!(left["left"].as_array().unwrap().iter().all(|it| it["ended"] == false), "{left}");
+    let of_second = owner.with_key(second["apiKey"].as_str().unwrap());
+    of_second.get("/api/manage/keys").await.expect(200);
+    // Nobody else could find them, wherever the row of the key is.
+    for _ in 0..2 {
+        let made = owner.post("/api/manage/keys", key.clone()).await.expect(201)["keyId"].clone();
+        owner.delete(&format!("/api/manage/keys/{}", made.as_str().unwrap())).await.expect(204);
+    }
+    owner.post("/api/manage/keys", key).await.expect(201);
+    let removed = owner.delete(&format!("/api/manage/people/{}", alex.id)).await.expect(200).clone();
+    let left = removed["left"].as_array().unwrap();
+    let of = |kind: &str, id: &Value, ended: bool| {
+        left.iter().any(|it| it["type"] == kind && it["id"] == *id && it["ended"] == ended)
+    };
+    assert!(of("KEY", &second["keyId"], true) && of("WEBHOOK", &webhook, true), "{removed}");
+    assert!(of("ROLE", &json!("helper"), false), "{removed}");
+    of_second.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+}
+
+on_each! { what_a_revoked_key_made_ends_with_its_creator }

@@ -74,6 +74,18 @@ pub(in crate::modules) async fn of_creator(
         .await
 }
 
+/// Has the versions of a key count as another's.
+pub(in crate::modules) async fn pass_on(
+    tx: &mut Tx,
+    network: NetworkId,
+    from: &str,
+    to: Option<&str>,
+) -> Result<(), Error> {
+    let pass = "UPDATE modules SET created_by = $3 WHERE network_id = $1 AND created_by = $2";
+    tx.query(pass).bind(network).bind(from).bind(to).execute().await?;
+    Ok(())
+}
+
 /// Locks the name: other transactions wait with any change of it until this one ends.
 pub(in crate::modules) async fn lock_name(tx: &mut Tx, network: NetworkId, name: &str) -> Result<(), Error> {
     tx.query("UPDATE module_names SET last_version = last_version WHERE network_id = $1 AND name = $2")

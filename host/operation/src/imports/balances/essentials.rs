@@ -4,6 +4,7 @@
 //! names in kebab case: `money` (a quoted number), `npc`, `last-account-name`. A file without `money` is of a player
 //! with the starting balance (`UserData._getMoney`).
 
+use std::cell::Cell;
 use std::io::{Read, Seek};
 
 use saphyr_parser::{Event, Parser};
@@ -13,7 +14,7 @@ use super::{Tally, balance, skipped};
 use crate::imports::archive::Archive;
 use crate::imports::findings::NumberFormat;
 use crate::imports::input::not_utf8;
-use crate::imports::record::{ParseError, Sink};
+use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::values::PlayerId;
 
 /// Maximum size of a player's file.
@@ -24,7 +25,12 @@ const DEEPEST: usize = 64;
 /// Reads an archive.
 pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) -> Result<(), ParseError> {
     let budget = sink.budget();
-    let mut archive = Archive::open(source, budget, player_of)?;
+    let unnamed = Cell::new(0_u64);
+    let mut archive = Archive::open(source, budget, |path| {
+        let player = player_of(path);
+        unnamed.set(unnamed.get() + u64::from(player.is_none() && is_of_name(path)));
+        player
+    })?;
     let entries = std::mem::take(&mut archive.entries);
     if entries.is_empty() {
         return Err(ParseError::whole(
@@ -68,13 +74,29 @@ pub(in crate::imports) fn read(source: impl Read + Seek, sink: &mut Sink<'_>) ->
         };
         sink.send(item)?;
     }
-    tally.end()
+    tally.end()?;
+    if unnamed.get() > 0 {
+        let reason = format!("{} files are named by no UUID, as old versions did; they are skipped.", unnamed.get());
+        let notes = vec![Remark::new("userdata", reason)];
+        sink.send(Item { line: None, record: Record::Table(Category::Balances), notes })?;
+    }
+    Ok(())
+}
+
+/// True for a player's file of an old version, named by the player's name.
+fn is_of_name(path: &str) -> bool {
+    let Some((folder, name)) = path.rsplit_once(['/', '\\']) else { return false };
+    folder.rsplit(['/', '\\']).next() == Some("userdata") && stem_of(name).is_some()
 }
 
 /// Player of a file of the archive.
 fn player_of(path: &str) -> Option<PlayerId> {
-    let name = path.rsplit(['/', '\\']).next()?;
-    name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"))?.parse().ok()
+    stem_of(path.rsplit(['/', '\\']).next()?)?.parse().ok()
+}
+
+/// Name of a YAML file without its extension.
+fn stem_of(name: &str) -> Option<&str> {
+    name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"))
 }
 
 /// Content of a player's file.

@@ -44,6 +44,10 @@ impl Tally {
         self.first.get_or_insert_with(|| (line, reason.to_owned()));
     }
 
+    fn is_empty(&self) -> bool {
+        self.read + self.unreadable == 0
+    }
+
     fn end(self) -> Result<(), ParseError> {
         match self.first {
             Some((line, reason)) if self.read == 0 => Err(ParseError::at(

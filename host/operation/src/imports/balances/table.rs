@@ -7,7 +7,7 @@ use super::rows::Rows;
 use super::{Tally, balance, skipped};
 use crate::imports::findings::NumberFormat;
 use crate::imports::input::{Input, unreadable};
-use crate::imports::record::{ParseError, Sink};
+use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::values::PlayerId;
 
 const DELIMITERS: [u8; 4] = [b';', b'\t', b'|', b','];
@@ -46,7 +46,13 @@ pub(in crate::imports) fn read(
     while let Some((line, row)) = rows.next()? {
         table.take(line, &row, sink)?;
     }
-    table.tally.end()
+    let is_empty = table.tally.is_empty();
+    table.tally.end()?;
+    if is_empty {
+        let notes = vec![Remark::new("table", "It has names of columns and no rows.")];
+        sink.send(Item { line: Some(line), record: Record::Table(Category::Balances), notes })?;
+    }
+    Ok(())
 }
 
 struct Table<'t> {
@@ -105,10 +111,13 @@ impl Table<'_> {
 
 /// Delimiter, and true if the first line declares it as spreadsheets do: `sep=;`.
 fn find_delimiter(beginning: &[u8]) -> (u8, bool) {
-    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_end();
-    if let Some([delimiter]) = first.strip_prefix(b"sep=") {
+    let first = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let first = first.strip_suffix(b"\r").unwrap_or(first);
+    let declared = first.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(first);
+    if let Some([delimiter]) = declared.strip_prefix(b"sep=") {
         return (*delimiter, true);
     }
+    let first = first.trim_ascii_end();
     let has_columns = |delimiter: &&u8| {
         let text = String::from_utf8_lossy(first);
         let cells: Vec<_> = text.split(char::from(**delimiter)).map(|cell| cell.trim_matches('"').to_owned()).collect();

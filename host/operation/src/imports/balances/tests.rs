@@ -49,6 +49,8 @@ fn columns_are_found_by_the_rank_of_their_names() {
         ("uuid;value", format!("{STEVE};12"), Ok("12")),
         ("player_id,uuid,money,value", format!("1,{STEVE},12,3"), Ok("12")),
         ("sep=;\nuuid;balance", format!("{STEVE};12,5"), Ok("12.5")),
+        ("sep=\t\r\nuuid\tbalance", format!("{STEVE}\t12"), Ok("12")),
+        ("\"sep=;\"\r\nuuid;balance", format!("{STEVE};12"), Ok("12")),
         ("\"uuid\",\"balance\"", format!("{STEVE},\"1,234.5\""), Ok("1234.5")),
         ("uuid,balance,balance", format!("{STEVE},1,2"), Err("`balance` and `balance`")),
         ("uuid,money,coins", format!("{STEVE},1,2"), Err("`money` and `coins`")),

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 
 use crate::budget::Exhausted;
 use crate::imports::input::Input;
-use crate::imports::record::{Item, ParseError, Record, Remark, Sink};
+use crate::imports::record::{Category, Item, ParseError, Record, Remark, Sink};
 use crate::imports::source::{Form, SourceFile};
-use crate::imports::sql::read_dump;
+use crate::imports::sql::{FoundTables, read_dump};
 pub(super) use row::{EARLIEST, LATEST, Row, wrong};
 use spec::{FoundTable, Taken};
 pub(super) use spec::{TableSpec, Wanted};
@@ -82,12 +82,16 @@ pub(super) fn read_tables(
         sink.send(Item { line: row.line, record, notes })?;
         Ok(taken)
     };
-    let found = match file.form {
-        Form::Sqlite => file.database()?.read(wanted, &mut take)?,
+    let FoundTables { tables: found, missing_end } = match file.form {
+        Form::Sqlite => FoundTables { tables: file.database()?.read(wanted, budget, &mut take)?, missing_end: None },
         Form::Plain | Form::Gzip => read_dump(Input::text(file.unpacked()?, budget)?, wanted, &mut take)?,
         Form::Zip => return Err(ParseError::whole("This is a ZIP archive; import the dump in it.")),
     };
-    report(wanted, &found, sink)
+    report(wanted, &found, sink)?;
+    let Some(end) = missing_end else { return Ok(()) };
+    let reason = format!("The file does not end with `{end}`, as its tool writes it: the rest may be missing.");
+    let category = wanted.tables.first().map_or(Category::Punishments, |spec| spec.category);
+    sink.send(Item { line: None, record: Record::Table(category), notes: vec![Remark::new("end of the file", reason)] })
 }
 
 /// Notes tables of which nothing was read; fails if that is so of all.

@@ -28,6 +28,17 @@ pub(in crate::imports) enum Cell {
     Unreadable(String),
 }
 
+impl Cell {
+    /// Bytes that it holds.
+    pub(in crate::imports) fn size(&self) -> u64 {
+        match self {
+            Self::Null => 0,
+            Self::Number(text) | Self::Unreadable(text) => text.len() as u64,
+            Self::Text(bytes) => bytes.len() as u64,
+        }
+    }
+}
+
 /// Row of a table.
 #[derive(Debug)]
 pub(in crate::imports) struct Row<'r> {

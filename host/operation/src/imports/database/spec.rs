@@ -65,6 +65,10 @@ impl FoundTable {
         Self { columns, ..Self::default() }
     }
 
+    pub(in crate::imports) fn has_rows(&self) -> bool {
+        self.read + self.unreadable > 0
+    }
+
     pub(in crate::imports) fn count(&mut self, taken: Taken) {
         match taken {
             Taken::Read => self.read += 1,

@@ -15,6 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::row::{Cell, Row};
 use super::spec::{FoundTable, RowSink, TableSpec, Wanted};
+use crate::budget::Budget;
 use crate::imports::record::ParseError;
 use crate::imports::text::Charset;
 
@@ -25,15 +26,25 @@ const READ_AHEAD: usize = 32;
 /// Offset of the versions of the file format, which are 2 in WAL mode.
 const FORMAT_AT: usize = 18;
 
-/// Refuses a database in WAL mode: its newest rows may be in another file.
-fn refuse_wal(file: &Path) -> Result<(), ParseError> {
-    let mut header = [0; FORMAT_AT + 2];
+/// Offset of the encoding of its texts, and that of UTF-8. A new database has none yet.
+const ENCODING_AT: usize = 56;
+const UTF8: u32 = 1;
+
+/// Refuses a database in WAL mode, whose newest rows may be in another file, and one whose texts are UTF-16.
+fn check_header(file: &Path) -> Result<(), ParseError> {
+    let mut header = [0; ENCODING_AT + 4];
     let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
     read.map_err(|error| ParseError::whole(format!("Cannot read the database: {error}.")))?;
     if header[FORMAT_AT] == 2 || header[FORMAT_AT + 1] == 2 {
         return Err(ParseError::whole(
             "This SQLite database is in WAL mode, so that its newest rows may be in its `-wal` file. Stop the game \
              server, run `sqlite3 FILE 'PRAGMA journal_mode=DELETE'` where both files are, and import the file then.",
+        ));
+    }
+    let encoding = header.last_chunk().map_or(UTF8, |bytes| u32::from_be_bytes(*bytes));
+    if encoding > UTF8 {
+        return Err(ParseError::whole(
+            "The texts of this SQLite database are UTF-16. Import what `sqlite3 FILE .dump` prints, which is UTF-8.",
         ));
     }
     Ok(())
@@ -53,7 +64,7 @@ fn unreadable(error: &sqlx::Error) -> ParseError {
 impl Database {
     /// Opens a file. No part of its content but the header is read.
     pub(in crate::imports) fn open(path: &Path) -> Result<Self, ParseError> {
-        refuse_wal(path)?;
+        check_header(path)?;
         // It only waits for the connection's thread, so that it needs no drivers.
         let runtime = Builder::new_current_thread().build();
         let runtime = runtime.map_err(|error| ParseError::whole(format!("Cannot read the database: {error}.")))?;
@@ -75,6 +86,7 @@ impl Database {
     pub(in crate::imports) fn read(
         &mut self,
         wanted: &Wanted<'_>,
+        budget: &Budget,
         sink: &mut RowSink<'_>,
     ) -> Result<HashMap<String, FoundTable>, ParseError> {
         let Self { runtime, connection } = self;
@@ -90,6 +102,7 @@ impl Database {
             let mut rows = sqlx::query(sqlx::AssertSqlSafe(sql)).fetch(&mut *connection);
             let mut next = || runtime.block_on(async { rows.try_next().await?.as_ref().map(cells).transpose() });
             while let Some(cells) = next().map_err(|error| unreadable(&error))? {
+                budget.bytes(cells.iter().map(Cell::size).sum()).map_err(ParseError::exhausted)?;
                 table.count(sink(&Row::new(&name, &columns, &cells, None, Charset::Utf8))?);
             }
             found.insert(name, table);

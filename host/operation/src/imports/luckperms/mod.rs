@@ -45,6 +45,7 @@ pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut 
         stopped: RefCell::new(None),
         known,
         now,
+        taken: Cell::new((0, 0, 0)),
     };
     let failure = guard.failure();
     let mut deserializer = serde_json::Deserializer::from_reader(guard);
@@ -52,7 +53,15 @@ pub(super) fn read(source: Input<'_>, now: Millis, known: &Findings, sink: &mut 
     if let Some(stopped) = reading.stopped.take() {
         return Err(stopped);
     }
-    read.map_err(|error| json_error(&error, &failure, "a LuckPerms export"))
+    let taken = reading.taken.get();
+    read.map_err(|error| json_error(&error, &failure, "a LuckPerms export"))?;
+    for (count, category, subject) in [(taken.0, Category::Groups, "groups"), (taken.2, Category::Players, "users")] {
+        if count == 0 {
+            let notes = vec![Remark::new(subject, format!("The export has no {subject}."))];
+            sink.send(Item { line: None, record: Record::Table(category), notes })?;
+        }
+    }
+    Ok(())
 }
 
 /// Receiver of the records, with the state of reading.
@@ -65,10 +74,18 @@ struct Reading<'r, 's> {
     /// Findings of an earlier reading: the weights of the groups.
     known: &'r Findings,
     now: Millis,
+    /// Numbers of groups, tracks and users.
+    taken: Cell<(u64, u64, u64)>,
 }
 
 impl Reading<'_, '_> {
     fn take<E: de::Error>(&self, line: u64, record: Record, notes: Vec<Remark>) -> Result<(), E> {
+        let (groups, tracks, users) = self.taken.get();
+        self.taken.set(match record.category() {
+            Category::Groups => (groups + 1, tracks, users),
+            Category::Tracks => (groups, tracks + 1, users),
+            _ => (groups, tracks, users + 1),
+        });
         self.sink.borrow_mut().send(Item { line: Some(line), record, notes }).map_err(|error| self.stop(error))
     }
 

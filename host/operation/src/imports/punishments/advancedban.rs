@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::raw::{End, RawPunishment, name, required};
+use super::raw::{End, RawPunishment, Source, is_in_seconds, name, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
@@ -59,12 +59,7 @@ fn finish(mut raw: RawPunishment, row: &Row<'_>, is_open: bool, now: Millis) -> 
             End::Revoked(ImportedRevocation { actor: nobody, reason: None, at: raw.issued_at })
         };
     }
-    let (mut record, notes) = raw.finish(row, now);
-    // One punishment, whichever table names it.
-    if let Record::Punishment { key, .. } = &mut record {
-        "advancedban".clone_into(&mut key.source);
-    }
-    (record, notes)
+    raw.finish(row, now)
 }
 
 fn punishment(row: &Row<'_>) -> Result<RawPunishment, Skip> {
@@ -82,6 +77,10 @@ fn punishment(row: &Row<'_>) -> Result<RawPunishment, Skip> {
         return Err(Skip::Unreadable(wrong("start", &issued_at.to_string(), "no time in milliseconds")));
     }
     let end = required("end", row.integer("end")?)?;
+    // One in another unit would have ended long ago.
+    if kind != PunishmentKind::Kick && is_in_seconds(end) {
+        return Err(Skip::Unreadable(wrong("end", &end.to_string(), "no time in milliseconds")));
+    }
     let id = required("uuid", row.text("uuid")?)?;
     let target = if is_address {
         Target::Address(required("uuid", row.address("uuid", &[])?)?)
@@ -89,8 +88,11 @@ fn punishment(row: &Row<'_>) -> Result<RawPunishment, Skip> {
         let player = required("uuid", row.player("uuid", &[])?)?;
         Target::Player { id: player, name: name(row, "name")?, ip_based: false }
     };
+    let key = format!("{id}:{issued_at}:{kind:?}");
     Ok(RawPunishment {
-        key: format!("{id}:{issued_at}:{kind:?}"),
+        // One punishment, whichever table names it.
+        source: Source::Tool("advancedban", key.clone()),
+        key,
         target,
         kind,
         reason: row.text("reason")?,

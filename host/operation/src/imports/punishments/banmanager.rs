@@ -4,7 +4,10 @@
 //! UUIDs of 16 bytes, addresses 4 or 16 bytes, times seconds, and `expires` is 0 for ever. `…_records` have what has
 //! ended: `pastActor_id` and `pastCreated` are of the punishment, `actor_id` and `created` of its end.
 
-use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, cut, name, required};
+use std::collections::HashSet;
+
+use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, Source, cut, name, required};
+use crate::budget::Budget;
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
@@ -45,13 +48,18 @@ const TABLES: [TableSpec; 13] = [
     table("ip_range_bans", &["id", "fromip", "toip"]),
 ];
 
+/// Memory of a key.
+const KEY: usize = 200;
+
 pub(super) fn read(
     file: &SourceFile,
     request: &ReadRequest,
     known: &Findings,
+    findings: &mut Findings,
     sink: &mut Sink<'_>,
 ) -> Result<(), ParseError> {
-    let reading = Reading { now: request.created_at, known };
+    let (now, budget) = (request.created_at, sink.budget());
+    let mut reading = Reading { now, known, open: &mut findings.open, budget };
     let wanted = Wanted { tool: "BanManager", prefix: &request.options.prefix, tables: &TABLES };
     read_tables(file, &wanted, sink, |spec, row| reading.row(spec.name, row))
 }
@@ -59,10 +67,13 @@ pub(super) fn read(
 struct Reading<'r> {
     now: Millis,
     known: &'r Findings,
+    /// Keys of bans and mutes in force.
+    open: &'r mut HashSet<String>,
+    budget: &'r Budget,
 }
 
 impl Reading<'_> {
-    fn row(&self, table: &str, row: &Row<'_>) -> Read {
+    fn row(&mut self, table: &str, row: &Row<'_>) -> Read {
         match table {
             "players" => return self.player(row),
             "ip_range_bans" => return Err(Skip::Unsupported("The hub cannot punish address ranges.".to_owned())),
@@ -101,8 +112,27 @@ impl Reading<'_> {
         } else {
             End::Open
         };
+        let id = required("id", row.integer("id")?)?;
+        // The tool moves bans and mutes into another table when they end. It knows one of a victim at a time.
+        let victim = match (&target, kind) {
+            (Target::Player { id, .. }, PunishmentKind::Ban | PunishmentKind::Mute) => Some(id.to_string()),
+            (Target::Address(address), PunishmentKind::Ban | PunishmentKind::Mute) => Some(address.as_str().to_owned()),
+            _ => None,
+        };
+        let mut source = Source::Row;
+        if let Some(key) = victim.map(|victim| format!("{victim}:{issued_at}:{kind:?}")) {
+            if !is_record {
+                self.budget.memory(KEY)?;
+                self.open.insert(key.clone());
+            }
+            // One that ended in the second in which the next one began keeps its own name.
+            if !is_record || !self.known.open.contains(&key) {
+                source = Source::Tool("banmanager", key);
+            }
+        }
         let punishment = RawPunishment {
-            key: required("id", row.integer("id")?)?.to_string(),
+            key: id.to_string(),
+            source,
             target,
             kind,
             reason: row.text("reason")?,

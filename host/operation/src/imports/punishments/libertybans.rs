@@ -5,7 +5,7 @@
 //! (player, address, both); `history` with the victim of each punishment; and `bans`, `mutes` and `warns` with those
 //! in force. Tables come in the alphabetical order, so that the first reading notes victims for the second.
 
-use super::raw::{End, LONGEST_NAME, RawPunishment, required};
+use super::raw::{End, LONGEST_NAME, RawPunishment, Source, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::{Findings, Victim};
@@ -124,6 +124,7 @@ fn punishment(row: &Row<'_>, known: &Findings, widens_scopes: bool, now: Millis)
     };
     let punishment = RawPunishment {
         key: id.to_string(),
+        source: Source::Row,
         target,
         kind,
         reason: row.text("reason")?,

@@ -6,7 +6,7 @@
 //! banned_by_uuid, banned_by_name, removed_by_…, time, until, server_scope, ipban, ipban_wildcard, active`, and
 //! `litebans_history` with `date, name, uuid, ip`.
 
-use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, cut, name, required};
+use super::raw::{End, LONGEST_NAME, LONGEST_REASON, RawPunishment, Source, cut, is_in_seconds, name, required};
 use crate::clock::Millis;
 use crate::imports::database::{EARLIEST, LATEST, Read, Row, Skip, TableSpec, Wanted, read_tables, wrong};
 use crate::imports::findings::Findings;
@@ -141,9 +141,14 @@ impl Reading<'_> {
                 (Target::Address(address()?.ok_or_else(nobody)?), None)
             }
         };
+        // One in another unit would have ended long ago.
+        if kind != PunishmentKind::Kick && is_in_seconds(until) {
+            return Err(Skip::Unreadable(wrong("until", &until.to_string(), "no time in milliseconds")));
+        }
         let expires_at = (until > 0 && until < LATEST).then_some(until);
         let punishment = RawPunishment {
             key: id.to_string(),
+            source: Source::Row,
             target,
             kind,
             reason: row.text("reason")?,

@@ -23,7 +23,7 @@ pub(super) fn read(
     match request.kind {
         ImportKind::AdvancedBan => advancedban::read(file, request, known, findings, sink),
         ImportKind::LibertyBans => libertybans::read(file, request, known, findings, sink),
-        ImportKind::BanManager => banmanager::read(file, request, known, sink),
+        ImportKind::BanManager => banmanager::read(file, request, known, findings, sink),
         _ => litebans::read(file, request, known, sink),
     }
 }

@@ -1,7 +1,7 @@
 //! Punishments between a row and the hub's record.
 
 use crate::clock::Millis;
-use crate::imports::database::{Row, Skip};
+use crate::imports::database::{EARLIEST, Row, Skip};
 use crate::imports::record::{Record, Remark, SourceKey};
 use crate::punishments::{
     Actor, ImportedPunishment, ImportedRevocation, IpAddress, PunishmentKind, PunishmentState, Target,
@@ -13,7 +13,9 @@ pub(super) const LONGEST_NAME: usize = 255;
 
 /// A punishment before its fields are those of the hub.
 pub(super) struct RawPunishment {
+    /// Name of the row in its table, for notes.
     pub(super) key: String,
+    pub(super) source: Source,
     pub(super) target: Target,
     pub(super) kind: PunishmentKind,
     pub(super) reason: Option<String>,
@@ -23,6 +25,14 @@ pub(super) struct RawPunishment {
     pub(super) expires_at: Option<Millis>,
     pub(super) address: Option<IpAddress>,
     pub(super) end: End,
+}
+
+/// Identity of a punishment in its source, by which a later import recognises it.
+pub(super) enum Source {
+    /// Its row, and when it was issued: another database has the same numbers for other punishments.
+    Row,
+    /// The key in all tables of a tool, which moves it from one to another.
+    Tool(&'static str, String),
 }
 
 /// End of a punishment in its source.
@@ -68,9 +78,17 @@ impl RawPunishment {
             state,
             revocation,
         };
-        let key = SourceKey { source: row.table.to_owned(), key: self.key };
+        let key = match self.source {
+            Source::Row => SourceKey { source: row.table.to_owned(), key: format!("{}:{}", self.key, self.issued_at) },
+            Source::Tool(tool, key) => SourceKey { source: tool.to_owned(), key },
+        };
         (Record::Punishment { key, punishment: Box::new(punishment) }, notes)
     }
+}
+
+/// True for a time that is none of these years in milliseconds, but one in seconds.
+pub(super) fn is_in_seconds(time: i64) -> bool {
+    (EARLIEST / 1_000..EARLIEST).contains(&time)
 }
 
 pub(super) fn cut(text: &str, longest: usize) -> String {

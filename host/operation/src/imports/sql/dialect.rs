@@ -76,6 +76,18 @@ pub(super) fn recognise(beginning: &[u8]) -> Dialect {
     of(header, &HEADER_MARKS).or_else(|| of(beginning, &STATEMENT_MARKS)).unwrap_or(Dialect::Unknown)
 }
 
+/// Last line of a dump by the tool that wrote its first lines, if it always writes one.
+pub(super) fn end(beginning: &[u8]) -> Option<&'static str> {
+    const ENDS: [(&str, &str); 4] = [
+        ("-- MySQL dump", "-- Dump completed"),
+        ("-- MariaDB dump", "-- Dump completed"),
+        ("-- PostgreSQL database dump", "-- PostgreSQL database dump complete"),
+        ("PRAGMA foreign_keys=OFF;", "COMMIT;"),
+    ];
+    let header = &beginning[..beginning.len().min(HEADER)];
+    ENDS.iter().find(|(mark, _)| find(header, mark.as_bytes()).is_some()).map(|(_, end)| *end)
+}
+
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }

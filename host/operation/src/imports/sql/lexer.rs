@@ -51,13 +51,17 @@ pub(super) struct Lexer<'b> {
     dialect: Dialect,
     charset: Charset,
     keeps_texts: bool,
+    /// End that the dump's tool writes, and true once it was read.
+    end: Option<&'static str>,
+    is_ended: bool,
 }
 
 impl<'b> Lexer<'b> {
     pub(super) fn new(mut source: Input<'b>) -> Result<Self, ParseError> {
         let beginning = source.beginning().map_err(|error| unreadable(1, &error))?;
-        let dialect = dialect::recognise(beginning);
-        Ok(Self { source, line: 1, dialect, charset: Charset::default(), keeps_texts: true })
+        let (dialect, end) = (dialect::recognise(beginning), dialect::end(beginning));
+        let charset = Charset::default();
+        Ok(Self { source, line: 1, dialect, charset, keeps_texts: true, end, is_ended: false })
     }
 
     /// Current line, from 1.
@@ -109,7 +113,7 @@ impl<'b> Lexer<'b> {
                 b'\n' if self.dialect == Dialect::Hsqldb => return Ok(Some(Token::Symbol(b';'))),
                 byte if byte.is_ascii_whitespace() => {}
                 b'#' if self.dialect == Dialect::MySql => self.skip_line()?,
-                b'-' if self.take_if(b'-')? => self.skip_line()?,
+                b'-' if self.take_if(b'-')? => self.skip_comment_line()?,
                 b'/' if self.take_if(b'*')? => self.skip_comment()?,
                 // Commands of psql, such as `\restrict`.
                 b'\\' if self.dialect == Dialect::Postgres => self.skip_line()?,
@@ -127,6 +131,29 @@ impl<'b> Lexer<'b> {
                 symbol => return Ok(Some(Token::Symbol(symbol))),
             }
         }
+    }
+
+    /// Skips a comment, and notes the one that is a dump's last.
+    fn skip_comment_line(&mut self) -> Result<(), ParseError> {
+        let mut head = vec![];
+        while let Some(byte) = self.take()?.filter(|byte| *byte != b'\n') {
+            if head.len() < COMMENT {
+                head.push(byte);
+            }
+        }
+        let head = head.trim_ascii();
+        self.is_ended |= head.starts_with(b"Dump completed") || head.starts_with(b"PostgreSQL database dump complete");
+        Ok(())
+    }
+
+    /// Notes that the dump's transaction ends.
+    pub(super) fn note_commit(&mut self) {
+        self.is_ended = true;
+    }
+
+    /// The end that the dump's tool writes and that is missing, if it is.
+    pub(super) fn missing_end(&self) -> Option<&'static str> {
+        self.end.filter(|_| !self.is_ended)
     }
 
     pub(super) fn skip_line(&mut self) -> Result<(), ParseError> {

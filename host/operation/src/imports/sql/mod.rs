@@ -17,12 +17,19 @@ use lexer::{LONGEST, Lexer, Token};
 /// Maximum number of columns of a table.
 const MOST_COLUMNS: usize = 200;
 
-/// Reads the rows of the wanted tables. Returns those that the dump creates or fills.
+/// Tables that a dump creates or fills.
+pub(super) struct FoundTables {
+    pub(super) tables: HashMap<String, FoundTable>,
+    /// Last line that its tool writes, if it is missing.
+    pub(super) missing_end: Option<&'static str>,
+}
+
+/// Reads the rows of the wanted tables.
 pub(super) fn read_dump(
     source: Input<'_>,
     wanted: &Wanted<'_>,
     sink: &mut RowSink<'_>,
-) -> Result<HashMap<String, FoundTable>, ParseError> {
+) -> Result<FoundTables, ParseError> {
     let mut dump = Dump { lexer: Lexer::new(source)?, wanted, tables: HashMap::new() };
     while let Some(token) = dump.lexer.next()? {
         match &token {
@@ -31,11 +38,16 @@ pub(super) fn read_dump(
             token if token.is_word("insert") || token.is_word("replace") => dump.insert(sink)?,
             token if token.is_word("copy") => dump.copy(sink)?,
             token if token.is_word("set") => dump.set()?,
+            token if token.is_word("commit") => {
+                dump.lexer.note_commit();
+                dump.skip_statement()?;
+            }
+            token if token.is_word("update") || token.is_word("delete") => dump.change()?,
             token if token.is_word("delimiter") => dump.skip_delimited()?,
             _ => dump.skip_statement()?,
         }
     }
-    Ok(dump.tables)
+    Ok(FoundTables { missing_end: dump.lexer.missing_end(), tables: dump.tables })
 }
 
 struct Dump<'d> {
@@ -131,7 +143,12 @@ impl Dump<'_> {
 
     /// Name of a table without its schema, in lower case, and the next token.
     fn table_name(&mut self) -> Result<(String, Token), ParseError> {
-        let mut token = self.token()?;
+        let token = self.token()?;
+        self.table_name_from(token)
+    }
+
+    /// The same after its first token.
+    fn table_name_from(&mut self, mut token: Token) -> Result<(String, Token), ParseError> {
         if token.is_word("if") {
             while !token.is_word("exists") {
                 if token == Token::Symbol(b';') {
@@ -171,6 +188,8 @@ impl Dump<'_> {
                 Token::Symbol(b')') => depth -= 1,
                 Token::Symbol(b';') => return self.error("Unterminated table definition."),
                 Token::Name(name) if is_first => columns.push(name.to_lowercase()),
+                // MySQL's with ANSI_QUOTES.
+                Token::Text(name) if is_first => columns.push(String::from_utf8_lossy(&name).to_lowercase()),
                 Token::Word(word) if is_first && !NOT_COLUMNS.contains(&word.to_lowercase().as_str()) => {
                     columns.push(word.to_lowercase());
                 }
@@ -224,14 +243,30 @@ impl Dump<'_> {
 
     /// Reads after `INSERT`.
     fn insert(&mut self, sink: &mut RowSink<'_>) -> Result<(), ParseError> {
-        loop {
-            match self.token()? {
-                token if token.is_word("into") => break,
-                Token::Word(_) => {}
-                _ => return self.skip_statement(),
-            }
+        // Of MySQL and SQLite. MySQL's may lack `INTO`.
+        const MODIFIERS: [&str; 10] = [
+            "low_priority",
+            "high_priority",
+            "delayed",
+            "ignore",
+            "or",
+            "replace",
+            "rollback",
+            "abort",
+            "fail",
+            "overwrite",
+        ];
+        let mut token = self.token()?;
+        while MODIFIERS.iter().any(|word| token.is_word(word)) {
+            token = self.token()?;
         }
-        let (table, mut next) = self.table_name()?;
+        if token.is_word("into") {
+            token = self.token()?;
+        }
+        if !matches!(token, Token::Word(_) | Token::Name(_) | Token::Text(_)) {
+            return if token == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() };
+        }
+        let (table, mut next) = self.table_name_from(token)?;
         if !self.wanted.has(&table) {
             return if next == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() };
         }
@@ -268,6 +303,7 @@ impl Dump<'_> {
         loop {
             match self.token()? {
                 Token::Word(name) | Token::Name(name) => names.push(name.to_lowercase()),
+                Token::Text(name) => names.push(String::from_utf8_lossy(&name).to_lowercase()),
                 Token::Symbol(b',') => {}
                 Token::Symbol(b')') => return Ok(names),
                 _ => return self.error("Expected column names."),
@@ -310,6 +346,27 @@ impl Dump<'_> {
             }
             tokens.push(token);
         }
+    }
+
+    /// Reads after `UPDATE` or `DELETE`, which no tool writes for a table's rows, but a log of statements has: rows that were
+    /// read may not be true any more.
+    fn change(&mut self) -> Result<(), ParseError> {
+        let mut token = self.token()?;
+        while ["from", "only", "low_priority", "ignore", "quick"].iter().any(|word| token.is_word(word)) {
+            token = self.token()?;
+        }
+        if !matches!(token, Token::Word(_) | Token::Name(_) | Token::Text(_)) {
+            return if token == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() };
+        }
+        let (table, next) = self.table_name_from(token)?;
+        // An empty table is as it was before.
+        if self.tables.get(&table).is_some_and(FoundTable::has_rows) {
+            return self.error(&format!(
+                "The file changes rows of the table `{table}` after it inserted them, as no dump does; import a dump of the \
+                 database as it is."
+            ));
+        }
+        if next == Token::Symbol(b';') { Ok(()) } else { self.skip_statement() }
     }
 
     /// Reads after `COPY`: PostgreSQL's rows, one per line.

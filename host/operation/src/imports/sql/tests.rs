@@ -40,6 +40,63 @@ fn number(number: &str) -> Cell {
     Cell::Number(number.to_owned())
 }
 
+fn read_tables(dump: &str) -> Result<FoundTables, ParseError> {
+    let budget = budget();
+    let wanted = Wanted { tool: "LiteBans", prefix: "litebans_", tables: &TABLES };
+    read_dump(Input::text(dump.as_bytes(), &budget)?, &wanted, &mut |_| Ok(Taken::Read))
+}
+
+#[test]
+fn a_dump_without_its_last_line_is_told() {
+    let (rows, create) = ("\nINSERT INTO litebans_bans VALUES (1);\n", "CREATE TABLE litebans_bans (id int);\n");
+    for (first, last, missing) in [
+        ("-- MySQL dump 10.13\n", "-- Dump completed on 2026-11-27\n", "-- Dump completed"),
+        ("-- MariaDB dump 10.19\r\n", "-- Dump completed\r\n", "-- Dump completed"),
+        (
+            "--\n-- PostgreSQL database dump\n--\n",
+            "--\n-- PostgreSQL database dump complete\n--\n",
+            "-- PostgreSQL database dump complete",
+        ),
+        ("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n", "COMMIT;\n", "COMMIT;"),
+    ] {
+        let dump = format!("{first}{create}{rows}");
+        assert_eq!(read_tables(&dump).unwrap().missing_end, Some(missing), "{dump}");
+        assert_eq!(read_tables(&(dump + last)).unwrap().missing_end, None, "{first}");
+    }
+    assert_eq!(read_tables(&format!("-- Adminer 5 MySQL 8 dump\n{create}{rows}")).unwrap().missing_end, None);
+}
+
+#[test]
+fn rows_that_the_file_changes_afterwards_are_refused() {
+    let dump = "-- MySQL dump\nCREATE TABLE `litebans_bans` (id int);\nDELETE FROM `litebans_bans`;\n\
+        INSERT INTO `litebans_bans` VALUES (1);\nUPDATE `other` SET a = 1;\nDELETE FROM `other` WHERE a = 1;\n";
+    assert_eq!(read(dump.as_bytes()).unwrap().len(), 1);
+    for change in [
+        "update litebans_bans SET id = 2 WHERE id = 1;",
+        "update LOW_PRIORITY IGNORE `db`.`litebans_bans` SET id = 2;",
+        "delete FROM `litebans_bans` WHERE id = 1",
+        "delete quick from LITEBANS_BANS;",
+    ] {
+        match read(format!("{dump}{change}").as_bytes()) {
+            Err(ParseError::Wrong { line: Some(7), message }) => assert!(message.contains("changes rows"), "{message}"),
+            other => panic!("{change}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn names_and_inserts_are_read_as_mysql_may_write_them() {
+    let ansi = "-- MySQL dump\nCREATE TABLE \"litebans_bans\" (\n\"id\" int, \"reason\" text, PRIMARY KEY (\"id\"));\n\
+        INSERT INTO \"litebans_bans\" VALUES (1,'a');\nINSERT INTO \"litebans_bans\" (\"id\", \"reason\") VALUES (2,'b');\n";
+    assert_eq!(seconds(ansi), [text("a"), text("b")]);
+    for insert in ["insert", "insert IGNORE", "replace", "insert LOW_PRIORITY IGNORE INTO", "insert OR REPLACE INTO"] {
+        let dump = format!(
+            "-- MySQL dump\nCREATE TABLE litebans_bans (id int, reason text);\n{insert} `litebans_bans` VALUES (1,'x');\n"
+        );
+        assert_eq!(seconds(&dump), [text("x")], "{insert}");
+    }
+}
+
 #[test]
 fn a_mysqldump_is_read() {
     let dump = b"/*M!999999\\- enable the sandbox mode */ \n-- MariaDB dump 10.19 it's\n/*!40101 SET NAMES utf8mb4 */;\n\

@@ -158,7 +158,7 @@ pub(super) struct RevokeQuery {
 ///
 /// In effect everywhere within a second. The account and memberships of other networks remain. The answer lists what the
 /// person created and left behind, if anything: keys and webhooks, which are ended unless `revoke` is false, invitations,
-/// which end in any case, and modules and members, which stay.
+/// which end in any case, and modules, members and roles of the network's own, which stay.
 #[utoipa::path(delete, path = "/api/manage/people/{personId}", operation_id = "remove_person", tag = "People",
     security(("apiKey" = ["network:manage"])), params(("personId" = String, Path), RevokeQuery),
     responses((status = 200, body = LeftBehind, description = "Removed; they left these"),

@@ -6,25 +6,29 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{NetworkManage, RoleName, Scope, Scopes, Unbound};
+use crate::auth::{NetworkManage, RoleName, Scope, Unbound};
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
-use crate::people::service;
+use crate::people::service::{self, OwnRole};
 
 /// A role of a network's own.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = NetworkRole)]
 pub(super) struct RoleBody {
     #[schema(example = "helper")]
     name: String,
     /// Permissions of its members.
     scopes: Vec<Scope>,
+    /// Key or person that set it last; null if unknown.
+    #[schema(example = "4fTq0ZkX91ab")]
+    created_by: Option<String>,
 }
 
-impl RoleBody {
-    fn new(name: impl Into<String>, scopes: Scopes) -> Self {
-        Self { name: name.into(), scopes: scopes.iter().collect() }
+impl From<OwnRole> for RoleBody {
+    fn from(role: OwnRole) -> Self {
+        Self { name: role.name, scopes: role.scopes.iter().collect(), created_by: role.created_by }
     }
 }
 
@@ -40,7 +44,7 @@ pub(super) async fn list(
 ) -> Result<Json<Page<RoleBody>>, ApiError> {
     let offset = query.page.offset(query.limit);
     let (rows, total) = service::roles(&app, caller.network, query.limit.0, offset).await?;
-    Ok(Json(Page::new(rows, query.page, query.limit, total).map(|(name, scopes)| RoleBody::new(name, scopes))))
+    Ok(Json(Page::new(rows, query.page, query.limit, total).map(RoleBody::from)))
 }
 
 /// Read a role
@@ -52,8 +56,7 @@ pub(super) async fn read(
     State(app): State<App>,
     Path(name): Path<RoleName>,
 ) -> Result<Json<RoleBody>, ApiError> {
-    let scopes = service::role(&app, caller.network, &name).await?;
-    Ok(Json(RoleBody::new(name.into_string(), scopes)))
+    Ok(Json(service::role(&app, caller.network, &name).await?.into()))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -79,7 +82,8 @@ pub(super) async fn put(
 ) -> Result<Json<RoleBody>, ApiError> {
     let scopes = body.scopes.into_iter().collect();
     service::put_role(&app, &caller, &name, scopes).await?;
-    Ok(Json(RoleBody::new(name.into_string(), scopes)))
+    let created_by = Some(caller.key.0.clone());
+    Ok(Json(OwnRole { name: name.into_string(), scopes, created_by }.into()))
 }
 
 /// Delete a role

@@ -1,4 +1,4 @@
-//! Invitations and roles whose giver lost the right to them.
+//! Invitations, roles of members, and roles of the network's own whose giver lost the right to them.
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -6,10 +6,11 @@ use hub_db::{Error, Tx};
 
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Scope};
-use crate::component::{Creations, Left, LeftKind, Search};
+use crate::component::{Creations, Heir, Left, LeftKind, Search};
 use crate::people::service::invitations::shown;
 use crate::people::service::roles;
 use crate::people::store;
+use crate::people::store::roles as role_store;
 
 /// Invitations and roles by their givers.
 pub struct GivenRoles;
@@ -47,8 +48,20 @@ impl Creations for GivenRoles {
                     let (kind, name) = (LeftKind::Member, Some(member.email));
                     found.push(Left { kind, id: member.person_id, name, ended: false });
                 }
+                // Its members go on with it.
+                for role in role_store::set_by(tx, search.network, creator).await? {
+                    found.push(Left { kind: LeftKind::Role, id: role.clone(), name: Some(role), ended: false });
+                }
             }
             Ok(found)
+        }
+        .boxed()
+    }
+
+    fn pass_on<'a>(&'a self, tx: &'a mut Tx, heir: Heir<'a>) -> BoxFuture<'a, Result<(), Error>> {
+        async move {
+            store::pass_on(tx, heir.network, heir.of, heir.to).await?;
+            role_store::pass_on(tx, heir.network, heir.of, heir.to).await
         }
         .boxed()
     }

@@ -10,8 +10,23 @@ use crate::limits::check_rows;
 use crate::networks::left;
 use crate::people::service::PeopleError;
 use crate::people::service::invitations::require_within;
-use crate::people::store::roles as store;
+use crate::people::store::roles::{self as store, RoleRow};
 use crate::values::NetworkId;
+
+/// A role of the network's own.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnRole {
+    pub(crate) name: String,
+    pub(crate) scopes: Scopes,
+    /// Key or person that set it last.
+    pub(crate) created_by: Option<String>,
+}
+
+impl From<RoleRow> for OwnRole {
+    fn from(row: RoleRow) -> Self {
+        Self { name: row.name, scopes: Scopes::from_text(&row.scopes), created_by: row.created_by }
+    }
+}
 
 /// A role's form in the audit log.
 fn shown(scopes: Scopes) -> Value {
@@ -33,9 +48,9 @@ pub(super) async fn granted(tx: &mut Tx, network: NetworkId, role: &str) -> Resu
 }
 
 /// A role of the network's own.
-pub(crate) async fn role(app: &App, network: NetworkId, name: &RoleName) -> Result<Scopes, PeopleError> {
-    let text = store::get(&app.db, network, name.as_str()).await?;
-    text.map(|text| Scopes::from_text(&text)).ok_or_else(|| PeopleError::UnknownRole(name.to_string()))
+pub(crate) async fn role(app: &App, network: NetworkId, name: &RoleName) -> Result<OwnRole, PeopleError> {
+    let row = store::get(&app.db, network, name.as_str()).await?;
+    row.map(OwnRole::from).ok_or_else(|| PeopleError::UnknownRole(name.to_string()))
 }
 
 /// A page of the roles of the network's own, and their number.
@@ -44,9 +59,9 @@ pub(crate) async fn roles(
     network: NetworkId,
     limit: i64,
     offset: i64,
-) -> Result<(Vec<(String, Scopes)>, i64), PeopleError> {
+) -> Result<(Vec<OwnRole>, i64), PeopleError> {
     let (rows, total) = store::list(&app.db, network, limit, offset).await?;
-    Ok((rows.into_iter().map(|(name, text)| (name, Scopes::from_text(&text))).collect(), total))
+    Ok((rows.into_iter().map(OwnRole::from).collect(), total))
 }
 
 /// Stores a role, replacing any existing one. Keys and webhooks that its members created and may no longer create end.
@@ -64,7 +79,7 @@ pub(crate) async fn put_role(app: &App, caller: &Caller, name: &RoleName, scopes
             if let Some(before) = before {
                 require_within(Some(caller), before)?;
             }
-            store::put(&mut tx, network, name.as_str(), &scopes.to_text()).await?;
+            store::put(&mut tx, network, name.as_str(), (&scopes.to_text(), &caller.key.0)).await?;
             let change = Change::new(Action::RolePut, name.as_str()).after(shown(scopes));
             let change = before.into_iter().fold(change, |change, before| change.before(shown(before)));
             audit::record(&mut tx, network, &origin, change).await?;

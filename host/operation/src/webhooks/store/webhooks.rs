@@ -96,9 +96,9 @@ fn reason(webhook: &Webhook) -> Option<&'static str> {
 pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
     tx.query(
         "INSERT INTO webhooks (network_id, webhook_id, kind, name, url, events, templates, secret, state, disabled_reason,
-             created_at, created_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, pauses,
+             created_at, created_by, url_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, pauses,
              next_attempt_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, 0, 0, 0, 0, 0, 0, 0)",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $11, 0, 0, 0, 0, 0, 0, 0)",
     )
     .bind(webhook.network)
     .bind(&webhook.id)
@@ -117,20 +117,48 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Resul
     Ok(())
 }
 
-/// Enabled webhooks that a key or person created.
+/// Enabled webhooks that a key or person created or gave their URL.
 pub(in crate::webhooks) async fn of_creator(
     tx: &mut Tx,
     network: NetworkId,
     creator: &str,
-) -> Result<Vec<(String, Option<String>)>, Error> {
-    tx.query(
-        "SELECT webhook_id, name FROM webhooks
-         WHERE network_id = $1 AND created_by = $2 AND state = 'ENABLED' ORDER BY created_at, webhook_id",
-    )
-    .bind(network)
-    .bind(creator)
-    .all()
-    .await
+) -> Result<Vec<Webhook>, Error> {
+    let rows: Vec<WebhookRow> = tx
+        .query(concat!(
+            "SELECT ",
+            columns!(),
+            " FROM webhooks
+             WHERE network_id = $1 AND (created_by = $2 OR url_by = $2) AND state = 'ENABLED'
+             ORDER BY created_at, webhook_id"
+        ))
+        .bind(network)
+        .bind(creator)
+        .all()
+        .await?;
+    rows.into_iter().map(Webhook::try_from).collect()
+}
+
+/// Records who chose a webhook's URL.
+pub(in crate::webhooks) async fn set_url_by(tx: &mut Tx, network: NetworkId, id: &str, by: &str) -> Result<(), Error> {
+    let set = "UPDATE webhooks SET url_by = $3 WHERE network_id = $1 AND webhook_id = $2";
+    tx.query(set).bind(network).bind(id).bind(by).execute().await?;
+    Ok(())
+}
+
+/// Has the webhooks of a key count as another's.
+pub(in crate::webhooks) async fn pass_on(
+    tx: &mut Tx,
+    network: NetworkId,
+    from: &str,
+    to: Option<&str>,
+) -> Result<(), Error> {
+    for pass in [
+        "UPDATE webhooks SET created_by = $3 WHERE network_id = $1 AND created_by = $2",
+        "UPDATE webhooks SET url_by = $3 WHERE network_id = $1 AND url_by = $2",
+    ] {
+        tx.query(pass).bind(network).bind(from).bind(to).execute().await?;
+    }
+    Ok(())
 }
 
 /// Stores an owner's changes.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::Files;
 use crate::people::{PASSWORD, code as mailed, member, provider::Provider, send, sessions::shown, sign_in};
+use crate::servers::uuid;
 use crate::support::{Backend, Client, Hub, on_each, succeed, text};
 
 /// All texts in the backup, as they are and decoded.
@@ -64,6 +65,16 @@ async fn link(owner: &Client) -> String {
     installed.expect(201)["url"].as_str().unwrap().rsplit_once('/').unwrap().1.to_owned()
 }
 
+/// The secret of a claim to a delivery.
+async fn claim(owner: &Client) -> String {
+    let player = json!({"serverId": "lobby-1", "playerUuid": uuid(1), "playerName": "Steve"});
+    assert!(owner.post("/api/plugin/servers/players", player).await.status.is_success());
+    let body = json!({"playerUuid": uuid(1), "kind": "kit"});
+    let id = owner.post("/api/plugin/deliveries", body).await.expect(201)["deliveryId"].clone();
+    let claimed = owner.post(&format!("/api/plugin/deliveries/{id}/claim"), json!({"serverId": "lobby-1"})).await;
+    claimed.expect(200)["claim"].as_str().unwrap().rsplit_once('.').unwrap().1.to_owned()
+}
+
 async fn credentials_cannot_be_minted(backend: Backend) {
     let (files, provider) = (Files::new(), Provider::start().await);
     let hub = Hub::start_with(backend, |settings| provider.apply(settings)).await;
@@ -86,6 +97,7 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         mailed(&hub, "kim@example.org", 1).await,
         link(&owner).await,
     ];
+    credentials.push(claim(&owner).await);
     credentials.extend(recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap().to_owned()));
     let mut signatures = vec![];
     for purpose in PURPOSES {

@@ -40,15 +40,15 @@ const SCOPES: &[&str] = &["plugin", "network:manage", "servers:read", "modules:r
 
 /// All routes by the beginning of their method and path; the first that fits counts.
 const ROUTES: &[(&str, Effect)] = &[
-    ("POST /api/manage/keys/{keyId}/roll", Stays("the key is listed with its own creator")),
+    ("POST /api/manage/keys/{keyId}/roll", Stays("the key ends with whoever rotated it last, too")),
     ("POST /api/manage/keys", Ends(Kind::Key)),
     ("POST /api/manage/webhooks/{webhookId}/rotate-secret", Stays("the receiver has it; rotate again")),
     ("POST /api/manage/webhooks/{webhookId}/", Harmless("sends to a receiver that exists")),
     ("POST /api/manage/webhooks", Ends(Kind::Webhook)),
-    ("PATCH /api/manage/webhooks/{webhookId}", Stays("the webhook is listed with its own creator")),
+    ("PATCH /api/manage/webhooks/{webhookId}", Stays("the webhook ends with whoever chose its URL, too")),
     ("POST /api/manage/people", Ends(Kind::Invitation)),
     ("PATCH /api/manage/people/{personId}", Stays("the member is listed")),
-    ("PUT /api/manage/roles/{name}", Stays("roles are listed, and say nothing of who made them")),
+    ("PUT /api/manage/roles/{name}", Stays("roles are listed with who set them; members go on with them")),
     ("POST /api/manage/imports/{importId}/cancel", Harmless("ends something")),
     ("POST /api/manage/imports", Ends(Kind::Import)),
     ("POST /api/manage/modules/{name}/{version}/", Harmless("leaves nothing")),

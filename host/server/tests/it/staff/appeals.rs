@@ -49,6 +49,17 @@ on_both! {
         assert_eq!(owner.get("/api/manage/punishments/1").await.expect(200)["appealCode"], Value::Null);
     }
 
+    async fn a_code_leads_to_one_network_alone(hub: Hub) {
+        let (owner, other) = (hub.network().await, hub.network().await);
+        let ban = punish(&owner, 1, "BAN", json!({})).await;
+        punish(&other, 1, "BAN", json!({})).await;
+        // As a file of another hub may say.
+        let taken = "UPDATE punishments SET appeal_code = $2 WHERE network_id = $1";
+        let code = ban["appealCode"].as_str().unwrap();
+        let taken = hub.app.db.write(taken).bind(other.network.unwrap()).bind(code).execute().await;
+        assert!(taken.unwrap_err().is_unique_violation());
+    }
+
     async fn an_appeal_is_decided_once(hub: Hub) {
         let (owner, other) = (hub.network().await, hub.network().await);
         let ban = punish(&owner, 1, "BAN", json!({"reason": "Griefing", "durationMs": DAY_MS})).await;

@@ -11,7 +11,9 @@ on_both! {
     async fn a_role_of_ones_own_gives_its_scopes(hub: Hub) {
         let owner = hub.network().await;
         let put = owner.put("/api/manage/roles/helper", json!({"scopes": ["reports:manage", "players:read"]})).await;
-        assert_eq!(put.expect(200), &json!({"name": "helper", "scopes": ["players:read", "reports:manage"]}));
+        let put_by = put.expect(200)["createdBy"].clone();
+        assert!(put_by.is_string(), "{}", put.body);
+        assert_eq!(put.body, json!({"name": "helper", "scopes": ["players:read", "reports:manage"], "createdBy": put_by}));
         assert_eq!(owner.get("/api/manage/roles/helper").await.expect(200), &put.body);
         let alex = member(&hub, &owner, "alex@example.org", "helper").await;
         let get = async |path: &str| send(&hub, &alex.token, Method::GET, path, Value::Null).await;
@@ -27,7 +29,7 @@ on_both! {
         get("/api/manage/audit").await.expect(200);
         get("/api/manage/reports").await.expect_error(403, "forbidden_scope");
         let list = owner.get("/api/manage/roles").await.expect(200).clone();
-        assert_eq!((&list["total"], &list["items"]), (&json!(1), &json!([{"name": "helper", "scopes": ["audit:read"]}])));
+        assert_eq!((&list["total"], &list["items"]), (&json!(1), &json!([{"name": "helper", "scopes": ["audit:read"], "createdBy": put_by}])));
         let log = owner.get("/api/manage/audit?action=role.put").await.expect(200).clone();
         assert_eq!(log["items"][0]["before"], json!({"scopes": ["players:read", "reports:manage"]}));
         // Another network has none of it.

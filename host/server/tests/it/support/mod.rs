@@ -6,6 +6,7 @@ mod command;
 mod database;
 mod document;
 mod events;
+mod plans;
 mod s3;
 
 use std::net::SocketAddr;
@@ -124,6 +125,7 @@ impl Hub {
     }
 
     async fn run(backend: Backend, settings: Settings, clock: ManualClock, time: Clock) -> Self {
+        hub_db::judge_plans(plans::judge);
         let listener = bind(settings.listen.resolve("--listen").await.unwrap()).await.unwrap();
         let address = listener.local_addr().unwrap();
         let bound = Settings { listen: address.into(), ..settings.clone() };

@@ -51,6 +51,8 @@ fn a_row_that_says_nothing_sensible_is_skipped() {
         [("time", "0")],
         [("time", "9223372036854775807")],
         [("until", "soon")],
+        // In seconds, it would have ended in 1970.
+        [("until", "1900000000")],
         [("time", "1700000000")],
         [("uuid", "#offline#")],
         [("uuid", "069a79f4")],
