@@ -256,9 +256,9 @@ start_demo() {
   HUB_PID=$!
   # It prints its key after it has compiled its modules and connected its servers.
   for _ in $(seq 1200); do
-    HUB_URL=$(sed -n 's/^listening on //p' "$data/out")
     HUB_KEY=$(grep -m1 -oE 'hub_[A-Za-z0-9]+_[A-Za-z0-9_]+' "$data/out" || true)
-    [ -z "$HUB_KEY" ] || break
+    HUB_URL=$(sed -n 's/^listening on //p' "$data/out")
+    [ -z "$HUB_KEY" ] || [ -z "$HUB_URL" ] || break
     kill -0 "$HUB_PID" || { cat "$data/log" >&2; return 1; }
     sleep 0.1
   done
