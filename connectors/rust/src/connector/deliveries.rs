@@ -59,11 +59,13 @@ impl fmt::Display for DeliveryFailure {
 
 impl std::error::Error for DeliveryFailure {}
 
+type Outcome = Result<(), DeliveryFailure>;
+
 /// Code that carries out a kind of deliveries.
 pub(super) enum DeliveryHandler {
-    Any(Box<dyn Fn(Delivery) -> BoxFuture<'static, Result<(), DeliveryFailure>> + Send + Sync>),
+    Any(Box<dyn Fn(Delivery) -> BoxFuture<'static, Outcome> + Send + Sync>),
     /// Its effect is part of the player's captured data.
-    Data(Box<dyn Fn(&Delivery) -> Result<(), DeliveryFailure> + Send + Sync>),
+    Data(Box<dyn Fn(&Delivery) -> Outcome + Send + Sync>),
 }
 
 impl fmt::Debug for DeliveryHandler {
@@ -83,7 +85,7 @@ pub(super) struct Deliveries {
 #[derive(Clone)]
 struct Claim {
     delivery: Delivery,
-    claim: String,
+    token: String,
     good_until: Instant,
 }
 
@@ -208,7 +210,7 @@ impl Shared {
         let key = retry::new_key();
         let claim = || self.client.claim_delivery_once(id, &self.info.server_id, &key);
         match persist(Some(CLAIM_TTL), claim).await {
-            Ok(claimed) => Ok(Some(Claim { delivery: claimed.delivery, claim: claimed.claim, good_until })),
+            Ok(claimed) => Ok(Some(Claim { delivery: claimed.delivery, token: claimed.claim, good_until })),
             Err(error) if matches!(error.code(), "claimed" | "settled" | "not_ready") => Ok(None),
             // The hub was killed between the claim and its answer: the claim is nobody's, and runs out.
             Err(error) if error.is("answer_not_kept") => Ok(None),
@@ -249,20 +251,20 @@ impl Shared {
         handler: &(dyn Fn(&Delivery) -> Result<(), DeliveryFailure> + Send + Sync),
     ) -> Result<(), DeliveryFailure> {
         let saving = &self.deliveries.saving;
-        saving.lock().insert(claim.claim.clone(), claim.clone());
+        saving.lock().insert(claim.token.clone(), claim.clone());
         let change = || guarded(|| handler(&claim.delivery)).map_err(DeliveryFailure::retry).flatten();
         let visit = self.player_data.visit(player);
-        let changed = visit.and_then(|visit| visit.change(self.player_data.data(), &claim.claim, change));
+        let changed = visit.and_then(|visit| visit.change(self.player_data.data(), &claim.token, change));
         let outcome = changed.unwrap_or_else(|| Err(DeliveryFailure::retry("The player's session is not open.")));
         if outcome.is_err() {
-            saving.lock().remove(&claim.claim);
+            saving.lock().remove(&claim.token);
         }
         outcome
     }
 
     async fn complete(&self, claim: &Claim) {
         let id = claim.delivery.delivery_id;
-        let complete = || self.client.complete_delivery(id, &claim.claim);
+        let complete = || self.client.complete_delivery(id, &claim.token);
         match persist(Some(PATIENCE), complete).await {
             Ok(_) => {}
             Err(error) if error.is("stale_claim") => {
@@ -275,7 +277,7 @@ impl Shared {
     async fn fail(&self, claim: &Claim, failure: &DeliveryFailure) {
         let id = claim.delivery.delivery_id;
         let reason: String = failure.reason.chars().take(REASON).collect();
-        let fail = || self.client.fail_delivery(id, &claim.claim, &reason, failure.retry);
+        let fail = || self.client.fail_delivery(id, &claim.token, &reason, failure.retry);
         match persist(Some(PATIENCE), fail).await {
             Err(error) if !error.is("stale_claim") => {
                 warn!("delivery {id} cannot be given back: {}", error.message());

@@ -67,12 +67,9 @@ impl Visit {
             };
             must_number = true;
             let body = save.body(data, number);
-            let error = match data.link.send(self.attempt(data, fence, &body)).await {
-                Ok(_) => {
-                    data.tell(DataUpdate::Saved(save.claims.clone()));
-                    return self.state.lock().done(&save, None);
-                }
-                Err(error) => error,
+            let Err(error) = data.link.send(self.attempt(data, fence, &body)).await else {
+                data.tell(DataUpdate::Saved(save.claims.clone()));
+                return self.state.lock().done(&save, None);
             };
             attempts += 1;
             match error.code() {

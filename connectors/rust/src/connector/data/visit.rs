@@ -36,6 +36,7 @@ pub(crate) struct Visit {
 }
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each becomes true by itself")]
 pub(super) struct State {
     /// True while the player's data may be changed.
     is_open: bool,
