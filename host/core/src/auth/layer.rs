@@ -19,7 +19,7 @@ use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_record::RequestRecord;
 use crate::limits;
-use crate::limits::Limits;
+use crate::limits::{Limits, PublicRoute};
 use crate::usage_counters::UsageCounters;
 
 /// Tenant of all requests without a valid key. For a signed link, its network takes over once the link is verified.
@@ -36,7 +36,12 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     if Sent::of(request.headers(), app.settings.is_tls()).is_some() {
         let remote = limits::remote_address(request.extensions());
         let identified = authenticate(&app, request.method(), request.headers(), remote).await;
-        let identified = identified.map_err(|error| count_wrong_key(&app, remote, error));
+        // A route without a key needs no network.
+        let is_public = request.extensions().get::<PublicRoute>().is_some();
+        let identified = identified.map_err(|error| match is_public && session::is_of_no_network(&error) {
+            true => error,
+            false => count_wrong_key(&app, remote, error),
+        });
         if let Ok(key) = &identified {
             tenant = key.network.0;
             if let Some(record) = request.extensions().get::<RequestRecord>() {
@@ -95,6 +100,17 @@ impl HttpBody for TenantBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+/// Id of a request's valid key or person, or of their session where it selects no network.
+pub(crate) fn known(app: &App, request: &Request) -> Option<String> {
+    match request.extensions().get::<Identified>() {
+        Some(Identified(Ok(key))) => Some(key.id.0.clone()),
+        Some(Identified(Err(error))) if session::is_of_no_network(error) => {
+            session::id_of(request.headers(), app.settings.is_tls())
+        }
+        _ => None,
     }
 }
 

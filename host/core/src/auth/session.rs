@@ -128,6 +128,11 @@ pub(super) fn credential_of(
     Ok((KeyId(format!("{id}{SEPARATOR}{network}")), sha256))
 }
 
+/// Id of the session in a request's headers.
+pub(super) fn id_of(headers: &HeaderMap, is_tls: bool) -> Option<String> {
+    SentToken::of(headers, is_tls)?.parse().ok().map(|(id, _)| id)
+}
+
 /// True for the credential of a session.
 pub(super) fn is_session(id: &KeyId) -> bool {
     id.0.contains(SEPARATOR)

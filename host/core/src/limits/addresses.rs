@@ -89,6 +89,11 @@ impl AddressLimits {
         self.public.take(remote, now, "Too many requests without a key from this address; try again later.")
     }
 
+    /// Counts a request to a route without a key by the holder of a valid key or session.
+    pub(crate) fn count_known(&self, caller: &str, now: Millis) -> Result<(), ApiError> {
+        self.public.take_at(PUBLIC_REQUESTS, ("known", caller), now, "Too many requests; try again later.")
+    }
+
     /// Counts a password or code, correct or not.
     pub fn count_sign_in(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         let often = "Too many sign-in attempts from this address; try again later.";

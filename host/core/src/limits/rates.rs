@@ -10,6 +10,7 @@ use axum::response::{IntoResponse as _, Response};
 use parking_lot::Mutex;
 
 use crate::app::App;
+use crate::auth;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
@@ -52,9 +53,15 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
     response
 }
 
-/// Refuses requests to routes without a key from an address that sends too many.
+/// Refuses requests to routes without a key from an address that sends too many. Whoever has a valid key or session is
+/// counted alone: many people may share an address.
 pub async fn public_layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    match app.state::<Limits>().addresses.count_public(remote_address(request.extensions()), app.clock.now()) {
+    let (addresses, now) = (&app.state::<Limits>().addresses, app.clock.now());
+    let counted = match auth::known(&app, &request) {
+        Some(caller) => addresses.count_known(&caller, now),
+        None => addresses.count_public(remote_address(request.extensions()), now),
+    };
+    match counted {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }

@@ -134,4 +134,19 @@ on_both! {
         let imports = owner.get("/api/manage/imports").await.expect(200).clone();
         assert_eq!((imports["total"].as_i64(), &imports["items"][0]["kind"]), (Some(1), &json!("BALANCES")));
     }
+
+    async fn many_pages_of_people_at_one_address_are_no_flood(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "a@example.org", "VIEWER").await;
+        member(&hub, &owner, "b@example.org", "VIEWER").await;
+        let mut one = Browser::signed_in(&hub, "a@example.org").await;
+        let mut other = Browser::signed_in(&hub, "b@example.org").await;
+        // More than an address has without a key. The clock stands still, so that nothing is refilled.
+        for _ in 0..260 {
+            one.get("/console/me").await.expect(200);
+            other.get("/console/me").await.expect(200);
+        }
+        let mut stranger = Browser::new(&hub);
+        stranger.get("/console/me").await.expect(303);
+    }
 }
