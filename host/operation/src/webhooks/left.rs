@@ -21,7 +21,8 @@ impl Creations for CreatedWebhooks {
             for creator in search.creators {
                 for Webhook { id, name, events, .. } in store::of_creator(tx, search.network, creator).await? {
                     let may = |kept: Scopes| {
-                        kept.allow(Scope::NetworkManage) && events.iter().flat_map(|event| event.0.scopes()).all(|scope| kept.allow(*scope))
+                        kept.allow(Scope::NetworkManage)
+                            && events.iter().flat_map(|event| event.0.scopes()).all(|scope| kept.allow(*scope))
                     };
                     if search.kept.is_some_and(may) {
                         continue;
