@@ -30,6 +30,8 @@ LANGUAGES = {"java": ("java", ".java"), "typescript": ("typescript", ".ts"), "py
 GENERATED = {"build", "target", "node_modules", "dist", ".venv"}
 # Between the output of one block and that of the next.
 MARK = "=== the next block ==="
+# Seconds for the blocks of a page. Several build packages, on machines that build other things beside them.
+PATIENCE = 1200
 # Programs that a page leaves running would hold its output open.
 PRELUDE = """set -euo pipefail
 set -m
@@ -81,7 +83,7 @@ def run(commands, folder):
     script = PRELUDE + f"printf '\\n{MARK}\\n'\n".join(commands)
     script = script.replace(" --release", "").replace("target}/release/", "target}/debug/")
     # Ends the shell in a way that lets it end what it has started.
-    done = subprocess.run(["timeout", "300", "bash", "-c", script], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(["timeout", str(PATIENCE), "bash", "-c", script], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"its commands fail:\n{done.stdout}{done.stderr}")
     return done.stdout.split(MARK)

@@ -10,7 +10,7 @@ import uuid
 import zipfile
 import zlib
 
-# What a file may unpack to, less a little.
+# Size that a file may unpack to, less a little.
 UNPACKED = (1 << 30) - (1 << 20)
 CHUNK = 1 << 20
 LITEBANS_COLUMNS = "(id, uuid, ip, reason, banned_by_uuid, banned_by_name, time, until, active)"

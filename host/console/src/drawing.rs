@@ -29,8 +29,8 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// A picture of a name, the same everywhere.
-pub(crate) fn face(name: &str, size: Option<&str>) -> Value {
-    let digest = Sha256::digest(name.as_bytes());
+pub(crate) fn face(name: &Value, size: Option<&str>) -> Value {
+    let digest = Sha256::digest(name.to_string());
     let mut on: Vec<usize> = (0..15).filter(|at| digest[*at] & 1 == 1).collect();
     if on.len() < 7 {
         on = (0..15).filter(|at| !on.contains(at)).collect();
@@ -153,6 +153,6 @@ mod tests {
     #[test]
     fn names_cannot_leave_their_attribute() {
         assert!(meter(1.0, 2.0, "\"><script>", None).to_string().contains("&quot;&gt;&lt;script&gt;"));
-        assert_eq!(face("a", None).to_string(), face("a", None).to_string());
+        assert_eq!(face(&"a".into(), None).to_string(), face(&"a".into(), None).to_string());
     }
 }

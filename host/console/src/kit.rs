@@ -34,7 +34,7 @@ pub(crate) fn state(word: &Value, tone: Option<&str>) -> Value {
 
 /// A player by picture and name.
 pub(crate) fn person(name: &Value, href: Option<&str>, sub: Option<&str>) -> Value {
-    let picture = face(&name.to_string(), None);
+    let picture = face(name, None);
     let name = format!("<bdi>{}</bdi>", text(name));
     let name = href.map_or(name.clone(), |href| format!(r#"<a href="{}">{name}</a>"#, escaped(href)));
     let sub = sub.map_or_else(String::new, |sub| format!("<small>{}</small>", escaped(sub)));

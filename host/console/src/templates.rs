@@ -87,7 +87,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
         _ if value.is_none() => Ok(()),
         _ => escape_formatter(out, state, value),
     });
-    // Fields that a hub leaves out are blank.
+    // Fields that a hub leaves out are blank, and have no length.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
@@ -96,6 +96,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
     });
     environment.add_function("asset", assets::address);
     environment.add_global("sprite", Value::from_safe_string(assets::sprite()));
+    environment.add_filter("length", |value: Value| value.len().unwrap_or(0));
     environment.add_filter("number", |value: Value| value.as_i64().map_or_else(String::new, language::number));
     environment.add_filter("time", drawing::time);
     environment.add_filter("clock", drawing::clock);

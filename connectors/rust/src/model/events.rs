@@ -218,7 +218,7 @@ pub struct Report {
     /// Server on which it was written.
     pub server_id: Option<String>,
     pub state: ReportState,
-    /// Who works, or worked, on it.
+    /// Staff member who works, or worked, on it.
     pub taken_by: Option<Actor>,
 }
 

@@ -75,7 +75,7 @@ pub struct PlayerReport {
     /// Server on which it was written.
     pub server_id: Option<String>,
     pub state: ReportState,
-    /// Who works, or worked, on it.
+    /// Staff member who works, or worked, on it.
     pub taken_by: Option<Actor>,
     /// The reported player's newest 50 lines when it was written, if the network keeps a chat history.
     pub chat: Vec<Value>,

@@ -13,6 +13,7 @@ use crate::deliveries::model::Lapse;
 use crate::deliveries::ready::publish;
 use crate::deliveries::service::resolve_in;
 use crate::deliveries::store::{self, due};
+use crate::panics::catch_panic;
 use crate::side_by_side::{SideBySide, for_each_network};
 use crate::values::NetworkId;
 
@@ -40,23 +41,37 @@ async fn watch(app: App) {
     let side_by_side = SideBySide::default();
     loop {
         let poll = app.clock.moment() + POLL_INTERVAL;
-        let due = match app.clock.settled() {
-            Some(settled) => pass(&app, &side_by_side, settled.before(0)).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "could not {WHAT}");
-                None
-            }),
-            None => None,
+        let next = match app.clock.settled() {
+            Some(settled) => match catch_panic(WHAT, pass(&app, &side_by_side, settled.before(0))).await {
+                Some(Ok(next)) => next,
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "could not {WHAT}");
+                    Next::Again
+                }
+                None => Next::Again,
+            },
+            None => Next::At(None),
         };
-        app.clock.sleep_until(due.map_or(poll, |due| app.clock.moment_of(due).min(poll))).await;
+        match next {
+            Next::At(due) => app.clock.sleep_until(due.map_or(poll, |due| app.clock.moment_of(due).min(poll))).await,
+            Next::Again => tokio::time::sleep(POLL_INTERVAL).await,
+        }
     }
 }
 
-/// Records what is due in the networks of this node, which knows where their players are. Returns the time of the next due
-/// delivery, if that is later.
-async fn pass(app: &App, side_by_side: &SideBySide, now: Cutoff) -> Result<Option<Millis>, Error> {
+/// Time of the next pass.
+enum Next {
+    /// Next delivery's time, if one waits for a time.
+    At(Option<Millis>),
+    /// Soon, by whatever clock: what was due may have been left out, because a request was changing it.
+    Again,
+}
+
+/// Records what is due in the networks of this node, which knows where their players are.
+async fn pass(app: &App, side_by_side: &SideBySide, now: Cutoff) -> Result<Next, Error> {
     let next = due::next_due(&app.db).await?;
     if next.is_none_or(|at| now.at() < at) {
-        return Ok(next);
+        return Ok(Next::At(next));
     }
     let mut networks = BTreeMap::<NetworkId, Vec<i64>>::new();
     for (network, id) in due::due(&app.db, now, BATCH).await? {
@@ -75,7 +90,7 @@ async fn pass(app: &App, side_by_side: &SideBySide, now: Cutoff) -> Result<Optio
         }
     };
     side_by_side.run(app, ids, WHAT, work).await;
-    Ok(None)
+    Ok(Next::Again)
 }
 
 /// Records what is due of these deliveries. Each is changed in the transaction that found it due, so that of several

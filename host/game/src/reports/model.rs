@@ -57,7 +57,7 @@ pub(super) struct Report {
     /// Staff's answer.
     #[schema(example = "Muted for a day")]
     pub(super) resolution: Option<String>,
-    /// Who works, or worked, on it.
+    /// Staff member who works, or worked, on it.
     pub(super) taken_by: Option<Actor>,
     #[schema(example = 1_804_680_000_000_i64)]
     pub(super) at: Millis,

@@ -141,7 +141,7 @@ pub(super) struct Ticket {
     pub(super) mode: Mode,
     pub(super) affinity: Affinity,
     pub(super) line: LineName,
-    /// Who is matched, with the party as it is now.
+    /// Players to match, with the party as it is now.
     pub(super) context: PlayerContext,
     /// SHA-256 of the body that was sent: the same one again keeps the ticket.
     pub(super) body: String,

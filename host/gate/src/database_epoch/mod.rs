@@ -1,6 +1,6 @@
 //! Notices that an older copy took the database's place: a standby without the last second, a snapshot, a backup.
 //!
-//! What the copy lacks was acknowledged and told. Then all streams begin anew with RESYNC, nothing remembered of the
+//! The lost part was acknowledged and told. Then all streams begin anew with RESYNC, nothing remembered of the
 //! database is used any more, and what is numbered continues above all numbers that were given out ([`hub_db::Epoch`]).
 //!
 //! Each node raises a number in the database every second, and remembers it, in a file of its data folder, too.

@@ -107,7 +107,7 @@ pub async fn separate(db: &Db, ids: &Ids) -> Result<String, Error> {
 pub async fn restored(db: &Db, ids: &Ids, is_same: bool) -> Result<(), Error> {
     let id = store::id(db, &new_id(ids)).await?;
     store::set_id(db, &if is_same { id } else { new_id(ids) }).await?;
-    // What the backup lacks had been told.
+    // Streams were told more than the backup has.
     db.begin_epoch(db.epoch_number().await?).await
 }
 

@@ -28,7 +28,7 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines().filter(is_row).map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
 }
 
-/// What SECURITY.md claims: the cells of the threat model but for the parties, and the items below it.
+/// Claims of SECURITY.md: the cells of the threat model but for the parties, and the items below it.
 fn claimed() -> String {
     let text = fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let (_, text) = text.split_once("\n## Threat model\n").expect("a threat model");

@@ -29,7 +29,7 @@ pub(in crate::waiting_lines) struct NewTicket {
     pub(in crate::waiting_lines) body: String,
 }
 
-/// Who chooses the destination of a new ticket.
+/// Chooser of a new ticket's destination.
 #[derive(Debug, Default)]
 pub(in crate::waiting_lines) struct Choice {
     /// Destinations to try; none: the best in the built-in order.
