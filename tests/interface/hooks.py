@@ -55,6 +55,8 @@ RULES_IN_WORDS = {
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
     # A player or a name; times after each other.
     ("POST /api/plugin/deliveries", "invalid_request"),
+    # `around` goes with neither `before` nor a page.
+    ("GET /api/manage/chat", "invalid_request"),
     # A page of large payloads.
     ("GET /api/manage/deliveries", "answer_too_large"),
     ("POST /api/plugin/matchmaking/tickets", "invalid_request"),
