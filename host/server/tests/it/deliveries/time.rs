@@ -45,6 +45,7 @@ on_both! {
     async fn deliveries_that_cannot_be_read_do_not_hold_up_others(hub: Hub) {
         let client = playing(&hub).await;
         create(&client, 1, json!({"kind": "broken", "notBefore": NOW + 1_000})).await;
+        let id = create(&client, 1, json!({"kind": "fine", "notBefore": NOW + 2_000, "expiresAt": NOW + 3_000})).await;
         let copies = "INSERT INTO deliveries (network_id, delivery_id, player_uuid, kind, payload, state, attempts, on_lost,
                  created_at, not_before, due_at)
              WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1200)
@@ -53,7 +54,6 @@ on_both! {
              FROM deliveries, numbers WHERE network_id = $1 AND delivery_id = 1";
         let network = client.network.unwrap();
         hub.app.db.write(copies).bind(network).execute().await.unwrap();
-        let id = create(&client, 1, json!({"kind": "fine", "notBefore": NOW + 2_000, "expiresAt": NOW + 3_000})).await;
         for _ in 0..8 {
             hub.advance_ms(1_000);
         }
