@@ -63,13 +63,21 @@ async fn a_request_is_a_trace(backend: Backend) {
     let (url, collector) = collector().await;
     let installation = Installation::new(backend);
     let created = installation.json(&["network", "create", "traced", "--json"]);
-    let mut hub = installation.serve_with_options(&["--otlp", &url]);
+    // Within the usual five seconds, a busy hub makes more spans than the exporter keeps.
+    let mut hub = installation.serve_logged(&["--otlp", &url], &[("OTEL_BSP_SCHEDULE_DELAY", "20")]);
     let owner = hub.client(created["apiKey"].as_str().unwrap());
     starters::install(&owner, "chat-guard", "chat", json!({"words": ["heck"], "action": "REFUSE"})).await;
     let line = json!({"playerUuid": uuid(1), "playerName": "p1", "message": "hello", "serverId": "lobby-1"});
     let request = owner.request(reqwest::Method::POST, "/api/plugin/chat").json(&line);
     owner.send(request.header("traceparent", format!("00-{TRACE}-{PARENT}-01"))).await.expect(204);
     owner.get("/api/manage/keys").await.expect(200);
+    // A span ends after its answer was sent.
+    let awaited = ["POST /api/plugin/chat", "publish", "GET /api/manage/keys"];
+    Hub::eventually("spans of both requests", async || {
+        let spans = collector.spans.lock().unwrap();
+        awaited.iter().all(|name| spans.iter().any(|span| span.name == *name))
+    })
+    .await;
     hub.signal("-TERM");
     assert!(hub.child.wait().unwrap().success());
 
