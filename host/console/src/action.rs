@@ -6,9 +6,12 @@ use serde_json::{Value, json};
 
 use crate::answer;
 use crate::form::{Field, body};
-use crate::pages;
+use crate::page::Page;
 use crate::refusal::Refusal;
 use crate::visit::{Visit, encode};
+
+/// Finds the page of an address.
+type Pages = fn(&str) -> Option<&'static Page>;
 
 /// Target of a form.
 pub(crate) struct Action {
@@ -131,7 +134,7 @@ impl Action {
         format!("/console{}", self.at)
     }
 
-    pub(crate) async fn answer(&self, mut visit: Visit) -> Response {
+    pub(crate) async fn answer(&self, mut visit: Visit, page: Pages) -> Response {
         if let Err(refusal) = visit.enter().await {
             return visit.refused(&refusal).await;
         }
@@ -145,13 +148,13 @@ impl Action {
                 let mark = if address.contains('?') { '&' } else { '?' };
                 answer::see_other(&format!("{address}{mark}done={}", encode(done)), &[])
             }
-            (Ok(()), Then::Show) => self.again(visit).await,
+            (Ok(()), Then::Show) => self.again(visit, page).await,
             (Err(refusal), _) if refusal.is_of_stranger() || refusal.code == "csrf_token_wrong" => {
                 visit.refused(&refusal).await
             }
             (Err(refusal), _) => {
                 visit.problem = Some(refusal);
-                self.again(visit).await
+                self.again(visit, page).await
             }
         }
     }
@@ -186,8 +189,8 @@ impl Action {
     }
 
     /// The page of the form, with what was typed.
-    async fn again(&self, visit: Visit) -> Response {
-        let Some(page) = pages::all().find(|page| page.at == self.page) else {
+    async fn again(&self, visit: Visit, page: Pages) -> Response {
+        let Some(page) = page(self.page) else {
             return visit.refused(&Refusal::not_found()).await;
         };
         match (page.load)(&visit).await {

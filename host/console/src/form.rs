@@ -178,6 +178,8 @@ mod tests {
 
     #[test]
     fn a_form_becomes_the_body_of_a_request() {
+        static MAX: Field = Field::number("max");
+        static ABSENT: Field = Field::number("absent");
         let form =
             Form::parse(b"name=+lobby+&scopes=plugin&scopes=agent&days=7&servers=a%2C+b%0Ac&blank=+&password=+x+&value=false&doc=%7B%7D&max=&min=0.5&limits.keys=5&limits.days=");
         let fields = [
@@ -195,8 +197,6 @@ mod tests {
             Field::number("min"),
             Field::numbers("limits"),
         ];
-        static MAX: Field = Field::number("max");
-        static ABSENT: Field = Field::number("absent");
         let expected = json!({"name": "lobby", "scopes": ["plugin", "agent"], "days": 7, "servers": ["a", "b", "c"],
             "ipBased": false, "password": " x ", "value": false, "doc": {}, "max": null, "min": 0.5,
             "limits": {"keys": 5}});

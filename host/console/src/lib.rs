@@ -58,7 +58,7 @@ pub fn router(app: &App, api: Router) -> Router {
         router = router.route(&page.address(), get(move |visit: Visit| page.answer(visit)));
     }
     for action in pages::actions() {
-        router = router.route(&action.address(), post(move |visit: Visit| action.answer(visit)));
+        router = router.route(&action.address(), post(move |visit: Visit| action.answer(visit, pages::at)));
     }
     router
         .merge(pages::doors::router())

@@ -41,6 +41,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
     all.into_iter().flatten()
 }
 
+/// The page of this address.
+pub(crate) fn at(address: &str) -> Option<&'static Page> {
+    all().find(|page| page.at == address)
+}
+
 /// All their forms.
 pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
     let all = [

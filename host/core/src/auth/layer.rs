@@ -19,7 +19,7 @@ use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::http::request_record::RequestRecord;
 use crate::limits;
-use crate::limits::{Limits, PublicRoute};
+use crate::limits::{KnownCaller, Limits, PublicRoute};
 use crate::usage_counters::UsageCounters;
 
 /// Tenant of all requests without a valid key. For a signed link, its network takes over once the link is verified.
@@ -38,9 +38,8 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
         let identified = authenticate(&app, request.method(), request.headers(), remote).await;
         // A route without a key needs no network.
         let is_public = request.extensions().get::<PublicRoute>().is_some();
-        let identified = identified.map_err(|error| match is_public && session::is_of_no_network(&error) {
-            true => error,
-            false => count_wrong_key(&app, remote, error),
+        let identified = identified.map_err(|error| {
+            if is_public && session::is_of_no_network(&error) { error } else { count_wrong_key(&app, remote, error) }
         });
         if let Ok(key) = &identified {
             tenant = key.network.0;
@@ -48,6 +47,9 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
                 record.set_caller(key.network, &key.id.0);
             }
             counted = Some(app.state::<UsageCounters>().begin_request(key.network));
+        }
+        if is_public && let Some(caller) = known(&app, request.headers(), &identified) {
+            request.extensions_mut().insert(KnownCaller(caller));
         }
         request.extensions_mut().insert(Identified(identified));
     }
@@ -104,13 +106,11 @@ impl HttpBody for TenantBody {
 }
 
 /// Id of a request's valid key or person, or of their session where it selects no network.
-pub(crate) fn known(app: &App, request: &Request) -> Option<String> {
-    match request.extensions().get::<Identified>() {
-        Some(Identified(Ok(key))) => Some(key.id.0.clone()),
-        Some(Identified(Err(error))) if session::is_of_no_network(error) => {
-            session::id_of(request.headers(), app.settings.is_tls())
-        }
-        _ => None,
+fn known(app: &App, headers: &HeaderMap, identified: &Result<ActiveKey, ApiError>) -> Option<String> {
+    match identified {
+        Ok(key) => Some(key.id.0.clone()),
+        Err(error) if session::is_of_no_network(error) => session::id_of(headers, app.settings.is_tls()),
+        Err(_) => None,
     }
 }
 

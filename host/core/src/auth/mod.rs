@@ -27,7 +27,6 @@ pub use caller::{
     Operator, Permission, PermissionsWrite, PlayTimeRead, PlayerPunishmentsRead, PlayerRecordsRead, PlayersRead,
     PlayersWrite, Plugin, PunishmentsManage, PunishmentsWrite, ReportsManage, ServersControl, ServersRead, Unbound,
 };
-pub(crate) use layer::known;
 pub use layer::{CountedElsewhere, identify, layer};
 pub use model::Credential;
 pub use model::KeyRow;

@@ -26,7 +26,7 @@ pub use modules::{charge_module_time, has_module_time};
 pub use plan::PointLimits;
 pub use plan::{ModuleLimits, PlanLimits, RetentionDays, object};
 pub use plan_store::StorageCounts;
-pub(crate) use rates::{PublicRoute, PublishingRoute, count_request};
+pub(crate) use rates::{KnownCaller, PublicRoute, PublishingRoute, count_request};
 pub use rates::{layer, public_layer, remote_address};
 pub use state::Limits;
 pub use store::FILE_BYTES;

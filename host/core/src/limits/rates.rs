@@ -10,7 +10,6 @@ use axum::response::{IntoResponse as _, Response};
 use parking_lot::Mutex;
 
 use crate::app::App;
-use crate::auth;
 use crate::clock::Millis;
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
@@ -24,6 +23,10 @@ use crate::values::NetworkId;
 /// Request extension: the route needs no key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PublicRoute;
+
+/// Request extension: id of the valid key, person or session that a request to a public route is counted by.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownCaller(pub(crate) String);
 
 /// Request extension: the route publishes an event.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +60,8 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
 /// counted alone: many people may share an address.
 pub async fn public_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     let (addresses, now) = (&app.state::<Limits>().addresses, app.clock.now());
-    let counted = match auth::known(&app, &request) {
-        Some(caller) => addresses.count_known(&caller, now),
+    let counted = match request.extensions().get::<KnownCaller>() {
+        Some(KnownCaller(caller)) => addresses.count_known(caller, now),
         None => addresses.count_public(remote_address(request.extensions()), now),
     };
     match counted {

@@ -154,8 +154,10 @@ pub(super) struct Wanted {
 async fn filter(app: &App, network: NetworkId, wanted: Wanted) -> Result<Filter, hub_db::Error> {
     let days = limits::of(app, network).await?.chat_history_days();
     let oldest = app.clock.now().saturating_sub(days.saturating_mul(DAY));
+    // Lines of this moment are not younger than nothing.
+    let from = if days == 0 { i64::MAX } else { store::first_id(oldest) };
     let Wanted { player, server, search, before } = wanted;
-    Ok(Filter { player, server, search, from: store::first_id(oldest), before: before.unwrap_or(i64::MAX) })
+    Ok(Filter { player, server, search, from, before: before.unwrap_or(i64::MAX) })
 }
 
 /// Lines, newest first, and their number.

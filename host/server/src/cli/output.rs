@@ -1,7 +1,7 @@
 //! Output of the commands: control characters in what others wrote are shown, not sent to the terminal.
 
 use std::fmt::{self, Write as _};
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::values::is_invisible;
 
@@ -31,6 +31,19 @@ pub(super) fn print(text: fmt::Arguments<'_>, end: &str) {
 
 pub(super) fn print_error(text: fmt::Arguments<'_>, end: &str) {
     std::eprint!("{}{end}", shown(text));
+}
+
+/// Moves a terminal's cursor to the upper left, and clears what follows.
+pub(super) fn clear_terminal() {
+    if io::stdout().is_terminal() {
+        std::print!("\x1b[H\x1b[J");
+    }
+}
+
+/// Standard output for bytes as they are; none if it is a terminal.
+pub(super) fn bytes() -> Option<io::Stdout> {
+    let stdout = io::stdout();
+    (!stdout.is_terminal()).then_some(stdout)
 }
 
 /// These hide the standard ones in all commands.

@@ -71,12 +71,12 @@ on_both! {
             (&["punishment", "change", "7", "--body", "@/none"], "could not read /none"),
             (&["punishment", "list-of-name", ".."], "`..` is no name"),
             (&["punishment", "nonsense"], "unrecognized subcommand"),
-            (&["artifact", "upload", "/none"], "/none"),
+            (&["artifact", "upload", "--name", "a", "--version-field", "1", "/none"], "/none"),
         ] {
             let told = refusal(&hub, &client, arguments).await;
             assert!(told.contains(expected), "{arguments:?}: {told}");
         }
-        let other = Client { key: Some("nh_wrong".to_owned()), ..client.clone() };
+        let other = client.with_key("nh_wrong");
         let told = refusal(&hub, &other, &["server", "list"]).await;
         assert!(told.contains("401"), "{told}");
     }
@@ -103,7 +103,7 @@ on_both! {
         };
         tokio::select! {
             () = bans => unreachable!("the bans do not end"),
-            event = ban => assert!(event["data"]["playerName"].as_str().unwrap().starts_with("player"), "{event}"),
+            event = ban => assert!(event["data"]["punishment"]["playerName"].as_str().unwrap().starts_with("player"), "{event}"),
         }
     }
 }

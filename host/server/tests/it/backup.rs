@@ -170,7 +170,7 @@ async fn counts(db: &Db) -> BTreeMap<&'static str, i64> {
     for table in
         ["plans", "persons", "person_recovery_codes", "hub_secrets", "network_deletions", "networks", "api_keys"]
     {
-        let sql: &'static str = Box::leak(format!("SELECT COUNT(*) FROM {table}").into_boxed_str());
+        let sql: &'static str = Box::leak(format!("SELECT COUNT(*) AS rows FROM {table}").into_boxed_str());
         counts.insert(table, db.query(sql).one::<(i64,)>().await.unwrap().0);
     }
     counts

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use hub::components::tables;
 use hub::limits::{Bounds, Limit};
@@ -78,6 +79,13 @@ fn row(table: &Table, is_own: bool) -> Vec<Cell> {
         let text = if is_own { format!("own {PLAYER}") } else { format!("of {}", PLAYER.simple()).to_uppercase() };
         let text = if names { text } else { format!("other {}", column.name) };
         let text = only_value(table.name, column.name).map_or(text, str::to_owned);
+        // Unique over all networks.
+        let text = if column.name == "appeal_code" {
+            static MADE: AtomicU32 = AtomicU32::new(0);
+            format!("{text} {}", MADE.fetch_add(1, Ordering::Relaxed))
+        } else {
+            text
+        };
         cells.push(match column.column_type {
             ColumnType::Bool => Cell::Bool(true),
             ColumnType::Integer => Cell::Integer(NOW + i64::from(is_own)),

@@ -41,6 +41,10 @@ fn every_route_that_a_page_uses_is_documented() {
     for (file, text) in sources() {
         for (at, _) in text.match_indices("\"/api/") {
             let route = text[at + 1..].split(['"', '?']).next().unwrap_or_default();
+            // The beginning of routes, and none itself.
+            if route.ends_with('/') {
+                continue;
+            }
             seen += 1;
             assert!(known.contains(route) || optional.contains(&route), "{file}: no route {route}");
         }

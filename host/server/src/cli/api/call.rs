@@ -1,7 +1,7 @@
 //! Calls of operations.
 
 use std::fs::File;
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
@@ -16,10 +16,9 @@ use super::command::{self, BODY, FILE, HUB, JSON, MADE, OUTPUT, WATCH};
 use super::operation::{Answer, Body, Input, Kind, Operation, Place};
 use super::show;
 use crate::cli::client::HubClient;
+use crate::cli::output;
 
 const WATCH_INTERVAL: Duration = Duration::from_secs(2);
-/// Moves a terminal's cursor to the upper left, and clears what follows.
-const CLEAR: &str = "\x1b[H\x1b[J";
 
 /// Calls the operation and prints its answer.
 pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<()> {
@@ -38,8 +37,8 @@ pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::
     loop {
         let answer = ask().await?.bytes().await.context("the answer broke off")?;
         let answer = if answer.is_empty() { Value::Null } else { serde_json::from_slice(&answer)? };
-        if is_watching && std::io::stdout().is_terminal() {
-            std::print!("{CLEAR}");
+        if is_watching {
+            output::clear_terminal();
         }
         match (is_json, &answer) {
             (true, answer) => println!("{}", serde_json::to_string_pretty(answer)?),
@@ -184,7 +183,8 @@ async fn print_events(response: Response, is_json: bool) -> anyhow::Result<()> {
     let mut events = SseByteStream::new(response.bytes_stream()).boxed();
     while let Some(event) = events.next().await {
         let event = event.context("the stream broke off")?;
-        let (name, text) = (event.event.unwrap_or_default(), event.data.unwrap_or_default());
+        // Without them it only tells the reader where to resume.
+        let (Some(name), Some(text)) = (event.event, event.data) else { continue };
         let data = serde_json::from_str(&text).unwrap_or(Value::String(text));
         if is_json {
             println!("{}", json!({"id": event.id, "type": name, "data": data}));
@@ -198,7 +198,7 @@ async fn print_events(response: Response, is_json: bool) -> anyhow::Result<()> {
 async fn save(response: Response, file: Option<&String>) -> anyhow::Result<()> {
     let mut target: Box<dyn std::io::Write + Send> = match file {
         Some(file) => Box::new(File::create_new(file).with_context(|| format!("could not create {file}"))?),
-        None => Box::new(std::io::stdout()),
+        None => Box::new(output::bytes().context("the answer is a file; set --output, or send it to a program")?),
     };
     let mut bytes = response.bytes_stream();
     while let Some(chunk) = bytes.next().await {

@@ -100,7 +100,9 @@ fn argument(input: &Input) -> Arg {
         Place::Body if input.is_required => arg.required_unless_present(BODY),
         _ => arg.required(input.is_required),
     };
-    let arg = arg.long(long).value_name(value_name(&input.kind)).allow_hyphen_values(true);
+    let arg = arg.long(long).value_name(value_name(&input.kind));
+    // The value of a Boolean may be left out, so that another option can follow.
+    let arg = arg.allow_hyphen_values(!matches!(input.kind, Kind::Boolean));
     match &input.kind {
         Kind::Integer => arg.value_parser(value_parser!(i64)),
         Kind::Number => arg.value_parser(value_parser!(f64)),

@@ -96,14 +96,16 @@ fn is_noun(word: &str, noun: &str) -> bool {
     }
 }
 
-/// `aName` as `a-name`.
+/// `aName`, `A-Name` and `a.name` as `a-name`, `NameID` as `name-id`.
 pub(super) fn kebab(name: &str) -> String {
-    let mut kebab = String::new();
+    let (mut kebab, mut was_upper) = (String::new(), true);
     for letter in name.chars() {
-        if letter.is_ascii_uppercase() && !kebab.is_empty() {
+        let letter = if matches!(letter, '_' | '.') { '-' } else { letter };
+        if letter.is_ascii_uppercase() && !was_upper && !kebab.ends_with('-') {
             kebab.push('-');
         }
-        kebab.push(if matches!(letter, '_' | '.') { '-' } else { letter.to_ascii_lowercase() });
+        was_upper = letter.is_ascii_uppercase();
+        kebab.push(letter.to_ascii_lowercase());
     }
     kebab
 }

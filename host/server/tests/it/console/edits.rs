@@ -115,19 +115,19 @@ on_both! {
         let path = format!("/console/n/{name}/imports/file");
         let csrf = page.hidden(&path).into_iter().find(|(name, _)| name == "csrf").unwrap().1;
         let table = format!("uuid,balance\n{NOTCH},12\n");
-        let form = |csrf: &str, table: &str| {
+        let form = |csrf: &str, kind: &str, table: &str| {
             let field = |name: &str, value: &str| format!("--XX\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-            let fields: String = [("csrf", csrf), ("kind", "BALANCES"), ("currency", "coins")].map(|(name, value)| field(name, value)).concat();
+            let fields: String = [("csrf", csrf), ("kind", kind), ("currency", "coins")].map(|(name, value)| field(name, value)).concat();
             format!("{fields}--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n{table}\r\n--XX--\r\n")
         };
         let request = |browser: &Browser, body: String| {
             browser.request(reqwest::Method::POST, &path).header("Content-Type", "multipart/form-data; boundary=XX").body(body)
         };
-        let sent = request(&browser, form("0", &table));
+        let sent = request(&browser, form("0", "BALANCES", &table));
         browser.send(sent).await.expect(403);
-        let sent = request(&browser, form(&csrf, "nothing of the kind"));
+        let sent = request(&browser, form(&csrf, "COWS", &table));
         assert!(browser.send(sent).await.expect(400).has("Import a file"));
-        let sent = request(&browser, form(&csrf, &table));
+        let sent = request(&browser, form(&csrf, "BALANCES", &table));
         let done = browser.send(sent).await.expect(303);
         let page = browser.get(done.location()).await.expect(200);
         assert!(page.has("Balances"), "{}", page.html);

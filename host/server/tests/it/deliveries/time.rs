@@ -57,7 +57,11 @@ on_both! {
         for _ in 0..8 {
             hub.advance_ms(1_000);
         }
-        reaches(&client, id, "EXPIRED").await;
+        Hub::eventually("expired", async || {
+            let expired = client.get("/api/manage/deliveries?state=EXPIRED").await.expect(200).clone();
+            expired["items"].as_array().unwrap().iter().any(|it| it["deliveryId"] == id)
+        })
+        .await;
     }
 
     async fn a_delivery_waits_for_its_time_and_expires(hub: Hub) {

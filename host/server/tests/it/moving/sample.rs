@@ -202,6 +202,8 @@ async fn things(owner: &Client) {
     owner.put("/api/manage/extension-points/chat", chain).await.expect(200);
     chat(owner, "one").await.expect(204);
     chat(owner, "two").await.expect(204);
+    // Whoever reads lines has them stored first.
+    owner.get("/api/manage/chat").await.expect(200);
 }
 
 async fn world(hub: &Hub, owner: &Client) {

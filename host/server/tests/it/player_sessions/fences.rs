@@ -79,11 +79,13 @@ on_both! {
             let writes = futures_util::future::join_all((0..4).map(|at| {
                 client.put(&place, json!({"data": format!("{at}")}))
             }));
-            let opening = client.post(&path(player), json!({"serverId": "a"}));
-            let (writes, opened) = tokio::join!(writes, opening);
+            let (at, server) = (path(player), json!({"serverId": "a"}));
+            let (writes, opened) = tokio::join!(writes, client.post(&at, server));
             let profile = opened.expect(200)["profile"].clone();
             let written = writes.iter().filter(|answer| answer.status == 200).count() as u64;
-            writes.iter().filter(|answer| answer.status != 200).for_each(|answer| _ = answer.expect_error(409, "session_required"));
+            for refused in writes.iter().filter(|answer| answer.status != 200) {
+                refused.expect_error(409, "session_required");
+            }
             let now = client.get(&place).await;
             let version = if now.status == 200 { now.body["version"].as_u64().unwrap() } else { 0 };
             assert_eq!(version, written);
