@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Actor, Delivery, LiveServer, Match, Punishment, ReportState, WorldLeaseState};
+use super::{Actor, Delivery, LiveServer, Match, Punishment, ReportState, Verdict, WorldLeaseState};
 
 /// Decision on an appeal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -98,6 +98,38 @@ pub struct ChatMessage {
     /// Server on which it was sent.
     pub server_id: String,
     pub server_type: Option<String>,
+    /// World in which it was sent.
+    pub world: Option<String>,
+}
+
+/// Chat line with the decision about it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ChatVerdict {
+    /// Call of the modules. Null if no module was called.
+    pub call_id: Option<String>,
+    /// True if the name also has the rank's color.
+    pub color_name_also: Option<bool>,
+    /// Rises with time. Null if the network keeps no lines.
+    pub id: Option<String>,
+    /// Text as it was sent, or refused.
+    pub message: String,
+    /// Module that decided, if only one did.
+    pub module: Option<String>,
+    /// Text before it was rewritten.
+    pub original: Option<String>,
+    pub player_name: String,
+    pub player_uuid: Uuid,
+    /// Prefix shown before the name.
+    pub rank: Option<String>,
+    pub rank_bold: Option<bool>,
+    pub rank_color: Option<String>,
+    /// Server on which it was sent.
+    pub server_id: String,
+    pub server_type: Option<String>,
+    pub verdict: Verdict,
+    pub version: Option<i64>,
     /// World in which it was sent.
     pub world: Option<String>,
 }

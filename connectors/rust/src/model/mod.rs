@@ -83,6 +83,7 @@ display_as_serialized!(
     ServerStatus,
     StatisticPeriod,
     TicketState,
+    Verdict,
     WorldLeaseState,
     WorldOpenStatus,
     WorldPersistence
