@@ -129,6 +129,8 @@ async function journeys(player) {
   assert.equal((await call("GET", "/api/manage/reports/1")).state, "CLOSED");
   // The appeal of another is accepted, and the mute is over.
   await phone.page.goto(`${url}/console/n/demo/appeals`);
+  // Not under the bar at the bottom of a phone.
+  await phone.page.$eval("input[name=decision][value=ACCEPT]", (choice) => choice.scrollIntoView({ block: "center" }));
   await phone.page.click("input[name=decision][value=ACCEPT]");
   await phone.page.type("textarea[name=answer]", "Welcome back.");
   await press(phone.page, "form[action$='/decide'] button[type=submit]");
@@ -136,7 +138,8 @@ async function journeys(player) {
   await phone.context.close();
 
   // Two people edit one group at once: the second sees before, theirs and yours, and overwrites nothing unseen.
-  const one = await open("owner@demo.example"), other = await one.context.newPage();
+  // Each has a window: a page in the background of another is not clicked.
+  const one = await open("owner@demo.example"), second = await open("owner@demo.example"), other = second.page;
   for (const page of [one.page, other]) await page.goto(`${url}/console/n/demo/permissions/vip`);
   await one.page.type("[name='node.2']", "kit.start");
   await press(one.page, "[data-apply]");
@@ -148,7 +151,7 @@ async function journeys(player) {
   assert.deepEqual(group.permissions.map((node) => node.node).sort(), ["essentials.fly", "group.member", "kit.start"]);
   await press(other, "[data-apply]");
   assert.ok((await call("GET", "/api/plugin/permissions/groups/vip")).permissions.some((node) => node.node === "kit.end"));
-  await other.close();
+  await second.context.close();
 
   // A change is undone from the audit; an older one is a conflict first.
   await call("PUT", "/api/manage/economy/currencies/coins", { minimum: 5 });
