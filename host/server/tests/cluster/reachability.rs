@@ -306,9 +306,10 @@ async fn requests_lost_on_a_link_are_answered_while_the_owner_continues() {
         }
         refused.push(*network);
     }
-    assert!(!refused.is_empty() && refused.len() < answers.len(), "{refused:?}");
     // It renews its leases, and probes reach it.
-    assert!(fleet.shards_at(&link.url).await >= 80);
+    let shards = fleet.shards_at(&link.url).await;
+    assert!(shards >= 80, "{shards} shards");
+    assert!(!refused.is_empty() && refused.len() < answers.len(), "{refused:?} with {shards} shards at the link");
     assert_eq!(fleet.health(0).await.unwrap()["faults"], json!([]));
     link.stall(false);
     expect_service_within(&owners, &[0, 1, 2], OUTAGE).await;
