@@ -120,9 +120,11 @@ as_postgres() {
   if [ "$(id -u)" -eq 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi
 }
 
+# A port below those that systems give to connections, any of which could take it before a program listens.
 free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])' 2>/dev/null ||
-    perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1")->sockport'
+  local port
+  while port=$((10000 + RANDOM % 20000)); (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do :; done
+  echo "$port"
 }
 
 # Starts a PostgreSQL in the folder $1 and exports its URL. It does not wait for the disk unless $2 is `durable`, for

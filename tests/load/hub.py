@@ -3,6 +3,7 @@
 import http.client
 import json
 import pathlib
+import random
 import select
 import signal
 import socket
@@ -20,9 +21,12 @@ LINE = {
 
 
 def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
+    """A port below those that systems give to connections, any of which could take it before a program listens."""
+    while True:
+        port = random.randrange(10_000, 30_000)
+        with socket.socket() as free:
+            if free.connect_ex(("127.0.0.1", port)) != 0:
+                return port
 
 
 class Hub:

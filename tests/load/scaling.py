@@ -19,17 +19,13 @@ import threading
 import time
 import urllib.request
 
+from hub import free_port
+
 HUB, POSTGRES, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 LUA = pathlib.Path(__file__).with_name("scaling.lua")
 # Of a processor, for each node: three nodes, the database, NATS and the load share a small machine.
 CPU_SHARE = 0.2
 NETWORKS, SERVERS, STREAMS, SECONDS, ROUNDS = 60, 10, 10, 6, 3
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
 
 
 def limit_cpu(process, share):

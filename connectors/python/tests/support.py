@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -21,14 +22,21 @@ from networkhub.models import ChatMessage, Punishment, SignedTransferCommand
 BINARY = os.environ.get("HUB_BINARY", "hub")
 
 
+def free_port() -> int:
+    """A port below those that systems give to connections, any of which could take it before a program listens."""
+    while True:
+        port = random.randrange(10_000, 30_000)
+        with socket.socket() as free:
+            if free.connect_ex(("127.0.0.1", port)) != 0:
+                return port
+
+
 class HubProcess:
     """A hub of its own in a folder of its own: the program that HUB_BINARY names, on a port that stays the same."""
 
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="hub-connector-test"))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+        self.port = free_port()
         made = subprocess.run(
             [BINARY, "network", "create", "tests", "--json", "--data", self._folder], check=True, capture_output=True
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import socket
 import time
 import types
 import typing
@@ -17,7 +16,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from support import HubProcess
+from support import HubProcess, free_port
 
 from networkhub import AsyncHubClient, HubClient, HubError, RetryPolicy, ServerState, _json
 from networkhub._call import Api, Call, operation
@@ -91,10 +90,7 @@ def test_an_error_has_its_code_and_the_requests_id(hub: HubProcess, client: HubC
 
 
 def test_an_unreachable_hub_is_transient_and_tried_again() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    away = HubClient(url, "key", retry=RetryPolicy(3, 0.04, 1.0))
+    away = HubClient(f"http://127.0.0.1:{free_port()}", "key", retry=RetryPolicy(3, 0.04, 1.0))
     start = time.monotonic()
     with pytest.raises(HubError) as error:
         away.permissions.groups()

@@ -1,7 +1,6 @@
 //! Hubs, connectors and servers for tests.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -16,6 +15,8 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use uuid::Uuid;
 
+use crate::ports::free_port;
+
 /// A hub of its own in a folder of its own, on a port that stays the same.
 pub(crate) struct HubProcess {
     folder: TempDir,
@@ -28,7 +29,7 @@ pub(crate) struct HubProcess {
 impl HubProcess {
     pub(crate) fn start_new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let create =
             command(&folder).args(["network", "create", "tests", "--json", "--data"]).arg(folder.path()).output();
         let create = create.unwrap();

@@ -10,6 +10,8 @@ mod game;
 mod hub;
 mod money;
 mod outage;
+#[path = "../../../../host/testing/src/ports.rs"]
+mod ports;
 mod proxy;
 mod recipes;
 mod stream;

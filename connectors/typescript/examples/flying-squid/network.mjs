@@ -35,10 +35,13 @@ async function addModule({ url, key, owner }, name, point, wasm, config) {
   await owner.call("PUT", path, { modules: [...modules, link] });
 }
 
+/** A port below those that systems give to connections, any of which could take it before a program listens. */
 export async function freePort() {
-  const server = createServer().listen(0, HOST);
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer().listen(port, HOST);
+    const isFree = await once(server, "listening").then(() => true, () => false);
+    server.close();
+    if (isFree) return port;
+  }
 }

@@ -57,10 +57,13 @@ export class Hub {
   }
 }
 
+/** A port below those that systems give to connections, any of which could take it before a program listens. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(() => true, () => false);
+    server.close();
+    if (isFree) return port;
+  }
 }

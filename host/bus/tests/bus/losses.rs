@@ -2,7 +2,8 @@
 
 use crate::cluster::{data, data_of, next, node, number_in, numbered, open, until};
 use crate::common::{self, NETWORK};
-use crate::nats::{Nats, free_port};
+use crate::nats::Nats;
+use crate::ports::free_port;
 use crate::proxy::Proxy;
 use async_nats::jetstream;
 use futures_util::future::join_all;

@@ -10,6 +10,8 @@ mod loss_model;
 mod losses;
 mod nats;
 mod pending;
+#[path = "../../../testing/src/ports.rs"]
+mod ports;
 mod proxy;
 mod storage;
 mod streams;

@@ -1,10 +1,11 @@
 //! A real NATS server, started and stopped by each test.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
+
+use crate::ports::free_port;
 
 pub(crate) struct Nats {
     port: u16,
@@ -88,10 +89,6 @@ impl Drop for Nats {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
-}
-
-pub(crate) fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn copy_folder(from: &Path, to: &Path) {

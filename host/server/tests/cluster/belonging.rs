@@ -3,11 +3,12 @@
 use std::process::{Command, Stdio};
 
 use hub::http_client;
+use hub_testing::ports::free_port;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 
-use crate::fleet::{CURRENT, Daemon, Fleet, database, free_port, wait_for, wait_until};
+use crate::fleet::{CURRENT, Daemon, Fleet, database, wait_for, wait_until};
 
 /// A NATS of its own, and its URL.
 async fn another_nats(folder: &tempfile::TempDir) -> (Daemon, String) {

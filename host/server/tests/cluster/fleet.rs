@@ -1,8 +1,7 @@
 //! Three nodes, their NATS and database.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hub::http_client;
+use hub_testing::ports::free_port;
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tempfile::TempDir;
@@ -105,17 +105,6 @@ impl TableLock {
 
 fn signal(child: &Child, name: &str) {
     let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
-}
-
-/// A free port, not returned before: several are taken before any of them is used.
-pub fn free_port() -> u16 {
-    static TAKEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
-    loop {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        if TAKEN.lock().unwrap().insert(port) {
-            return port;
-        }
-    }
 }
 
 impl Fleet {
@@ -481,6 +470,20 @@ impl Fleet {
         self.client(made["apiKey"].as_str().unwrap())
     }
 
+    /// At least this many networks, and as many as it takes until every node with shards owns one: they are spread at
+    /// random.
+    pub async fn networks_everywhere(&self, name: &str, least: usize) -> Vec<Client> {
+        let leases = self.leases().await;
+        let nodes: HashSet<_> = leases.values().map(|lease| &lease.url).collect();
+        let (mut networks, mut owners) = (vec![], HashSet::new());
+        while networks.len() < least || owners.len() < nodes.len() {
+            let network = self.network(&format!("{name}-{}", networks.len()));
+            owners.extend(leases.get(&shard_of(&network.key)).map(|lease| &lease.url));
+            networks.push(network);
+        }
+        networks
+    }
+
     pub fn client(&self, key: &str) -> Client {
         // A node may close an idle connection at any moment, also while a request is sent on it.
         let http = http_client::builder().unwrap().pool_idle_timeout(Duration::from_secs(1)).build().unwrap();
@@ -525,6 +528,11 @@ pub async fn database(url: &str) -> String {
     server.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await.unwrap();
     server.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
     format!("{}/{name}", url.rsplit_once('/').unwrap().0)
+}
+
+/// The routing id of a key is the number of its network's shard.
+pub fn shard_of(key: &str) -> i32 {
+    i32::from_str_radix(&key[4..6], 16).unwrap()
 }
 
 pub async fn wait_until(holds: impl AsyncFn() -> bool) {

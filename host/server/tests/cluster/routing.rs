@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use hub::http_client;
+use hub_testing::ports::free_port;
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::client::Client;
-use crate::fleet::{Daemon, Fleet, free_port, wait_for, wait_until};
+use crate::fleet::{Daemon, Fleet, shard_of, wait_for, wait_until};
 
 /// More than a window in which a shard's requests are counted, and the next one.
 const SETTLED_WITHIN: Duration = Duration::from_secs(240);
@@ -111,11 +112,6 @@ async fn haproxy(fleet: &Fleet) -> Balancer {
         })
     };
     Balancer::start("haproxy", &["-db", "-f"], configuration).await
-}
-
-/// The routing id of a key is the number of its network's shard.
-fn shard_of(key: &str) -> i32 {
-    i32::from_str_radix(&key[4..6], 16).unwrap()
 }
 
 async fn networks_are_owned_where_their_requests_arrive(mut fleet: Fleet, balancer: Balancer) {

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use hub_testing::ports::free_port;
 use reqwest::Method;
 use serde_json::json;
 
 use crate::client::Client;
-use crate::fleet::{Fleet, free_port, uuid, wait_until};
+use crate::fleet::{Fleet, uuid, wait_until};
 use crate::stream::Events;
 
 /// The value of a metric without labels.

@@ -12,6 +12,7 @@ use axum::routing::get;
 use hub::config::Settings;
 use hub::data_folder;
 use hub_db::Sql;
+use hub_testing::ports::free_port;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -254,7 +255,7 @@ async fn the_bus_is_left_as_it_was() {
     let backend = Backend::postgres().await;
     Hub::start(backend.clone()).await.stop().await;
     let store = TempDir::new().unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let port = free_port().to_string();
     let mut nats = Command::new("nats-server");
     nats.args(["--addr", "127.0.0.1", "--port", &port, "--jetstream", "--store_dir"]).arg(store.path());
     let mut nats = nats.stderr(Stdio::null()).spawn().expect("nats-server is installed (Debian's package nats-server)");

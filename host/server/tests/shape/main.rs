@@ -230,6 +230,24 @@ fn files_stay_short() {
     }
 }
 
+/// A port that was bound and let go is any connection's: `hub_testing::ports` has those that no system gives away.
+#[test]
+fn tests_reserve_no_port_that_others_may_get() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let is_let_go = |line: &str| line.contains("TcpListener::bind(") && line.contains(".port()");
+    assert!(is_let_go(r#"let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();"#));
+    let mut found = vec![];
+    for folder in ["host", "connectors/rust"] {
+        for file in rust_files(&root.join(folder)) {
+            let text = fs::read_to_string(&file).unwrap();
+            if !file.ends_with("shape/main.rs") && text.lines().any(is_let_go) {
+                found.push(file);
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:?}");
+}
+
 /// Readers look for the subject first; "What is kept" or "How long it lasts" hides it in a clause.
 #[test]
 fn comments_begin_with_a_noun_or_a_verb() {

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use hub_testing::ports::free_port;
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection as _, Executor as _, PgConnection};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -18,7 +19,7 @@ use super::links::{End, Links};
 use super::report::Checked;
 use super::served::Disturbance;
 use super::stalls::Stalls;
-use crate::fleet::{CURRENT, database, free_port};
+use crate::fleet::{CURRENT, database};
 use crate::isolation::Postgres;
 
 /// Nodes that always run; one more joins and leaves.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use hub_testing::ports::free_port;
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection};
 use tokio::process::{Child, Command};
 
 use super::client::{At, answer_limit};
 use super::report::{Checked, Violation, secs};
 use super::site::{NODES, Site};
-use crate::fleet::{CURRENT, free_port};
+use crate::fleet::CURRENT;
 
 pub const HISTORY: &str = "wrong parts";
 /// Time that a stranger has to refuse. A node that waits for an outage to end may take as long.

@@ -1,6 +1,5 @@
 //! The recipe for PostgreSQL in `docs/operate/continuous-backup.md`: a base backup and the write-ahead log, restored to the last write.
 
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,6 +9,7 @@ use hub::config::Settings;
 use hub::ids::Ids;
 use hub::lifecycle;
 use hub_db::Db;
+use hub_testing::ports::free_port;
 use tempfile::TempDir;
 
 /// A PostgreSQL of its own, which archives its log.
@@ -24,7 +24,7 @@ impl Postgres {
     fn new(folder: &Path, name: &str) -> Self {
         let versions = std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed");
         let programs = versions.map(|version| version.unwrap().path().join("bin")).max().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         Self { programs, folder: folder.to_owned(), data: folder.join(name), port }
     }
 

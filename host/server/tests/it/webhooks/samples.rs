@@ -5,6 +5,7 @@ use std::process::Stdio;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hub::clock::Clock;
+use hub_testing::ports::free_port;
 use ring::hmac;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
@@ -28,7 +29,7 @@ fn signed(secret: &str, id: &str, timestamp: i64, body: &str) -> [(&'static str,
 }
 
 async fn run(program: &str, sample: &str) -> (Child, Lines<BufReader<ChildStdout>>, String) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let mut command = Command::new(program);
     command.arg(format!("{SAMPLES}/{sample}")).arg(port.to_string()).env("HUB_WEBHOOK_SECRET", SECRET);
     let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();

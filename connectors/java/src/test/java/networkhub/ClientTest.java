@@ -112,11 +112,7 @@ class ClientTest {
 
     @Test
     void anUnreachableHubIsTransientAndTriedAgain() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
-        HubClient away = HubClient.builder("http://127.0.0.1:" + port, "key")
+        HubClient away = HubClient.builder("http://127.0.0.1:" + HubProcess.freePort(), "key")
                 .retry(new RetryPolicy(3, Duration.ofMillis(40), Duration.ofSeconds(1))).build();
         long start = System.nanoTime();
         HubException error = failure(away.permissions().groups());

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** A hub of its own in a folder of its own: the program that {@code HUB_BINARY} names, on a port that stays the same. */
@@ -26,14 +27,24 @@ public final class HubProcess implements AutoCloseable {
 
     public HubProcess() throws IOException, InterruptedException {
         folder = Files.createTempDirectory("hub-connector-test");
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
-        }
+        port = freePort();
         Process create = run("network", "create", "tests", "--json", "--data", folder.toString());
         String made = new String(create.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (create.waitFor() != 0) throw new IOException("hub network create failed: " + made);
         key = JsonParser.parseString(made).getAsJsonObject().get("apiKey").getAsString();
         start();
+    }
+
+    /** A port below those that systems give to connections, any of which could take it before a program listens. */
+    static int freePort() {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(10_000, 30_000);
+            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return free.getLocalPort();
+            } catch (IOException taken) {
+                // Another one is tried.
+            }
+        }
     }
 
     private Process run(String... arguments) throws IOException {
