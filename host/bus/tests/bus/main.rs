@@ -1,5 +1,5 @@
 //! The bus through its public interface.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, unreachable_pub)]
 
 mod access;
 mod cluster;
