@@ -13,6 +13,7 @@ use crate::auth::bindings::Bindings;
 use crate::auth::layer;
 use crate::auth::model::{Credential, KeyId, Scope, Scopes};
 use crate::auth::origin::{Actor, ActorType, Origin};
+use crate::auth::still::Holder;
 use crate::auth::{AuditOrder, OPERATOR_NETWORK};
 use crate::clock::Millis;
 use crate::http::error::ApiError;
@@ -89,6 +90,7 @@ impl Caller {
             clock: app.clock.clone(),
             ids: app.ids.clone(),
             order: Some(app.state::<AuditOrder>().handle()),
+            holder: Some(Holder { credential: self.credential.clone(), scopes: self.scopes }),
         }
     }
 

@@ -17,6 +17,7 @@ mod revocation;
 mod role;
 mod service;
 mod session;
+mod still;
 mod store;
 
 pub use bindings::{AddressRange, Bindings};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::auth::still::Holder;
 use crate::clock::{Clock, LogicalClock};
 use crate::ids::Ids;
 
@@ -65,6 +66,8 @@ pub struct Origin {
     pub ids: Ids,
     /// Orders changes by this hub within one millisecond.
     pub order: Option<Arc<LogicalClock>>,
+    /// Credential of the request; none for changes of the hub's own, and for those that a person makes to the account.
+    pub holder: Option<Holder>,
 }
 
 impl Origin {
@@ -82,6 +85,7 @@ impl Origin {
     /// Origin without a request and, on the command line, without an [`App`].
     pub fn without_request(kind: ActorType, id: &str, name: &str, clock: &Clock, ids: &Ids) -> Self {
         let actor = Actor { kind, id: id.to_owned(), name: name.to_owned() };
-        Self { actor, request_id: None, address: None, clock: clock.clone(), ids: ids.clone(), order: None }
+        let (clock, ids) = (clock.clone(), ids.clone());
+        Self { actor, request_id: None, address: None, clock, ids, order: None, holder: None }
     }
 }

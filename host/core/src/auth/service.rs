@@ -129,7 +129,7 @@ pub async fn revoked(
 }
 
 /// 401 for a credential that is not or no longer valid; 403 if its network is suspended.
-fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
+pub(super) fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
     let current = key::hashes_equal(&credential.sha256, &row.sha256);
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
         && row.previous_until.is_some_and(|until| now < until);
@@ -144,7 +144,7 @@ fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiEr
 }
 
 /// 401 in the same words for unknown, wrong, revoked and expired credentials: it tells nothing about others' keys.
-fn invalid(is_person: bool) -> ApiError {
+pub(super) fn invalid(is_person: bool) -> ApiError {
     unauthenticated(if is_person { SESSION_INVALID } else { "Invalid, revoked or expired API key." })
 }
 

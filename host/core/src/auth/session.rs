@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use hub_db::Tx;
 use subtle::ConstantTimeEq as _;
 
 use crate::app::App;
@@ -147,6 +148,17 @@ pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiErr
         return Ok(Some(operator_row(session)));
     }
     let members = store::memberships(&db, &session.person_id, network).await?;
+    row_of_member(session, network, &members).map(Some)
+}
+
+/// The same in a transaction, until whose end no one takes the person's right to the network away.
+pub(super) async fn hold(tx: &mut Tx, id: &KeyId) -> Result<Option<KeyRow>, ApiError> {
+    let Some((session, network)) = split(id) else { return Ok(None) };
+    let Some(session) = store::hold_session(tx, session).await? else { return Ok(None) };
+    if is_of_operator(&session, network) {
+        return Ok(Some(operator_row(session)));
+    }
+    let members = store::hold_memberships(tx, &session.person_id, network).await?;
     row_of_member(session, network, &members).map(Some)
 }
 

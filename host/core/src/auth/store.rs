@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::auth::model::{KeyId, KeyRow};
 use crate::clock::Millis;
@@ -21,6 +21,17 @@ macro_rules! select_key {
     };
 }
 pub use select_key;
+
+/// The row of a key, which no one revokes or rotates before the transaction ends.
+pub(super) async fn hold_key(tx: &mut Tx, id: &KeyId) -> Result<Option<KeyRow>, Error> {
+    tx.query(Sql {
+        sqlite: select_key!("WHERE k.key_id = $1"),
+        postgres: select_key!("WHERE k.key_id = $1 FOR SHARE OF k"),
+    })
+    .bind(id)
+    .optional()
+    .await
+}
 
 pub(super) async fn find_key(db: &Db, id: &KeyId) -> Result<Option<KeyRow>, Error> {
     db.query(select_key!("WHERE k.key_id = $1")).bind(id).optional().await
@@ -62,6 +73,15 @@ pub(super) async fn find_session(db: &Db, id: &str) -> Result<Option<SessionRow>
     db.query(select_session!("WHERE s.session_id = $1")).bind(id).optional().await
 }
 
+/// A session whose person no one deletes before the transaction ends.
+pub(super) async fn hold_session(tx: &mut Tx, id: &str) -> Result<Option<SessionRow>, Error> {
+    // By an update, since SELECT … FOR SHARE is PostgreSQL's alone.
+    let hold = "UPDATE persons SET name = name
+                WHERE person_id = (SELECT person_id FROM person_sessions WHERE session_id = $1)";
+    tx.query(hold).bind(id).execute().await?;
+    tx.query(select_session!("WHERE s.session_id = $1")).bind(id).optional().await
+}
+
 pub(super) async fn find_sessions(db: &Db, ids: &HashSet<&str>) -> Result<Vec<SessionRow>, Error> {
     db.query(Sql {
         sqlite: select_session!("WHERE s.session_id IN (SELECT value FROM json_each($1))"),
@@ -95,12 +115,33 @@ macro_rules! select_member {
 }
 
 /// Membership of the person in one network, or two of all memberships.
-pub(super) async fn memberships(db: &Db, person: &str, network: Option<NetworkId>) -> Result<Vec<MemberRow>, Error> {
+pub(super) async fn memberships(
+    on: impl Into<Executor<'_>>,
+    person: &str,
+    network: Option<NetworkId>,
+) -> Result<Vec<MemberRow>, Error> {
+    let mut on = on.into();
     let Some(network) = network else {
-        return db.query(select_member!("WHERE m.person_id = $1 LIMIT 2")).bind(person).all().await;
+        return on.query(select_member!("WHERE m.person_id = $1 LIMIT 2")).bind(person).all().await;
     };
     let one = select_member!("WHERE m.network_id = $1 AND m.person_id = $2");
-    db.query(one).bind(network).bind(person).all().await
+    on.query(one).bind(network).bind(person).all().await
+}
+
+/// Variant of [`memberships`] that no one ends or changes before the transaction does.
+pub(super) async fn hold_memberships(
+    tx: &mut Tx,
+    person: &str,
+    network: Option<NetworkId>,
+) -> Result<Vec<MemberRow>, Error> {
+    // In turn: at most two rows, in one transaction.
+    for MemberRow { network_id, .. } in memberships(&mut *tx, person, network).await? {
+        let member = "UPDATE network_members SET role = role WHERE network_id = $1 AND person_id = $2 RETURNING role";
+        let role: Option<(String,)> = tx.query(member).bind(network_id).bind(person).optional().await?;
+        let hold = "UPDATE network_roles SET name = name WHERE network_id = $1 AND name = $2";
+        tx.query(hold).bind(network_id).bind(role.map(|(role,)| role)).execute().await?;
+    }
+    memberships(tx, person, network).await
 }
 
 /// All memberships of these persons.

@@ -29,6 +29,9 @@ pub(super) enum ImportsError {
     /// Another import is running.
     #[error("Another import of this network is running; wait for it or cancel it.")]
     Running,
+    /// The caller may no longer do it.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
     /// Blob store error.
     #[error(transparent)]
     Blob(#[from] BlobError),
@@ -43,6 +46,7 @@ impl From<ImportsError> for ApiError {
         match error {
             ImportsError::Unknown => Self::not_found("unknown_import", message),
             ImportsError::Running => Self::new(StatusCode::CONFLICT, "import_running", message),
+            ImportsError::Refused(refusal) => refusal,
             ImportsError::Blob(error) => error.into(),
             ImportsError::Database(error) => error.into(),
         }
@@ -88,6 +92,8 @@ pub(super) async fn create(
         blob.store(&key, now).await?;
         let kept = limits::bound(&app, Limit::Imports).max(1);
         let inserted = app.db.transaction(async |mut tx| {
+            // The upload may have taken hours.
+            origin.still_may(&mut tx).await?;
             let inserted = store::insert(&mut tx, &import).await?;
             if inserted {
                 run::enqueue(&app, &mut tx, &import).await?;
@@ -97,13 +103,17 @@ pub(super) async fn create(
                 let change = Change::new(Action::ImportStarted, &import.id).after(started);
                 audit::record(&mut tx, network, &origin, change).await?;
             }
-            Ok::<_, hub_db::Error>(inserted)
+            Ok::<_, ImportsError>(inserted)
         });
-        if inserted.await? {
-            return Ok(import);
-        }
+        let refusal = match inserted.await {
+            Ok(true) => return Ok(import),
+            Ok(false) => ImportsError::Running,
+            Err(ImportsError::Refused(refusal)) => ImportsError::Refused(refusal),
+            // The commit may be uncertain: its blob stays for the sweep.
+            Err(error) => return Err(error),
+        };
         app.state::<Blobs>().delete_unreferenced(std::slice::from_ref(&key)).await;
-        Err(ImportsError::Running)
+        Err(refusal)
     }));
     inserting.await.map_err(BlobError::from)?
 }

@@ -346,6 +346,30 @@ pub(super) async fn put_member(
     Ok(())
 }
 
+/// Keeps a member from being changed or removed by others until the transaction ends.
+pub(super) async fn lock_member(tx: &mut Tx, network: NetworkId, person: &str) -> Result<(), Error> {
+    let lock = "UPDATE network_members SET role = role WHERE network_id = $1 AND person_id = $2";
+    tx.query(lock).bind(network).bind(person).execute().await?;
+    Ok(())
+}
+
+/// Changes the role of a member, whose row is locked.
+pub(super) async fn set_role(
+    tx: &mut Tx,
+    network: NetworkId,
+    person: &str,
+    (role, by): (&str, &str),
+) -> Result<(), Error> {
+    tx.query("UPDATE network_members SET role = $3, created_by = $4 WHERE network_id = $1 AND person_id = $2")
+        .bind(network)
+        .bind(person)
+        .bind(role)
+        .bind(by)
+        .execute()
+        .await?;
+    Ok(())
+}
+
 macro_rules! select_member {
     ($condition:literal) => {
         concat!(

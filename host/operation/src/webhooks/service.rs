@@ -194,10 +194,11 @@ pub(super) async fn create(
     let origin = caller.origin(app);
     app.db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             store::insert(&mut tx, &webhook).await?;
             subscribe(app, &mut tx, &webhook).await?;
             let change = Change::new(Action::WebhookCreated, &webhook.id).after(audited(&webhook));
-            audit::record(&mut tx, network, &origin, change).await
+            Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
         })
         .await?;
     Ok(webhook)
@@ -238,7 +239,8 @@ pub(super) async fn change(
     request.check(app, get(app, network, id).await?.kind)?;
     app.db
         .transaction(async |mut tx| {
-            let before = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            origin.still_may(&mut tx).await?;
+            let before = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
             let mut after = Webhook { updated_at: now.max(before.updated_at + 1), ..before.clone() };
             request.apply(&mut after);
             require_events(caller, &after)?;
@@ -267,7 +269,7 @@ pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), W
     let (network, origin) = (caller.network, caller.origin(app));
     app.db
         .transaction(async |mut tx| {
-            let before = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let before = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
             events::subscribe_in(app, &mut tx, network, id, &[]).await?;
             store::delete(&mut tx, network, id).await?;
             let change = Change::new(Action::WebhookDeleted, id).before(audited(&before));
@@ -289,7 +291,8 @@ pub(super) async fn rotate_secret(
     let (secret, until) = (new_secret(&app.ids), now.saturating_add(overlap_ms));
     app.db
         .transaction(async |mut tx| {
-            let webhook = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            origin.still_may(&mut tx).await?;
+            let webhook = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
             let times = (until, now.max(webhook.updated_at + 1));
             store::rotate(&mut tx, network, id, &secret, times).await?;
             let change = Change::new(Action::WebhookSecretRotated, id).after(json!({"overlapUntil": until}));
@@ -315,7 +318,7 @@ async fn send(app: &App, caller: &Caller, id: &str, earlier: Option<i64>) -> Res
     let action = if earlier.is_some() { Action::WebhookDeliveryResent } else { Action::WebhookTested };
     app.db
         .transaction(async |mut tx| {
-            let webhook = store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let webhook = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
             if webhook.disabled.is_some() {
                 return Err(WebhooksError::Disabled);
             }

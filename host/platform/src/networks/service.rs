@@ -67,6 +67,9 @@ pub enum NetworksError {
     /// The plan is unknown or invalid.
     #[error(transparent)]
     Plan(#[from] PlansError),
+    /// The caller may no longer do it.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -87,6 +90,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::BindingsExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
             NetworksError::Suspended => Self::new(StatusCode::FORBIDDEN, "network_suspended", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
+            NetworksError::Refused(refusal) => refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
@@ -227,6 +231,7 @@ async fn create_key_by(
     let (key, sha256) = mint(ids, network, new);
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
+        origin.still_may(&mut tx).await?;
         if !store::network_exists(&mut tx, network).await? {
             if network != OPERATOR_NETWORK {
                 return Err(NetworksError::UnknownNetwork(network));
@@ -313,10 +318,12 @@ pub(super) async fn roll_key(
     let row = app
         .db
         .transaction(async |mut tx| {
+            let origin = caller.origin(app);
+            origin.still_may(&mut tx).await?;
             let row = managed_key(&mut tx, caller, id).await?;
             store::roll_key(&mut tx, caller.network, id, &hash, (until, &caller.key)).await?;
             let change = Change::new(Action::KeyRolled, &id.0).after(json!({"overlapUntil": until}));
-            audit::record(&mut tx, caller.network, &caller.origin(app), change).await?;
+            audit::record(&mut tx, caller.network, &origin, change).await?;
             let (cached, rolled) = (app.clone(), id.clone());
             // Not before the commit: a call with the old secret meanwhile would cache the old row again.
             tx.on_end(move || cached.state::<KeyCache>().invalidate(&rolled));
@@ -338,6 +345,7 @@ pub(super) async fn revoke_key_for(
     let left = app
         .db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             managed_key(&mut tx, caller, id).await?;
             end_key(app.components(), &mut tx, &origin, network, id, all).await
         })

@@ -22,6 +22,9 @@ pub enum SigningSecretError {
     /// The network no longer exists.
     #[error(transparent)]
     Network(#[from] NetworksError),
+    /// The caller may no longer do it.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
@@ -31,6 +34,7 @@ impl From<SigningSecretError> for ApiError {
     fn from(error: SigningSecretError) -> Self {
         match error {
             SigningSecretError::Network(error) => error.into(),
+            SigningSecretError::Refused(refusal) => refusal,
             SigningSecretError::Database(error) => error.into(),
         }
     }
@@ -84,6 +88,7 @@ pub(super) async fn rotate(
     let valid_until = app.clock.now().saturating_add(overlap_ms);
     app.db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             if !store::rotate(&mut tx, network, &signing_secret, valid_until).await? {
                 return Err(NetworksError::UnknownNetwork(network).into());
             }

@@ -191,6 +191,7 @@ async fn replace(
     let stored = app
         .db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Err(ModulesError::Moving);
             }

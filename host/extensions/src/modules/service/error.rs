@@ -74,6 +74,9 @@ pub enum ModulesError {
     /// The sandbox failed; the reason is in the operator's log.
     #[error("could not prepare a module: {0}")]
     Sandbox(String),
+    /// The caller may no longer do it.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
     /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
@@ -120,6 +123,7 @@ impl From<ModulesError> for ApiError {
             }
             ModulesError::Moving => Self::new(StatusCode::SERVICE_UNAVAILABLE, "moved", message).retry_after(1),
             ModulesError::NothingBefore(_) => Self::bad_request("nothing_to_roll_back", message),
+            ModulesError::Refused(refusal) => refusal,
             ModulesError::Quota(exceeded) => exceeded.into(),
             ModulesError::Database(error) => error.into(),
             ModulesError::Blob(error) => error.into(),

@@ -9,6 +9,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Origin;
 use crate::blobs::{self, Blob, BlobError, BlobKey, Blobs, INLINE_LIMIT, TemporaryBlob};
+use crate::http::error::ApiError;
 use crate::modules::model::{ModuleName, ModuleRow, ModuleState, Points};
 use crate::modules::service::error::ModulesError;
 use crate::modules::store::versions::{self as store, CompileOutcome, NewVersion, VersionRef};
@@ -125,6 +126,7 @@ async fn insert_version(
     let inserted = app
         .db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             let mut new = new.clone();
             if new.version == 0 {
                 new.version = store::next_version(&mut tx, network, &new.name).await?;
@@ -154,6 +156,10 @@ async fn insert_version(
             app.state::<Blobs>().delete_unreferenced(&keys).await;
             Ok(Inserted::Known(*row))
         }
+        Err(NotInserted::Refused(refusal)) => {
+            app.state::<Blobs>().delete_unreferenced(&keys).await;
+            Err(refusal.into())
+        }
         Err(NotInserted::Failed(error)) => Err(error.into()),
     }
 }
@@ -161,8 +167,16 @@ async fn insert_version(
 /// Reason for which a version was not inserted.
 enum NotInserted {
     Same(Box<ModuleRow>),
+    /// The caller may no longer do it.
+    Refused(ApiError),
     /// The commit may be uncertain: its blobs stay for the sweep.
     Failed(hub_db::Error),
+}
+
+impl From<ApiError> for NotInserted {
+    fn from(refusal: ApiError) -> Self {
+        Self::Refused(refusal)
+    }
 }
 
 impl From<hub_db::Error> for NotInserted {

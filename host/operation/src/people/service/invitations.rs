@@ -103,6 +103,7 @@ async fn invite_in(
     link: &LinkRow,
 ) -> Result<(), PeopleError> {
     let network = link.network_id;
+    origin.still_may(tx).await?;
     if let Some(role) = &link.role {
         require_within(within, roles::granted(tx, network, role).await?)?;
     }

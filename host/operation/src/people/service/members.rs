@@ -30,13 +30,14 @@ pub(crate) async fn members(
     Ok(store::members(&app.db, network, limit, offset).await?)
 }
 
-/// A member whose role is not above the caller's own.
+/// A member whose role is not above the caller's own, and that no other request changes or removes before the transaction ends.
 async fn managed(
     tx: &mut hub_db::Tx,
     network: NetworkId,
     within: Option<&Caller>,
     person: &str,
 ) -> Result<Member, PeopleError> {
+    store::lock_member(tx, network, person).await?;
     let member = store::member(tx, network, person).await?;
     let member = member.ok_or_else(|| PeopleError::UnknownPerson(person.to_owned()))?;
     // Roles of newer hubs permit nothing here.
@@ -58,11 +59,12 @@ pub(crate) async fn change_role(
     let changed = app
         .db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             let scopes = roles::granted(&mut tx, caller.network, role.as_str()).await?;
             require_within(Some(caller), scopes)?;
             let before = managed(&mut tx, caller.network, Some(caller), person).await?;
             let by = Some(caller.key.0.as_str());
-            store::put_member(&mut tx, caller.network, person, role.as_str(), (app.clock.now(), by)).await?;
+            store::set_role(&mut tx, caller.network, person, (role.as_str(), &caller.key.0)).await?;
             let created_by = by.map(str::to_owned);
             let after = Member { role: role.as_str().to_owned(), created_by, ..before.clone() };
             let change = Change::new(Action::MemberChanged, person).before(shown(&before)).after(shown(&after));
@@ -90,6 +92,7 @@ pub(crate) async fn remove(
     let left = app
         .db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             let before = managed(&mut tx, network, within, person).await?;
             store::delete_member(&mut tx, network, person).await?;
             let change = Change::new(Action::MemberRemoved, person).before(shown(&before));

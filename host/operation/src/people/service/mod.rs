@@ -63,5 +63,13 @@ fn origin_of_person(app: &App, sender: &Sender, person: &PersonRow) -> Origin {
 fn origin(app: &App, remote: IpAddr, request_id: Option<&RequestId>, actor: Actor) -> Origin {
     let order = Some(app.state::<AuditOrder>().handle());
     let request_id = request_id.map(|id| id.as_str().to_owned());
-    Origin { actor, request_id, address: Some(remote), clock: app.clock.clone(), ids: app.ids.clone(), order }
+    Origin {
+        actor,
+        request_id,
+        address: Some(remote),
+        clock: app.clock.clone(),
+        ids: app.ids.clone(),
+        order,
+        holder: None,
+    }
 }

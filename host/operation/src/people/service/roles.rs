@@ -75,6 +75,7 @@ pub(crate) async fn put_role(app: &App, caller: &Caller, name: &RoleName, scopes
     check_rows::<PeopleError>(app, network, store::NETWORK_ROLES, 1, is_there).await?;
     app.db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             let before = store::lock(&mut tx, network, name.as_str()).await?.map(|text| Scopes::from_text(&text));
             if let Some(before) = before {
                 require_within(Some(caller), before)?;
@@ -103,6 +104,7 @@ pub(crate) async fn delete_role(app: &App, caller: &Caller, name: &RoleName) -> 
     let (network, origin) = (caller.network, caller.origin(app));
     app.db
         .transaction(async |mut tx| {
+            origin.still_may(&mut tx).await?;
             let before = store::lock(&mut tx, network, name.as_str()).await?;
             let before = before.ok_or_else(|| PeopleError::UnknownRole(name.to_string()))?;
             let before = Scopes::from_text(&before);

@@ -223,6 +223,17 @@ pub(in crate::webhooks) async fn find(
     row.map(Webhook::try_from).transpose()
 }
 
+/// Variant of [`find`] whose row no one else changes before the transaction ends.
+pub(in crate::webhooks) async fn find_locked(
+    tx: &mut Tx,
+    network: NetworkId,
+    id: &str,
+) -> Result<Option<Webhook>, Error> {
+    let lock = "UPDATE webhooks SET name = name WHERE network_id = $1 AND webhook_id = $2";
+    tx.query(lock).bind(network).bind(id).execute().await?;
+    find(tx, network, id).await
+}
+
 /// The network's webhooks, oldest first, and their number.
 pub(in crate::webhooks) async fn list(
     db: &Db,
