@@ -1,43 +1,57 @@
 //! Forms of pages: their fields, and the JSON that they become.
 
+use std::collections::HashMap;
+
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use crate::refusal::Refusal;
 
+/// More fields than the largest form has: a group with all its nodes.
+const MOST_FIELDS: usize = 15_000;
+
 /// Fields of a submitted form, in their order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Form(Vec<(String, String)>);
+pub(crate) struct Form {
+    fields: Vec<(String, String)>,
+    /// Positions of each name's fields.
+    at: HashMap<String, Vec<usize>>,
+}
 
 impl Form {
-    pub(crate) fn parse(body: &[u8]) -> Self {
-        Self(form_urlencoded::parse(body).into_owned().collect())
+    /// Reads a form; none with too many fields.
+    pub(crate) fn parse(body: &[u8]) -> Option<Self> {
+        let fields: Vec<_> = form_urlencoded::parse(body).into_owned().take(MOST_FIELDS + 1).collect();
+        (fields.len() <= MOST_FIELDS).then(|| Self::of(fields))
     }
 
     /// A form with these fields.
     pub(crate) fn of(fields: Vec<(String, String)>) -> Self {
-        Self(fields)
+        let mut at: HashMap<_, Vec<_>> = HashMap::new();
+        for (position, (name, _)) in fields.iter().enumerate() {
+            at.entry(name.clone()).or_default().push(position);
+        }
+        Self { fields, at }
     }
 
     /// First value of a field, without blanks around it; none if it is blank.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        let value = self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value.trim());
-        value.filter(|value| !value.is_empty())
+        self.exact(name).map(str::trim).filter(|value| !value.is_empty())
     }
 
     /// The value as it was typed.
     pub(crate) fn exact(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+        self.all(name).next()
     }
 
     fn all(&self, name: &str) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |(found, _)| found == name).map(|(_, value)| value.as_str())
+        self.at.get(name).into_iter().flatten().map(|at| self.fields[*at].1.as_str())
     }
 
     /// The fields for a template that shows the form again. Passwords are typed again.
     pub(crate) fn shown(&self) -> Value {
         let mut shown = Map::new();
-        for (name, value) in self.0.iter().filter(|(name, _)| !name.contains("password") && name != "csrf") {
+        for (name, value) in self.fields.iter().filter(|(name, _)| !name.contains("password") && name != "csrf") {
             match shown.get_mut(name) {
                 Some(Value::Array(values)) => values.push(json!(value)),
                 Some(first) => *first = json!([first.clone(), value]),
@@ -129,7 +143,7 @@ impl Field {
             Kind::Json => form.get(self.name).map(|text| serde_json::from_str(text).unwrap_or_default()),
             Kind::Numbers => {
                 let own = |name: &str| Some(name.strip_prefix(self.name)?.strip_prefix('.')?.to_owned());
-                let typed = form.0.iter().filter(|(_, value)| !value.trim().is_empty());
+                let typed = form.fields.iter().filter(|(_, value)| !value.trim().is_empty());
                 let value = |text: &str| number(text.trim()).unwrap_or_else(|| json!(text));
                 Some(Value::Object(typed.filter_map(|(name, text)| Some((own(name)?, value(text)))).collect()))
             }
@@ -181,7 +195,8 @@ mod tests {
         static MAX: Field = Field::number("max");
         static ABSENT: Field = Field::number("absent");
         let form =
-            Form::parse(b"name=+lobby+&scopes=plugin&scopes=agent&days=7&servers=a%2C+b%0Ac&blank=+&password=+x+&value=false&doc=%7B%7D&max=&min=0.5&limits.keys=5&limits.days=");
+            Form::parse(b"name=+lobby+&scopes=plugin&scopes=agent&days=7&servers=a%2C+b%0Ac&blank=+&password=+x+&value=false&doc=%7B%7D&max=&min=0.5&limits.keys=5&limits.days=")
+                .unwrap();
         let fields = [
             Field::text("name"),
             Field::text("blank"),
@@ -204,5 +219,11 @@ mod tests {
         assert!(body(&[Field::json("name")], &form).unwrap_err().message.contains("name is not JSON"));
         assert_eq!(form.shown()["scopes"], json!(["plugin", "agent"]));
         assert!(form.shown()["password"].is_null());
+    }
+
+    #[test]
+    fn a_form_has_a_bounded_number_of_fields() {
+        assert!(Form::parse("a&".repeat(MOST_FIELDS).as_bytes()).is_some());
+        assert!(Form::parse("a&".repeat(MOST_FIELDS + 1).as_bytes()).is_none());
     }
 }

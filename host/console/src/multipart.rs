@@ -11,8 +11,10 @@ use futures_util::{StreamExt as _, stream};
 use crate::form::Form;
 use crate::refusal::Refusal;
 
-/// Maximum size of the fields before the file.
+/// Maximum size of the fields before the file, together.
 const MOST_BYTES: usize = 64 << 10;
+/// Length of the longest boundary (RFC 2046, section 5.1.1).
+const LONGEST_BOUNDARY: usize = 70;
 
 /// A body that is read up to its next boundary.
 struct Reader {
@@ -20,6 +22,8 @@ struct Reader {
     /// What was read and not yet used.
     buffer: Vec<u8>,
     delimiter: Vec<u8>,
+    /// Bytes that may still be used before the file.
+    left: usize,
 }
 
 fn invalid() -> Refusal {
@@ -30,9 +34,10 @@ fn invalid() -> Refusal {
 pub(crate) async fn read(parts: &Parts, body: Body) -> Result<(Form, Body), Refusal> {
     let kind = parts.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let (_, boundary) = kind.split_once("boundary=").ok_or_else(invalid)?;
-    let delimiter = format!("\r\n--{}", boundary.trim_matches('"')).into_bytes();
+    let boundary = Some(boundary.trim_matches('"')).filter(|it| it.len() <= LONGEST_BOUNDARY).ok_or_else(invalid)?;
+    let delimiter = format!("\r\n--{boundary}").into_bytes();
     // The first boundary has no line before it.
-    let mut reader = Reader { body: body.into_data_stream(), buffer: b"\r\n".to_vec(), delimiter };
+    let mut reader = Reader { body: body.into_data_stream(), buffer: b"\r\n".to_vec(), delimiter, left: MOST_BYTES };
     reader.until(&reader.delimiter.clone()).await?;
     let mut fields = vec![];
     loop {
@@ -60,18 +65,22 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 impl Reader {
     /// Reads up to some bytes, and over them.
     async fn until(&mut self, wanted: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let mut searched = 0;
         loop {
-            if let Some(at) = find(&self.buffer, wanted) {
+            if let Some(at) = find(&self.buffer[searched..], wanted).map(|at| searched + at) {
+                self.left = self.left.checked_sub(at + wanted.len()).ok_or_else(invalid)?;
                 let rest = self.buffer.split_off(at + wanted.len());
                 let mut found = std::mem::replace(&mut self.buffer, rest);
                 found.truncate(at);
                 return Ok(found);
             }
-            let piece = self.body.next().await.and_then(Result::ok).ok_or_else(invalid)?;
-            self.buffer.extend_from_slice(&piece);
-            if self.buffer.len() > MOST_BYTES && find(&self.buffer, wanted).is_none() {
+            if self.buffer.len() > self.left {
                 return Err(invalid());
             }
+            // It may have begun at the end.
+            searched = (self.buffer.len() + 1).saturating_sub(wanted.len());
+            let piece = self.body.next().await.and_then(Result::ok).ok_or_else(invalid)?;
+            self.buffer.extend_from_slice(&piece);
         }
     }
 
@@ -123,6 +132,14 @@ mod tests {
             assert_eq!(form.get("kind"), Some("LUCKPERMS"));
             assert_eq!(file.unwrap(), "line 1\r\n--X not it\r\n", "in pieces of {piece}");
         }
+    }
+
+    #[tokio::test]
+    async fn fields_before_the_file_are_bounded_together() {
+        let field = "--XX\r\nContent-Disposition: form-data; name=\"f\"\r\n\r\nx\r\n".repeat(MOST_BYTES / 50);
+        let form =
+            format!("{field}--XX\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n\r\nx\r\n--XX--\r\n");
+        assert!(parsed(form.leak(), 1000).await.is_err());
     }
 
     #[tokio::test]

@@ -265,7 +265,7 @@ impl FromRequest<Console> for Visit {
         if !parts.method.is_safe() {
             let bytes = to_bytes(body, MOST_BYTES).await;
             let bytes = bytes.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
-            visit.form = Form::parse(&bytes);
+            visit.form = Form::parse(&bytes).ok_or(StatusCode::PAYLOAD_TOO_LARGE)?;
         }
         Ok(visit)
     }

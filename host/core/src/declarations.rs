@@ -56,6 +56,7 @@ pub static AUTH: Component = Component {
         ErrorCode::new("network_suspended", &[403], "The network is suspended, or will be deleted."),
         ErrorCode::new("csrf_token_wrong", &[403], "Changes by session cookie require the right `X-CSRF-Token`."),
         ErrorCode::new("not_a_member", &[403], "The person is not a member of the network."),
+        ErrorCode::new("second_factor_required", &[403], "The network requires a second factor of its members."),
         ErrorCode::new(
             "network_needed",
             &[400],

@@ -172,7 +172,7 @@ mod tests {
                 .append_pair(&format!("position.{at}"), position);
         }
         form.append_pair("remove.2", "1").append_pair("add", "d").append_pair("addVersion", "3");
-        let form = Form::parse(form.finish().as_bytes());
+        let form = Form::parse(form.finish().as_bytes()).unwrap();
         let chain = chain_of(&form).unwrap();
         let changed = |name: &str, mode: &str, percent: i64| {
             json!({"name": name, "version": 7, "config": {"x": 1}, "limits": {"fuel": 5}, "mode": mode, "percent": percent,

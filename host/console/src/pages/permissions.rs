@@ -202,7 +202,7 @@ mod tests {
         let node = |node: &str, value: bool, context: Option<&str>, expires: Option<i64>| json!({"node": node, "value": value, "context": context, "world": null, "expiresAt": expires});
         let expected = json!({"displayName": "VIP", "priority": 5,
             "permissions": [node("a", false, None, None), node("c", true, Some("server=x"), Some(7))]});
-        assert_eq!(group_of(&Form::parse(form)), expected);
+        assert_eq!(group_of(&Form::parse(form).unwrap()), expected);
     }
 
     #[test]

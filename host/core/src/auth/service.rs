@@ -79,7 +79,7 @@ pub(super) async fn authenticate(
     let sent = Sent::of(headers, app.settings.is_tls())
         .ok_or_else(|| unauthenticated("No API key; send it in the header X-Service-Api-Key."))?;
     let credential = sent.credential(method, headers)?;
-    let row = find_key(app, &credential.id, remote).await?;
+    let row = find_key(app, &credential, remote).await?;
     let row = row.ok_or_else(|| invalid(session::is_session(&credential.id)))?;
     let now = app.clock.now();
     let key = active_key(&row, credential, now)?;
@@ -152,13 +152,14 @@ fn unauthenticated(message: &'static str) -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "unauthenticated", message)
 }
 
-async fn find_key(app: &App, id: &KeyId, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, ApiError> {
+async fn find_key(app: &App, credential: &Credential, remote: IpAddr) -> Result<Option<Arc<KeyRow>>, ApiError> {
+    let id = &credential.id;
     if let Some(row) = app.state::<KeyCache>().get(id) {
         return Ok(Some(row));
     }
     let _permit = app.state::<Limits>().addresses.lookup_permit(remote, app.clock.now()).await;
     let row = if session::is_session(id) {
-        session::find(app, id).await?
+        session::find(app, credential).await?
     } else {
         store::find_key(&app.db.reserved(), id).await?
     };

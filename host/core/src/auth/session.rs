@@ -10,7 +10,7 @@ use hub_db::Tx;
 use subtle::ConstantTimeEq as _;
 
 use crate::app::App;
-use crate::auth::model::{KeyId, KeyRow, Scope};
+use crate::auth::model::{Credential, KeyId, KeyRow, Scope};
 use crate::auth::role::Role;
 use crate::auth::store::{self, MemberRow, SessionRow};
 use crate::auth::{OPERATOR_NETWORK, key};
@@ -140,10 +140,13 @@ pub(super) fn is_session(id: &KeyId) -> bool {
 }
 
 /// Maps a session's row to a key's: the person is the key, the role its scopes.
-pub(super) async fn find(app: &App, id: &KeyId) -> Result<Option<KeyRow>, ApiError> {
-    let Some((session, network)) = split(id) else { return Ok(None) };
+pub(super) async fn find(app: &App, credential: &Credential) -> Result<Option<KeyRow>, ApiError> {
+    let Some((session, network)) = split(&credential.id) else { return Ok(None) };
     let db = app.db.reserved();
-    let Some(session) = store::find_session(&db, session).await? else { return Ok(None) };
+    let session = store::find_session(&db, session).await?;
+    // Before anything is said about the person's networks.
+    let is_theirs = |session: &SessionRow| key::hashes_equal(&credential.sha256, &session.sha256);
+    let Some(session) = session.filter(is_theirs) else { return Ok(None) };
     if is_of_operator(&session, network) {
         return Ok(Some(operator_row(session)));
     }
@@ -221,6 +224,10 @@ fn row_of_member(session: SessionRow, network: Option<NetworkId>, members: &[Mem
             return Err(ApiError::bad_request("network_needed", message));
         }
     };
+    if member.require_second_factor && session.lacks_second_factor {
+        let message = "This network requires a second factor. Set one up for your account first.";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "second_factor_required", message));
+    }
     let MemberRow { network_id, role, own_scopes, suspended, .. } = member;
     // Given roles of newer hubs permit nothing here.
     let given = role.parse::<Role>().map(|role| role.scopes().to_text()).ok();

@@ -54,6 +54,8 @@ pub(super) struct SessionRow {
     pub(super) person_id: String,
     pub(super) email: String,
     pub(super) is_operator: bool,
+    /// True without one, unless the person only signs in at an OpenID provider, which has its own.
+    pub(super) lacks_second_factor: bool,
     pub(super) sha256: Vec<u8>,
     pub(super) created_at: Millis,
     pub(super) expires_at: Millis,
@@ -62,7 +64,8 @@ pub(super) struct SessionRow {
 macro_rules! select_session {
     ($condition:literal) => {
         concat!(
-            "SELECT s.session_id, s.person_id, p.email, p.is_operator, s.sha256, s.created_at, s.expires_at
+            "SELECT s.session_id, s.person_id, p.email, p.is_operator, s.sha256, s.created_at, s.expires_at,
+                 (p.password_hash IS NOT NULL AND NOT p.totp_confirmed) AS lacks_second_factor
              FROM person_sessions s JOIN persons p ON p.person_id = s.person_id ",
             $condition
         )
@@ -101,12 +104,13 @@ pub(super) struct MemberRow {
     /// Scopes of the role, if it is one of the network's own.
     pub(super) own_scopes: Option<String>,
     pub(super) suspended: bool,
+    pub(super) require_second_factor: bool,
 }
 
 macro_rules! select_member {
     ($condition:literal) => {
         concat!(
-            "SELECT m.person_id, m.network_id, m.role, r.scopes AS own_scopes, n.suspended
+            "SELECT m.person_id, m.network_id, m.role, r.scopes AS own_scopes, n.suspended, n.require_second_factor
              FROM network_members m JOIN networks n ON n.network_id = m.network_id
                  LEFT JOIN network_roles r ON r.network_id = m.network_id AND r.name = m.role ",
             $condition

@@ -14,6 +14,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
+use crate::networks::{self, service::NetworksError};
 use crate::punishments::service::PunishmentsError;
 use crate::punishments::{self, Appealed, NewTerms, PunishmentDuration};
 use crate::values::NetworkId;
@@ -74,9 +75,19 @@ pub(super) struct AppealCreated {
     appeal: Appeal,
 }
 
+/// The punishment of a code. A suspended network's are not served, like all that it has.
+async fn find(app: &App, code: &str) -> Result<Appealed, AppealsError> {
+    let found = punishments::appealed(&app.db, code, app.clock.now()).await?.ok_or(AppealsError::UnknownCode)?;
+    match networks::service::require_active(&app.db, found.punishment.network_id).await {
+        Ok(()) => Ok(found),
+        Err(NetworksError::Database(error)) => Err(error.into()),
+        Err(_) => Err(AppealsError::UnknownCode),
+    }
+}
+
 /// Punishment of a code, with its appeals, earliest first.
 pub(super) async fn of_code(app: &App, code: &str) -> Result<(Appealed, Vec<Appeal>), AppealsError> {
-    let found = punishments::appealed(&app.db, code, app.clock.now()).await?.ok_or(AppealsError::UnknownCode)?;
+    let found = find(app, code).await?;
     let (network, id) = (found.punishment.network_id, found.punishment.id);
     let appeals = with_tenant(network.0, store::of_punishment(&app.db, network, id)).await?;
     Ok((found, appeals))
@@ -85,7 +96,7 @@ pub(super) async fn of_code(app: &App, code: &str) -> Result<(Appealed, Vec<Appe
 /// Appeals the punishment of a code.
 pub(super) async fn create(app: &App, code: &str, text: &str, contact: Option<&str>) -> Result<Appeal, AppealsError> {
     let now = app.clock.now();
-    let found = punishments::appealed(&app.db, code, now).await?.ok_or(AppealsError::UnknownCode)?;
+    let found = find(app, code).await?;
     let (network, id) = (found.punishment.network_id, found.punishment.id);
     let creating = app.db.transaction(async |mut tx| {
         let locked = punishments::lock_appealed(&mut tx, network, id, now).await?.ok_or(AppealsError::UnknownCode)?;

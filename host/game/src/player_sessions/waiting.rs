@@ -1,6 +1,6 @@
 //! Requests that wait for a player, in the order in which they came.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,24 +14,37 @@ use crate::player_sessions::error::SessionError;
 use crate::player_sessions::memory::{OpenSession, PlayerSessions};
 use crate::values::{NetworkId, PlayerId};
 
+/// More requests than servers ask for one player at once, unless some of them want to keep the hub busy.
+const MOST_FOR_A_PLAYER: usize = 64;
+
 /// Requests for one player.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    waiters: VecDeque<Waiter>,
+    /// Ends of their waits, by their ids, which ascend.
+    waiters: BTreeMap<u64, Moment>,
+    /// The same by their ends.
+    ends: BTreeSet<(Moment, u64)>,
     changed: Arc<Notify>,
-}
-
-#[derive(Debug)]
-struct Waiter {
-    id: u64,
-    /// End of its wait.
-    until: Moment,
 }
 
 impl Queue {
     /// Lets all requests look again.
     pub(super) fn wake(&self) {
         self.changed.notify_waiters();
+    }
+
+    /// Part of the queue that its requests wait for.
+    fn front(&self) -> (Option<u64>, Option<Moment>) {
+        (self.waiters.keys().next().copied(), self.ends.first().map(|(until, _)| *until))
+    }
+
+    /// Changes the queue, and wakes its requests if that is of interest to them.
+    fn change(&mut self, change: impl FnOnce(&mut Self)) {
+        let before = self.front();
+        change(self);
+        if self.front() != before {
+            self.wake();
+        }
     }
 }
 
@@ -57,16 +70,21 @@ pub(super) struct View {
 
 impl Place {
     /// Joins the queue for the player.
-    pub(super) fn join(app: &App, network: NetworkId, player: PlayerId, until: Moment) -> Self {
+    pub(super) fn join(app: &App, network: NetworkId, player: PlayerId, until: Moment) -> Result<Self, SessionError> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Ordering::Relaxed);
         let changed = app.state::<PlayerSessions>().with(network, |sessions| {
             let queue = sessions.queues.entry(player).or_default();
-            queue.waiters.push_back(Waiter { id, until });
-            queue.wake();
-            Arc::clone(&queue.changed)
-        });
-        Self { app: app.clone(), network, player, id, changed, is_counted: false }
+            if queue.waiters.len() >= MOST_FOR_A_PLAYER {
+                return Err(SessionError::TooManyWait);
+            }
+            queue.change(|queue| {
+                queue.waiters.insert(id, until);
+                queue.ends.insert((until, id));
+            });
+            Ok(Arc::clone(&queue.changed))
+        })?;
+        Ok(Self { app: app.clone(), network, player, id, changed, is_counted: false })
     }
 
     /// Counts this request as waiting; refused if too many wait in the network.
@@ -88,10 +106,10 @@ impl Place {
 
     pub(super) fn view(&self, own_until: Moment) -> View {
         self.app.state::<PlayerSessions>().with(self.network, |sessions| {
-            let waiters = sessions.queues.get(&self.player).map(|queue| &queue.waiters);
+            let (first, earliest) = sessions.queues.get(&self.player).map(Queue::front).unwrap_or_default();
             View {
-                is_first: waiters.and_then(VecDeque::front).is_none_or(|first| first.id == self.id),
-                earliest: waiters.into_iter().flatten().map(|waiter| waiter.until).min().unwrap_or(own_until),
+                is_first: first.is_none_or(|first| first == self.id),
+                earliest: earliest.unwrap_or(own_until),
                 open: sessions.open.get(&self.player).cloned(),
             }
         })
@@ -103,8 +121,11 @@ impl Drop for Place {
         self.app.state::<PlayerSessions>().with(self.network, |sessions| {
             sessions.waiting -= i64::from(self.is_counted);
             let Some(queue) = sessions.queues.get_mut(&self.player) else { return };
-            queue.waiters.retain(|waiter| waiter.id != self.id);
-            queue.wake();
+            queue.change(|queue| {
+                if let Some(until) = queue.waiters.remove(&self.id) {
+                    queue.ends.remove(&(until, self.id));
+                }
+            });
             if queue.waiters.is_empty() {
                 sessions.queues.remove(&self.player);
             }

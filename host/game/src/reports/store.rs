@@ -176,7 +176,9 @@ pub(super) async fn update(
     closed_at: Option<Millis>,
 ) -> Result<(), Error> {
     tx.query(
-        "UPDATE reports SET state = $3, resolution = $4, taken_by = $5, closed_at = $6
+        // Its chat lines are kept from the time when it was closed first.
+        "UPDATE reports SET state = $3, resolution = $4, taken_by = $5,
+             closed_at = CASE WHEN $6 IS NULL THEN NULL ELSE COALESCE(closed_at, $6) END
          WHERE network_id = $1 AND report_id = $2",
     )
     .bind(network)

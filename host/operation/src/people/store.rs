@@ -111,6 +111,15 @@ pub(super) async fn make_operator(tx: &mut Tx, person: &str) -> Result<(), Error
     Ok(())
 }
 
+/// True if the password and the second factor are those of `person`, as they were read earlier: checking a password takes
+/// long enough for them to be changed. They stay so until the transaction ends.
+pub(super) async fn hold_unchanged(tx: &mut Tx, person: &PersonRow) -> Result<bool, Error> {
+    let hold = "UPDATE persons SET name = name
+                WHERE person_id = $1 AND password_hash IS NOT DISTINCT FROM $2 AND totp_confirmed = $3";
+    let held = tx.query(hold).bind(&person.person_id).bind(&person.password_hash).bind(person.totp_confirmed);
+    Ok(held.execute().await? == 1)
+}
+
 pub(super) async fn set_password(tx: &mut Tx, person: &str, hash: &str) -> Result<(), Error> {
     tx.query("UPDATE persons SET password_hash = $2 WHERE person_id = $1").bind(person).bind(hash).execute().await?;
     Ok(())

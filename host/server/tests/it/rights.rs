@@ -1,6 +1,7 @@
 //! Rights end where they should: streams, installations, names, idempotency keys, bound keys.
 
 mod lasting;
+mod under_way;
 
 use std::time::Duration;
 

@@ -115,7 +115,7 @@ impl Lines {
             }
         }
         self.touch_line(mode, presence);
-        self.forget_unused_lines(now);
+        self.forget_if_unused(name, now);
     }
 
     /// Takes a member out of a party, with the slot that is held for them.

@@ -51,6 +51,11 @@ impl Line {
         self.freed.eta(position, now)
     }
 
+    /// True without tickets, settings and slots that came free lately.
+    fn is_unused(&self, now: Millis) -> bool {
+        self.waiting() == 0 && self.settings == LineSettings::default() && self.freed.total(now) == 0
+    }
+
     pub(super) fn is_paused(&self, now: Millis) -> bool {
         self.settings.at(now).paused
     }
@@ -81,18 +86,30 @@ impl Lines {
 
     /// Forgets lines without tickets, settings and slots that came free lately.
     pub(super) fn forget_unused_lines(&mut self, now: Millis) {
-        let unused = self.by_name.iter().filter(|(_, line)| {
-            line.waiting() == 0 && line.settings == LineSettings::default() && line.freed.total(now) == 0
-        });
+        let unused = self.by_name.iter().filter(|(_, line)| line.is_unused(now));
         let unused: Vec<_> = unused.map(|(name, _)| name.clone()).collect();
         for name in unused {
-            self.by_name.remove(&name);
-            for index in [&mut self.by_type, &mut self.by_server] {
-                index.retain(|_, names| {
-                    names.remove(&name);
-                    !names.is_empty()
-                });
-            }
+            self.forget_line(&name);
+        }
+    }
+
+    /// Forgets a line if it is unused.
+    pub(super) fn forget_if_unused(&mut self, name: &LineName, now: Millis) {
+        if self.by_name.get(name).is_some_and(|line| line.is_unused(now)) {
+            self.forget_line(name);
+        }
+    }
+
+    fn forget_line(&mut self, name: &LineName) {
+        let Some(line) = self.by_name.remove(name) else { return };
+        let (index, key) = match &line.mode {
+            Mode::Server { server_type } | Mode::World { server_type, .. } => (&mut self.by_type, server_type.as_str()),
+            Mode::Direct(at) => (&mut self.by_server, at.server_id.as_str()),
+        };
+        let Some(names) = index.get_mut(key) else { return };
+        names.remove(name);
+        if names.is_empty() {
+            index.remove(key);
         }
     }
 

@@ -12,6 +12,7 @@ use crate::http::error::ApiError;
 use crate::limits::Limits;
 use crate::people::model::{LinkKind, LinkRow, MAIL_PAUSE, MembershipRow, Password, PersonRow, RESET_TTL, hash};
 use crate::people::service::second_factor::with_password;
+use crate::people::service::sign_in::require_unchanged;
 use crate::people::service::{PeopleError, Sender, generate_id, origin_of, origin_of_person};
 use crate::people::{password, sender, store};
 use crate::secret_text::SecretText;
@@ -66,14 +67,15 @@ pub(crate) async fn change_password(
     current: &Password,
     new: &Password,
 ) -> Result<(), PeopleError> {
-    with_password(app, who, current).await?;
+    let person = with_password(app, who, current).await?;
     let hashed = password::hash(app, new).await?;
     app.db
         .transaction(async |mut tx| {
+            require_unchanged(&mut tx, &person).await?;
             store::set_password(&mut tx, &who.person, &hashed).await?;
             store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
             let change = Change::new(Action::PersonPasswordChanged, &who.person);
-            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+            Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })
         .await?;
     app.state::<KeyCache>().clear();

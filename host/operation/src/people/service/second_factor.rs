@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{KeyCache, OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
-use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password};
+use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password, require_unchanged};
 use crate::people::service::{PeopleError, account, origin_of};
 use crate::people::store;
 use crate::secret_text::SecretText;
@@ -72,7 +72,12 @@ pub(crate) async fn enroll(app: &App, who: &SignedIn, password: &Password) -> Re
     }
     let secret: Vec<u8> = (0..SECRET_BYTES).map(|_| app.ids.seed().to_be_bytes()[0]).collect();
     let sealed = secrets::seal(app, &context(&person.person_id), &secret)?;
-    app.db.transaction(async |mut tx| store::set_totp(&mut tx, &person.person_id, Some(&sealed), false).await).await?;
+    app.db
+        .transaction(async |mut tx| {
+            require_unchanged(&mut tx, &person).await?;
+            Ok::<_, PeopleError>(store::set_totp(&mut tx, &person.person_id, Some(&sealed), false).await?)
+        })
+        .await?;
     let base32 = totp_rs::Secret::from(secret).to_base32();
     let account: String = form_urlencoded::byte_serialize(person.email.as_bytes()).collect();
     let uri = format!("otpauth://totp/Network%20Hub:{account}?secret={base32}&issuer=Network%20Hub");
@@ -125,9 +130,10 @@ pub(crate) async fn disable(
     }
     app.db
         .transaction(async |mut tx| {
+            require_unchanged(&mut tx, &person).await?;
             store::set_totp(&mut tx, &who.person, None, false).await?;
             let change = Change::new(Action::PersonSecondFactorDisabled, &who.person);
-            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+            Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })
         .await?;
     Ok(())

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use hub_db::Tx;
+
 use crate::app::App;
 use crate::auth::{SessionToken, SignedIn, csrf_token};
 use crate::clock::Millis;
@@ -132,6 +134,11 @@ pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, 
     begin_session(app, person, attempt.remote, &failures).await
 }
 
+/// Refuses what relies on a password or second factor that was changed since it was checked.
+pub(super) async fn require_unchanged(tx: &mut Tx, person: &PersonRow) -> Result<(), PeopleError> {
+    if store::hold_unchanged(tx, person).await? { Ok(()) } else { Err(PeopleError::WrongCredentials) }
+}
+
 /// Begins a session and clears the person's failures.
 pub(super) async fn begin_session(
     app: &App,
@@ -145,9 +152,11 @@ pub(super) async fn begin_session(
     let most = limits::bound(app, Limit::SessionsPerPerson).max(1);
     app.db
         .transaction(async |mut tx| {
+            require_unchanged(&mut tx, &person).await?;
             store::clear_failures(&mut tx, failures.key()).await?;
             let times = (now, expires_at);
-            store::insert_session(&mut tx, &person.person_id, &token, &remote.to_string(), times, most).await
+            store::insert_session(&mut tx, &person.person_id, &token, &remote.to_string(), times, most).await?;
+            Ok::<_, PeopleError>(())
         })
         .await?;
     Ok(Session { csrf_token: csrf_token(token.text.expose()), person, token, expires_at })

@@ -1,0 +1,90 @@
+//! Rights that end while a request is under way: nothing of it remains.
+
+use futures_util::stream;
+use reqwest::{Body, Method};
+use serde_json::{Value, json};
+use sqlx::Executor as _;
+use tokio::sync::mpsc;
+
+use crate::people::{member, send};
+use crate::postgres::until_one_waits;
+use crate::support::{Backend, Hub, on_both};
+
+/// Each thing that outlives its request, asked for by a person who is removed when the hub is about to make it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_who_is_removed_meanwhile_leaves_nothing() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let owner = hub.network().await;
+    let mallory = member(&hub, &owner, "m@example.org", "ADMIN").await;
+    let key = owner.post("/api/manage/keys", json!({"name": "old", "scopes": ["plugin"]})).await.expect(201).clone();
+    let roll = format!("/api/manage/keys/{}/roll", key["keyId"].as_str().unwrap());
+    let own = format!("/api/manage/people/{}", mallory.id);
+    let webhook = json!({"name": "w", "url": "http://127.0.0.1:9/", "events": ["CHAT"]});
+    let requests = [
+        (Method::POST, "/api/manage/keys", json!({"name": "new", "scopes": ["plugin"]})),
+        (Method::POST, &roll, json!({})),
+        (Method::POST, "/api/manage/people", json!({"email": "x@example.org", "role": "ADMIN"})),
+        (Method::PATCH, &own, json!({"role": "ADMIN"})),
+        (Method::PUT, "/api/manage/roles/helper", json!({"scopes": ["servers:read"]})),
+        (Method::POST, "/api/manage/webhooks", webhook),
+        (Method::POST, "/api/manage/signing-secret/rotate", json!({})),
+    ];
+    let members = "SELECT COUNT(*) FROM network_members";
+    let mut database = hub.database().await;
+    database.execute("CREATE TEMPORARY TABLE kept AS SELECT * FROM network_members").await.unwrap();
+    for (method, path, body) in requests {
+        database.execute("BEGIN; DELETE FROM network_members").await.unwrap();
+        let remove = async {
+            until_one_waits(&mut database).await;
+            database.execute("COMMIT").await.unwrap();
+        };
+        let (answer, ()) = tokio::join!(send(&hub, &mallory.token, method, path, body), remove);
+        answer.expect_error(403, "not_a_member");
+        let left: i64 = sqlx::query_scalar(members).fetch_one(&mut database).await.unwrap();
+        assert_eq!(left, 0, "{path}");
+        database.execute("INSERT INTO network_members SELECT * FROM kept").await.unwrap();
+    }
+    for path in ["/api/manage/webhooks", "/api/manage/people/invitations", "/api/manage/roles"] {
+        assert_eq!(owner.get(path).await.expect(200)["total"], 0, "{path}");
+    }
+    let keys = owner.get("/api/manage/keys").await.expect(200).to_string();
+    assert!(!keys.contains(r#""name":"new""#), "{keys}");
+    owner.with_key(key["apiKey"].as_str().unwrap()).get("/api/plugin/servers").await.expect(200);
+}
+
+on_both! {
+    async fn an_upload_that_takes_long_is_refused_at_its_end(hub: Hub) {
+        let owner = hub.network().await;
+        let mallory = member(&hub, &owner, "m@example.org", "ADMIN").await;
+        let (pieces, body) = mpsc::channel::<Vec<u8>>(1);
+        let body = stream::unfold(body, async |mut body| Some((Ok::<_, std::io::Error>(body.recv().await?), body)));
+        let request = hub.anonymous().request(Method::POST, "/api/manage/imports?kind=balances");
+        let request = request.bearer_auth(&mallory.token).body(Body::wrap_stream(body));
+        let client = hub.anonymous();
+        let upload = tokio::spawn(async move { client.send(request).await });
+        // More than connections buffer: the hub reads, and so it has looked at the session.
+        for _ in 0..24 {
+            pieces.send(vec![b'['; 1 << 20]).await.unwrap();
+        }
+        owner.delete(&format!("/api/manage/people/{}", mallory.id)).await.expect(200);
+        drop(pieces);
+        upload.await.unwrap().expect_error(403, "not_a_member");
+        assert_eq!(owner.get("/api/manage/imports").await.expect(200)["total"], 0);
+    }
+
+    async fn a_network_may_require_a_second_factor(hub: Hub) {
+        let owner = hub.network().await;
+        let alex = member(&hub, &owner, "alex@example.org", "ADMIN").await;
+        let keys = async || send(&hub, &alex.token, Method::GET, "/api/manage/keys", Value::Null).await;
+        keys().await.expect(200);
+        owner.patch("/api/manage/network", json!({"requireSecondFactor": true})).await.expect(200);
+        keys().await.expect_error(403, "second_factor_required");
+        // The account itself is theirs.
+        let post = async |path: &str, body: Value| send(&hub, &alex.token, Method::POST, path, body).await;
+        let path = "/api/people/second-factor";
+        let enrolled = post(path, json!({"password": crate::people::PASSWORD})).await.expect(201).clone();
+        let code = crate::people::sessions::shown(enrolled["secret"].as_str().unwrap(), crate::support::NOW);
+        post(&format!("{path}/confirm"), json!({"code": code})).await.expect(200);
+        keys().await.expect(200);
+    }
+}
