@@ -47,6 +47,8 @@ CREATE TABLE api_keys (
     created_by      TEXT,
     -- Key or person that replaced its secret last, and so knows it.
     rolled_by       TEXT,
+    -- The same of the secret before.
+    previous_by     TEXT,
     expires_at      BIGINT,
     revoked_at      BIGINT,
     last_used_at    BIGINT,

@@ -46,6 +46,8 @@ CREATE TABLE api_keys (
     created_by      TEXT,
     -- Key or person that replaced its secret last, and so knows it.
     rolled_by       TEXT,
+    -- The same of the secret before.
+    previous_by     TEXT,
     expires_at      INTEGER,
     revoked_at      INTEGER,
     last_used_at    INTEGER,

@@ -147,15 +147,13 @@ pub(super) async fn flush(app: &App, network: NetworkId) -> Result<(), Error> {
     tokio::spawn(hub_db::with_tenant(network.0, writing)).await.unwrap_or(Err(Error::Busy))
 }
 
-/// Drops waiting lines with a searched text, and waits for those that are being written.
+/// Drops waiting lines with a searched text, once those that are being written are, or wait again.
 pub(super) async fn forget_texts(app: &App, network: NetworkId, is_looked_for: impl Fn(&str) -> bool) {
     let Some(history) = app.state::<ChatHistory>().find(network) else { return };
-    {
-        let mut waiting = history.waiting.lock();
-        waiting.lines.retain(|line| !is_looked_for(&line.line));
-        waiting.bytes = waiting.lines.iter().map(NewLine::bytes).sum();
-    }
-    drop(history.writing.lock().await);
+    let _turn = history.writing.lock().await;
+    let mut waiting = history.waiting.lock();
+    waiting.lines.retain(|line| !is_looked_for(&line.line));
+    waiting.bytes = waiting.lines.iter().map(NewLine::bytes).sum();
 }
 
 /// Starts to write lines.

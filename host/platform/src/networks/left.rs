@@ -1,6 +1,7 @@
 //! Leftovers of a person or key that goes: keys, and other components' resources that act without them.
 
 use hub_db::{Error, Tx};
+use serde_json::json;
 
 use crate::audit::{self, Action, Change};
 use crate::auth::{Origin, Scopes};
@@ -32,7 +33,7 @@ pub(super) async fn forget_ended_keys(
 
 /// Finds the leftovers of a key or person: their own, and those of keys that they created or rotated last, revoked ones
 /// among them. `revoke` ends them, except for members
-/// and modules; invitations end in any case.
+/// and modules, and ends the overlap of secrets that they know and others replaced; invitations end in any case.
 pub async fn find(
     components: &Components,
     tx: &mut Tx,
@@ -64,6 +65,16 @@ pub async fn find(
             }
             creators.push(row.key_id.0.clone());
             left.push(Left { kind: LeftKind::Key, id: row.key_id.0, name: Some(row.name), ended: revoke });
+        }
+    }
+    if revoke {
+        let now = origin.clock.now();
+        // In turn: holders of one network's secrets, in one transaction.
+        for holder in &creators {
+            for (key,) in store::end_overlaps(tx, network, holder, now).await? {
+                let change = Change::new(Action::KeyRolled, &key.0).after(json!({"overlapUntil": now}));
+                audit::record(tx, network, origin, change).await?;
+            }
         }
     }
     let search = Search { network, creators: &creators, kept, end: revoke.then_some(origin), origin };

@@ -51,6 +51,7 @@ pub static COMPONENT: Component = Component {
             bytes("previous_sha256", 32, 32),
             text::<255>("created_by"),
             text::<255>("rolled_by"),
+            text::<255>("previous_by"),
             // Chosen by who created it, and only compared.
             any_number("expires_at"),
         ]),

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::Origin;
+use crate::auth::{KeyCache, Origin};
 use crate::limits;
 use crate::networks::service::NetworksError;
 use crate::networks::store;

@@ -197,6 +197,7 @@ pub(super) async fn forget_key(tx: &mut Tx, network: NetworkId, id: &str, creato
     for pass in [
         "UPDATE api_keys SET created_by = $3 WHERE network_id = $1 AND created_by = $2",
         "UPDATE api_keys SET rolled_by = $3 WHERE network_id = $1 AND rolled_by = $2",
+        "UPDATE api_keys SET previous_by = $3 WHERE network_id = $1 AND previous_by = $2",
     ] {
         tx.query(pass).bind(network).bind(id).bind(creator).execute().await?;
     }
@@ -232,7 +233,8 @@ pub(super) async fn roll_key(
     (overlap_until, by): (Millis, &KeyId),
 ) -> Result<(), Error> {
     tx.query(
-        "UPDATE api_keys SET previous_sha256 = sha256, previous_until = $3, sha256 = $4, rolled_by = $5
+        "UPDATE api_keys SET previous_sha256 = sha256, previous_until = $3, previous_by = COALESCE(rolled_by, created_by),
+             sha256 = $4, rolled_by = $5
          WHERE network_id = $1 AND key_id = $2",
     )
     .bind(network)
@@ -243,6 +245,24 @@ pub(super) async fn roll_key(
     .execute()
     .await?;
     Ok(())
+}
+
+/// Ends the overlap of the secrets that a key or person knows and others replaced. Returns the keys.
+pub(super) async fn end_overlaps(
+    tx: &mut Tx,
+    network: NetworkId,
+    holder: &str,
+    now: Millis,
+) -> Result<Vec<(KeyId,)>, Error> {
+    tx.query(
+        "UPDATE api_keys SET previous_until = $3
+         WHERE network_id = $1 AND previous_by = $2 AND previous_until > $3 AND revoked_at IS NULL RETURNING key_id",
+    )
+    .bind(network)
+    .bind(holder)
+    .bind(now)
+    .all()
+    .await
 }
 
 pub(super) async fn revoke_key(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {

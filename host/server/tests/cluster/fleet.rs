@@ -25,7 +25,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(120);
 /// The binary under test.
 pub const CURRENT: &str = env!("CARGO_BIN_EXE_hub");
 
-/// Two fleets at a time: their nodes mostly wait for each other, but the machine is small, and they compile modules.
+/// Three fleets at a time: their nodes mostly wait for each other, but the machine is small, and they compile modules.
 static FLEETS: Semaphore = Semaphore::const_new(3);
 
 pub struct Fleet {

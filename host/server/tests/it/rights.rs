@@ -258,6 +258,22 @@ on_both! {
         assert_eq!((&disabled["enabled"], &disabled["disabledReason"]), (&json!(false), &json!("CREATOR_LEFT")));
     }
 
+    async fn a_replaced_secret_ends_with_whoever_knows_it(hub: Hub) {
+        let owner = hub.network().await;
+        let key = json!({"name": "k", "scopes": ["network:manage"]});
+        let key = owner.post("/api/manage/keys", key).await.expect(201)["keyId"].as_str().unwrap().to_owned();
+        let roll = format!("/api/manage/keys/{key}/roll");
+        let alex = member(&hub, &owner, "alex@example.org", "ADMIN").await;
+        let known = send(&hub, &alex.token, Method::POST, &roll, json!({})).await.expect(201).clone();
+        let known = owner.with_key(known["apiKey"].as_str().unwrap());
+        let newest = owner.post(&roll, json!({"overlapMs": 86_400_000})).await.expect(201).clone();
+        let newest = owner.with_key(newest["apiKey"].as_str().unwrap());
+        known.get("/api/manage/keys").await.expect(200);
+        owner.delete(&format!("/api/manage/people/{}", alex.id)).await;
+        known.get("/api/manage/keys").await.expect_error(401, "unauthenticated");
+        newest.get("/api/manage/keys").await.expect(200);
+    }
+
     async fn webhooks_need_the_scope_of_their_events(hub: Hub) {
         let owner = hub.network().await;
         let settings = owner.key_with(&["network:manage"]).await;
