@@ -519,6 +519,11 @@ impl Settings {
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
         let settings: Self = figment.extract()?;
+        let is_postgres = |url: &String| url.starts_with("postgres://") || url.starts_with("postgresql://");
+        anyhow::ensure!(
+            settings.database.as_ref().is_none_or(is_postgres),
+            "the database must be a PostgreSQL, postgres://USER:PASSWORD@HOST/DATABASE; without --database, the hub has its own"
+        );
         anyhow::ensure!(
             settings.bus.is_none() || settings.blobs.is_some(),
             "a cluster (--bus) needs a shared blob store: set --blobs to an S3-compatible store \

@@ -447,6 +447,7 @@ async fn wrong_arguments_are_named_and_change_nothing() {
         (&["serve", "--config", "/does/not/exist.toml"], "does not exist"),
         (&["serve", "--bus", "nats://127.0.0.1:1"], "--blobs"),
         (&["serve", "--blobs", "s3://nobody"], "s3://KEY:SECRET@HOST"),
+        (&["serve", "--database", "mysql://user@host/hub"], "postgres://USER:PASSWORD@HOST/DATABASE"),
     ] {
         let output = installation.run(arguments);
         assert!(!output.status.success(), "{arguments:?}");
