@@ -521,9 +521,9 @@ export class HubConnector {
   }
 
   private punished({ action, punishment }: PunishmentChange): void {
-    const isCreated = action === "CREATED";
-    this.punishments.update(punishment, isCreated && punishment.active);
-    if (!isCreated || (punishment.type !== "BAN" && punishment.type !== "KICK")) return;
+    // UPDATED: staff changed it, and it may be in force still.
+    this.punishments.update(punishment, (action === "CREATED" || action === "UPDATED") && punishment.active);
+    if (action !== "CREATED" || (punishment.type !== "BAN" && punishment.type !== "KICK")) return;
     for (const player of this.online) {
       if (this.punishments.concerns(punishment, player)) this.kick(player, punishment);
     }

@@ -479,9 +479,10 @@ class HubConnector:
 
     def _punished(self, event: HubEvent) -> None:
         punishment = _json.read(Punishment, event.data.get("punishment"))
-        is_created = event.text("action") == "CREATED"
-        self.punishments.update(punishment, is_created and punishment.active)
-        if not is_created or punishment.type not in ("BAN", "KICK"):
+        action = event.text("action")
+        # UPDATED: staff changed it, and it may be in force still.
+        self.punishments.update(punishment, action in ("CREATED", "UPDATED") and punishment.active)
+        if action != "CREATED" or punishment.type not in ("BAN", "KICK"):
             return
         for player in list(self._online):
             if self.punishments.concerns(punishment, player):
