@@ -187,22 +187,3 @@ impl Shared {
 fn eta_of(eta_ms: Option<i64>) -> Option<Duration> {
     eta_ms.and_then(|eta| u64::try_from(eta).ok()).map(Duration::from_millis)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_those_who_wait_and_the_latest_matches_are_remembered() {
-        let (lines, player) = (WaitingLines::default(), Uuid::from_u128(1));
-        lines.parties.lock().insert(player, vec![player]);
-        lines.put(Place { player, ticket_id: player, position: 1, waiting: 1, eta: None });
-        lines.left(player);
-        assert!(lines.parties.lock().is_empty() && lines.place(player).is_none());
-        for number in 1..=1_500 {
-            assert!(lines.is_first(Uuid::from_u128(number)));
-        }
-        assert!(!lines.is_first(Uuid::from_u128(1_500)));
-        assert_eq!(lines.sent.lock().len(), REMEMBERED);
-    }
-}
