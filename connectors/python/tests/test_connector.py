@@ -234,9 +234,16 @@ async def test_chat_is_shown_and_muted_players_are_held_back(start: Start, owner
     with pytest.raises(HubError) as refused:
         await connector.send_chat(player, "Eve", "again")
     assert refused.value.code == "muted"
+    # An edit does not lift it.
+    await owner.call("PATCH", f"/api/manage/punishments/{mute.id}", {"reason": "spam, again"})
+    await eventually("the edit is known", lambda: reason_of(connector.punishments.mute(player)) == "spam, again")
     await owner.punishments.remove(mute.id)
     await eventually("the mute is over", lambda: not connector.punishments.is_muted(player))
     await connector.send_chat(player, "Eve", "thanks")
+
+
+def reason_of(punishment: Punishment | None) -> str | None:
+    return None if punishment is None else punishment.reason
 
 
 async def test_a_banned_player_is_removed_and_kept_out(start: Start, owner: AsyncHubClient, game: FakeGame) -> None:

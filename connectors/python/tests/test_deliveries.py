@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -111,6 +113,109 @@ async def test_items_and_the_ends_of_their_deliveries_are_saved_together(scene: 
     here.leave(scene.player)
     await scene.has_state("CLOSED")
     assert await scene.stored() == {"kit": 20}
+
+
+async def test_an_item_that_is_saved_after_its_claim_is_over_is_given_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Delivery] = []
+
+    def prepare(connector: HubConnector) -> None:
+        inventories = connector.options.player_data
+        assert isinstance(inventories, Inventories)
+
+        def give(delivery: Delivery) -> None:
+            ran.append(delivery)
+            inventories.give(scene.player, "kit")
+
+        connector.on_data_delivery("kit", give)
+
+    a = await scene.start(prepare=prepare)
+    await a.join(scene.player)
+    may_save = asyncio.Event()
+
+    async def reached(call: Callable[[], Awaitable[None]]) -> None:
+        await may_save.wait()
+        await call()
+
+    monkeypatch.setattr(a.connector.player_data.link, "reached", reached)
+    delivery = await buy(scene, "kit", on_lost="RETRY")
+    await eventually("the item is there", lambda: len(ran) == 1)
+    # The claim ends before the save, as when the hub was away for a minute.
+    claims = list(a.connector._deliveries._saving)
+    await scene.owner.deliveries.fail(delivery, claims[0], "too late", True)
+    may_save.set()
+    await ended(scene, delivery, "DELIVERED")
+    assert len(ran) == 1
+    assert await scene.stored() == {"kit": 1}
+
+
+async def test_an_effect_that_cannot_be_saved_is_left_to_a_person(scene: Scene) -> None:
+    ran: list[str] = []
+
+    def prepare(connector: HubConnector) -> None:
+        inventories = connector.options.player_data
+        assert isinstance(inventories, Inventories)
+
+        def refused(delivery: Delivery) -> None:
+            ran.append(delivery.kind)
+            inventories.give(scene.player, "kit")
+            # More than a namespace may hold.
+            connector.player_data.put(scene.player, "notes", json.dumps("x" * 300_000))
+
+        def uncaptured(delivery: Delivery) -> None:
+            ran.append(delivery.kind)
+            del inventories.held[scene.player]
+
+        connector.on_data_delivery("refused", refused)
+        connector.on_data_delivery("uncaptured", uncaptured)
+
+    a = await scene.start(prepare=prepare)
+    await a.join(scene.player)
+    for kind in ("refused", "uncaptured"):
+        await ended(scene, await buy(scene, kind, on_lost="RETRY"), "FAILED")
+    assert ran == ["refused", "uncaptured"]
+    assert a.connector._deliveries._saving == {}
+
+
+async def test_a_stopping_server_finishes_what_it_began_and_begins_nothing(scene: Scene) -> None:
+    began, may_end = asyncio.Event(), asyncio.Event()
+    late: list[Delivery] = []
+
+    async def slow(delivery: Delivery) -> None:
+        began.set()
+        await may_end.wait()
+
+    def prepare(connector: HubConnector) -> None:
+        connector.on_delivery("slow", slow)
+        connector.on_delivery("late", late.append)
+
+    a = await scene.start(prepare=prepare)
+    await a.join(scene.player)
+    slow_id = await buy(scene, "slow")
+    await asyncio.wait_for(began.wait(), 60)
+    stopping = asyncio.ensure_future(a.connector.stop())
+    await scene.has_state("CLOSED")
+    late_id = await buy(scene, "late")
+    may_end.set()
+    await stopping
+    assert [await state_of(scene, each) for each in (slow_id, late_id)] == ["DELIVERED", "PENDING"]
+    assert late == []
+
+
+async def test_a_stopping_server_gives_back_what_its_main_thread_did_not_come_to(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[Delivery] = []
+    a = await scene.start(prepare=lambda connector: connector.on_delivery("rank", ran.append))
+    await a.join(scene.player)
+    tasks: list[Callable[[], None]] = []
+    monkeypatch.setattr(a.game, "run_on_main_thread", tasks.append)
+    delivery = await buy(scene, "rank")
+    await ended(scene, delivery, "CLAIMED")
+    await a.connector.stop()
+    assert await state_of(scene, delivery) == "PENDING"
+    for task in tasks:
+        task()
+    assert ran == []
 
 
 async def test_a_crash_between_claim_and_completion_is_held_or_repeated(scene: Scene) -> None:

@@ -143,6 +143,9 @@ test("chat is shown and muted players are held back", async () => {
   const mute = await owner.punishments.punish({ playerUuid: player, type: "MUTE", reason: "spam" });
   await eventually("the mute is known", () => connector.punishments.isMuted(player));
   await assert.rejects(connector.sendChat(player, "Eve", "again"), { code: "muted" });
+  // An edit does not lift it.
+  await owner.call("PATCH", `/api/manage/punishments/${mute.id}`, { reason: "spam, again" });
+  await eventually("the edit is known", () => connector.punishments.mute(player)?.reason === "spam, again");
   await owner.punishments.remove({ punishmentId: mute.id });
   await eventually("the mute is over", () => !connector.punishments.isMuted(player));
   await connector.sendChat(player, "Eve", "thanks");

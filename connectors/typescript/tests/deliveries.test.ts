@@ -99,6 +99,72 @@ test("items and the ends of their deliveries are saved together", async () => {
   assert.deepEqual(await stored(owner, player), { kit: 20 });
 });
 
+test("an item that is saved after its claim is over is given once", async () => {
+  let given = 0;
+  const a = await start(({ connector, inventories }) =>
+    connector.onDataDelivery("kit", () => {
+      given += 1;
+      inventories.give(player, "kit");
+    }));
+  await a.join(player);
+  let save = () => {};
+  const maySave = new Promise<void>((resolve) => (save = resolve));
+  Object.assign(a.connector.playerData, { reached: (call: () => Promise<unknown>) => maySave.then(call) });
+  const delivery = await buy("kit", { onLost: "RETRY" });
+  await eventually("the item is there", () => given === 1);
+  // The claim ends before the save, as when the hub was away for a minute.
+  const [claim] = a.connector["deliveries"]["saving"].keys();
+  await owner.deliveries.fail(delivery, claim!, "too late", true);
+  save();
+  await ended(delivery, "DELIVERED");
+  assert.equal(given, 1);
+  assert.deepEqual(await stored(owner, player), { kit: 1 });
+});
+
+test("an effect that cannot be saved is left to a person", async () => {
+  const ran: string[] = [];
+  const a = await start(({ connector, inventories }) => {
+    connector.onDataDelivery("refused", ({ kind }) => {
+      ran.push(kind);
+      inventories.give(player, "kit");
+      // More than a namespace may hold.
+      connector.playerData.put(player, "notes", "x".repeat(300_000));
+    });
+    connector.onDataDelivery("uncaptured", ({ kind }) => {
+      ran.push(kind);
+      inventories.held.delete(player);
+    });
+  });
+  await a.join(player);
+  for (const kind of ["refused", "uncaptured"]) await ended(await buy(kind, { onLost: "RETRY" }), "FAILED");
+  assert.deepEqual(ran, ["refused", "uncaptured"]);
+});
+
+test("a stopping server finishes what it began and begins nothing", async () => {
+  const late: Delivery[] = [];
+  let end = () => {};
+  const mayEnd = new Promise<void>((resolve) => (end = resolve));
+  let hasBegun = false;
+  const a = await start(({ connector }) => {
+    connector.onDelivery("slow", () => {
+      hasBegun = true;
+      return mayEnd;
+    });
+    connector.onDelivery("late", (delivery) => void late.push(delivery));
+  });
+  await a.join(player);
+  const slowId = await buy("slow");
+  await eventually("it is being carried out", () => hasBegun);
+  const stopped = a.connector.stop();
+  await sessionIs(owner, player, "CLOSED");
+  const lateId = await buy("late");
+  end();
+  await stopped;
+  await ended(slowId, "DELIVERED");
+  await ended(lateId, "PENDING");
+  assert.deepEqual(late, []);
+});
+
 test("players wait in line and are sent when there is room", async () => {
   const places: Place[] = [];
   const lobby = await start(({ connector }) => connector.onPlace((place) => void places.push(place)));

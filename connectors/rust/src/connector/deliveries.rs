@@ -1,6 +1,6 @@
 //! Claims, runs and settles the deliveries of the players who are here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,14 +8,15 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::task::TaskTracker;
 use tracing::warn;
 use uuid::Uuid;
 
 use super::Shared;
 use super::data::{DataUpdate, guarded};
 use super::persist::persist;
-use crate::model::Delivery;
+use crate::model::{Delivery, DeliveryOnLost};
 use crate::{HubError, retry};
 
 const CLAIM_TTL: Duration = Duration::from_mins(1);
@@ -25,6 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_mins(1);
 /// Maximum time between two attempts at a delivery.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
 const SIDE_BY_SIDE: usize = 16;
+const REMEMBERED: usize = 1_000;
 /// The end of a claim is told again for so long: past its end the answer says what has become of it.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Maximum length of a reason.
@@ -79,7 +81,11 @@ pub(super) struct Deliveries {
     running: Mutex<HashSet<i64>>,
     /// Claims that the next save of their player completes.
     saving: Mutex<HashMap<String, Claim>>,
+    /// Deliveries that are offered again, though their effects were saved after their claims were over.
+    carried_out: Mutex<VecDeque<i64>>,
     slots: Semaphore,
+    /// Deliveries, and ends of claims, that are under way.
+    work: TaskTracker,
 }
 
 #[derive(Clone)]
@@ -91,8 +97,29 @@ struct Claim {
 
 impl Deliveries {
     pub(super) fn new(kinds: HashMap<String, DeliveryHandler>) -> Self {
-        let (running, saving) = (Mutex::default(), Mutex::default());
-        Self { kinds, running, saving, slots: Semaphore::new(SIDE_BY_SIDE) }
+        let (running, saving, carried_out) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (slots, work) = (Semaphore::new(SIDE_BY_SIDE), TaskTracker::new());
+        Self { kinds, running, saving, carried_out, slots, work }
+    }
+
+    fn is_saving(&self, id: i64) -> bool {
+        self.saving.lock().values().any(|claim| claim.delivery.delivery_id == id)
+    }
+
+    /// Notes a delivery that is offered again though the player has it.
+    fn note_carried_out(&self, id: i64) {
+        let mut carried_out = self.carried_out.lock();
+        if carried_out.len() >= REMEMBERED {
+            carried_out.pop_front();
+        }
+        carried_out.push_back(id);
+    }
+
+    /// True, once, for a delivery that was noted.
+    fn was_carried_out(&self, id: i64) -> bool {
+        let mut carried_out = self.carried_out.lock();
+        let at = carried_out.iter().position(|each| *each == id);
+        at.is_some_and(|at| carried_out.remove(at).is_some())
     }
 
     fn is_used(&self) -> bool {
@@ -109,10 +136,28 @@ impl Shared {
         }
     }
 
+    /// Runs this until the connector has stopped, which waits for it for a while.
+    fn spawn_delivery(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work = self.stopped.clone().run_until_cancelled_owned(work);
+        self.runtime.spawn(self.deliveries.work.track_future(work));
+    }
+
+    /// Waits for the deliveries that have begun when the connector stops.
+    pub(super) async fn finish_deliveries(&self, until: Instant) {
+        let finished = async {
+            self.player_data.followed().await;
+            self.deliveries.work.close();
+            self.deliveries.work.wait().await;
+        };
+        if timeout_at(until, finished).await.is_err() && !self.deliveries.work.is_empty() {
+            warn!("not all deliveries have ended before the server stopped");
+        }
+    }
+
     /// Follows what becomes of players' sessions.
     pub(super) async fn follow_data(self: &Arc<Self>, mut updates: mpsc::UnboundedReceiver<DataUpdate>) {
         while let Some(update) = updates.recv().await {
-            let (claims, is_separate) = match update {
+            let (claims, failure) = match update {
                 DataUpdate::Opened(player) => {
                     self.look_for_deliveries(Some(player));
                     continue;
@@ -121,18 +166,29 @@ impl Shared {
                     self.deliveries.saving.lock().retain(|claim, _| !claims.contains(claim));
                     continue;
                 }
-                DataUpdate::Separate(claims) => (claims, true),
-                DataUpdate::Lost(claims) => (claims, false),
+                DataUpdate::Followed(sender) => {
+                    // Nobody may wait any more.
+                    let _ = sender.send(());
+                    continue;
+                }
+                DataUpdate::Separate(claims) => (claims, None),
+                DataUpdate::Lost(claims) => (claims, Some(DeliveryFailure::retry("The player's session was lost."))),
+                DataUpdate::Refused(claims) => {
+                    let reason = "It was carried out, but the hub refused to save the player.";
+                    (claims, Some(DeliveryFailure::new(reason)))
+                }
             };
             for name in claims {
-                let claim = self.deliveries.saving.lock().remove(&name);
+                let claim = self.deliveries.saving.lock().get(&name).cloned();
                 let Some(claim) = claim else { continue };
-                let shared = Arc::clone(self);
-                self.spawn(async move {
-                    if is_separate {
-                        shared.complete(&claim).await;
-                    } else {
-                        shared.fail(&claim, &DeliveryFailure::retry("The player's session was lost.")).await;
+                if failure.is_some() {
+                    self.deliveries.saving.lock().remove(&name);
+                }
+                let (shared, failure) = (Arc::clone(self), failure.clone());
+                self.spawn_delivery(async move {
+                    match failure {
+                        None => shared.complete_saved(&claim).await,
+                        Some(failure) => shared.fail(&claim, &failure).await,
                     }
                 });
             }
@@ -141,7 +197,7 @@ impl Shared {
 
     /// Asks the hub what can be claimed now.
     pub(super) fn look_for_deliveries(self: &Arc<Self>, player: Option<Uuid>) {
-        if !self.deliveries.is_used() {
+        if !self.deliveries.is_used() || self.stopping.is_cancelled() {
             return;
         }
         let shared = Arc::clone(self);
@@ -167,15 +223,20 @@ impl Shared {
         if matches!(handler, DeliveryHandler::Data(_)) && !self.player_data.is_open(player) {
             return;
         }
-        if !self.deliveries.running.lock().insert(id) {
+        // Its claim is over, and its effect is about to be saved.
+        if self.deliveries.is_saving(id) {
+            return;
+        }
+        if self.stopping.is_cancelled() || !self.deliveries.running.lock().insert(id) {
             return;
         }
         let (shared, kind) = (Arc::clone(self), kind.to_owned());
-        self.spawn(async move {
+        self.spawn_delivery(async move {
             let attempts = shared.deliver(id, player, &kind).await;
             if let Some(attempts) = attempts {
                 // A full inventory is not emptied at once.
-                sleep(Duration::from_secs(1 << attempts.clamp(0, 10)).min(MOST_PAUSE)).await;
+                let pause = sleep(Duration::from_secs(1 << attempts.clamp(0, 10)).min(MOST_PAUSE));
+                shared.stopping.run_until_cancelled(pause).await;
             }
             shared.deliveries.running.lock().remove(&id);
             if attempts.is_some() {
@@ -188,6 +249,9 @@ impl Shared {
     async fn deliver(self: &Arc<Self>, id: i64, player: Uuid, kind: &str) -> Option<i64> {
         // It is never closed.
         let _slot = self.deliveries.slots.acquire().await.ok()?;
+        if self.stopping.is_cancelled() {
+            return None;
+        }
         let claim = match self.claim(id).await {
             Ok(claim) => claim?,
             Err(error) => {
@@ -195,6 +259,10 @@ impl Shared {
                 return None;
             }
         };
+        if self.deliveries.was_carried_out(id) {
+            self.complete_saved(&claim).await;
+            return None;
+        }
         let failure = match self.carry_out_delivery(&claim, player, kind).await {
             Ok(()) => return None,
             Err(failure) => failure,
@@ -224,6 +292,9 @@ impl Shared {
         player: Uuid,
         kind: &str,
     ) -> Result<(), DeliveryFailure> {
+        if self.stopping.is_cancelled() {
+            return Err(DeliveryFailure::retry("The server stops."));
+        }
         if !self.is_online(player) {
             return Err(DeliveryFailure::retry("The player has left."));
         }
@@ -253,24 +324,39 @@ impl Shared {
         let saving = &self.deliveries.saving;
         saving.lock().insert(claim.token.clone(), claim.clone());
         let change = || guarded(|| handler(&claim.delivery)).map_err(DeliveryFailure::retry).flatten();
-        let visit = self.player_data.visit(player);
-        let changed = visit.and_then(|visit| visit.change(self.player_data.data(), &claim.token, change));
-        let outcome = changed.unwrap_or_else(|| Err(DeliveryFailure::retry("The player's session is not open.")));
+        let outcome = match self.player_data.visit(player) {
+            Some(visit) => visit.change(self.player_data.data(), &claim.token, change),
+            None => Err(DeliveryFailure::retry("The player's session is not open.")),
+        };
         if outcome.is_err() {
             saving.lock().remove(&claim.token);
         }
         outcome
     }
 
-    async fn complete(&self, claim: &Claim) {
+    /// Completes a delivery; false if that is not answered, or its claim is over.
+    async fn complete(&self, claim: &Claim) -> bool {
         let id = claim.delivery.delivery_id;
         let complete = || self.client.complete_delivery(id, &claim.token);
         match persist(Some(PATIENCE), complete).await {
-            Ok(_) => {}
+            Ok(_) => return true,
             Err(error) if error.is("stale_claim") => {
                 warn!("delivery {id} was carried out too late: its claim is over");
             }
             Err(error) => warn!("delivery {id} cannot be completed: {}", error.message()),
+        }
+        false
+    }
+
+    /// Completes a delivery whose effect is stored: now, or when it is offered again.
+    async fn complete_saved(self: &Arc<Self>, claim: &Claim) {
+        let is_completed = self.complete(claim).await;
+        if !is_completed && claim.delivery.on_lost == DeliveryOnLost::Retry {
+            self.deliveries.note_carried_out(claim.delivery.delivery_id);
+        }
+        self.deliveries.saving.lock().remove(&claim.token);
+        if !is_completed {
+            self.look_for_deliveries(claim.delivery.player_uuid);
         }
     }
 

@@ -111,9 +111,11 @@ impl Shared {
     fn punished(&self, event: &HubEvent) -> Result<(), HubError> {
         let punishment = Punishment::deserialize(&event.data["punishment"])
             .map_err(|error| HubError::InvalidAnswer(format!("PUNISHMENT: {error}")))?;
-        let is_created = event.text("action") == Some("CREATED");
-        self.punishments.update(punishment.clone(), is_created && punishment.active);
-        if is_created && matches!(punishment.kind, PunishmentKind::Ban | PunishmentKind::Kick) {
+        let action = event.text("action");
+        // UPDATED: staff changed it, and it may be in force still.
+        let is_in_force = matches!(action, Some("CREATED" | "UPDATED")) && punishment.active;
+        self.punishments.update(punishment.clone(), is_in_force);
+        if action == Some("CREATED") && matches!(punishment.kind, PunishmentKind::Ban | PunishmentKind::Kick) {
             for player in self.online().into_iter().filter(|player| self.punishments.concerns(&punishment, *player)) {
                 self.ask_game(GameTask::Kick(player, punishment.clone()));
             }

@@ -62,7 +62,7 @@ pub use self::verifier::{CommandRefusal, TransferVerifier};
 
 const TICK: Duration = Duration::from_secs(5);
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
-/// Time for the last saves of players.
+/// Time for the last saves of players, and for deliveries.
 const SAVE_PATIENCE: Duration = Duration::from_secs(5);
 /// Events that a listener may lag behind.
 const EVENT_CAPACITY: usize = 1_024;
@@ -131,7 +131,7 @@ struct Shared {
     events: broadcast::Sender<HubEvent>,
     game: mpsc::UnboundedSender<GameTask>,
     runtime: Handle,
-    /// The server is going offline: no more events.
+    /// The server is going offline: no more events, and no more deliveries.
     stopping: CancellationToken,
     /// The server is offline: nothing more at all.
     stopped: CancellationToken,
@@ -255,13 +255,15 @@ impl HubConnector {
         Self { shared }
     }
 
-    /// Saves players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server offline and ends the
-    /// connector. Takes up to thirteen seconds while the hub is away.
+    /// Saves players and ends deliveries, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server
+    /// offline and ends the connector. Takes up to thirteen seconds while the hub is away. Hold no lock meanwhile that the [`PlayerDataHandler`] takes.
     pub async fn stop(&self) {
         self.shared.stopping.cancel();
         // A server that is offline has no sessions.
+        let until = Instant::now() + SAVE_PATIENCE;
         self.shared.player_data.leave_all();
-        self.shared.player_data.finish(SAVE_PATIENCE).await;
+        self.shared.player_data.finish(until).await;
+        self.shared.finish_deliveries(until).await;
         self.shared.session.stop(STOP_PATIENCE);
         self.shared.stopped.cancelled().await;
     }
@@ -304,7 +306,8 @@ impl HubConnector {
         self.shared.session.add(player, ChangeKind::World { world, previous });
     }
 
-    /// A player is no longer on this server. Their data is captured at once, so call it while the game still has them.
+    /// A player is no longer on this server. Their data is captured at once, so call it while the game still has them. Hold no lock that
+    /// the [`PlayerDataHandler`] takes, nor call it where that waits for this thread: a call that is under way is waited for.
     pub fn player_left(&self, player: Uuid) {
         self.shared.player_data.left(player);
         self.shared.lines.left(player);

@@ -198,6 +198,10 @@ async fn chat_is_shown_and_muted_players_are_held_back() {
     eventually!("the mute is known", connector.punishments().is_muted(ANN));
     assert_eq!(connector.punishments().mute(ANN).unwrap().reason.as_deref(), Some("spam"));
     assert!(connector.send_chat(ANN, "Ann", "again").await.unwrap_err().is("muted"));
+    // An edit does not lift it.
+    hub.manage(Method::PATCH, &format!("/api/manage/punishments/{}", mute.id), json!({"reason": "spam, again"})).await;
+    let reason = || connector.punishments().mute(ANN).and_then(|mute| mute.reason);
+    eventually!("the edit is known", reason().as_deref() == Some("spam, again"));
     owner
         .remove_punishment(&PunishmentRemoval { punishment_id: mute.id, ..PunishmentRemoval::default() })
         .await

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { HubClient } from "../client.js";
 import { describe, HubError } from "../errors.js";
 import type { Delivery } from "../generated/schemas.js";
@@ -6,6 +7,7 @@ import type { Logger } from "../logger.js";
 import { sleep } from "../retry.js";
 import type { ClaimOutcome, PlayerDataStore } from "./player-data.js";
 import { now, persist } from "./time.js";
+import type { Visit } from "./visit.js";
 
 /** Thrown by a handler that cannot carry out a delivery: FAILED, or offered again with `retry`, up to five attempts in all. */
 export class DeliveryFailure extends Error {
@@ -39,6 +41,7 @@ const POLL_MS = 60_000;
 /** Between two attempts at a delivery, at most. */
 const MOST_PAUSE_MS = 30_000;
 const SIDE_BY_SIDE = 16;
+const REMEMBERED = 1_000;
 /** The end of a claim is told again for so long: past its end the answer says what has become of it. */
 const PATIENCE_MS = 120_000;
 
@@ -60,10 +63,16 @@ export class Deliveries {
   private readonly running = new Set<number>();
   /** Claims that the next save of their player completes. */
   private readonly saving = new Map<string, Claim>();
+  /** Deliveries that are offered again, though their effects were saved after their claims were over. */
+  private readonly carriedOut = new Set<number>();
   private readonly queue: (() => void)[] = [];
   private free = SIDE_BY_SIDE;
+  private readonly stopping = new AbortController();
+  /** Deliveries, and ends of claims, that are under way. */
+  private readonly work = new Set<Promise<void>>();
 
   constructor(private readonly context: DeliveryContext) {
+    setMaxListeners(0, this.stopping.signal); // Any number of deliveries may wait for their next attempt.
     context.data.onOpen = (player) => this.look(player);
     context.data.onClaims = (claims, outcome) => this.claimsEnded(claims, outcome);
   }
@@ -87,9 +96,21 @@ export class Deliveries {
     }
   }
 
+  /** Claims nothing more, and gives back what has not begun. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Waits for what has begun. */
+  async finish(patienceMs: number): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([Promise.all(this.work), sleep(patienceMs, patience.signal)]);
+    patience.abort();
+  }
+
   /** Asks the hub what can be claimed now. */
   look(player?: string): void {
-    if (!this.isUsed || this.context.stopped.aborted) return;
+    if (!this.isUsed || this.stopping.signal.aborted) return;
     const { client, serverId } = this.context;
     this.persist(() => client.deliveries.ready(serverId, player), POLL_MS).then(
       ({ items }) => {
@@ -104,30 +125,39 @@ export class Deliveries {
   /** A delivery can be claimed. */
   ready(deliveryId: number, player: string, name: string): void {
     const kind = this.kinds.get(name);
-    if (kind === undefined || this.running.has(deliveryId) || !this.context.isHere(player)) return;
+    if (kind === undefined || this.running.has(deliveryId) || !this.context.isHere(player) || this.stopping.signal.aborted) return;
     // It comes again when the session is open.
     if (kind.isData && !this.context.data.isOpen(player)) return;
+    // Its claim is over, and its effect is about to be saved.
+    if ([...this.saving.values()].some(({ delivery }) => delivery.deliveryId === deliveryId)) return;
     this.running.add(deliveryId);
-    this.deliver(deliveryId, player, kind).catch((error: unknown) => {
-      this.running.delete(deliveryId);
-      this.warn(`Delivery ${deliveryId} is not carried out: ${describe(error)}`);
-    });
+    const delivered = this.deliver(deliveryId, player, kind).finally(() => this.running.delete(deliveryId));
+    this.track(delivered, `Delivery ${deliveryId} is not carried out`);
+  }
+
+  private track(work: Promise<void>, failure: string): void {
+    const tracked = work
+      .catch((error: unknown) => this.warn(`${failure}: ${describe(error)}`))
+      .finally(() => this.work.delete(tracked));
+    this.work.add(tracked);
   }
 
   private async deliver(deliveryId: number, player: string, kind: Kind): Promise<void> {
     await this.slot();
     let again: Claim | undefined;
     try {
-      const claim = await this.claim(deliveryId);
-      if (claim !== undefined && (await this.carryOut(claim, player, kind))) again = claim;
+      const claim = this.stopping.signal.aborted ? undefined : await this.claim(deliveryId);
+      if (claim !== undefined && this.carriedOut.delete(deliveryId)) await this.completeSaved(claim);
+      else if (claim !== undefined && (await this.carryOut(claim, player, kind))) again = claim;
     } finally {
       this.free += 1;
       this.queue.shift()?.();
     }
     // A full inventory is not emptied at once.
-    if (again !== undefined) await sleep(Math.min(2 ** again.delivery.attempts * 1_000, MOST_PAUSE_MS), this.context.stopped);
-    this.running.delete(deliveryId);
-    if (again !== undefined) this.look(player);
+    if (again !== undefined) {
+      await sleep(Math.min(2 ** again.delivery.attempts * 1_000, MOST_PAUSE_MS), this.stopping.signal);
+      this.look(player);
+    }
   }
 
   private async slot(): Promise<void> {
@@ -155,6 +185,7 @@ export class Deliveries {
     const { data, isHere } = this.context;
     if (kind.isData) this.saving.set(claim.claim, claim);
     try {
+      if (this.stopping.signal.aborted) throw new DeliveryFailure("The server stops.", true);
       if (!isHere(player)) throw new DeliveryFailure("The player has left.", true);
       if (now() > claim.goodUntil) throw new DeliveryFailure("The server did not get to it in time.", true);
       if (!kind.isData) {
@@ -167,7 +198,7 @@ export class Deliveries {
       const later = kind.handler(claim.delivery);
       if (later instanceof Promise) throw new TypeError("a handler whose effect is saved with the player must not be async");
       // In the same step, so that no save has the effect without the claim.
-      if (!visit.capture(claim.claim)) throw new DeliveryFailure("The player's session is over.", true);
+      if (!captured(visit, claim)) throw new DeliveryFailure("The player's session is over.", true);
       return false;
     } catch (failure) {
       if (failure instanceof Unsettled) throw failure.cause;
@@ -182,20 +213,42 @@ export class Deliveries {
   private claimsEnded(claims: readonly string[], outcome: ClaimOutcome): void {
     for (const name of claims) {
       const claim = this.saving.get(name);
-      this.saving.delete(name);
+      if (outcome !== "SEPARATE") this.saving.delete(name);
       if (claim === undefined || outcome === "SAVED") continue;
-      const settle = outcome === "SEPARATE" ? this.complete(claim) : this.fail(claim, "The player's session was lost.", true);
-      settle.catch((error: unknown) => this.warn(`A delivery cannot be settled: ${describe(error)}`));
+      const settle = {
+        SEPARATE: () => this.completeSaved(claim),
+        REFUSED: () => this.fail(claim, "It was carried out, but the hub refused to save the player.", false),
+        LOST: () => this.fail(claim, "The player's session was lost.", true),
+      }[outcome];
+      this.track(settle(), "A delivery cannot be settled");
     }
   }
 
-  private async complete({ delivery, claim }: Claim): Promise<void> {
+  /** Completes a delivery whose effect is stored: now, or when it is offered again. */
+  private async completeSaved(claim: Claim): Promise<void> {
+    const { deliveryId, onLost, playerUuid } = claim.delivery;
+    let isCompleted = false;
+    try {
+      isCompleted = await this.complete(claim);
+    } finally {
+      if (!isCompleted && onLost === "RETRY") this.carriedOut.add(deliveryId);
+      const [oldest] = this.carriedOut;
+      if (this.carriedOut.size > REMEMBERED && oldest !== undefined) this.carriedOut.delete(oldest);
+      this.saving.delete(claim.claim);
+    }
+    if (!isCompleted) this.look(playerUuid ?? undefined);
+  }
+
+  /** Completes a delivery; false if its claim is over. */
+  private async complete({ delivery, claim }: Claim): Promise<boolean> {
     try {
       await this.persist(() => this.context.client.deliveries.complete(delivery.deliveryId, claim), PATIENCE_MS);
+      return true;
     } catch (error) {
       // It was carried out: nothing is failed because of it.
       if (!HubError.is(error, "stale_claim")) throw new Unsettled(error);
       this.warn(`Delivery ${delivery.deliveryId} was carried out too late: its claim is over`);
+      return false;
     }
   }
 
@@ -214,6 +267,15 @@ export class Deliveries {
 
   private warn(text: string): void {
     if (!this.context.stopped.aborted) this.context.log.warn(text);
+  }
+}
+
+/** Captures a player who has what was delivered, so that it must not be made again. */
+function captured(visit: Visit, { claim }: Claim): boolean {
+  try {
+    return visit.capture(claim);
+  } catch (error) {
+    throw new DeliveryFailure(`It was carried out, but the player cannot be captured: ${describe(error)}`);
   }
 }
 

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use crate::values::is_invisible;
 
-/// Text in which only line breaks and tabs act on a terminal. The escapes are also valid in JSON.
+/// Text in which only line breaks and tabs act on a terminal. The escapes are those of JSON, whose readers get the same
+/// text.
 pub(super) fn shown(text: fmt::Arguments<'_>) -> String {
     let text = text.to_string();
     let mut shown = String::with_capacity(text.len());
@@ -13,8 +14,10 @@ pub(super) fn shown(text: fmt::Arguments<'_>) -> String {
         if matches!(character, '\n' | '\t') || !(character.is_control() || is_invisible(character)) {
             shown.push(character);
         } else {
-            // Writing to a string cannot fail.
-            let _ = write!(shown, "\\u{:04x}", u32::from(character));
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                // Writing to a string cannot fail.
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
         }
     }
     shown
@@ -67,5 +70,14 @@ mod tests {
         let shown = |text: &str| shown(format_args!("{text}"));
         assert_eq!(shown("a\tb\n\u{e9}\u{1f600}"), "a\tb\n\u{e9}\u{1f600}");
         assert_eq!(shown("\u{1b}]0;x\u{7}\r\u{9b}2J\u{202e}"), "\\u001b]0;x\\u0007\\u000d\\u009b2J\\u202e");
+    }
+
+    #[test]
+    fn readers_of_json_get_the_same_text() {
+        // The flag of England: a black flag and the tags of "gbeng", which are invisible.
+        let england = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
+        let json = shown(format_args!("{}", serde_json::json!([england])));
+        assert!(json.contains("\\udb40\\udc67"), "{json}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [england]);
     }
 }

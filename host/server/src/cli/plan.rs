@@ -43,8 +43,8 @@ pub(super) struct Write {
     name: Label,
     /// Limit, for example `requestsPerSecond=100`, or `servers=none` for no limit; repeatable. Names:
     /// requestsPerSecond, requestBurst, keyRequestsPerSecond, eventsPerSecond, servers, streams, keys, players,
-    /// documents, storageBytes, fileBytes, modules, webhooks, reports, moduleMillisPerSecond, auditDays,
-    /// usageDays, addressDays, logDays, ledgerDays, statisticsDays and networkMetrics
+    /// documents, storageBytes, fileBytes, modules, webhooks, waiting, deliveries, reports, moduleMillisPerSecond,
+    /// auditDays, usageDays, addressDays, logDays, ledgerDays, statisticsDays, chatHistoryDays and networkMetrics
     #[arg(long = "limit", value_name = "NAME=N|none", value_parser = parse_limit)]
     limits: Vec<(String, Value)>,
     /// Limit of one module call, for example `chat.computeMillis=5`, or `chat.fuel=none` for the default; repeatable.

@@ -3,6 +3,7 @@
 use clap::{Command, CommandFactory as _};
 
 use super::Cli;
+use crate::limits::PlanLimits;
 
 /// Collects the executable commands with their full names.
 fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
@@ -49,5 +50,18 @@ fn every_command_that_answers_has_json() {
     for (name, command) in commands() {
         let has_json = command.get_arguments().any(|argument| argument.get_id() == "json");
         assert_eq!(has_json, !others.contains(&&*name), "{name}");
+    }
+}
+
+#[test]
+fn the_help_of_plans_names_every_limit() {
+    let limits = serde_json::to_value(PlanLimits::default()).unwrap();
+    for (name, command) in commands().iter().filter(|(name, _)| matches!(&**name, "hub plan create" | "hub plan set")) {
+        let limit = command.get_arguments().find(|argument| argument.get_long() == Some("limit")).unwrap();
+        let help = limit.get_help().unwrap().to_string();
+        let named: Vec<_> = help.split(|character: char| !character.is_alphanumeric()).collect();
+        for limit in limits.as_object().unwrap().keys() {
+            assert!(named.contains(&limit.as_str()), "{name}: {limit}");
+        }
     }
 }

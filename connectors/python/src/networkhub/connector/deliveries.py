@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -30,6 +32,7 @@ _POLL_INTERVAL = 60.0
 _MOST_PAUSE = 30.0
 """Seconds between two attempts at a delivery, at most."""
 _SIDE_BY_SIDE = 16
+_REMEMBERED = 1_000
 _PATIENCE = 120.0
 """Seconds for which the end of a claim is told again: past its end the answer says what has become of it."""
 
@@ -55,6 +58,7 @@ class _Claim:
     delivery: Delivery
     claim: str
     good_until: float = field(default=0.0)
+    has_begun: bool = field(default=False)
 
 
 class Deliveries:
@@ -67,7 +71,7 @@ class Deliveries:
         game: GameServer,
         data: PlayerDataStore,
         is_here: Callable[[UUID], bool],
-        spawn: Callable[[Awaitable[object], str], None],
+        spawn: Callable[[Awaitable[object], str], asyncio.Task[None]],
     ) -> None:
         self._client = client
         self._server_id = server_id
@@ -79,7 +83,13 @@ class Deliveries:
         self._running: set[int] = set()
         self._saving: dict[str, _Claim] = {}
         """Claims that the next save of their player completes."""
+        self._carried_out: deque[int] = deque(maxlen=_REMEMBERED)
+        """Deliveries that are offered again, though their effects were saved after their claims were over."""
         self._slots = asyncio.Semaphore(_SIDE_BY_SIDE)
+        self._work: set[asyncio.Task[None]] = set()
+        """Deliveries, and ends of claims, that are under way."""
+        self._stopping = asyncio.Event()
+        self._lock = threading.Lock()
         data.on_open = lambda player: self.look(player)
         data.on_claims = self._claims_ended
 
@@ -98,9 +108,18 @@ class Deliveries:
             await asyncio.sleep(_POLL_INTERVAL)
             self.look()
 
+    def stop(self) -> None:
+        """Claims nothing more, and gives back what has not begun."""
+        self._stopping.set()
+
+    async def finish(self, patience: float) -> None:
+        """Waits for what has begun."""
+        if self._work:
+            await asyncio.wait(self._work, timeout=max(0.0, patience))
+
     def look(self, player: UUID | None = None) -> None:
         """Asks the hub what can be claimed now."""
-        if self._kinds:
+        if self._kinds and not self._stopping.is_set():
             self._spawn(self._look(player), "Deliveries cannot be read")
 
     async def _look(self, player: UUID | None) -> None:
@@ -112,24 +131,38 @@ class Deliveries:
     def ready(self, delivery_id: int, player: UUID, name: str) -> None:
         """A delivery can be claimed."""
         kind = self._kinds.get(name)
-        if kind is None or delivery_id in self._running or not self._is_here(player):
+        if kind is None or delivery_id in self._running or not self._is_here(player) or self._stopping.is_set():
             return
         # It comes again when the session is open.
         if kind.is_data and not self._data.is_open(player):
             return
+        # Its claim is over, and its effect is about to be saved.
+        if any(claim.delivery.delivery_id == delivery_id for claim in self._saving.values()):
+            return
         self._running.add(delivery_id)
-        self._spawn(self._deliver(delivery_id, player, kind), f"Delivery {delivery_id} is not carried out")
+        self._track(self._deliver(delivery_id, player, kind), f"Delivery {delivery_id} is not carried out")
+
+    def _track(self, work: Awaitable[object], failure: str) -> None:
+        task = self._spawn(work, failure)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
 
     async def _deliver(self, delivery_id: int, player: UUID, kind: _Kind) -> None:
         pause = None
         try:
             async with self._slots:
-                claim = await self._claim(delivery_id)
-                if claim is not None and await self._carry_out(claim, player, kind):
+                claim = None if self._stopping.is_set() else await self._claim(delivery_id)
+                if claim is not None and delivery_id in self._carried_out:
+                    self._carried_out.remove(delivery_id)
+                    await self._complete_saved(claim)
+                elif claim is not None and await self._carry_out(claim, player, kind):
                     pause = min(2.0**claim.delivery.attempts, _MOST_PAUSE)
             if pause is not None:
                 # A full inventory is not emptied at once.
-                await asyncio.sleep(pause)
+                try:
+                    await asyncio.wait_for(self._stopping.wait(), pause)
+                except asyncio.TimeoutError:
+                    pass
         finally:
             self._running.discard(delivery_id)
         if pause is not None:
@@ -153,6 +186,10 @@ class Deliveries:
         """Returns true if it is to be tried again."""
 
         def run() -> Awaitable[None] | None:
+            with self._lock:
+                if self._stopping.is_set():
+                    raise _stops()
+                claim.has_begun = True
             # On the main thread, which may have been busy.
             if not self._is_here(player):
                 raise DeliveryFailure("The player has left.", retry=True)
@@ -166,14 +203,20 @@ class Deliveries:
             if inspect.isawaitable(kind.handler(claim.delivery)):
                 raise TypeError("a handler whose effect is saved with the player must not be a coroutine function")
             # In the same step, so that no save has the effect without the claim.
-            if not visit.capture_now(claim=claim.claim):
+            try:
+                is_captured = visit.capture_now(claim=claim.claim)
+            except Exception as failure:
+                LOG.exception("Player %s cannot be captured after a delivery", player)
+                # The player has it, so it must not be made again.
+                raise DeliveryFailure("It was carried out, but the player cannot be captured.") from failure
+            if not is_captured:
                 raise DeliveryFailure("The player's session is over.", retry=True)
             return None
 
         if kind.is_data:
             self._saving[claim.claim] = claim
         try:
-            await call_game(self._game, run)
+            await self._call(claim, run)
         except Exception as failure:
             self._saving.pop(claim.claim, None)
             retry = failure.retry if isinstance(failure, DeliveryFailure) else True
@@ -185,17 +228,49 @@ class Deliveries:
             await self._complete(claim)
         return False
 
+    async def _call(self, claim: _Claim, run: Callable[[], Awaitable[None] | None]) -> None:
+        """Runs it on the main thread, unless that has not come to it when the connector stops."""
+        called, stopping = asyncio.ensure_future(call_game(self._game, run)), asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait([called, stopping], return_when=asyncio.FIRST_COMPLETED)
+            with self._lock:
+                is_left_out = not called.done() and not claim.has_begun
+            if is_left_out:
+                raise _stops()
+            await called
+        finally:
+            called.cancel()
+            stopping.cancel()
+
     def _claims_ended(self, claims: list[str], outcome: ClaimOutcome) -> None:
         for name in claims:
-            claim = self._saving.pop(name, None)
+            claim = self._saving.get(name)
+            if claim is not None and outcome == "SEPARATE":
+                self._track(self._complete_saved(claim), "A delivery cannot be completed")
+                continue
+            self._saving.pop(name, None)
             if claim is None or outcome == "SAVED":
                 continue
-            if outcome == "SEPARATE":
-                self._spawn(self._complete(claim), "A delivery cannot be completed")
+            if outcome == "REFUSED":
+                reason = "It was carried out, but the hub refused to save the player."
+                self._track(self._fail(claim, reason, False), "A delivery cannot be failed")
             else:
-                self._spawn(self._fail(claim, "The player's session was lost.", True), "A delivery cannot be given back")
+                self._track(self._fail(claim, "The player's session was lost.", True), "A delivery cannot be given back")
 
-    async def _complete(self, claim: _Claim) -> None:
+    async def _complete_saved(self, claim: _Claim) -> None:
+        """Completes a delivery whose effect is stored: now, or when it is offered again."""
+        delivery, is_completed = claim.delivery, False
+        try:
+            is_completed = await self._complete(claim)
+        finally:
+            if not is_completed and delivery.on_lost == "RETRY":
+                self._carried_out.append(delivery.delivery_id)
+            self._saving.pop(claim.claim, None)
+        if not is_completed:
+            self.look(delivery.player_uuid)
+
+    async def _complete(self, claim: _Claim) -> bool:
+        """Completes a delivery; false if its claim is over."""
         delivery_id = claim.delivery.delivery_id
         try:
             await persist(lambda: self._client.deliveries.complete(delivery_id, claim.claim), _PATIENCE)
@@ -203,6 +278,8 @@ class Deliveries:
             if error.code != "stale_claim":
                 raise
             LOG.warning("Delivery %d was carried out too late: its claim is over", delivery_id)
+            return False
+        return True
 
     async def _fail(self, claim: _Claim, reason: str, retry: bool) -> None:
         delivery_id, reason = claim.delivery.delivery_id, reason[:256]
@@ -211,3 +288,7 @@ class Deliveries:
         except HubError as error:
             if error.code != "stale_claim":
                 raise
+
+
+def _stops() -> DeliveryFailure:
+    return DeliveryFailure("The server stops.", retry=True)

@@ -29,8 +29,8 @@ EndReason = Literal["REQUESTED", "LOST", "REFUSED"]
 person restored a snapshot; forget everything. `REFUSED`: the hub refuses to open the session or to save.
 """
 
-ClaimOutcome = Literal["SAVED", "SEPARATE", "LOST"]
-"""Fate of a claim: completed by the save, to be completed by itself, or not saved."""
+ClaimOutcome = Literal["SAVED", "SEPARATE", "LOST", "REFUSED"]
+"""Fate of a claim: completed by the save, to be completed by itself, lost with its effect, or refused while the effect stays."""
 
 
 class PlayerDataHandler(ABC):
@@ -103,7 +103,7 @@ class PlayerDataStore:
         autosave: float,
         game_mode: str | None,
         game_type: str | None,
-        spawn: Callable[[Awaitable[object], str], None],
+        spawn: Callable[[Awaitable[object], str], object],
     ) -> None:
         # Repeats are made here, where their order is known.
         self.client = client.with_options(retry=NO_RETRIES)

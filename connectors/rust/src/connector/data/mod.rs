@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout_at};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 use uuid::Uuid;
@@ -40,8 +40,11 @@ pub enum EndReason {
 }
 
 /// Reads and writes players in the game, so that their data moves with them. The methods are called on any thread, for a player one
-/// after the other, and must not wait long: players may be served by a lock or by a message to the game's main loop. One that panics
-/// stops nothing else.
+/// after the other, and must not wait long. One that panics stops nothing else.
+///
+/// [`HubConnector::player_left`](super::HubConnector::player_left) and [`HubConnector::stop`](super::HubConnector::stop) wait for a
+/// call that is under way and make one themselves. So players may be served by a lock, which their callers do not hold; or by a message to the
+/// game's main loop, if another thread calls these two.
 pub trait PlayerDataHandler: Send + Sync + 'static {
     /// Gives a player what is stored: JSON as text by namespace, without those that were never written. Once for each session. The
     /// player is to be locked from the join to here: no moves of items, drops, damage, commands.
@@ -66,8 +69,12 @@ pub(super) enum DataUpdate {
     Saved(Vec<String>),
     /// Claims are to be completed by themselves.
     Separate(Vec<String>),
-    /// Claims whose effects were not saved.
+    /// Claims whose effects are gone.
     Lost(Vec<String>),
+    /// Claims whose effects the players have, though the hub refuses to save them.
+    Refused(Vec<String>),
+    /// All updates before this one were followed.
+    Followed(oneshot::Sender<()>),
 }
 
 /// The settings of [`PlayerDataStore`].
@@ -233,9 +240,8 @@ impl PlayerDataStore {
     }
 
     /// Waits for the last saves.
-    pub(super) async fn finish(&self, patience: Duration) {
+    pub(super) async fn finish(&self, until: Instant) {
         let tails: Vec<_> = self.shared.tails.lock().values().cloned().collect();
-        let until = tokio::time::Instant::now() + patience;
         let mut late = 0;
         for visit in tails {
             if timeout_at(until, visit.over.cancelled()).await.is_err() {
@@ -245,6 +251,14 @@ impl PlayerDataStore {
         if late > 0 {
             warn!("the data of {late} players could not be saved before the server stopped");
         }
+    }
+
+    /// Waits until what became of sessions so far has been followed.
+    pub(super) async fn followed(&self) {
+        let (sender, followed) = oneshot::channel();
+        self.shared.tell(DataUpdate::Followed(sender));
+        // It is dropped if the connector has stopped.
+        let _ = followed.await;
     }
 
     /// Another server asks for a player.
