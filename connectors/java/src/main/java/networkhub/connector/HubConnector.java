@@ -519,7 +519,9 @@ public final class HubConnector {
     private void punished(HubEvent event) {
         Punishment punishment = HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class);
         boolean isCreated = "CREATED".equals(event.text("action"));
-        punishments.update(punishment, isCreated && punishment.active());
+        // Staff may change a punishment that stays in force.
+        boolean isKept = isCreated || "UPDATED".equals(event.text("action"));
+        punishments.update(punishment, isKept && punishment.active());
         boolean removes = punishment.type() == PunishmentKind.BAN || punishment.type() == PunishmentKind.KICK;
         for (UUID player : online) {
             if (!punishments.concerns(punishment, player)) continue;
