@@ -93,9 +93,9 @@ class DeliveriesTest {
     @Test
     void aFailureIsTriedAgain() throws Exception {
         HubConnector connector = start(hub.url(), "a", game);
-        List<String> tries = new CopyOnWriteArrayList<>();
+        List<Long> tries = new CopyOnWriteArrayList<>();
         connector.onDelivery("flaky", delivery -> {
-            tries.add("flaky");
+            tries.add(System.nanoTime());
             if (tries.size() < 3) throw new IllegalStateException("no room");
         });
         connector.onDelivery("wrong", delivery -> {
@@ -106,6 +106,8 @@ class DeliveriesTest {
         long wrong = order("wrong", "b");
         eventually("it is given", () -> state(flaky).equals("DELIVERED"));
         assertEquals(3, tries.size());
+        assertTrue(tries.get(1) - tries.get(0) >= TimeUnit.SECONDS.toNanos(2), "after two seconds");
+        assertTrue(tries.get(2) - tries.get(1) >= TimeUnit.SECONDS.toNanos(4), "then after four");
         eventually("it has failed", () -> state(wrong).equals("FAILED"));
     }
 
