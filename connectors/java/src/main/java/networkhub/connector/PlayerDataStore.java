@@ -558,9 +558,11 @@ public final class PlayerDataStore {
         hold.done.complete(null);
     }
 
-    /** True if the same request may be answered otherwise soon: the hub is away, or does not know the server yet. */
+    /** True if the same request may be answered otherwise later: data is given up only where the hub refuses the data itself. */
     private static boolean isPassing(HubException error) {
-        return error.isTransient() || error.status() >= 500 || error.is("unknown_server") || error.is("client_error");
+        // A gateway's own answers pass, unless it finds the data too large.
+        boolean isGateway = error.is("invalid_answer") && error.status() != 413;
+        return Session.isPassing(error) || error.is("unknown_server") || isGateway;
     }
 
     private static HubException stale() {

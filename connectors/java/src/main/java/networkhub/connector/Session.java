@@ -256,7 +256,7 @@ final class Session {
     }
 
     /** True if the error may pass, by itself or once the key is right. */
-    private static boolean isPassing(HubException error) {
+    static boolean isPassing(HubException error) {
         boolean isKey = error.status() == 401 || error.status() == 403 && !error.is("quota_exceeded");
         return error.isTransient() || error.status() >= 500 || isKey || error.is("client_error");
     }

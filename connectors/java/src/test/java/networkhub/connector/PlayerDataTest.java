@@ -170,6 +170,28 @@ class PlayerDataTest {
         assertEquals(List.of("sword", "shield", "helmet"), stored());
     }
 
+    /** Whoever suspends a network, or replaces a key late, loses nobody's items. */
+    @Test
+    void aSaveOutlivesASuspension() throws Exception {
+        HubConnector a = start("a", bagsA);
+        HubConnector b = start("b", bagsB);
+        join(a);
+        bagsA.of(player).add("sword");
+        hub.operate("network", "suspend", "tests");
+        eventually("the hub refuses the key", () -> owner.players().session(player).handle((session, failure) ->
+                failure != null && HubException.of(failure).is("network_suspended")).join());
+        CompletableFuture<Void> saved = a.playerData().save(player);
+        a.playerLeft(player);
+        UUID other = UUID.randomUUID();
+        b.playerJoined(other, "Ben");
+        eventually("the connectors notice", () -> a.status().lastError() != null && b.status().lastError() != null);
+        hub.operate("network", "resume", "tests");
+        saved.get(60, TimeUnit.SECONDS);
+        eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
+        assertEquals(List.of("sword"), stored());
+        eventually("the other one's data is open", () -> b.playerData().isOpen(other));
+    }
+
     @Test
     void dataIsSavedFromTimeToTime() throws Exception {
         HubConnector a = start(hub.url(), "a", bagsA, Duration.ofSeconds(1));
