@@ -134,7 +134,7 @@ final class DeliveryRunner {
                 }
             } catch (DeliveryException refusal) {
                 fail(claimed, refusal.getMessage(), refusal.retry());
-            } catch (Exception failure) {
+            } catch (Throwable failure) {
                 LOG.log(WARNING, "Delivery " + delivery.deliveryId() + " failed", failure);
                 fail(claimed, failure.getMessage() == null ? failure.toString() : failure.getMessage(), true);
             }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -212,13 +213,25 @@ public final class PlayerDataStore {
         PlayerHold hold = holds.get(player);
         if (hold == null || !hold.isAt(State.OPEN)) throw new DeliveryException("The player's data is not open on the server.", true);
         effect.call();
+        Map<String, String> captured;
+        try {
+            captured = Objects.requireNonNull(handler.capture(player));
+        } catch (Throwable failure) {
+            // The effect is in the game, so it must not happen again.
+            LOG.log(WARNING, "The data of player " + player + " cannot be captured after a delivery", failure);
+            throw new DeliveryException("It was carried out, but the player's data cannot be captured: " + failure, false);
+        }
         boolean isTaken;
         synchronized (hold) {
             isTaken = hold.state == State.OPEN;
-            if (isTaken) hold.claims.add(claim);
+            if (isTaken) {
+                // In one step, so that no save has the claim without the effect.
+                hold.current.putAll(captured);
+                hold.claims.add(claim);
+            }
         }
         if (isTaken) {
-            captureAndSave(hold);
+            run(() -> save(hold));
         } else {
             claim.lost();
         }
@@ -300,7 +313,7 @@ public final class PlayerDataStore {
         try {
             handler.apply(hold.player, data);
             isApplied = true;
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The data of player " + hold.player + " cannot be applied; it stays as it was", failure);
         }
         boolean isOpen;
@@ -345,11 +358,11 @@ public final class PlayerDataStore {
         if (reason != null) tell(hold, reason);
     }
 
-    /** A plugin that fails keeps what was captured last. */
+    /** A plugin that fails, be it for a class that the server's version lacks, keeps what was captured last. */
     private Map<String, String> capture(PlayerHold hold) {
         try {
-            return handler.capture(hold.player);
-        } catch (RuntimeException failure) {
+            return Objects.requireNonNull(handler.capture(hold.player));
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The data of player " + hold.player + " cannot be captured; what was captured before is saved", failure);
             return Map.of();
         }
@@ -358,7 +371,7 @@ public final class PlayerDataStore {
     private void tell(PlayerHold hold, End reason) {
         try {
             handler.ended(hold.player, reason);
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The plugin failed at the end of a player's data", failure);
         }
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubClient;
@@ -252,6 +253,35 @@ class PlayerDataTest {
         eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
         assertFalse(a.playerData().isOpen(player));
         assertEquals(List.of("sword"), stored());
+    }
+
+    /** As plugins do on a version of the server that lacks what they use. */
+    @Test
+    void aPluginThatCannotBeLinkedHoldsNobody() throws Exception {
+        List<String> missing = new CopyOnWriteArrayList<>(List.of("apply", "capture"));
+        Bags broken = new Bags() {
+            @Override
+            public void apply(UUID id, Map<String, String> data) {
+                if (missing.remove("apply")) throw new NoSuchMethodError("apply");
+                super.apply(id, data);
+            }
+
+            @Override
+            public Map<String, String> capture(UUID id) {
+                if (missing.remove("capture")) throw new NoSuchMethodError("capture");
+                return super.capture(id);
+            }
+        };
+        HubConnector a = start("a", broken);
+        a.playerJoined(player, "Ann");
+        eventually("the plugin is told", () -> broken.ends.equals(List.of(player + " REFUSED")));
+        a.playerLeft(player);
+        join(a);
+        a.playerLeft(player);
+        assertEquals(List.of(), missing);
+        eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
+        eventually("the player has left", () -> owner.players().get(player, null).join().filter(now -> !now.online()).isPresent());
+        join(a);
     }
 
     @Test
