@@ -27,7 +27,6 @@ import networkhub.model.DeliveryClaim;
  */
 final class DeliveryRunner {
     private static final System.Logger LOG = System.getLogger("networkhub");
-    private static final long LOOK_SECONDS = 60;
     /** A claim is good for a minute from its first request. Nothing is begun in its last seconds. */
     private static final Duration BEGIN_WITHIN = Duration.ofSeconds(50);
     /** Time for telling the hub of an end; a repeat is answered as before. */
@@ -56,10 +55,6 @@ final class DeliveryRunner {
         this.serverId = serverId;
         this.data = data;
         this.isHere = isHere;
-    }
-
-    void start() {
-        thread.scheduleWithFixedDelay(() -> look(null), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
     }
 
     /** From any thread. */

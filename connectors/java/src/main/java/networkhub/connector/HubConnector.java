@@ -62,6 +62,7 @@ import networkhub.model.WorldRequest;
 public final class HubConnector {
     private static final System.Logger LOG = System.getLogger("networkhub");
     private static final long TICK_MS = 5_000;
+    private static final long LOOK_MS = 60_000;
 
     private final ConnectorOptions options;
     private final HubClient client;
@@ -134,9 +135,9 @@ public final class HubConnector {
             session.start();
             stream.open();
             data.start();
-            deliveries.start();
             if (!options.messages.isEmpty()) persist(localization::registerDefaults);
-            thread.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+            every(TICK_MS, this::tick);
+            every(LOOK_MS, () -> deliveries.look(null));
         });
     }
 
@@ -399,12 +400,17 @@ public final class HubConnector {
         listeners.computeIfAbsent(type, name -> new CopyOnWriteArrayList<>()).add(listener);
     }
 
+    /** Each time on its own, because an executor repeats nothing that has failed once. */
+    private void every(long ms, Runnable task) {
+        thread.scheduleWithFixedDelay(() -> run(task), ms, ms, TimeUnit.MILLISECONDS);
+    }
+
     private void run(Runnable task) {
         try {
             thread.execute(() -> {
                 try {
                     task.run();
-                } catch (RuntimeException failure) {
+                } catch (Throwable failure) {
                     LOG.log(WARNING, "The connector failed at a task", failure);
                 }
             });

@@ -88,7 +88,7 @@ public final class PlayerDataStore {
     }
 
     void start() {
-        if (isOn) thread.scheduleWithFixedDelay(this::saveDue, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        if (isOn) thread.scheduleWithFixedDelay(() -> guard(this::saveDue), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
     }
 
     /** True while a player's data is here and may change: from {@link PlayerDataHandler#apply} until they leave or lose it. */
@@ -146,7 +146,7 @@ public final class PlayerDataStore {
         synchronized (hold) {
             hold.waiting.add(saved);
         }
-        game.runFor(player, () -> captureAndSave(hold));
+        inGame(player, () -> captureAndSave(hold));
         return saved;
     }
 
@@ -195,7 +195,7 @@ public final class PlayerDataStore {
             if (opening != null && opening.isAt(State.OPENING)) requestedEarly.add(fence);
             return;
         }
-        game.runFor(player, () -> close(hold, End.REQUESTED));
+        inGame(player, () -> close(hold, End.REQUESTED));
     }
 
     /** A session was ended by others. On the connector's thread. */
@@ -296,9 +296,9 @@ public final class PlayerDataStore {
         }
         if (hasLeft || isRequested) {
             close(hold, null);
-            if (!hasLeft) game.runFor(hold.player, () -> tell(hold, End.REQUESTED));
+            if (!hasLeft) inGame(hold.player, () -> tell(hold, End.REQUESTED));
         } else {
-            game.runFor(hold.player, () -> apply(hold));
+            inGame(hold.player, () -> apply(hold));
         }
     }
 
@@ -384,7 +384,7 @@ public final class PlayerDataStore {
                 if (hold.state != State.OPEN || now - hold.nextSave < 0) continue;
                 hold.nextSave = now + autosave.toNanos();
             }
-            game.runFor(hold.player, () -> captureAndSave(hold));
+            inGame(hold.player, () -> captureAndSave(hold));
         }
     }
 
@@ -505,7 +505,7 @@ public final class PlayerDataStore {
                 hold.current.clear();
                 hold.current.putAll(hold.stored);
             }
-            if (!hold.hasLeft) game.runFor(hold.player, () -> tell(hold, End.REFUSED));
+            if (!hold.hasLeft) inGame(hold.player, () -> tell(hold, End.REFUSED));
             save(hold);
         }
     }
@@ -561,7 +561,7 @@ public final class PlayerDataStore {
         } else {
             refused(unsaved, error);
         }
-        if (reason != null && !hasLeft) game.runFor(hold.player, () -> tell(hold, reason));
+        if (reason != null && !hasLeft) inGame(hold.player, () -> tell(hold, reason));
         forget(hold);
     }
 
@@ -591,6 +591,11 @@ public final class PlayerDataStore {
         }
     }
 
+    /** Hands a task to the game, which may refuse it, as for a player who is just leaving; one player holds up nobody else. */
+    private void inGame(UUID player, Runnable task) {
+        guard(() -> game.runFor(player, task));
+    }
+
     private void run(Runnable task) {
         try {
             thread.execute(() -> guard(task));
@@ -602,7 +607,7 @@ public final class PlayerDataStore {
     private static void guard(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The connector failed at a player's data", failure);
         }
     }

@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubClient;
 import networkhub.HubException;
@@ -206,6 +208,23 @@ class PlayerDataTest {
         a.stop().get(60, TimeUnit.SECONDS);
         assertEquals(List.of("sword", "shield"), stored());
         assertEquals(PlayerSessionState.CLOSED, session().state());
+    }
+
+    @Test
+    void aGameThatRefusesATaskIsAskedAgain() throws Exception {
+        HubConnector a = start(hub.url(), "a", bagsA, Duration.ofSeconds(1));
+        join(a);
+        bagsA.of(player).add("sword");
+        Executor before = game.playersThread;
+        CountDownLatch refused = new CountDownLatch(1);
+        game.playersThread = task -> {
+            refused.countDown();
+            throw new IllegalStateException("the player has just left");
+        };
+        assertTrue(refused.await(60, TimeUnit.SECONDS));
+        game.playersThread = before;
+        eventually("it is saved", () -> owner.players().getData(player, "global", Bags.NAMESPACE).join().isPresent()
+                && stored().equals(List.of("sword")));
     }
 
     @Test
