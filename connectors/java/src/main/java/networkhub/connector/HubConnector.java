@@ -17,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import networkhub.EventStream;
@@ -93,6 +94,8 @@ public final class HubConnector {
     private volatile HubException streamError;
     private boolean hasOldHub;
     private final boolean isProxy;
+    private final AtomicBoolean isStopping = new AtomicBoolean();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     /** Use {@link ConnectorOptions#connector}. */
     HubConnector(ConnectorOptions options) {
@@ -142,12 +145,12 @@ public final class HubConnector {
     }
 
     /**
-     * Saves the data of all players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server
-     * offline and ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
+     * Saves the data of all players, for up to five seconds, and tells the hub what is still waiting and that the server is offline, for
+     * up to three; ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
      * waited for where a server stops: {@code connector.stop().get(10, SECONDS)}.
      */
     public CompletableFuture<Void> stop() {
-        CompletableFuture<Void> stopped = new CompletableFuture<>();
+        if (!isStopping.compareAndSet(false, true)) return stopped;
         // Before the server is offline: its sessions end with it.
         data.stop(Duration.ofSeconds(5)).thenRun(() -> run(() -> {
             stream.close();
@@ -156,7 +159,6 @@ public final class HubConnector {
                 thread.shutdown();
             });
         }));
-        if (thread.isShutdown()) stopped.complete(null);
         return stopped;
     }
 

@@ -228,6 +228,15 @@ class PlayerDataTest {
     }
 
     @Test
+    void aServerStopsInTimeWhileTheHubHangs() throws Exception {
+        HubConnector a = start(link.url(), "a", bagsA, Duration.ZERO);
+        join(a);
+        link.cut();
+        a.stop().get(10, TimeUnit.SECONDS);
+        assertTrue(a.stop().isDone(), "a second stop is the first one");
+    }
+
+    @Test
     void aRestoredSnapshotIsApplied() throws Exception {
         HubConnector a = start("a", bagsA);
         join(a);
