@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
 
 /** A server software that records what it is told. */
 public final class FakePlatform implements Platform, AutoCloseable {
@@ -120,6 +121,11 @@ public final class FakePlatform implements Platform, AutoCloseable {
     @Override
     public void serversChanged(Collection<GameAddress> servers) {
         this.servers = servers;
+    }
+
+    /** Ids of the servers that were handed on last. */
+    Set<String> ids() {
+        return servers.stream().map(GameAddress::id).collect(Collectors.toSet());
     }
 
     @Override
