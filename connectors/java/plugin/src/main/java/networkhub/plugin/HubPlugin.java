@@ -73,8 +73,9 @@ public final class HubPlugin {
         thread = made;
         try {
             Connection opened = new Connection(platform, texts, config, thread);
-            opened.start();
+            // First, so that whoever joins from now on is told to it.
             connection = opened;
+            opened.start();
         } catch (IllegalArgumentException wrong) {
             platform.log(WARNING, "The settings are wrong: " + wrong.getMessage());
             thread.shutdownNow();
@@ -92,10 +93,17 @@ public final class HubPlugin {
     /** Tells the hub that the server is offline; waits for some seconds at most. Afterwards it may be started again. */
     public synchronized void stop() {
         Connection stopped = connection;
+        forget();
+        if (stopped != null) end(stopped);
+    }
+
+    private void forget() {
         connection = null;
         texts.use(null);
         observedLogins.clear();
-        if (stopped == null) return;
+    }
+
+    private void end(Connection stopped) {
         if (stopped.observes()) reportDifferences(stopped);
         try {
             stopped.stop().get(STOP_SECONDS, TimeUnit.SECONDS);
@@ -108,9 +116,15 @@ public final class HubPlugin {
     }
 
     /** Reads the settings again, and connects with them. */
-    public void reload() {
-        stop();
-        start();
+    public synchronized void reload() {
+        Connection before = connection;
+        // It answers until the next one does, so that bans, mutes and maintenance hold meanwhile.
+        if (before != null) end(before);
+        try {
+            start();
+        } finally {
+            if (connection == before) forget();
+        }
         platform.players().keySet().forEach(platform::permissionsChanged);
     }
 

@@ -164,6 +164,17 @@ class HubPluginTest {
     }
 
     @Test
+    void playerWhoJoinsDuringAReloadIsReported() throws Exception {
+        Network.Server server = network.server(PlatformKind.PAPER, "server-id=reloaded");
+        server.platform().afterPlayers.set(() -> {
+            server.platform().online.put(player, name);
+            server.plugin().joined(player, name);
+        });
+        server.plugin().reload();
+        eventually("the player is there", () -> place().equals("reloaded"));
+    }
+
+    @Test
     void mutedPlayerCannotChatAndOthersChatOnAllServers() throws Exception {
         Network.Server here = network.server(PlatformKind.PAPER);
         Network.Server there = network.server(PlatformKind.PAPER);

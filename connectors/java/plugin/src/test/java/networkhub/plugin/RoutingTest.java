@@ -9,10 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubClient;
 import networkhub.TcpProxy;
@@ -100,6 +102,29 @@ class RoutingTest {
             assertTrue(Files.readString(file).contains("lobby-9"));
             lobby.plugin().stop();
             eventually("a lobby that was stopped is gone", () -> platform.ids().equals(Set.of("lobby-9")));
+        }
+    }
+
+    @Test
+    void reloadLeavesBansAndMutesInForce() throws Exception {
+        try (Network network = new Network(); TcpProxy link = new TcpProxy(network.hub.port)) {
+            Network.Server game = network.started(new FakePlatform(PlatformKind.PAPER, "url=" + link.url(), "key=" + network.key));
+            eventually("the plugin is connected", () -> game.plugin().connection().orElseThrow().hub.status().isConnected());
+            network.punish(PunishmentKind.BAN, banned, "cheater", "fly");
+            network.punish(PunishmentKind.MUTE, player, "jeb_", "spam");
+            assertFalse(game.plugin().preLogin(banned, "cheater", null).join().isAllowed());
+            game.join(player, "jeb_");
+            // The reload takes as long as the hub may be told that the server is offline.
+            link.cut();
+            CompletableFuture<Void> reload = CompletableFuture.runAsync(game.plugin()::reload);
+            List<CompletableFuture<Verdict>> verdicts = new ArrayList<>();
+            while (!reload.isDone()) {
+                assertTrue(game.plugin().isSilenced(player));
+                verdicts.add(game.plugin().preLogin(banned, "cheater", null));
+                Thread.sleep(200);
+            }
+            for (CompletableFuture<Verdict> verdict : verdicts) assertFalse(verdict.join().isAllowed());
+            link.heal();
         }
     }
 
