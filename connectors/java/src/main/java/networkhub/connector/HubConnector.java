@@ -478,6 +478,7 @@ public final class HubConnector {
         readCatalog();
         configs.forEach(this::read);
         worlds.resync();
+        lines.resync();
         deliveries.look(null);
     }
 
