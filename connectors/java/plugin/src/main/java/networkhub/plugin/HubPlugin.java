@@ -4,12 +4,13 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -25,11 +26,20 @@ import networkhub.model.Punishment;
  */
 public final class HubPlugin {
     private static final long STOP_SECONDS = 4;
+    static final int OBSERVED_LOGINS = 1_000;
 
     private final Platform platform;
     private final Map<String, String> environment;
     private final Texts texts = new Texts();
-    private final Map<UUID, CompletableFuture<JoinDecision>> observedLogins = new ConcurrentHashMap<>();
+    /** The latest ones: on BungeeCord nobody tells of a login that failed. */
+    private final Map<UUID, CompletableFuture<JoinDecision>> observedLogins = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<UUID, CompletableFuture<JoinDecision>> eldest) {
+            return size() > OBSERVED_LOGINS;
+        }
+    });
     private final Commands commands;
     private volatile PluginConfig config;
     private volatile Connection connection;

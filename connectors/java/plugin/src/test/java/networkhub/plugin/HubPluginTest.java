@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import networkhub.model.LanguageSource;
 import networkhub.model.PermissionNodeInput;
 import networkhub.model.PunishmentKind;
@@ -149,6 +150,18 @@ class HubPluginTest {
         assertEquals(List.of("hub"), server.plugin().commands().stream().map(HubCommand::name).toList());
         server.plugin().stop();
         assertTrue(java.nio.file.Files.readString(server.platform().folder().resolve("observe.log")).contains("kit.gold"));
+    }
+
+    @Test
+    void loginsOfWhichNothingMoreIsHeardAreForgotten() throws Exception {
+        Network.Server server = network.started(new FakePlatform(PlatformKind.BUNGEECORD, "url=http://127.0.0.1:1", "key=hub_key",
+                "mode=observe", "allow-unverified=true"));
+        List<UUID> players = Stream.generate(UUID::randomUUID).limit(HubPlugin.OBSERVED_LOGINS + 1).toList();
+        players.forEach(each -> server.plugin().preLogin(each, "bot", null).join());
+        server.plugin().loginDecided(players.get(players.size() - 1), "bot", true);
+        eventually("the last one is compared", () -> server.plugin().differences().get(0).startsWith("1 answers"));
+        server.plugin().loginDecided(players.get(0), "bot", true);
+        assertTrue(server.plugin().differences().get(0).startsWith("1 answers"), server.plugin().differences().get(0));
     }
 
     @Test
