@@ -17,7 +17,6 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -29,9 +28,7 @@ import networkhub.RetryPolicy;
 import networkhub.connector.PlayerDataHandler.End;
 import networkhub.connector.PlayerHold.DataClaim;
 import networkhub.connector.PlayerHold.State;
-import networkhub.model.LivePlayerProfile;
 import networkhub.model.OpenedPlayerSession;
-import networkhub.model.PlayerSession;
 import networkhub.model.PlayerSessionRequest;
 import networkhub.model.PlayerSessionSave;
 import networkhub.model.SessionData;
@@ -52,12 +49,13 @@ public final class PlayerDataStore {
     private static final RetryPolicy DELAYS = new RetryPolicy(1, Duration.ofMillis(200), Duration.ofSeconds(3));
     /** Wait of an opening for the server that has the player's session. */
     private static final long OPENING_WAIT_MS = 3_000;
-    private static final long TICK_MS = 1_000;
-    /** Looks at a lost session whose player is still here. */
-    private static final int LOOKS_AFTER_LOSS = 30;
+    private static final Duration TICK = Duration.ofSeconds(1);
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
+    private final Tasks tasks;
+    private final SaveLink link;
+    private final SessionWatch watch;
     private final GameServer game;
     private final String serverId;
     private final String gameMode;
@@ -76,8 +74,11 @@ public final class PlayerDataStore {
         // Repeats are made here, where it is known whether they still make sense.
         client = options.client.withRetries(RetryPolicy.NONE);
         this.thread = thread;
+        tasks = new Tasks(thread);
+        link = new SaveLink(thread, tasks);
         game = options.game;
         serverId = options.info.serverId();
+        watch = new SessionWatch(client, thread, tasks, serverId);
         gameMode = options.gameMode;
         gameType = options.gameType;
         handler = options.dataHandler;
@@ -88,7 +89,7 @@ public final class PlayerDataStore {
     }
 
     void start() {
-        if (isOn) thread.scheduleWithFixedDelay(() -> guard(this::saveDue), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        if (isOn) tasks.every(TICK, this::saveDue);
     }
 
     /** True while a player's data is here and may change: from {@link PlayerDataHandler#apply} until they leave or lose it. */
@@ -158,7 +159,7 @@ public final class PlayerDataStore {
             PlayerHold hold = new PlayerHold(player, name);
             // An earlier visit here is saved first: its fence is good until the next opening.
             CompletableFuture<Void> free = before == null ? CompletableFuture.completedFuture(null) : before.done;
-            free.thenRun(() -> run(() -> open(hold, 1)));
+            free.thenRun(() -> tasks.run(() -> open(hold, 1)));
             return hold;
         });
     }
@@ -231,7 +232,7 @@ public final class PlayerDataStore {
             }
         }
         if (isTaken) {
-            run(() -> save(hold));
+            tasks.run(() -> save(hold));
         } else {
             claim.lost();
         }
@@ -265,7 +266,8 @@ public final class PlayerDataStore {
             HubException error = HubException.of(failure);
             if (isPassing(error)) {
                 if (attempt == 3) LOG.log(WARNING, "The data of player {0} cannot be opened yet: {1}", hold.player, error.getMessage());
-                later(() -> open(hold, attempt + 1), error, attempt);
+                Runnable again = () -> open(hold, attempt + 1);
+                later(error.isTransient() ? () -> watch.whenSaved(hold.player, () -> !hold.hasLeft, again) : again, error, attempt);
             } else {
                 LOG.log(WARNING, "The hub does not open the data of player {0}: {1}", hold.player, error.getMessage());
                 end(hold, End.REFUSED, error);
@@ -327,7 +329,7 @@ public final class PlayerDataStore {
             hold.nextSave = System.nanoTime() + (long) (autosave.toNanos() * (0.5 + ThreadLocalRandom.current().nextDouble() / 2));
         }
         if (isOpen) {
-            run(() -> onOpened.accept(hold.player));
+            tasks.run(() -> onOpened.accept(hold.player));
         } else {
             close(hold, hasLeft ? null : isApplied ? End.REQUESTED : End.REFUSED);
         }
@@ -354,7 +356,7 @@ public final class PlayerDataStore {
             hold.current.putAll(captured);
             hold.state = State.CLOSING;
         }
-        run(() -> save(hold));
+        tasks.run(() -> save(hold));
         if (reason != null) tell(hold, reason);
     }
 
@@ -395,7 +397,7 @@ public final class PlayerDataStore {
         synchronized (hold) {
             if (hold.state == State.OPEN) hold.current.putAll(captured);
         }
-        run(() -> save(hold));
+        tasks.run(() -> save(hold));
     }
 
     /** A save under way: what it says, and who waits for it. */
@@ -435,7 +437,7 @@ public final class PlayerDataStore {
                 .close(save.closes)
                 .number(save.number)
                 .build();
-        client.players().saveSession(hold.player, hold.fence, body).whenCompleteAsync((saved, failure) -> {
+        link.reached(() -> client.players().saveSession(hold.player, hold.fence, body)).whenComplete((saved, failure) -> {
             if (failure == null) {
                 confirmed(hold, save);
                 return;
@@ -443,7 +445,12 @@ public final class PlayerDataStore {
             HubException error = HubException.of(failure);
             if (isPassing(error)) {
                 if (attempt == 3) LOG.log(WARNING, "The data of player {0} is not saved yet: {1}", hold.player, error.getMessage());
-                later(() -> send(hold, save, attempt + 1), error, attempt);
+                Runnable again = () -> send(hold, save, attempt + 1);
+                if (error.isTransient() && error.retryAfter().isEmpty()) {
+                    again.run();
+                } else {
+                    later(again, error, attempt);
+                }
             } else if (error.is("stale_session")) {
                 refused(save, error);
                 lose(hold);
@@ -452,7 +459,7 @@ public final class PlayerDataStore {
             } else {
                 refusedForGood(hold, save, error);
             }
-        }, thread);
+        });
     }
 
     private void confirmed(PlayerHold hold, Save save) {
@@ -521,27 +528,15 @@ public final class PlayerDataStore {
         LOG.log(WARNING, "The session of player {0} is over; what was not saved is lost", hold.player);
         boolean hasLeft = hold.hasLeft;
         end(hold, End.LOST, stale());
-        if (!hasLeft) reopen(hold, LOOKS_AFTER_LOSS);
+        if (!hasLeft) reopen(hold);
     }
 
-    private void reopen(PlayerHold lost, int looks) {
-        if (looks == 0 || holds.get(lost.player) != lost || lost.hasLeft) return;
-        client.players().session(lost.player)
-                .thenCombine(client.players().get(lost.player, null), (session, profile) -> {
-                    boolean isOurs = session.map(PlayerSession::fence).filter(fence -> fence == lost.fence).isPresent();
-                    boolean isHere = profile.map(LivePlayerProfile::connection)
-                            .filter(connection -> serverId.equals(connection.serverId())).isPresent();
-                    return isOurs ? isHere : null;
-                }).whenCompleteAsync((opensAgain, failure) -> {
-                    boolean isTaken = failure == null && opensAgain == null;
-                    if (isTaken || holds.get(lost.player) != lost || lost.hasLeft) return;
-                    if (failure == null && opensAgain) {
-                        LOG.log(INFO, "Player {0} is still here: their data is opened again", lost.player);
-                        joined(lost.player, lost.name);
-                    } else {
-                        later(() -> reopen(lost, looks - 1), null, 3);
-                    }
-                }, thread);
+    /** Opens the data again for a player who stays after all, once no other server has them. */
+    private void reopen(PlayerHold ended) {
+        watch.whenFree(ended.player, () -> holds.get(ended.player) == ended && !ended.hasLeft, () -> {
+            LOG.log(INFO, "Player {0} is still here: their data is opened again", ended.player);
+            joined(ended.player, ended.name);
+        });
     }
 
     /** The end of a session, as far as this server is concerned. On the connector's thread. */
@@ -583,32 +578,11 @@ public final class PlayerDataStore {
     }
 
     private void later(Runnable task, HubException error, int attempt) {
-        Duration delay = error == null ? DELAYS.delay(attempt) : error.retryAfter().orElseGet(() -> DELAYS.delay(attempt));
-        try {
-            thread.schedule(() -> guard(task), delay.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException stopped) {
-            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
-        }
+        tasks.later(error.retryAfter().orElseGet(() -> DELAYS.delay(attempt)), task);
     }
 
     /** Hands a task to the game, which may refuse it, as for a player who is just leaving; one player holds up nobody else. */
     private void inGame(UUID player, Runnable task) {
-        guard(() -> game.runFor(player, task));
-    }
-
-    private void run(Runnable task) {
-        try {
-            thread.execute(() -> guard(task));
-        } catch (RejectedExecutionException stopped) {
-            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
-        }
-    }
-
-    private static void guard(Runnable task) {
-        try {
-            task.run();
-        } catch (Throwable failure) {
-            LOG.log(WARNING, "The connector failed at a player's data", failure);
-        }
+        Tasks.guard(() -> game.runFor(player, task));
     }
 }

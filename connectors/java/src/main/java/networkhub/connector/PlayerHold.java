@@ -36,7 +36,7 @@ final class PlayerHold {
     /** 0 while it is not known. */
     long fence;
     /** True once the player has left this server. */
-    boolean hasLeft;
+    volatile boolean hasLeft;
     /** True if the plugin's data belongs to it: it was applied. */
     boolean isApplied;
     /** True if it is to be closed as soon as its data was applied. */
