@@ -326,6 +326,7 @@ public final class PlayerDataStore {
             isOpen = isApplied && !hold.isWantedBack && !hasLeft;
             hold.state = isOpen ? State.OPEN : State.OPENED;
             hold.isApplied = isApplied;
+            hold.isUnusable = !isApplied;
             hold.nextSave = System.nanoTime() + (long) (autosave.toNanos() * (0.5 + ThreadLocalRandom.current().nextDouble() / 2));
         }
         if (isOpen) {
@@ -470,10 +471,16 @@ public final class PlayerDataStore {
         save.claims.forEach(DataClaim::settled);
         save.waiting.forEach(waiting -> waiting.complete(null));
         if (save.closes) {
-            end(hold, null, null);
+            over(hold, null);
         } else {
             next(hold);
         }
+    }
+
+    /** The session is closed. */
+    private void over(PlayerHold hold, HubException error) {
+        end(hold, null, error);
+        if (!hold.hasLeft && !hold.isUnusable) reopen(hold);
     }
 
     private void next(PlayerHold hold) {
@@ -505,7 +512,7 @@ public final class PlayerDataStore {
         if (!save.closes) {
             next(hold);
         } else if (save.data.isEmpty()) {
-            end(hold, null, error);
+            over(hold, error);
         } else {
             // Without what is refused, so that the next server need not wait for the player.
             synchronized (hold) {

@@ -39,6 +39,8 @@ final class PlayerHold {
     volatile boolean hasLeft;
     /** True if the plugin's data belongs to it: it was applied. */
     boolean isApplied;
+    /** True if the plugin could not apply its data; it is not tried again while the player stays. */
+    boolean isUnusable;
     /** True if it is to be closed as soon as its data was applied. */
     boolean isWantedBack;
     /** What the plugin has, by namespace. */

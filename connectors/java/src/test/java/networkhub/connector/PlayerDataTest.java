@@ -24,6 +24,7 @@ import networkhub.Requests;
 import networkhub.TcpProxy;
 import networkhub.model.PlayerSession;
 import networkhub.model.PlayerSessionRequest;
+import networkhub.model.PlayerSessionSave;
 import networkhub.model.PlayerSessionState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,6 +123,24 @@ class PlayerDataTest {
         b.playerData().save(player).get(60, TimeUnit.SECONDS);
         assertEquals(List.of("sword", "shield"), stored());
         assertEquals("b", session().serverId());
+    }
+
+    @Test
+    void aPlayerWhoStaysAfterAllGoesOn() throws Exception {
+        HubConnector a = start("a", bagsA);
+        start("b", bagsB);
+        join(a);
+        bagsA.of(player).add("sword");
+        // The other server asks for the player, who then does not come.
+        long fence = owner.players().openSession(player, PlayerSessionRequest.builder().serverId("b").waitMs(10_000L).build()).join().fence();
+        eventually("the plugin is told", () -> bagsA.ends.equals(List.of(player + " REQUESTED")));
+        assertFalse(a.playerData().isOpen(player));
+        owner.players().saveSession(player, fence, PlayerSessionSave.builder().number(1L).close(true).build()).join();
+        eventually("the data is open again", () -> a.playerData().isOpen(player));
+        assertEquals(List.of("sword"), bagsA.of(player));
+        bagsA.of(player).add("shield");
+        a.playerData().save(player).get(60, TimeUnit.SECONDS);
+        assertEquals(List.of("sword", "shield"), stored());
     }
 
     @Test
