@@ -28,11 +28,18 @@ public final class HubProcess implements AutoCloseable {
     public HubProcess() throws IOException, InterruptedException {
         folder = Files.createTempDirectory("hub-connector-test");
         port = freePort();
-        Process create = run("network", "create", "tests", "--json", "--data", folder.toString());
-        String made = new String(create.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (create.waitFor() != 0) throw new IOException("hub network create failed: " + made);
-        key = JsonParser.parseString(made).getAsJsonObject().get("apiKey").getAsString();
+        key = operate("network", "create", "tests").get("apiKey").getAsString();
         start();
+    }
+
+    /** A command of the hub's operator; it works on the data of the hub that is running. */
+    public JsonObject operate(String... command) throws IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of(command));
+        arguments.addAll(List.of("--json", "--data", folder.toString()));
+        Process operator = run(arguments.toArray(String[]::new));
+        String answer = new String(operator.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (operator.waitFor() != 0) throw new IOException("hub " + String.join(" ", command) + " failed: " + answer);
+        return JsonParser.parseString(answer).getAsJsonObject();
     }
 
     /** A port below those that systems give to connections, any of which could take it before a program listens. */

@@ -27,11 +27,11 @@ import networkhub.model.DeliveryClaim;
  */
 final class DeliveryRunner {
     private static final System.Logger LOG = System.getLogger("networkhub");
-    private static final long LOOK_SECONDS = 60;
     /** A claim is good for a minute from its first request. Nothing is begun in its last seconds. */
     private static final Duration BEGIN_WITHIN = Duration.ofSeconds(50);
     /** Time for telling the hub of an end; a repeat is answered as before. */
     private static final Duration SETTLING = Duration.ofMinutes(10);
+    private static final long MOST_PAUSE_SECONDS = 30;
 
     /** @param where the thread of the handler; null for the player's */
     private record Kind(DeliveryHandler handler, boolean isInData, Executor where) {}
@@ -55,10 +55,6 @@ final class DeliveryRunner {
         this.serverId = serverId;
         this.data = data;
         this.isHere = isHere;
-    }
-
-    void start() {
-        thread.scheduleWithFixedDelay(() -> look(null), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
     }
 
     /** From any thread. */
@@ -133,7 +129,7 @@ final class DeliveryRunner {
                 }
             } catch (DeliveryException refusal) {
                 fail(claimed, refusal.getMessage(), refusal.retry());
-            } catch (Exception failure) {
+            } catch (Throwable failure) {
                 LOG.log(WARNING, "Delivery " + delivery.deliveryId() + " failed", failure);
                 fail(claimed, failure.getMessage() == null ? failure.toString() : failure.getMessage(), true);
             }
@@ -142,31 +138,38 @@ final class DeliveryRunner {
 
     private void complete(DeliveryClaim claimed) {
         long id = claimed.delivery().deliveryId();
-        settle(claimed, () -> client.deliveries().complete(id, claimed.claim()),
+        settle(claimed, Duration.ZERO, () -> client.deliveries().complete(id, claimed.claim()),
                 "Delivery {0} was carried out, but the hub does not take it as settled: {1}");
     }
 
     private void fail(DeliveryClaim claimed, String reason, boolean retry) {
         long id = claimed.delivery().deliveryId();
         String shown = reason == null || reason.length() <= 500 ? reason : reason.substring(0, 500);
-        settle(claimed, () -> client.deliveries().fail(id, claimed.claim(), shown, retry),
+        settle(claimed, retry ? pause(claimed.delivery()) : Duration.ZERO,
+                () -> client.deliveries().fail(id, claimed.claim(), shown, retry),
                 "Delivery {0} was not carried out, and the hub does not take it back: {1}");
     }
 
-    private void settle(DeliveryClaim claimed, Supplier<CompletableFuture<Delivery>> call, String complaint) {
+    /** From one attempt to the next: a full inventory is not emptied at once. */
+    private static Duration pause(Delivery delivery) {
+        return Duration.ofSeconds(Math.min(1L << Math.min(delivery.attempts(), 10), MOST_PAUSE_SECONDS));
+    }
+
+    private void settle(DeliveryClaim claimed, Duration pause, Supplier<CompletableFuture<Delivery>> call, String complaint) {
         long id = claimed.delivery().deliveryId();
         Persist.call(thread, SETTLING, call).whenComplete((settled, failure) -> {
-            done(claimed.delivery());
+            done(claimed.delivery(), pause);
             if (failure != null) LOG.log(WARNING, complaint, id, HubException.of(failure).getMessage());
         });
     }
 
-    private void done(Delivery delivery) {
+    /** From now on, or after a pause, it may be claimed again. */
+    private void done(Delivery delivery, Duration pause) {
         try {
-            thread.execute(() -> {
+            thread.schedule(() -> {
                 underWay.remove(delivery.deliveryId());
-                if (offeredAgain.remove(delivery.deliveryId())) claim(delivery.deliveryId(), delivery.playerUuid(), delivery.kind());
-            });
+                if (offeredAgain.remove(delivery.deliveryId()) || !pause.isZero()) look(delivery.playerUuid());
+            }, pause.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException stopped) {
             LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
         }
@@ -187,7 +190,7 @@ final class DeliveryRunner {
 
         @Override
         public void settled() {
-            done(claimed.delivery());
+            done(claimed.delivery(), Duration.ZERO);
         }
 
         @Override

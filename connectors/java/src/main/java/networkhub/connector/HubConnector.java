@@ -17,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import networkhub.EventStream;
@@ -62,6 +63,7 @@ import networkhub.model.WorldRequest;
 public final class HubConnector {
     private static final System.Logger LOG = System.getLogger("networkhub");
     private static final long TICK_MS = 5_000;
+    private static final long LOOK_MS = 60_000;
 
     private final ConnectorOptions options;
     private final HubClient client;
@@ -92,6 +94,8 @@ public final class HubConnector {
     private volatile HubException streamError;
     private boolean hasOldHub;
     private final boolean isProxy;
+    private final AtomicBoolean isStopping = new AtomicBoolean();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
 
     /** Use {@link ConnectorOptions#connector}. */
     HubConnector(ConnectorOptions options) {
@@ -134,19 +138,19 @@ public final class HubConnector {
             session.start();
             stream.open();
             data.start();
-            deliveries.start();
             if (!options.messages.isEmpty()) persist(localization::registerDefaults);
-            thread.scheduleWithFixedDelay(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+            every(TICK_MS, this::tick);
+            every(LOOK_MS, () -> deliveries.look(null));
         });
     }
 
     /**
-     * Saves the data of all players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server
-     * offline and ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
+     * Saves the data of all players, for up to five seconds, and tells the hub what is still waiting and that the server is offline, for
+     * up to three; ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
      * waited for where a server stops: {@code connector.stop().get(10, SECONDS)}.
      */
     public CompletableFuture<Void> stop() {
-        CompletableFuture<Void> stopped = new CompletableFuture<>();
+        if (!isStopping.compareAndSet(false, true)) return stopped;
         // Before the server is offline: its sessions end with it.
         data.stop(Duration.ofSeconds(5)).thenRun(() -> run(() -> {
             stream.close();
@@ -155,7 +159,6 @@ public final class HubConnector {
                 thread.shutdown();
             });
         }));
-        if (thread.isShutdown()) stopped.complete(null);
         return stopped;
     }
 
@@ -399,12 +402,17 @@ public final class HubConnector {
         listeners.computeIfAbsent(type, name -> new CopyOnWriteArrayList<>()).add(listener);
     }
 
+    /** Each time on its own, because an executor repeats nothing that has failed once. */
+    private void every(long ms, Runnable task) {
+        thread.scheduleWithFixedDelay(() -> run(task), ms, ms, TimeUnit.MILLISECONDS);
+    }
+
     private void run(Runnable task) {
         try {
             thread.execute(() -> {
                 try {
                     task.run();
-                } catch (RuntimeException failure) {
+                } catch (Throwable failure) {
                     LOG.log(WARNING, "The connector failed at a task", failure);
                 }
             });
@@ -470,6 +478,7 @@ public final class HubConnector {
         readCatalog();
         configs.forEach(this::read);
         worlds.resync();
+        lines.resync();
         deliveries.look(null);
     }
 
@@ -519,7 +528,9 @@ public final class HubConnector {
     private void punished(HubEvent event) {
         Punishment punishment = HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class);
         boolean isCreated = "CREATED".equals(event.text("action"));
-        punishments.update(punishment, isCreated && punishment.active());
+        // Staff may change a punishment that stays in force.
+        boolean isKept = isCreated || "UPDATED".equals(event.text("action"));
+        punishments.update(punishment, isKept && punishment.active());
         boolean removes = punishment.type() == PunishmentKind.BAN || punishment.type() == PunishmentKind.KICK;
         for (UUID player : online) {
             if (!punishments.concerns(punishment, player)) continue;

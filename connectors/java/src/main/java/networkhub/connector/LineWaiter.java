@@ -31,6 +31,7 @@ final class LineWaiter {
     /** Lifetime of a matched ticket's slots. */
     private static final Duration SLOTS = Duration.ofSeconds(15);
     private static final int MATCHES_KEPT = 1_000;
+    private static final Duration READING = Duration.ofSeconds(30);
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
@@ -67,20 +68,38 @@ final class LineWaiter {
     }
 
     CompletableFuture<Ticket> join(TicketRequest request) {
-        UUID player = request.playerUuid();
         return client.matchmaking().joinLine(request).whenCompleteAsync((ticket, failure) -> {
-            if (failure != null) return;
-            if (ticket.state() == TicketState.WAITING && ticket.position() != null) {
-                moved(new Place(player, ticket.ticketId(), ticket.position(), ticket.waiting(), ticket.etaMs()));
-            } else if (ticket.state() != TicketState.WAITING) {
-                places.remove(player);
-            }
+            if (failure == null) take(request.playerUuid(), ticket);
         }, thread);
     }
 
+    private void take(UUID player, Ticket ticket) {
+        if (ticket.state() == TicketState.WAITING && ticket.position() != null) {
+            moved(new Place(player, ticket.ticketId(), ticket.position(), ticket.waiting(), ticket.etaMs()));
+        } else if (ticket.state() != TicketState.WAITING) {
+            places.remove(player);
+        }
+    }
+
+    /** The place stays until the hub has confirmed it, so that it can be left again. */
     CompletableFuture<Boolean> leave(UUID player) {
-        Place place = places.remove(player);
-        return place == null ? CompletableFuture.completedFuture(false) : client.matchmaking().leaveLine(place.ticketId());
+        Place place = places.get(player);
+        if (place == null) return CompletableFuture.completedFuture(false);
+        return client.matchmaking().leaveLine(place.ticketId()).thenApply(wasWaiting -> {
+            places.computeIfPresent(player, (id, now) -> now.ticketId().equals(place.ticketId()) ? null : now);
+            return wasWaiting;
+        });
+    }
+
+    /** Events may have been missed: reads the tickets again. On the connector's thread. */
+    void resync() {
+        for (Place place : places.values()) {
+            Persist.call(thread, READING, () -> client.matchmaking().ticket(place.ticketId())).whenCompleteAsync((ticket, failure) -> {
+                // An event is newer.
+                if (failure != null || places.get(place.playerUuid()) != place) return;
+                ticket.ifPresentOrElse(now -> take(place.playerUuid(), now), () -> places.remove(place.playerUuid()));
+            }, thread);
+        }
     }
 
     /** The place is told to the server where the player is by then. */

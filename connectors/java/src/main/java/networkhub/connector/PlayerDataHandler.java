@@ -32,6 +32,9 @@ public interface PlayerDataHandler {
         return Map.of();
     }
 
-    /** The player's data is no longer this server's to write. Not called when the player has left. */
+    /**
+     * The player's data is no longer this server's to write. Not called when the player has left. If they stay after all, {@link #apply}
+     * comes again once no other server has them.
+     */
     default void ended(UUID player, End reason) {}
 }

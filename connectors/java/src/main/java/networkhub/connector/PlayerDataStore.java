@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -16,7 +17,6 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -28,9 +28,7 @@ import networkhub.RetryPolicy;
 import networkhub.connector.PlayerDataHandler.End;
 import networkhub.connector.PlayerHold.DataClaim;
 import networkhub.connector.PlayerHold.State;
-import networkhub.model.LivePlayerProfile;
 import networkhub.model.OpenedPlayerSession;
-import networkhub.model.PlayerSession;
 import networkhub.model.PlayerSessionRequest;
 import networkhub.model.PlayerSessionSave;
 import networkhub.model.SessionData;
@@ -51,12 +49,13 @@ public final class PlayerDataStore {
     private static final RetryPolicy DELAYS = new RetryPolicy(1, Duration.ofMillis(200), Duration.ofSeconds(3));
     /** Wait of an opening for the server that has the player's session. */
     private static final long OPENING_WAIT_MS = 3_000;
-    private static final long TICK_MS = 1_000;
-    /** Looks at a lost session whose player is still here. */
-    private static final int LOOKS_AFTER_LOSS = 30;
+    private static final Duration TICK = Duration.ofSeconds(1);
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
+    private final Tasks tasks;
+    private final SaveLink link;
+    private final SessionWatch watch;
     private final GameServer game;
     private final String serverId;
     private final String gameMode;
@@ -75,8 +74,11 @@ public final class PlayerDataStore {
         // Repeats are made here, where it is known whether they still make sense.
         client = options.client.withRetries(RetryPolicy.NONE);
         this.thread = thread;
+        tasks = new Tasks(thread);
+        link = new SaveLink(thread, tasks);
         game = options.game;
         serverId = options.info.serverId();
+        watch = new SessionWatch(client, thread, tasks, serverId);
         gameMode = options.gameMode;
         gameType = options.gameType;
         handler = options.dataHandler;
@@ -87,7 +89,7 @@ public final class PlayerDataStore {
     }
 
     void start() {
-        if (isOn) thread.scheduleWithFixedDelay(this::saveDue, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        if (isOn) tasks.every(TICK, this::saveDue);
     }
 
     /** True while a player's data is here and may change: from {@link PlayerDataHandler#apply} until they leave or lose it. */
@@ -145,7 +147,7 @@ public final class PlayerDataStore {
         synchronized (hold) {
             hold.waiting.add(saved);
         }
-        game.runFor(player, () -> captureAndSave(hold));
+        inGame(player, () -> captureAndSave(hold));
         return saved;
     }
 
@@ -157,7 +159,7 @@ public final class PlayerDataStore {
             PlayerHold hold = new PlayerHold(player, name);
             // An earlier visit here is saved first: its fence is good until the next opening.
             CompletableFuture<Void> free = before == null ? CompletableFuture.completedFuture(null) : before.done;
-            free.thenRun(() -> run(() -> open(hold, 1)));
+            free.thenRun(() -> tasks.run(() -> open(hold, 1)));
             return hold;
         });
     }
@@ -194,7 +196,7 @@ public final class PlayerDataStore {
             if (opening != null && opening.isAt(State.OPENING)) requestedEarly.add(fence);
             return;
         }
-        game.runFor(player, () -> close(hold, End.REQUESTED));
+        inGame(player, () -> close(hold, End.REQUESTED));
     }
 
     /** A session was ended by others. On the connector's thread. */
@@ -212,13 +214,25 @@ public final class PlayerDataStore {
         PlayerHold hold = holds.get(player);
         if (hold == null || !hold.isAt(State.OPEN)) throw new DeliveryException("The player's data is not open on the server.", true);
         effect.call();
+        Map<String, String> captured;
+        try {
+            captured = Objects.requireNonNull(handler.capture(player));
+        } catch (Throwable failure) {
+            // The effect is in the game, so it must not happen again.
+            LOG.log(WARNING, "The data of player " + player + " cannot be captured after a delivery", failure);
+            throw new DeliveryException("It was carried out, but the player's data cannot be captured: " + failure, false);
+        }
         boolean isTaken;
         synchronized (hold) {
             isTaken = hold.state == State.OPEN;
-            if (isTaken) hold.claims.add(claim);
+            if (isTaken) {
+                // In one step, so that no save has the claim without the effect.
+                hold.current.putAll(captured);
+                hold.claims.add(claim);
+            }
         }
         if (isTaken) {
-            captureAndSave(hold);
+            tasks.run(() -> save(hold));
         } else {
             claim.lost();
         }
@@ -252,7 +266,8 @@ public final class PlayerDataStore {
             HubException error = HubException.of(failure);
             if (isPassing(error)) {
                 if (attempt == 3) LOG.log(WARNING, "The data of player {0} cannot be opened yet: {1}", hold.player, error.getMessage());
-                later(() -> open(hold, attempt + 1), error, attempt);
+                Runnable again = () -> open(hold, attempt + 1);
+                later(error.isTransient() ? () -> watch.whenSaved(hold.player, () -> !hold.hasLeft, again) : again, error, attempt);
             } else {
                 LOG.log(WARNING, "The hub does not open the data of player {0}: {1}", hold.player, error.getMessage());
                 end(hold, End.REFUSED, error);
@@ -283,9 +298,9 @@ public final class PlayerDataStore {
         }
         if (hasLeft || isRequested) {
             close(hold, null);
-            if (!hasLeft) game.runFor(hold.player, () -> tell(hold, End.REQUESTED));
+            if (!hasLeft) inGame(hold.player, () -> tell(hold, End.REQUESTED));
         } else {
-            game.runFor(hold.player, () -> apply(hold));
+            inGame(hold.player, () -> apply(hold));
         }
     }
 
@@ -300,7 +315,7 @@ public final class PlayerDataStore {
         try {
             handler.apply(hold.player, data);
             isApplied = true;
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The data of player " + hold.player + " cannot be applied; it stays as it was", failure);
         }
         boolean isOpen;
@@ -311,10 +326,11 @@ public final class PlayerDataStore {
             isOpen = isApplied && !hold.isWantedBack && !hasLeft;
             hold.state = isOpen ? State.OPEN : State.OPENED;
             hold.isApplied = isApplied;
+            hold.isUnusable = !isApplied;
             hold.nextSave = System.nanoTime() + (long) (autosave.toNanos() * (0.5 + ThreadLocalRandom.current().nextDouble() / 2));
         }
         if (isOpen) {
-            run(() -> onOpened.accept(hold.player));
+            tasks.run(() -> onOpened.accept(hold.player));
         } else {
             close(hold, hasLeft ? null : isApplied ? End.REQUESTED : End.REFUSED);
         }
@@ -341,15 +357,15 @@ public final class PlayerDataStore {
             hold.current.putAll(captured);
             hold.state = State.CLOSING;
         }
-        run(() -> save(hold));
+        tasks.run(() -> save(hold));
         if (reason != null) tell(hold, reason);
     }
 
-    /** A plugin that fails keeps what was captured last. */
+    /** A plugin that fails, be it for a class that the server's version lacks, keeps what was captured last. */
     private Map<String, String> capture(PlayerHold hold) {
         try {
-            return handler.capture(hold.player);
-        } catch (RuntimeException failure) {
+            return Objects.requireNonNull(handler.capture(hold.player));
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The data of player " + hold.player + " cannot be captured; what was captured before is saved", failure);
             return Map.of();
         }
@@ -358,7 +374,7 @@ public final class PlayerDataStore {
     private void tell(PlayerHold hold, End reason) {
         try {
             handler.ended(hold.player, reason);
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) {
             LOG.log(WARNING, "The plugin failed at the end of a player's data", failure);
         }
     }
@@ -371,7 +387,7 @@ public final class PlayerDataStore {
                 if (hold.state != State.OPEN || now - hold.nextSave < 0) continue;
                 hold.nextSave = now + autosave.toNanos();
             }
-            game.runFor(hold.player, () -> captureAndSave(hold));
+            inGame(hold.player, () -> captureAndSave(hold));
         }
     }
 
@@ -382,7 +398,7 @@ public final class PlayerDataStore {
         synchronized (hold) {
             if (hold.state == State.OPEN) hold.current.putAll(captured);
         }
-        run(() -> save(hold));
+        tasks.run(() -> save(hold));
     }
 
     /** A save under way: what it says, and who waits for it. */
@@ -422,7 +438,7 @@ public final class PlayerDataStore {
                 .close(save.closes)
                 .number(save.number)
                 .build();
-        client.players().saveSession(hold.player, hold.fence, body).whenCompleteAsync((saved, failure) -> {
+        link.reached(() -> client.players().saveSession(hold.player, hold.fence, body)).whenComplete((saved, failure) -> {
             if (failure == null) {
                 confirmed(hold, save);
                 return;
@@ -430,7 +446,12 @@ public final class PlayerDataStore {
             HubException error = HubException.of(failure);
             if (isPassing(error)) {
                 if (attempt == 3) LOG.log(WARNING, "The data of player {0} is not saved yet: {1}", hold.player, error.getMessage());
-                later(() -> send(hold, save, attempt + 1), error, attempt);
+                Runnable again = () -> send(hold, save, attempt + 1);
+                if (error.isTransient() && error.retryAfter().isEmpty()) {
+                    again.run();
+                } else {
+                    later(again, error, attempt);
+                }
             } else if (error.is("stale_session")) {
                 refused(save, error);
                 lose(hold);
@@ -439,7 +460,7 @@ public final class PlayerDataStore {
             } else {
                 refusedForGood(hold, save, error);
             }
-        }, thread);
+        });
     }
 
     private void confirmed(PlayerHold hold, Save save) {
@@ -450,10 +471,16 @@ public final class PlayerDataStore {
         save.claims.forEach(DataClaim::settled);
         save.waiting.forEach(waiting -> waiting.complete(null));
         if (save.closes) {
-            end(hold, null, null);
+            over(hold, null);
         } else {
             next(hold);
         }
+    }
+
+    /** The session is closed. */
+    private void over(PlayerHold hold, HubException error) {
+        end(hold, null, error);
+        if (!hold.hasLeft && !hold.isUnusable) reopen(hold);
     }
 
     private void next(PlayerHold hold) {
@@ -485,14 +512,14 @@ public final class PlayerDataStore {
         if (!save.closes) {
             next(hold);
         } else if (save.data.isEmpty()) {
-            end(hold, null, error);
+            over(hold, error);
         } else {
             // Without what is refused, so that the next server need not wait for the player.
             synchronized (hold) {
                 hold.current.clear();
                 hold.current.putAll(hold.stored);
             }
-            if (!hold.hasLeft) game.runFor(hold.player, () -> tell(hold, End.REFUSED));
+            if (!hold.hasLeft) inGame(hold.player, () -> tell(hold, End.REFUSED));
             save(hold);
         }
     }
@@ -508,27 +535,15 @@ public final class PlayerDataStore {
         LOG.log(WARNING, "The session of player {0} is over; what was not saved is lost", hold.player);
         boolean hasLeft = hold.hasLeft;
         end(hold, End.LOST, stale());
-        if (!hasLeft) reopen(hold, LOOKS_AFTER_LOSS);
+        if (!hasLeft) reopen(hold);
     }
 
-    private void reopen(PlayerHold lost, int looks) {
-        if (looks == 0 || holds.get(lost.player) != lost || lost.hasLeft) return;
-        client.players().session(lost.player)
-                .thenCombine(client.players().get(lost.player, null), (session, profile) -> {
-                    boolean isOurs = session.map(PlayerSession::fence).filter(fence -> fence == lost.fence).isPresent();
-                    boolean isHere = profile.map(LivePlayerProfile::connection)
-                            .filter(connection -> serverId.equals(connection.serverId())).isPresent();
-                    return isOurs ? isHere : null;
-                }).whenCompleteAsync((opensAgain, failure) -> {
-                    boolean isTaken = failure == null && opensAgain == null;
-                    if (isTaken || holds.get(lost.player) != lost || lost.hasLeft) return;
-                    if (failure == null && opensAgain) {
-                        LOG.log(INFO, "Player {0} is still here: their data is opened again", lost.player);
-                        joined(lost.player, lost.name);
-                    } else {
-                        later(() -> reopen(lost, looks - 1), null, 3);
-                    }
-                }, thread);
+    /** Opens the data again for a player who stays after all, once no other server has them. */
+    private void reopen(PlayerHold ended) {
+        watch.whenFree(ended.player, () -> holds.get(ended.player) == ended && !ended.hasLeft, () -> {
+            LOG.log(INFO, "Player {0} is still here: their data is opened again", ended.player);
+            joined(ended.player, ended.name);
+        });
     }
 
     /** The end of a session, as far as this server is concerned. On the connector's thread. */
@@ -548,7 +563,7 @@ public final class PlayerDataStore {
         } else {
             refused(unsaved, error);
         }
-        if (reason != null && !hasLeft) game.runFor(hold.player, () -> tell(hold, reason));
+        if (reason != null && !hasLeft) inGame(hold.player, () -> tell(hold, reason));
         forget(hold);
     }
 
@@ -558,9 +573,11 @@ public final class PlayerDataStore {
         hold.done.complete(null);
     }
 
-    /** True if the same request may be answered otherwise soon: the hub is away, or does not know the server yet. */
+    /** True if the same request may be answered otherwise later: data is given up only where the hub refuses the data itself. */
     private static boolean isPassing(HubException error) {
-        return error.isTransient() || error.status() >= 500 || error.is("unknown_server") || error.is("client_error");
+        // A gateway's own answers pass, unless it finds the data too large.
+        boolean isGateway = error.is("invalid_answer") && error.status() != 413;
+        return Session.isPassing(error) || error.is("unknown_server") || isGateway;
     }
 
     private static HubException stale() {
@@ -568,27 +585,11 @@ public final class PlayerDataStore {
     }
 
     private void later(Runnable task, HubException error, int attempt) {
-        Duration delay = error == null ? DELAYS.delay(attempt) : error.retryAfter().orElseGet(() -> DELAYS.delay(attempt));
-        try {
-            thread.schedule(() -> guard(task), delay.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException stopped) {
-            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
-        }
+        tasks.later(error.retryAfter().orElseGet(() -> DELAYS.delay(attempt)), task);
     }
 
-    private void run(Runnable task) {
-        try {
-            thread.execute(() -> guard(task));
-        } catch (RejectedExecutionException stopped) {
-            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
-        }
-    }
-
-    private static void guard(Runnable task) {
-        try {
-            task.run();
-        } catch (RuntimeException failure) {
-            LOG.log(WARNING, "The connector failed at a player's data", failure);
-        }
+    /** Hands a task to the game, which may refuse it, as for a player who is just leaving; one player holds up nobody else. */
+    private void inGame(UUID player, Runnable task) {
+        Tasks.guard(() -> game.runFor(player, task));
     }
 }

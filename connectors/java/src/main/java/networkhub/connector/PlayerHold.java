@@ -36,9 +36,11 @@ final class PlayerHold {
     /** 0 while it is not known. */
     long fence;
     /** True once the player has left this server. */
-    boolean hasLeft;
+    volatile boolean hasLeft;
     /** True if the plugin's data belongs to it: it was applied. */
     boolean isApplied;
+    /** True if the plugin could not apply its data; it is not tried again while the player stays. */
+    boolean isUnusable;
     /** True if it is to be closed as soon as its data was applied. */
     boolean isWantedBack;
     /** What the plugin has, by namespace. */

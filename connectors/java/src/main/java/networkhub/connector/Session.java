@@ -31,6 +31,8 @@ final class Session {
     private static final RetryPolicy DELAYS = new RetryPolicy(1, Duration.ofMillis(250), Duration.ofSeconds(5));
     /** Short, so that several heartbeats fit in before the hub takes the server for offline. */
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    /** Time that is left for taking the server offline, of the patience at a stop. */
+    private static final Duration UNREGISTERING = Duration.ofSeconds(1);
     private static final int OUTBOX_CAPACITY = 20_000;
     /** A visit that is older may be over because the player is on another server by now. */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -117,12 +119,12 @@ final class Session {
         return outbox.concerns(player);
     }
 
-    /** Reports what is waiting, for as long as there is patience, and takes the server offline. */
+    /** Reports what is waiting and takes the server offline, as far as there is patience. */
     CompletableFuture<Void> stop(Duration patience) {
         if (stopping == null) {
             stopping = new CompletableFuture<>();
             stopDeadline = System.nanoTime() + patience.toNanos();
-            thread.schedule(this::unregister, patience.toMillis(), TimeUnit.MILLISECONDS);
+            thread.schedule(this::unregister, patience.minus(UNREGISTERING).toMillis(), TimeUnit.MILLISECONDS);
             pump();
         }
         return stopping;
@@ -236,7 +238,9 @@ final class Session {
         if (isStopped) return;
         isStopped = true;
         if (wakeUp != null) wakeUp.cancel(false);
-        client.servers().unregister(info.serverId()).whenCompleteAsync((nothing, failure) -> stopping.complete(null), thread);
+        Duration left = Duration.ofNanos(Math.max(UNREGISTERING.toNanos(), stopDeadline - System.nanoTime()));
+        client.withTimeout(left).servers().unregister(info.serverId())
+                .whenCompleteAsync((nothing, failure) -> stopping.complete(null), thread);
     }
 
     private <T> void request(CompletableFuture<T> request, Consumer<T> done, Consumer<HubException> failed) {
@@ -256,7 +260,7 @@ final class Session {
     }
 
     /** True if the error may pass, by itself or once the key is right. */
-    private static boolean isPassing(HubException error) {
+    static boolean isPassing(HubException error) {
         boolean isKey = error.status() == 401 || error.status() == 403 && !error.is("quota_exceeded");
         return error.isTransient() || error.status() >= 500 || isKey || error.is("client_error");
     }

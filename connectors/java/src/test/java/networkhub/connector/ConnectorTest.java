@@ -218,6 +218,9 @@ class ConnectorTest {
         eventually("the mute is known", () -> connector.punishments().isMuted(player));
         var refused = assertThrows(CompletionException.class, () -> connector.sendChat(player, "Eve", "again").join());
         assertEquals("muted", HubException.of(refused).code());
+        hub.manage("PATCH", "/api/manage/punishments/" + mute.id(), Map.of("reason", "spam, again"));
+        eventually("the mute stays under its new reason", () ->
+                connector.punishments().mute(player).filter(now -> now.reason().equals("spam, again")).isPresent());
         owner.punishments().remove(Requests.removal(mute.id())).join();
         eventually("the mute is over", () -> !connector.punishments().isMuted(player));
         connector.sendChat(player, "Eve", "thanks").join();

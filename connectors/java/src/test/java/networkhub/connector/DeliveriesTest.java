@@ -10,11 +10,13 @@ import com.google.gson.JsonPrimitive;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import networkhub.HubClient;
 import networkhub.HubProcess;
 import networkhub.Requests;
@@ -32,7 +34,15 @@ class DeliveriesTest {
     private TcpProxy link;
     private final List<HubConnector> connectors = new ArrayList<>();
     private final FakeGame game = new FakeGame();
-    private final Bags bags = new Bags();
+    /** Runs once, when data is captured next. */
+    private final AtomicReference<Runnable> atCapture = new AtomicReference<>(() -> { });
+    private final Bags bags = new Bags() {
+        @Override
+        public Map<String, String> capture(UUID captured) {
+            atCapture.getAndSet(() -> { }).run();
+            return super.capture(captured);
+        }
+    };
     private final List<String> given = new CopyOnWriteArrayList<>();
     private final UUID player = UUID.randomUUID();
 
@@ -93,10 +103,11 @@ class DeliveriesTest {
     @Test
     void aFailureIsTriedAgain() throws Exception {
         HubConnector connector = start(hub.url(), "a", game);
-        List<String> tries = new CopyOnWriteArrayList<>();
+        List<Long> tries = new CopyOnWriteArrayList<>();
         connector.onDelivery("flaky", delivery -> {
-            tries.add("flaky");
-            if (tries.size() < 3) throw new IllegalStateException("no room");
+            tries.add(System.nanoTime());
+            if (tries.size() == 1) throw new NoSuchMethodError("an older server");
+            if (tries.size() == 2) throw new IllegalStateException("no room");
         });
         connector.onDelivery("wrong", delivery -> {
             throw new DeliveryException("no such rank", false);
@@ -106,6 +117,8 @@ class DeliveriesTest {
         long wrong = order("wrong", "b");
         eventually("it is given", () -> state(flaky).equals("DELIVERED"));
         assertEquals(3, tries.size());
+        assertTrue(tries.get(1) - tries.get(0) >= TimeUnit.SECONDS.toNanos(2), "after two seconds");
+        assertTrue(tries.get(2) - tries.get(1) >= TimeUnit.SECONDS.toNanos(4), "then after four");
         eventually("it has failed", () -> state(wrong).equals("FAILED"));
     }
 
@@ -132,6 +145,39 @@ class DeliveriesTest {
             assertEquals(state(ids.get(i)).equals("DELIVERED"), items.contains("i" + i), items + " i" + i);
         }
         assertEquals(items.stream().distinct().toList(), items, "nothing is doubled");
+    }
+
+    @Test
+    void aSaveBesideADeliveryDoesNotSettleIt() throws Exception {
+        HubConnector connector = start(hub.url(), "a", game);
+        game.playersThread = task -> new Thread(task).start();
+        List<String> states = new CopyOnWriteArrayList<>();
+        connector.onDataDelivery("item", delivery -> {
+            bags.of(player).add(delivery.payload().getAsString());
+            atCapture.set(() -> {
+                connector.playerData().save(player).join();
+                states.add(state(delivery.deliveryId()));
+            });
+        });
+        connector.playerJoined(player, "Ann");
+        long id = order("item", "sword");
+        eventually("it is given", () -> state(id).equals("DELIVERED"));
+        assertEquals(List.of("CLAIMED"), states);
+    }
+
+    @Test
+    void whatCannotBeCapturedIsNotGivenTwice() throws Exception {
+        HubConnector connector = start(hub.url(), "a", game);
+        connector.onDataDelivery("item", delivery -> {
+            given.add(delivery.payload().getAsString());
+            atCapture.set(() -> {
+                throw new NoSuchMethodError("an older server");
+            });
+        });
+        connector.playerJoined(player, "Ann");
+        long id = order("item", "sword");
+        eventually("a person decides", () -> state(id).equals("FAILED"));
+        assertEquals(List.of("sword"), given);
     }
 
     @Test

@@ -3,6 +3,7 @@ package networkhub.connector;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import networkhub.model.ChatMessage;
@@ -18,10 +19,17 @@ final class FakeGame implements GameServer, AutoCloseable {
     final List<Thread> threads = new CopyOnWriteArrayList<>();
     private final ExecutorService main = Executors.newSingleThreadExecutor();
     volatile boolean refusesTransfers;
+    /** Thread of what concerns a player. */
+    volatile Executor playersThread = main;
 
     @Override
     public void runOnMainThread(Runnable task) {
         main.execute(task);
+    }
+
+    @Override
+    public void runFor(UUID player, Runnable task) {
+        playersThread.execute(task);
     }
 
     @Override

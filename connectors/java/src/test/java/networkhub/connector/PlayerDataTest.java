@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubClient;
 import networkhub.HubException;
@@ -21,6 +24,7 @@ import networkhub.Requests;
 import networkhub.TcpProxy;
 import networkhub.model.PlayerSession;
 import networkhub.model.PlayerSessionRequest;
+import networkhub.model.PlayerSessionSave;
 import networkhub.model.PlayerSessionState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,6 +126,24 @@ class PlayerDataTest {
     }
 
     @Test
+    void aPlayerWhoStaysAfterAllGoesOn() throws Exception {
+        HubConnector a = start("a", bagsA);
+        start("b", bagsB);
+        join(a);
+        bagsA.of(player).add("sword");
+        // The other server asks for the player, who then does not come.
+        long fence = owner.players().openSession(player, PlayerSessionRequest.builder().serverId("b").waitMs(10_000L).build()).join().fence();
+        eventually("the plugin is told", () -> bagsA.ends.equals(List.of(player + " REQUESTED")));
+        assertFalse(a.playerData().isOpen(player));
+        owner.players().saveSession(player, fence, PlayerSessionSave.builder().number(1L).close(true).build()).join();
+        eventually("the data is open again", () -> a.playerData().isOpen(player));
+        assertEquals(List.of("sword"), bagsA.of(player));
+        bagsA.of(player).add("shield");
+        a.playerData().save(player).get(60, TimeUnit.SECONDS);
+        assertEquals(List.of("sword", "shield"), stored());
+    }
+
+    @Test
     void aLateSaveIsRefused() throws Exception {
         HubConnector a = start(link.url(), "a", bagsA, Duration.ZERO);
         HubConnector b = start("b", bagsB);
@@ -163,11 +185,32 @@ class PlayerDataTest {
         hub.start();
         saved.get(60, TimeUnit.SECONDS);
         eventually("the data is open", () -> b.playerData().isOpen(player));
-        eventually("all was saved", () -> stored().equals(List.of("sword", "shield", "helmet")));
-        // One that asked before the last save was made has got what was saved then: nothing is doubled, and the fence decides.
+        assertEquals(List.of("sword", "shield", "helmet"), bagsB.of(player), "the last save came first");
         b.playerLeft(player);
         eventually("the session is closed", () -> session().state() != PlayerSessionState.OPEN);
         assertEquals(List.of("sword", "shield", "helmet"), stored());
+    }
+
+    /** Whoever suspends a network, or replaces a key late, loses nobody's items. */
+    @Test
+    void aSaveOutlivesASuspension() throws Exception {
+        HubConnector a = start("a", bagsA);
+        HubConnector b = start("b", bagsB);
+        join(a);
+        bagsA.of(player).add("sword");
+        hub.operate("network", "suspend", "tests");
+        eventually("the hub refuses the key", () -> owner.players().session(player).handle((session, failure) ->
+                failure != null && HubException.of(failure).is("network_suspended")).join());
+        CompletableFuture<Void> saved = a.playerData().save(player);
+        a.playerLeft(player);
+        UUID other = UUID.randomUUID();
+        b.playerJoined(other, "Ben");
+        eventually("the connectors notice", () -> a.status().lastError() != null && b.status().lastError() != null);
+        hub.operate("network", "resume", "tests");
+        saved.get(60, TimeUnit.SECONDS);
+        eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
+        assertEquals(List.of("sword"), stored());
+        eventually("the other one's data is open", () -> b.playerData().isOpen(other));
     }
 
     @Test
@@ -183,6 +226,32 @@ class PlayerDataTest {
         a.stop().get(60, TimeUnit.SECONDS);
         assertEquals(List.of("sword", "shield"), stored());
         assertEquals(PlayerSessionState.CLOSED, session().state());
+    }
+
+    @Test
+    void aGameThatRefusesATaskIsAskedAgain() throws Exception {
+        HubConnector a = start(hub.url(), "a", bagsA, Duration.ofSeconds(1));
+        join(a);
+        bagsA.of(player).add("sword");
+        Executor before = game.playersThread;
+        CountDownLatch refused = new CountDownLatch(1);
+        game.playersThread = task -> {
+            refused.countDown();
+            throw new IllegalStateException("the player has just left");
+        };
+        assertTrue(refused.await(60, TimeUnit.SECONDS));
+        game.playersThread = before;
+        eventually("it is saved", () -> owner.players().getData(player, "global", Bags.NAMESPACE).join().isPresent()
+                && stored().equals(List.of("sword")));
+    }
+
+    @Test
+    void aServerStopsInTimeWhileTheHubHangs() throws Exception {
+        HubConnector a = start(link.url(), "a", bagsA, Duration.ZERO);
+        join(a);
+        link.cut();
+        a.stop().get(10, TimeUnit.SECONDS);
+        assertTrue(a.stop().isDone(), "a second stop is the first one");
     }
 
     @Test
@@ -230,6 +299,35 @@ class PlayerDataTest {
         eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
         assertFalse(a.playerData().isOpen(player));
         assertEquals(List.of("sword"), stored());
+    }
+
+    /** As plugins do on a version of the server that lacks what they use. */
+    @Test
+    void aPluginThatCannotBeLinkedHoldsNobody() throws Exception {
+        List<String> missing = new CopyOnWriteArrayList<>(List.of("apply", "capture"));
+        Bags broken = new Bags() {
+            @Override
+            public void apply(UUID id, Map<String, String> data) {
+                if (missing.remove("apply")) throw new NoSuchMethodError("apply");
+                super.apply(id, data);
+            }
+
+            @Override
+            public Map<String, String> capture(UUID id) {
+                if (missing.remove("capture")) throw new NoSuchMethodError("capture");
+                return super.capture(id);
+            }
+        };
+        HubConnector a = start("a", broken);
+        a.playerJoined(player, "Ann");
+        eventually("the plugin is told", () -> broken.ends.equals(List.of(player + " REFUSED")));
+        a.playerLeft(player);
+        join(a);
+        a.playerLeft(player);
+        assertEquals(List.of(), missing);
+        eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
+        eventually("the player has left", () -> owner.players().get(player, null).join().filter(now -> !now.online()).isPresent());
+        join(a);
     }
 
     @Test

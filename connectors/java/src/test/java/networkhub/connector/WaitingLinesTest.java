@@ -2,12 +2,14 @@ package networkhub.connector;
 
 import static networkhub.Eventually.eventually;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import networkhub.HubProcess;
 import networkhub.Requests;
@@ -85,5 +87,20 @@ class WaitingLinesTest {
         assertTrue(lobby.leaveLine(second).get(60, TimeUnit.SECONDS));
         assertTrue(lobby.place(second).isEmpty());
         assertEquals(1, game.transfers.size());
+    }
+
+    @Test
+    void placesOutliveAHubThatDoesNotAnswerAndAreReadAgain() throws Exception {
+        HubConnector lobby = start("lobby", game, 10);
+        UUID player = join(lobby, "Ann");
+        Ticket ticket = lobby.waitInLine(wish(player)).get(60, TimeUnit.SECONDS);
+        eventually("the place is known", () -> lobby.place(player).isPresent());
+        hub.kill();
+        assertThrows(ExecutionException.class, () -> lobby.leaveLine(player).get(60, TimeUnit.SECONDS));
+        assertTrue(lobby.place(player).isPresent(), "it can be left again");
+        hub.start();
+        // Before the connector is back: its events belong to a hub that is no more, so it gets RESYNC.
+        hub.client().matchmaking().leaveLine(ticket.ticketId()).join();
+        eventually("the place is over", () -> lobby.place(player).isEmpty());
     }
 }

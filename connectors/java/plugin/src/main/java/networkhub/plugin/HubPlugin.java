@@ -4,12 +4,13 @@ import static java.lang.System.Logger.Level.INFO;
 import static java.lang.System.Logger.Level.WARNING;
 
 import java.io.IOException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -25,11 +26,20 @@ import networkhub.model.Punishment;
  */
 public final class HubPlugin {
     private static final long STOP_SECONDS = 4;
+    static final int OBSERVED_LOGINS = 1_000;
 
     private final Platform platform;
     private final Map<String, String> environment;
     private final Texts texts = new Texts();
-    private final Map<UUID, CompletableFuture<JoinDecision>> observedLogins = new ConcurrentHashMap<>();
+    /** The latest ones: on BungeeCord nobody tells of a login that failed. */
+    private final Map<UUID, CompletableFuture<JoinDecision>> observedLogins = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<UUID, CompletableFuture<JoinDecision>> eldest) {
+            return size() > OBSERVED_LOGINS;
+        }
+    });
     private final Commands commands;
     private volatile PluginConfig config;
     private volatile Connection connection;
@@ -73,8 +83,9 @@ public final class HubPlugin {
         thread = made;
         try {
             Connection opened = new Connection(platform, texts, config, thread);
-            opened.start();
+            // First, so that whoever joins from now on is told to it.
             connection = opened;
+            opened.start();
         } catch (IllegalArgumentException wrong) {
             platform.log(WARNING, "The settings are wrong: " + wrong.getMessage());
             thread.shutdownNow();
@@ -92,10 +103,17 @@ public final class HubPlugin {
     /** Tells the hub that the server is offline; waits for some seconds at most. Afterwards it may be started again. */
     public synchronized void stop() {
         Connection stopped = connection;
+        forget();
+        if (stopped != null) end(stopped);
+    }
+
+    private void forget() {
         connection = null;
         texts.use(null);
         observedLogins.clear();
-        if (stopped == null) return;
+    }
+
+    private void end(Connection stopped) {
         if (stopped.observes()) reportDifferences(stopped);
         try {
             stopped.stop().get(STOP_SECONDS, TimeUnit.SECONDS);
@@ -108,9 +126,15 @@ public final class HubPlugin {
     }
 
     /** Reads the settings again, and connects with them. */
-    public void reload() {
-        stop();
-        start();
+    public synchronized void reload() {
+        Connection before = connection;
+        // It answers until the next one does, so that bans, mutes and maintenance hold meanwhile.
+        if (before != null) end(before);
+        try {
+            start();
+        } finally {
+            if (connection == before) forget();
+        }
         platform.players().keySet().forEach(platform::permissionsChanged);
     }
 

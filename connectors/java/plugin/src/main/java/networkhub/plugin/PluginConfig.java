@@ -11,7 +11,8 @@ import java.util.UUID;
 
 /**
  * Settings of one server, from {@code config.properties} in the plugin's folder. The address and the key are enough; the environment's
- * {@code HUB_URL}, {@code HUB_KEY} and {@code HUB_SERVER_ID} win over the file. Settings of the whole network are in {@link Settings}.
+ * {@code HUB_URL} and {@code HUB_KEY} win over the file, {@code HUB_SERVER_ID} and {@code HUB_SERVER_TYPE} stand in for what it leaves out.
+ * Settings of the whole network are in {@link Settings}.
  *
  * @param url null if it is not set
  * @param key null if it is not set

@@ -43,9 +43,14 @@ final class PunishmentCommands {
     private HubCommand punish(String name, PunishmentKind kind, String usage) {
         return commands.forPlayer(name, usage, false, (sender, arguments) -> {
             if (arguments.isEmpty()) return false;
-            boolean hasDuration = arguments.size() > 1 && (kind == PunishmentKind.BAN || kind == PunishmentKind.MUTE)
-                    && Durations.parse(arguments.get(1)).isPresent();
-            OptionalLong duration = hasDuration ? Durations.parse(arguments.get(1)) : OptionalLong.empty();
+            boolean mayHaveDuration = arguments.size() > 1 && (kind == PunishmentKind.BAN || kind == PunishmentKind.MUTE);
+            OptionalLong duration = mayHaveDuration ? Durations.parse(arguments.get(1)) : OptionalLong.empty();
+            boolean hasDuration = duration.isPresent();
+            if (mayHaveDuration && !hasDuration && arguments.get(1).matches("\\d.*")) {
+                // A slip must not become a punishment without an end.
+                commands.answer(sender, "punish.duration", "duration", arguments.get(1));
+                return true;
+            }
             String reason = Commands.rest(arguments, hasDuration ? 2 : 1);
             commands.whenFailed(sender, punish(sender, arguments.get(0), kind, duration, reason).thenAccept(made -> {
                 Punished punished = new Punished(commands.texts(), sender.player(), made);

@@ -95,6 +95,15 @@ class CommandsTest {
     }
 
     @Test
+    void durationsThatAreNoneAreRefused() throws Exception {
+        for (String wrong : List.of("7days", "0d", "30")) {
+            answers(game.run(console(game), "ban", otherName, wrong, "flying"), wrong + " is no duration");
+        }
+        answers(game.run(console(game), "mute", otherName, "10min"), "10min is no duration");
+        answers(game.run(console(game), "history", otherName), "was never punished");
+    }
+
+    @Test
     void playersAreMutedWarnedAndKicked() throws Exception {
         answers(game.run(console(game), "mute", otherName, "10m"), "mute, 10m.</green> Reason: none given");
         eventually("the mute holds", () -> game.plugin().takesChat(other, otherName, "hello"));

@@ -12,6 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 
 /** A server software that records what it is told. */
 public final class FakePlatform implements Platform, AutoCloseable {
@@ -27,6 +29,8 @@ public final class FakePlatform implements Platform, AutoCloseable {
     final List<String> log = new CopyOnWriteArrayList<>();
     final List<String> commands = new CopyOnWriteArrayList<>();
     final List<UUID> changed = new CopyOnWriteArrayList<>();
+    /** Runs once, when the players are read next. */
+    final AtomicReference<Runnable> afterPlayers = new AtomicReference<>(() -> { });
     volatile Collection<GameAddress> servers = List.of();
     Set<String> plugins = Set.of();
 
@@ -68,7 +72,9 @@ public final class FakePlatform implements Platform, AutoCloseable {
 
     @Override
     public Map<UUID, String> players() {
-        return online;
+        Map<UUID, String> now = Map.copyOf(online);
+        afterPlayers.getAndSet(() -> { }).run();
+        return now;
     }
 
     @Override
@@ -120,6 +126,11 @@ public final class FakePlatform implements Platform, AutoCloseable {
     @Override
     public void serversChanged(Collection<GameAddress> servers) {
         this.servers = servers;
+    }
+
+    /** Ids of the servers that were handed on last. */
+    Set<String> ids() {
+        return servers.stream().map(GameAddress::id).collect(Collectors.toSet());
     }
 
     @Override

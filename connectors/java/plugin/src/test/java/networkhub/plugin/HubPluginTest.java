@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import networkhub.model.LanguageSource;
 import networkhub.model.PermissionNodeInput;
 import networkhub.model.PunishmentKind;
@@ -152,6 +153,18 @@ class HubPluginTest {
     }
 
     @Test
+    void loginsOfWhichNothingMoreIsHeardAreForgotten() throws Exception {
+        Network.Server server = network.started(new FakePlatform(PlatformKind.BUNGEECORD, "url=http://127.0.0.1:1", "key=hub_key",
+                "mode=observe", "allow-unverified=true"));
+        List<UUID> players = Stream.generate(UUID::randomUUID).limit(HubPlugin.OBSERVED_LOGINS + 1).toList();
+        players.forEach(each -> server.plugin().preLogin(each, "bot", null).join());
+        server.plugin().loginDecided(players.get(players.size() - 1), "bot", true);
+        eventually("the last one is compared", () -> server.plugin().differences().get(0).startsWith("1 answers"));
+        server.plugin().loginDecided(players.get(0), "bot", true);
+        assertTrue(server.plugin().differences().get(0).startsWith("1 answers"), server.plugin().differences().get(0));
+    }
+
+    @Test
     void commandsOfAPluginThatBeginsToObserveDoNothing() throws Exception {
         Network.Server server = network.server(PlatformKind.PAPER);
         HubCommand ban = server.command("ban");
@@ -161,6 +174,17 @@ class HubPluginTest {
         List<String> answers = new java.util.concurrent.CopyOnWriteArrayList<>();
         ban.run(server.plugin().console(answers::add), new String[] {name});
         assertTrue(answers.get(0).contains("only observes"), answers.toString());
+    }
+
+    @Test
+    void playerWhoJoinsDuringAReloadIsReported() throws Exception {
+        Network.Server server = network.server(PlatformKind.PAPER, "server-id=reloaded");
+        server.platform().afterPlayers.set(() -> {
+            server.platform().online.put(player, name);
+            server.plugin().joined(player, name);
+        });
+        server.plugin().reload();
+        eventually("the player is there", () -> place().equals("reloaded"));
     }
 
     @Test

@@ -6,12 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import networkhub.HubClient;
 import networkhub.TcpProxy;
 import networkhub.model.PunishmentKind;
 import org.junit.jupiter.api.Test;
@@ -80,6 +85,46 @@ class RoutingTest {
             assertTrue(restarted.plugin().firstServer(player, "jeb_").join().server().id().startsWith("lobby-"));
             network.hub.start();
             eventually("the proxy is back", () -> restarted.plugin().connection().orElseThrow().hub.status().isConnected());
+        }
+    }
+
+    /** As a hub that comes back after an outage, which knows no server until that one has registered again. */
+    @Test
+    void lobbiesThatTheHubDoesNotKnowYetStay() throws Exception {
+        try (Network network = new Network()) {
+            FakePlatform platform = new FakePlatform(PlatformKind.VELOCITY, "url=" + network.hub.url(), "key=" + network.key);
+            Path file = platform.folder().resolve("servers.json");
+            Files.writeString(file, HubClient.gson().toJson(List.of(new GameAddress("lobby-9", "lobby", "192.0.2.9", 25565, 0, 0, true))));
+            network.started(platform);
+            Network.Server lobby = network.server(PlatformKind.PAPER, "server-id=lobby-1", "type=lobby");
+            eventually("the other lobby is known", () -> platform.ids().contains("lobby-1"));
+            assertEquals(Set.of("lobby-1", "lobby-9"), platform.ids());
+            assertTrue(Files.readString(file).contains("lobby-9"));
+            lobby.plugin().stop();
+            eventually("a lobby that was stopped is gone", () -> platform.ids().equals(Set.of("lobby-9")));
+        }
+    }
+
+    @Test
+    void reloadLeavesBansAndMutesInForce() throws Exception {
+        try (Network network = new Network(); TcpProxy link = new TcpProxy(network.hub.port)) {
+            Network.Server game = network.started(new FakePlatform(PlatformKind.PAPER, "url=" + link.url(), "key=" + network.key));
+            eventually("the plugin is connected", () -> game.plugin().connection().orElseThrow().hub.status().isConnected());
+            network.punish(PunishmentKind.BAN, banned, "cheater", "fly");
+            network.punish(PunishmentKind.MUTE, player, "jeb_", "spam");
+            assertFalse(game.plugin().preLogin(banned, "cheater", null).join().isAllowed());
+            game.join(player, "jeb_");
+            // The reload takes as long as the hub may be told that the server is offline.
+            link.cut();
+            CompletableFuture<Void> reload = CompletableFuture.runAsync(game.plugin()::reload);
+            List<CompletableFuture<Verdict>> verdicts = new ArrayList<>();
+            while (!reload.isDone()) {
+                assertTrue(game.plugin().isSilenced(player));
+                verdicts.add(game.plugin().preLogin(banned, "cheater", null));
+                Thread.sleep(200);
+            }
+            for (CompletableFuture<Verdict> verdict : verdicts) assertFalse(verdict.join().isAllowed());
+            link.heal();
         }
     }
 
