@@ -2,20 +2,23 @@
 
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::response::Response;
+use futures_util::future::BoxFuture;
 use hyper::body::{Frame, SizeHint};
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::auth::model::ActiveKey;
-use crate::auth::service::{Sent, authenticate};
+use crate::auth::model::{ActiveKey, Credential, Scopes};
+use crate::auth::service::{Sent, authenticate, still_valid};
 use crate::auth::session;
 use crate::http::error::ApiError;
+use crate::http::extract::{Reviewed, Right};
 use crate::http::layers::Next;
 use crate::http::request_record::RequestRecord;
 use crate::limits;
@@ -51,6 +54,12 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
         if is_public && let Some(caller) = known(&app, request.headers(), &identified) {
             request.extensions_mut().insert(KnownCaller(caller));
         }
+        if let Ok(key) = &identified
+            && !request.body().is_end_stream()
+        {
+            let right = CallersRight { app: app.clone(), credential: key.credential.clone(), scopes: key.scopes };
+            request.extensions_mut().insert(Reviewed(Arc::new(right)));
+        }
         request.extensions_mut().insert(Identified(identified));
     }
     let response = hub_db::with_tenant(tenant, next.run(request)).await;
@@ -64,6 +73,19 @@ pub async fn layer(State(app): State<App>, mut request: Request, next: Next) -> 
         return response;
     }
     response.map(|body| Body::new(TenantBody { tenant, body }))
+}
+
+/// Right of the caller of a request.
+struct CallersRight {
+    app: App,
+    credential: Credential,
+    scopes: Scopes,
+}
+
+impl Right for CallersRight {
+    fn look_again(&self) -> BoxFuture<'_, Result<(), ApiError>> {
+        Box::pin(still_valid(&self.app, &self.credential, self.scopes))
+    }
 }
 
 /// Marks the response to a request forwarded by another node, which counts it.

@@ -128,8 +128,30 @@ pub async fn revoked(
     Ok(credentials.into_iter().filter(|credential| !is_valid(credential)).cloned().collect())
 }
 
+/// Refuses a caller whose right ended since it was looked at, by the database alone.
+pub(super) async fn still_valid(app: &App, credential: &Credential, scopes: Scopes) -> Result<(), ApiError> {
+    let is_session = session::is_session(&credential.id);
+    let row = if is_session {
+        session::find(app, credential).await?
+    } else {
+        store::find_key(&app.db.reserved(), &credential.id).await?
+    };
+    let row = row.ok_or_else(|| invalid(is_session))?;
+    check_still(&row, credential, scopes, app.clock.now())
+}
+
+/// Refuses a credential that is no longer valid, or has fewer scopes than before.
+pub(super) fn check_still(row: &KeyRow, credential: &Credential, scopes: Scopes, now: Millis) -> Result<(), ApiError> {
+    check(row, credential, now)?;
+    if Scopes::from_text(&row.scopes).cover(scopes) {
+        return Ok(());
+    }
+    let message = "Your rights have changed meanwhile; try again.";
+    Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden_scope", message))
+}
+
 /// 401 for a credential that is not or no longer valid; 403 if its network is suspended.
-pub(super) fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
+fn check(row: &KeyRow, credential: &Credential, now: Millis) -> Result<(), ApiError> {
     let current = key::hashes_equal(&credential.sha256, &row.sha256);
     let previous = row.previous_sha256.as_ref().is_some_and(|previous| key::hashes_equal(&credential.sha256, previous))
         && row.previous_until.is_some_and(|until| now < until);

@@ -5,7 +5,7 @@ use hub_db::Tx;
 
 use crate::auth::model::{Credential, Scopes};
 use crate::auth::origin::Origin;
-use crate::auth::service::{check, invalid};
+use crate::auth::service::{check_still, invalid};
 use crate::auth::{KeyRow, session, store};
 use crate::http::error::ApiError;
 
@@ -31,7 +31,6 @@ impl Origin {
             store::hold_key(tx, &credential.id).await?
         };
         let row: KeyRow = row.ok_or_else(|| invalid(is_session))?;
-        check(&row, credential, self.clock.now())?;
-        if Scopes::from_text(&row.scopes).cover(*scopes) { Ok(()) } else { Err(invalid(is_session)) }
+        check_still(&row, credential, *scopes, self.clock.now())
     }
 }

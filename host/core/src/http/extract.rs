@@ -1,5 +1,8 @@
 //! Extractors for all parts of a request except its key. Invalid parts are a 400 error.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
 use axum::body::Bytes;
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
@@ -7,6 +10,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::header::CONTENT_LENGTH;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, IgnoredAny, Visitor};
 use serde::{Deserializer, Serialize};
@@ -217,10 +221,46 @@ pub fn at_most(request: &Request, limit: usize) -> Result<usize, ApiError> {
     }
 }
 
+/// Time after which a body came so slowly that its sender may have lost the right to send it.
+const SLOW: Duration = Duration::from_millis(500);
+
+/// The right to send a request, which was looked at before its body came.
+pub trait Right: Send + Sync {
+    /// Refuses the request if the right has ended.
+    fn look_again(&self) -> BoxFuture<'_, Result<(), ApiError>>;
+}
+
+/// Extension of requests whose right is looked at again if the body comes slowly: a revoked key must do nothing more.
+#[derive(Clone)]
+pub struct Reviewed(pub Arc<dyn Right>);
+
+/// Looks again at the right to a request whose body took long.
+struct Review {
+    began: Instant,
+    right: Option<Reviewed>,
+}
+
+impl Review {
+    fn begin(request: &Request) -> Self {
+        Self { began: Instant::now(), right: request.extensions().get::<Reviewed>().cloned() }
+    }
+
+    async fn end(self) -> Result<(), ApiError> {
+        match self.right {
+            Some(Reviewed(right)) if self.began.elapsed() > SLOW => right.look_again().await,
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Reads a body.
 pub async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError> {
     at_most(&request, limit)?;
+    let review = Review::begin(&request);
     let read = Limited::new(request.into_body(), limit).collect().await;
-    read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))
+    let read = read.map(Collected::to_bytes).map_err(|error| unreadable(&*error, limit))?;
+    review.end().await?;
+    Ok(read)
 }
 
 /// Reads a body of many megabytes, joining chunks as they arrive: joining them at the end would block for a
@@ -228,6 +268,7 @@ pub async fn read_body(request: Request, limit: usize) -> Result<Bytes, ApiError
 pub async fn read_large(request: Request, limit: usize) -> Result<Vec<u8>, ApiError> {
     // Untouched memory costs nothing.
     let mut whole = Vec::with_capacity(at_most(&request, limit)?);
+    let review = Review::begin(&request);
     let mut body = Limited::new(request.into_body(), limit);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| unreadable(&*error, limit))?;
@@ -235,6 +276,7 @@ pub async fn read_large(request: Request, limit: usize) -> Result<Vec<u8>, ApiEr
             whole.extend_from_slice(data);
         }
     }
+    review.end().await?;
     Ok(whole)
 }
 

@@ -244,6 +244,13 @@ where
     Ok(OpenGuard { open: Arc::clone(&app.state::<Usage>().open), key })
 }
 
+/// Variant of [`open`] for something that replaces another one, which still counts for a moment: it is not refused.
+pub fn open_instead(app: &App, network: NetworkId, limit: Limit) -> OpenGuard {
+    let key = (network, limit);
+    app.state::<Usage>().open.lock().entry(key).or_default().now += 1;
+    OpenGuard { open: Arc::clone(&app.state::<Usage>().open), key }
+}
+
 /// Response body that counts as open until it is completely sent.
 pub fn body_of_open<E>(open: OpenGuard, pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static) -> Body
 where

@@ -50,6 +50,13 @@ pub(super) fn channel() -> (Sender, Receiver) {
     (Sender(Arc::clone(&shared)), Receiver(shared))
 }
 
+/// A start that fails leaves no writer behind.
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
 impl Sender {
     pub(super) fn send(&self, queue: WriterQueue, job: Job) -> Result<(), Error> {
         let mut state = self.0.state.lock();

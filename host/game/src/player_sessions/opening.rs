@@ -65,7 +65,7 @@ pub(super) async fn open(
         return Err(SessionError::NotOnline(server.clone()));
     }
     let until = app.clock.moment() + wait;
-    let mut place = Place::join(app, network, player, until)?;
+    let mut place = Place::join(app, network, player, until);
     let mut held: Option<Held> = None;
     let stopping = app.stopping();
     loop {

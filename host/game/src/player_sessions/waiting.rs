@@ -14,9 +14,6 @@ use crate::player_sessions::error::SessionError;
 use crate::player_sessions::memory::{OpenSession, PlayerSessions};
 use crate::values::{NetworkId, PlayerId};
 
-/// More requests than servers ask for one player at once, unless some of them want to keep the hub busy.
-const MOST_FOR_A_PLAYER: usize = 64;
-
 /// Requests for one player.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
@@ -75,16 +72,13 @@ impl Place {
         let id = LAST.fetch_add(1, Ordering::Relaxed);
         let changed = app.state::<PlayerSessions>().with(network, |sessions| {
             let queue = sessions.queues.entry(player).or_default();
-            if queue.waiters.len() >= MOST_FOR_A_PLAYER {
-                return Err(SessionError::TooManyWait);
-            }
             queue.change(|queue| {
                 queue.waiters.insert(id, until);
                 queue.ends.insert((until, id));
             });
-            Ok(Arc::clone(&queue.changed))
-        })?;
-        Ok(Self { app: app.clone(), network, player, id, changed, is_counted: false })
+            Arc::clone(&queue.changed)
+        });
+        Self { app: app.clone(), network, player, id, changed, is_counted: false }
     }
 
     /// Counts this request as waiting; refused if too many wait in the network.

@@ -455,20 +455,27 @@ pub(super) async fn next_expiry(db: &Db) -> Result<Option<Millis>, Error> {
     Ok(row.map(|(at,)| at))
 }
 
-/// Records and returns up to `limit` expired punishments. Crosses networks: see [`next_expiry`].
+/// Records and returns up to `limit` expired punishments. Crosses networks: see [`next_expiry`]. One that another
+/// transaction changes, maybe prolongs, is left for the next time: it holds up no other.
 pub(super) async fn expire(tx: &mut Tx, due: Cutoff, limit: i64) -> Result<Vec<Punishment>, Error> {
-    tx.query(concat!(
-        "UPDATE punishments SET state = 'EXPIRED'
-         WHERE state = 'OPEN' AND (network_id, id) IN (
-             SELECT network_id, id FROM punishments WHERE state = 'OPEN' AND expires_at <= $1
-             ORDER BY expires_at LIMIT $2)
-         RETURNING network_id, ",
-        columns!()
-    ))
-    .bind(due.at())
-    .bind(limit)
-    .readable()
-    .await
+    macro_rules! statement {
+        ($lock:literal) => {
+            concat!(
+                "UPDATE punishments SET state = 'EXPIRED'
+                 WHERE (network_id, id) IN (
+                     SELECT network_id, id FROM punishments WHERE state = 'OPEN' AND expires_at <= $1
+                     ORDER BY expires_at LIMIT $2 ",
+                $lock,
+                ") RETURNING network_id, ",
+                columns!()
+            )
+        };
+    }
+    tx.query(Sql { sqlite: statement!(""), postgres: statement!("FOR UPDATE SKIP LOCKED") })
+        .bind(due.at())
+        .bind(limit)
+        .readable()
+        .await
 }
 
 #[cfg(test)]

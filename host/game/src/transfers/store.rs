@@ -1,6 +1,6 @@
 //! SQL of transfers.
 
-use hub_db::{Db, Error, Executor, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::clock::{Cutoff, Millis};
 use crate::limits::{Limit, Rows};
@@ -137,12 +137,17 @@ pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
     Ok(row.is_some())
 }
 
-/// Ends the timed-out transfers of all networks. Crosses networks: see above.
+/// Ends the timed-out transfers of all networks. Crosses networks: see above. One that another transaction changes is left
+/// for the next time: it holds up no other.
 pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
-    db.write(
-        "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
-         WHERE ended_at IS NULL AND expires_at <= $1",
-    )
+    db.write(Sql {
+        sqlite: "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
+                 WHERE ended_at IS NULL AND expires_at <= $1",
+        postgres: "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
+                   WHERE (network_id, id) IN (
+                       SELECT network_id, id FROM transfers WHERE ended_at IS NULL AND expires_at <= $1
+                       FOR UPDATE SKIP LOCKED)",
+    })
     .bind(now)
     .bind(TIMEOUT)
     .bind(TIMEOUT_MESSAGE)

@@ -30,7 +30,7 @@ pub(super) async fn set_id(db: &Db, new: &str) -> Result<(), Error> {
 }
 
 /// Claims or renews the lease of the only node; false if another one has it, or nodes of a cluster are alive. No lease
-/// lasts for twice `ttl`: if one seems to, the database's clock was set back.
+/// lasts for twice `ttl`, and no node was seen in the future: where it seems so, the database's clock was set back.
 pub(super) async fn claim(db: &Db, node: &str, ttl: Millis) -> Result<bool, Error> {
     let rows = db
         .time_critical()
@@ -43,7 +43,8 @@ pub(super) async fn claim(db: &Db, node: &str, ttl: Millis) -> Result<bool, Erro
                     OR sole_until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + 2 * $2)
                AND NOT EXISTS (
                    SELECT 1 FROM hub_nodes
-                   WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2)",
+                   WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2
+                     AND seen_at < CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + $2)",
         )
         .bind(node)
         .bind(ttl)

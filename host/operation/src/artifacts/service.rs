@@ -45,6 +45,9 @@ pub(super) enum ArtifactsError {
     /// The link has expired.
     #[error("This link has expired; install the artifact again to get a new link.")]
     LinkExpired,
+    /// The caller may no longer do it.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
     /// The link's network is suspended or gone.
     #[error(transparent)]
     Network(#[from] NetworksError),
@@ -68,6 +71,7 @@ impl From<ArtifactsError> for ApiError {
         let message = error.to_string();
         match error {
             ArtifactsError::VersionExists(..) => Self::bad_request("version_exists", message),
+            ArtifactsError::Refused(refusal) => refusal,
             ArtifactsError::Unknown => Self::not_found("unknown_artifact", message),
             ArtifactsError::UnknownServer(_) => Self::not_found("unknown_server", message),
             ArtifactsError::InvalidLink => Self::new(StatusCode::FORBIDDEN, "invalid_link", message),
@@ -116,18 +120,27 @@ pub(super) async fn upload(
         let key = key(network, &artifact);
         blob.store(&key, now).await?;
         let inserted = app.db.transaction(async |mut tx| {
+            // The upload may have taken hours.
+            origin.still_may(&mut tx).await?;
             let inserted = store::insert(&mut tx, network, &artifact).await?;
             if inserted {
                 blobs::mark_referenced(&mut tx, &key).await?;
                 let change = Change::new(AuditAction::ArtifactUploaded, &artifact.artifact_id).after(shown(&artifact));
                 audit::record(&mut tx, network, &origin, change).await?;
             }
-            Ok::<_, hub_db::Error>(inserted)
+            Ok::<_, ArtifactsError>(inserted)
         });
-        if inserted.await? {
-            return Ok(Uploaded::New(artifact));
-        }
+        let refusal = match inserted.await {
+            Ok(true) => return Ok(Uploaded::New(artifact)),
+            Ok(false) => None,
+            Err(ArtifactsError::Refused(refusal)) => Some(refusal),
+            // The commit may be uncertain: its blob stays for the sweep.
+            Err(error) => return Err(error),
+        };
         app.state::<Blobs>().delete_unreferenced(slice::from_ref(&key)).await;
+        if let Some(refusal) = refusal {
+            return Err(refusal.into());
+        }
         match store::find_version(&app.db, network, &artifact.name, &artifact.version).await? {
             Some(known) if known.sha256 == artifact.sha256 => Ok(Uploaded::Known(known)),
             _ => Err(ArtifactsError::VersionExists(artifact.name, artifact.version)),

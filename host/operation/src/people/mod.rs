@@ -47,7 +47,7 @@ pub static COMPONENT: Component = Component {
         TableRule::hub("sign_in_failures").not_backed_up("wrong passwords in the last minutes"),
         // People belong to the hub and do not move with a network: they are invited again.
         TableRule::left("network_members").without_players("the owner's staff, by their accounts"),
-        TableRule::left("person_links").without_players("links in mails to them"),
+        TableRule::left("person_links").without_players("links in mails to them").not_backed_up("they are sent again"),
         TableRule::moved("network_roles").without_players("sets of scopes").columns(&[
             read::<crate::auth::RoleName>("name"),
             text_by("scopes", model::read_role_scopes),

@@ -224,6 +224,13 @@ pub(super) async fn insert_session(
     Ok(())
 }
 
+/// True while a session lasts.
+pub(super) async fn is_signed_in(tx: &mut Tx, session: &str, now: Millis) -> Result<bool, Error> {
+    let found = "SELECT session_id FROM person_sessions WHERE session_id = $1 AND expires_at > $2";
+    let found: Option<(String,)> = tx.query(found).bind(session).bind(now).optional().await?;
+    Ok(found.is_some())
+}
+
 /// Ends a session. Its address stays known for a while.
 pub(super) async fn end_session(db: &Db, session: &str, now: Millis) -> Result<(), Error> {
     db.write("UPDATE person_sessions SET expires_at = $2 WHERE session_id = $1 AND expires_at > $2")

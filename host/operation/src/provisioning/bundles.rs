@@ -26,6 +26,9 @@ pub(super) enum BundlesError {
     /// The network's quota is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
+    /// The caller may no longer do it.
+    #[error(transparent)]
+    Refused(#[from] ApiError),
     /// The blob store failed.
     #[error(transparent)]
     Blob(#[from] BlobError),
@@ -39,6 +42,7 @@ impl From<BundlesError> for ApiError {
         let message = error.to_string();
         match error {
             BundlesError::None(_) => Self::not_found("unknown_bundle", message),
+            BundlesError::Refused(refusal) => refusal,
             BundlesError::Quota(exceeded) => exceeded.into(),
             BundlesError::Blob(error) => error.into(),
             BundlesError::Database(error) => error.into(),
@@ -64,8 +68,13 @@ pub(super) async fn put(
     // A separate task: the upload counts even if the client disconnects from here on.
     let replacing = tokio::spawn(hub_db::with_tenant(network.0, async move {
         blob.store(&key(network, &bundle), now).await?;
-        let before = replace(&app, network, &bundle, &origin).await?;
-        app.state::<Blobs>().delete_unreferenced(&before).await;
+        let superfluous = match replace(&app, network, &bundle, &origin).await {
+            Err(BundlesError::Refused(refusal)) => Err((key(network, &bundle), refusal)),
+            replaced => Ok(replaced?),
+        };
+        let unreferenced = superfluous.as_ref().map_or_else(|(new, _)| std::slice::from_ref(new), Vec::as_slice);
+        app.state::<Blobs>().delete_unreferenced(unreferenced).await;
+        superfluous.map_err(|(_, refusal)| refusal)?;
         Ok(bundle)
     }));
     replacing.await.map_err(BlobError::from)?
@@ -82,9 +91,11 @@ async fn replace(
     network: NetworkId,
     bundle: &Bundle,
     origin: &Origin,
-) -> Result<Vec<BlobKey>, hub_db::Error> {
+) -> Result<Vec<BlobKey>, BundlesError> {
     for _ in 0..ATTEMPTS {
         let replaced = app.db.transaction(async |mut tx| {
+            // The upload may have taken hours.
+            origin.still_may(&mut tx).await?;
             let before = store::find(&mut tx, network, &bundle.server_type).await?;
             let is_done = match &before {
                 Some(before) => store::replace(&mut tx, network, &before.file_id, bundle).await?,
@@ -101,13 +112,13 @@ async fn replace(
             for key in &before {
                 blobs::mark_unreferenced(&mut tx, key).await?;
             }
-            Ok::<_, hub_db::Error>(Some(before))
+            Ok::<_, BundlesError>(Some(before))
         });
         if let Some(before) = replaced.await? {
             return Ok(before);
         }
     }
-    Err(hub_db::Error::Conflict)
+    Err(hub_db::Error::Conflict.into())
 }
 
 /// The bundle as a response.

@@ -19,7 +19,7 @@ use crate::events::{EventKind, Outbox, listeners, stream};
 use crate::http::connection::Connection;
 use crate::http::error::ApiError;
 use crate::http::extract::Query;
-use crate::limits::{Limit, open};
+use crate::limits::{Limit, open, open_instead};
 use crate::values::{Identifier, blank_as_absent};
 
 /// Placeholder for the schema of any event, which is assembled with the API document.
@@ -128,7 +128,11 @@ async fn open_events(
         }
         let last = request.last_event_id.as_deref();
         let replaces = server.is_some_and(|server| app.bus.is_connected(caller.network.0.as_u128(), server));
-        let open = if replaces { None } else { Some(open::<ApiError>(&app, caller.network, Limit::Streams).await?) };
+        let open = if replaces {
+            open_instead(&app, caller.network, Limit::Streams)
+        } else {
+            open::<ApiError>(&app, caller.network, Limit::Streams).await?
+        };
         let subscription = app.bus.subscribe(caller.network.0.as_u128(), server, last, app.clock.now()).await;
         let subscription = subscription.map_err(bus_unreachable)?;
         if !is_proven {

@@ -100,7 +100,7 @@ struct Sender {
     /// Frames read but not sent, the next one last.
     frames: Vec<Bytes>,
     /// Counts the stream; none if it replaces its server's stream.
-    _open: Option<OpenGuard>,
+    _open: OpenGuard,
     /// Last event read, if the stream does not carry it. The next ping sends its id, so that a stream of rare events
     /// can be resumed.
     skipped: Option<Bytes>,
@@ -115,7 +115,7 @@ pub(super) fn body(
     (caller, scope): (Caller, Scope),
     connection: Option<Connection>,
     has_id: bool,
-    open: Option<OpenGuard>,
+    open: OpenGuard,
 ) -> Body {
     let stream = Arc::new(OpenStream {
         network: caller.network,

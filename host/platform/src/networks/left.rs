@@ -71,8 +71,12 @@ pub async fn find(
         let now = origin.clock.now();
         // In turn: holders of one network's secrets, in one transaction.
         for holder in &creators {
-            for (key,) in store::end_overlaps(tx, network, holder, now).await? {
-                let change = Change::new(Action::KeyRolled, &key.0).after(json!({"overlapUntil": now}));
+            for row in store::overlaps_of(tx, network, holder, now).await? {
+                if kept.is_some_and(|kept| kept.cover(Scopes::from_text(&row.scopes))) {
+                    continue;
+                }
+                store::end_overlap(tx, network, &row.key_id, now).await?;
+                let change = Change::new(Action::KeyRolled, &row.key_id.0).after(json!({"overlapUntil": now}));
                 audit::record(tx, network, origin, change).await?;
             }
         }

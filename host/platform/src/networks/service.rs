@@ -190,6 +190,7 @@ pub(super) async fn create_network_on(
         mint(ids, network, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
     let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
     db.transaction(async |mut tx| {
+        origin.still_may(&mut tx).await?;
         if let Some(plan) = plan {
             plans::service::lock(&mut tx, plan).await?;
         }

@@ -89,10 +89,11 @@ pub(super) async fn update(
     if update.chat_history_days.is_some_and(|days| !(0..=most).contains(&days)) {
         return Err(NetworksError::ChatHistoryDays(most));
     }
-    let settings = app
+    let (before, settings) = app
         .db
         .transaction(async |mut tx| {
             // The update locks the row before it is read, so that none is lost.
+            origin.still_may(&mut tx).await?;
             let before = lock(&mut tx, network).await?;
             let after = NetworkSettings {
                 stage: update.stage.unwrap_or(before.stage),
@@ -106,12 +107,16 @@ pub(super) async fn update(
                 let change = Change::new(Action::NetworkChanged, network).before(&before).after(&after);
                 audit::record(&mut tx, network, origin, change).await?;
             }
-            Ok::<_, NetworksError>(after)
+            Ok::<_, NetworksError>((before, after))
         })
         .await?;
-    // Sessions that lack a second factor are refused at once.
-    app.state::<KeyCache>().clear();
-    announce_change(app).await;
+    if settings.require_second_factor != before.require_second_factor {
+        // Sessions that lack one are refused at once.
+        app.state::<KeyCache>().clear();
+    }
+    if settings != before {
+        announce_change(app).await;
+    }
     Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
 }
 

@@ -247,22 +247,32 @@ pub(super) async fn roll_key(
     Ok(())
 }
 
-/// Ends the overlap of the secrets that a key or person knows and others replaced. Returns the keys.
-pub(super) async fn end_overlaps(
+/// Keys whose secret before is still good, and known to a key or person.
+pub(super) async fn overlaps_of(
     tx: &mut Tx,
     network: NetworkId,
     holder: &str,
     now: Millis,
-) -> Result<Vec<(KeyId,)>, Error> {
-    tx.query(
-        "UPDATE api_keys SET previous_until = $3
-         WHERE network_id = $1 AND previous_by = $2 AND previous_until > $3 AND revoked_at IS NULL RETURNING key_id",
-    )
+) -> Result<Vec<KeyRow>, Error> {
+    tx.query(select_key!(
+        "WHERE k.network_id = $1 AND k.previous_by = $2 AND k.previous_until > $3 AND k.revoked_at IS NULL"
+    ))
     .bind(network)
     .bind(holder)
     .bind(now)
     .all()
     .await
+}
+
+/// Ends the secret before of a key.
+pub(super) async fn end_overlap(tx: &mut Tx, network: NetworkId, id: &KeyId, now: Millis) -> Result<(), Error> {
+    tx.query("UPDATE api_keys SET previous_until = $3 WHERE network_id = $1 AND key_id = $2")
+        .bind(network)
+        .bind(id)
+        .bind(now)
+        .execute()
+        .await?;
+    Ok(())
 }
 
 pub(super) async fn revoke_key(tx: &mut Tx, network: NetworkId, id: &KeyId, at: Millis) -> Result<(), Error> {

@@ -2,6 +2,7 @@
 //! once it has started: until then connections wait in the system's queue, so that a restart refuses nobody.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
@@ -60,8 +61,12 @@ pub async fn until<T>(listener: &TcpListener, missing: &Missing, start: impl Fut
         tokio::select! {
             started = &mut start => return started,
             accepted = listener.accept() => {
-                if let Ok((stream, _)) = accepted {
-                    connections.spawn(serve(stream, missing.wait().await));
+                match accepted {
+                    Ok((stream, _)) => {
+                        connections.spawn(serve(stream, missing.wait().await));
+                    }
+                    // No file is left for it: others close soon.
+                    Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
                 }
             }
             Some(_) = connections.join_next() => {}

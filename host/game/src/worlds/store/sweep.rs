@@ -1,6 +1,6 @@
 //! Due leases of all networks.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Sql, Tx};
 
 use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
@@ -18,19 +18,26 @@ pub(in crate::worlds) async fn is_any_lost(db: &Db, now: Millis) -> Result<bool,
     Ok(row.is_some())
 }
 
-/// Marks at most `limit` expired leases as lost. Crosses networks: see [`is_any_lost`].
+/// Marks at most `limit` expired leases as lost. Crosses networks: see [`is_any_lost`]. A lease that another transaction
+/// changes, maybe renews, is left for the next time: it holds up no other.
 pub(in crate::worlds) async fn mark_lost(tx: &mut Tx, now: Millis, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
-    tx.query(
-        "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
-         WHERE (network_id, id) IN (
-             SELECT network_id, id FROM world_leases
-             WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1 LIMIT $2)
-         RETURNING network_id, id",
-    )
-    .bind(now)
-    .bind(limit)
-    .readable()
-    .await
+    macro_rules! statement {
+        ($lock:literal) => {
+            concat!(
+                "UPDATE world_leases SET state = 'LOST', ended_at = expires_at
+                 WHERE (network_id, id) IN (
+                     SELECT network_id, id FROM world_leases
+                     WHERE state IN ('LOADING', 'READY', 'DRAINING') AND expires_at <= $1 LIMIT $2 ",
+                $lock,
+                ") RETURNING network_id, id"
+            )
+        };
+    }
+    tx.query(Sql { sqlite: statement!(""), postgres: statement!("FOR UPDATE SKIP LOCKED") })
+        .bind(now)
+        .bind(limit)
+        .readable()
+        .await
 }
 
 /// Worlds without players since `since`, longest empty first. Crosses networks: see [`is_any_lost`].

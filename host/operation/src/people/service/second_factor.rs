@@ -89,7 +89,6 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
     let person = account::person(app, who).await?;
     let failures = begin_attempt_in_session(app, who).await?;
     let secret = unsealed(app, &person).filter(|_| !person.totp_confirmed).ok_or(PeopleError::SecondFactorMissing)?;
-    let sealed = person.totp_secret;
     let step = step_of(&secret, code, seconds(app)).ok_or(PeopleError::WrongCredentials)?;
     if !store::use_totp_step(&app.db, &who.person, step).await? {
         return Err(PeopleError::WrongCredentials);
@@ -97,7 +96,12 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
     let codes: Vec<_> = (0..RECOVERY_CODES).map(|_| app.ids.token(RECOVERY_CODE_LENGTH)).collect();
     app.db
         .transaction(async |mut tx| {
-            store::set_totp(&mut tx, &who.person, sealed.as_deref(), true).await?;
+            require_unchanged(&mut tx, &person).await?;
+            // The request may have begun before all sessions were ended.
+            if !store::is_signed_in(&mut tx, &who.session, app.clock.now()).await? {
+                return Err(PeopleError::WrongCredentials);
+            }
+            store::set_totp(&mut tx, &who.person, person.totp_secret.as_deref(), true).await?;
             for code in &codes {
                 store::insert_recovery_code(&mut tx, &who.person, &hash(code)).await?;
             }
@@ -105,7 +109,7 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
             store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
             store::clear_failures(&mut tx, failures.key()).await?;
             let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);
-            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
+            Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })
         .await?;
     app.state::<KeyCache>().clear();
