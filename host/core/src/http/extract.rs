@@ -1,7 +1,7 @@
 //! Extractors for all parts of a request except its key. Invalid parts are a 400 error.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::path::ErrorKind;
@@ -14,6 +14,7 @@ use futures_util::future::BoxFuture;
 use http_body_util::{BodyExt as _, Collected, LengthLimitError, Limited};
 use serde::de::{DeserializeOwned, IgnoredAny, Visitor};
 use serde::{Deserializer, Serialize};
+use tokio::time::Instant;
 
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::http::error::ApiError;
