@@ -1,6 +1,6 @@
 //! Waiting lines: tickets of the players who are here, and their places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const MATCH_TTL: Duration = Duration::from_secs(12);
 /// Places that a listener may lag behind.
 const CAPACITY: usize = 1_024;
+/// More matches than are made while an answer is on its way.
+const REMEMBERED: usize = 1_000;
 
 /// A player's place in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +40,10 @@ pub struct Place {
 
 pub(super) struct WaitingLines {
     places: Mutex<HashMap<Uuid, Place>>,
-    /// Parties of the tickets that were taken here.
+    /// Parties of the players who wait by tickets that were taken here.
     parties: Mutex<HashMap<Uuid, Vec<Uuid>>>,
-    /// Matches that were acted upon.
-    sent: Mutex<HashSet<Uuid>>,
+    /// The latest matches that were acted upon.
+    sent: Mutex<VecDeque<Uuid>>,
     told: broadcast::Sender<Place>,
 }
 
@@ -64,6 +66,20 @@ impl WaitingLines {
     /// A player is no longer here; their ticket goes on.
     pub(super) fn left(&self, player: Uuid) {
         self.places.lock().remove(&player);
+        self.parties.lock().remove(&player);
+    }
+
+    /// False if the match was acted upon: it is told by the answer and by the event.
+    fn is_first(&self, transfer_id: Uuid) -> bool {
+        let mut sent = self.sent.lock();
+        if sent.contains(&transfer_id) {
+            return false;
+        }
+        if sent.len() >= REMEMBERED {
+            sent.pop_front();
+        }
+        sent.push_back(transfer_id);
+        true
     }
 
     fn put(&self, place: Place) {
@@ -77,18 +93,19 @@ impl Shared {
     /// Takes a ticket.
     pub(super) async fn wait_in_line(self: &Arc<Self>, request: &TicketRequest) -> Result<Ticket, HubError> {
         let ticket = persist(Some(PATIENCE), || self.client.join_line(request)).await?;
-        self.lines.parties.lock().insert(ticket.ticket_id, request.party.clone().unwrap_or_default());
-        self.take_ticket(request.player_uuid, &ticket);
+        self.take_ticket(request.player_uuid, &ticket, request.party.clone().unwrap_or_default());
         Ok(ticket)
     }
 
     /// Ends a player's ticket; returns whether they had one.
     pub(super) async fn leave_line(&self, player: Uuid) -> Result<bool, HubError> {
-        let place = self.lines.places.lock().remove(&player);
-        match place {
-            Some(place) => persist(Some(PATIENCE), || self.client.leave_line(place.ticket_id)).await,
-            None => Ok(false),
+        let Some(place) = self.lines.place(player) else { return Ok(false) };
+        let had_one = persist(Some(PATIENCE), || self.client.leave_line(place.ticket_id)).await?;
+        // While the ticket may go on, so does the place.
+        if self.lines.place(player).is_some_and(|now| now.ticket_id == place.ticket_id) {
+            self.lines.left(player);
         }
+        Ok(had_one)
     }
 
     pub(super) fn ticket_updated(&self, updated: &TicketUpdated) {
@@ -100,7 +117,7 @@ impl Shared {
 
     /// Sends the players of this server where slots are held for them.
     pub(super) fn ticket_matched(self: &Arc<Self>, ticket: &TicketMatched) {
-        self.matched(ticket.ticket_id, ticket.player_uuid, &ticket.party, &ticket.matched);
+        self.matched(ticket.player_uuid, &ticket.party, &ticket.matched);
     }
 
     /// Events may have been missed: reads the tickets of those who wait here again.
@@ -112,7 +129,10 @@ impl Shared {
                 let read = persist(Some(PATIENCE), || shared.client.get_ticket(place.ticket_id)).await;
                 let is_current = shared.lines.place(place.player).is_some_and(|now| now == place);
                 match read {
-                    Ok(Some(ticket)) if is_current => shared.take_ticket(place.player, &ticket),
+                    Ok(Some(ticket)) if is_current => {
+                        let party = shared.lines.parties.lock().get(&place.player).cloned().unwrap_or_default();
+                        shared.take_ticket(place.player, &ticket, party);
+                    }
                     Ok(None) if is_current => shared.lines.left(place.player),
                     Ok(_) => {}
                     Err(error) => warn!("a place in a line cannot be read: {}", error.message()),
@@ -121,27 +141,25 @@ impl Shared {
         }
     }
 
-    fn take_ticket(self: &Arc<Self>, player: Uuid, ticket: &Ticket) {
+    fn take_ticket(self: &Arc<Self>, player: Uuid, ticket: &Ticket, party: Vec<Uuid>) {
         let Ticket { ticket_id, waiting, .. } = *ticket;
         match (ticket.state, ticket.position, &ticket.matched) {
             (TicketState::Waiting, Some(position), _) => {
+                self.lines.parties.lock().insert(player, party);
                 self.lines.put(Place { player, ticket_id, position, waiting, eta: eta_of(ticket.eta_ms) });
             }
             (TicketState::Matched, _, Some(matched)) => {
-                let party = self.lines.parties.lock().get(&ticket_id).cloned().unwrap_or_default();
-                self.matched(ticket_id, player, &party, matched);
+                self.matched(player, &party, matched);
             }
             _ => self.lines.left(player),
         }
     }
 
-    fn matched(self: &Arc<Self>, ticket_id: Uuid, player: Uuid, party: &[Uuid], matched: &Match) {
+    fn matched(self: &Arc<Self>, player: Uuid, party: &[Uuid], matched: &Match) {
         let (Some(transfer_id), Some(server)) = (matched.transfer_id, &matched.matched_server) else { return };
-        // It is told by the answer and by the event.
-        if !self.lines.sent.lock().insert(transfer_id) {
+        if !self.lines.is_first(transfer_id) {
             return;
         }
-        self.lines.parties.lock().remove(&ticket_id);
         let mut members = vec![player];
         members.extend(party.iter().filter(|member| **member != player));
         for member in &members {

@@ -29,13 +29,15 @@ export interface LineContext {
 const PATIENCE_MS = 30_000;
 /** Part of the 15 s that slots are held, for sending the players there. */
 const MATCH_TTL_MS = 12_000;
+/** More matches than are made while an answer is on its way. */
+const REMEMBERED = 1_000;
 
 /** Takes tickets, remembers places, and sends players where slots are held for them. */
 export class WaitingLines {
   private readonly places = new Map<string, Place>();
-  /** Parties of the tickets that were taken here. */
+  /** Parties of the players who wait by tickets that were taken here. */
   private readonly parties = new Map<string, readonly string[]>();
-  /** Matches that were acted upon. */
+  /** The latest matches that were acted upon. */
   private readonly sent = new Set<string>();
   private readonly placeListeners: ((place: Place) => void)[] = [];
   private readonly matchListeners: ((ticket: TicketMatched) => void)[] = [];
@@ -57,21 +59,24 @@ export class WaitingLines {
   /** Takes a ticket. */
   async wait(request: TicketRequest): Promise<Ticket> {
     const ticket = await this.persist(() => this.context.client.matchmaking.joinLine(request));
-    this.parties.set(ticket.ticketId, request.party ?? []);
-    this.take(request.playerUuid, ticket);
+    this.take(request.playerUuid, ticket, request.party ?? []);
     return ticket;
   }
 
   /** Ends a player's ticket; whether they had one. */
   async leave(player: string): Promise<boolean> {
     const place = this.places.get(player);
-    this.places.delete(player);
-    return place !== undefined && this.persist(() => this.context.client.matchmaking.leaveLine(place.ticketId));
+    if (place === undefined) return false;
+    const hadOne = await this.persist(() => this.context.client.matchmaking.leaveLine(place.ticketId));
+    // While the ticket may go on, so does the place.
+    if (this.places.get(player)?.ticketId === place.ticketId) this.left(player);
+    return hadOne;
   }
 
   /** A player is no longer here; their ticket goes on. */
   left(player: string): void {
     this.places.delete(player);
+    this.parties.delete(player);
   }
 
   /** TICKET_UPDATED. */
@@ -87,9 +92,10 @@ export class WaitingLines {
     // It is told by the answer and by the event.
     if (transferId === null || transferId === undefined || server === null || server === undefined || this.sent.has(transferId)) return;
     this.sent.add(transferId);
+    const [oldest] = this.sent;
+    if (this.sent.size > REMEMBERED && oldest !== undefined) this.sent.delete(oldest);
     const members = [...new Set([ticket.playerUuid, ...ticket.party])];
-    for (const member of members) this.places.delete(member);
-    this.parties.delete(ticket.ticketId);
+    for (const member of members) this.left(member);
     this.tell(this.matchListeners, ticket);
     if (isProxy || server.serverId === serverId) return;
     for (const member of members.filter((each) => isHere(each))) {
@@ -105,22 +111,23 @@ export class WaitingLines {
       this.persist(() => this.context.client.matchmaking.ticket(place.ticketId)).then(
         (ticket) => {
           if (this.places.get(place.playerUuid) !== place) return;
-          if (ticket === undefined) this.places.delete(place.playerUuid);
-          else this.take(place.playerUuid, ticket);
+          if (ticket === undefined) this.left(place.playerUuid);
+          else this.take(place.playerUuid, ticket, this.parties.get(place.playerUuid) ?? []);
         },
         (error: unknown) => this.warn(`A place in a line cannot be read: ${describe(error)}`),
       );
     }
   }
 
-  private take(playerUuid: string, ticket: Ticket): void {
+  private take(playerUuid: string, ticket: Ticket, party: readonly string[]): void {
     const { ticketId, position, waiting, etaMs, match } = ticket;
     if (ticket.state === "WAITING" && typeof position === "number") {
+      this.parties.set(playerUuid, party);
       this.put({ playerUuid, ticketId, position, waiting, etaMs: etaMs ?? null });
     } else if (ticket.state === "MATCHED" && match !== null && match !== undefined) {
-      this.matched({ ticketId, playerUuid, party: [...(this.parties.get(ticketId) ?? [])], match });
+      this.matched({ ticketId, playerUuid, party: [...party], match });
     } else {
-      this.places.delete(playerUuid);
+      this.left(playerUuid);
     }
   }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ LOG = logging.getLogger("networkhub")
 _PATIENCE = 30.0
 _MATCH_TTL = 12.0
 """Seconds of the 15 that slots are held, for sending the players there."""
+_REMEMBERED = 1_000
+"""More matches than are made while an answer is on its way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +56,9 @@ class WaitingLines:
         self._spawn = spawn
         self._places: dict[UUID, Place] = {}
         self._parties: dict[UUID, list[UUID]] = {}
-        """Parties of the tickets that were taken here."""
-        self._sent: set[UUID] = set()
-        """Matches that were acted upon."""
+        """Parties of the players who wait by tickets that were taken here."""
+        self._sent: deque[UUID] = deque(maxlen=_REMEMBERED)
+        """The latest matches that were acted upon."""
         self._place_listeners: list[Callable[[Place], object]] = []
         self._match_listeners: list[Callable[[TicketMatched], object]] = []
 
@@ -74,16 +77,20 @@ class WaitingLines:
     async def wait(self, request: TicketRequest) -> Ticket:
         """Takes a ticket."""
         ticket = await persist(lambda: self._client.matchmaking.join_line(request), _PATIENCE)
-        self._parties[ticket.ticket_id] = list(request.party or [])
-        self._take(request.player_uuid, ticket)
+        self._take(request.player_uuid, ticket, list(request.party or []))
         return ticket
 
     async def leave(self, player: UUID) -> bool:
         """Ends a player's ticket."""
-        place = self._places.pop(player, None)
+        place = self._places.get(player)
         if place is None:
             return False
-        return await persist(lambda: self._client.matchmaking.leave_line(place.ticket_id), _PATIENCE)
+        had_one = await persist(lambda: self._client.matchmaking.leave_line(place.ticket_id), _PATIENCE)
+        # While the ticket may go on, so does the place.
+        current = self._places.get(player)
+        if current is not None and current.ticket_id == place.ticket_id:
+            self._forget(player)
+        return had_one
 
     def left(self, player: UUID) -> None:
         """A player is no longer here; their ticket goes on."""
@@ -111,10 +118,11 @@ class WaitingLines:
         if ticket is None:
             self._forget(place.player_uuid)
         else:
-            self._take(place.player_uuid, ticket)
+            self._take(place.player_uuid, ticket, self._parties.get(place.player_uuid, []))
 
-    def _take(self, player: UUID, ticket: Ticket) -> None:
+    def _take(self, player: UUID, ticket: Ticket, party: list[UUID]) -> None:
         if ticket.state == "WAITING" and ticket.position is not None:
+            self._parties[player] = party
             self._put(
                 Place(
                     player_uuid=player,
@@ -125,7 +133,6 @@ class WaitingLines:
                 )
             )
         elif ticket.state == "MATCHED" and ticket.match is not None:
-            party = self._parties.get(ticket.ticket_id, [])
             self._match(TicketMatched(ticket_id=ticket.ticket_id, player_uuid=player, party=party, match=ticket.match))
         else:
             self._forget(player)
@@ -139,11 +146,10 @@ class WaitingLines:
         # It is told by the answer and by the event.
         if match.transfer_id is None or match.matched_server is None or match.transfer_id in self._sent:
             return
-        self._sent.add(match.transfer_id)
+        self._sent.append(match.transfer_id)
         members = list(dict.fromkeys([ticket.player_uuid, *ticket.party]))
         for member in members:
             self._forget(member)
-        self._parties.pop(ticket.ticket_id, None)
         self._tell(self._match_listeners, ticket)
         if self._is_proxy or match.matched_server.server_id == self._server_id:
             return
@@ -163,6 +169,7 @@ class WaitingLines:
 
     def _forget(self, player: UUID) -> None:
         self._places.pop(player, None)
+        self._parties.pop(player, None)
 
     def _tell(self, listeners: list[Callable[[Any], object]], told: object) -> None:
         for listener in listeners:
