@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -111,6 +112,34 @@ async def test_items_and_the_ends_of_their_deliveries_are_saved_together(scene: 
     here.leave(scene.player)
     await scene.has_state("CLOSED")
     assert await scene.stored() == {"kit": 20}
+
+
+async def test_an_effect_that_cannot_be_saved_is_left_to_a_person(scene: Scene) -> None:
+    ran: list[str] = []
+
+    def prepare(connector: HubConnector) -> None:
+        inventories = connector.options.player_data
+        assert isinstance(inventories, Inventories)
+
+        def refused(delivery: Delivery) -> None:
+            ran.append(delivery.kind)
+            inventories.give(scene.player, "kit")
+            # More than a namespace may hold.
+            connector.player_data.put(scene.player, "notes", json.dumps("x" * 300_000))
+
+        def uncaptured(delivery: Delivery) -> None:
+            ran.append(delivery.kind)
+            del inventories.held[scene.player]
+
+        connector.on_data_delivery("refused", refused)
+        connector.on_data_delivery("uncaptured", uncaptured)
+
+    a = await scene.start(prepare=prepare)
+    await a.join(scene.player)
+    for kind in ("refused", "uncaptured"):
+        await ended(scene, await buy(scene, kind, on_lost="RETRY"), "FAILED")
+    assert ran == ["refused", "uncaptured"]
+    assert a.connector._deliveries._saving == {}
 
 
 async def test_a_crash_between_claim_and_completion_is_held_or_repeated(scene: Scene) -> None:

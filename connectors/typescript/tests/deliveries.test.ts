@@ -99,6 +99,25 @@ test("items and the ends of their deliveries are saved together", async () => {
   assert.deepEqual(await stored(owner, player), { kit: 20 });
 });
 
+test("an effect that cannot be saved is left to a person", async () => {
+  const ran: string[] = [];
+  const a = await start(({ connector, inventories }) => {
+    connector.onDataDelivery("refused", ({ kind }) => {
+      ran.push(kind);
+      inventories.give(player, "kit");
+      // More than a namespace may hold.
+      connector.playerData.put(player, "notes", "x".repeat(300_000));
+    });
+    connector.onDataDelivery("uncaptured", ({ kind }) => {
+      ran.push(kind);
+      inventories.held.delete(player);
+    });
+  });
+  await a.join(player);
+  for (const kind of ["refused", "uncaptured"]) await ended(await buy(kind, { onLost: "RETRY" }), "FAILED");
+  assert.deepEqual(ran, ["refused", "uncaptured"]);
+});
+
 test("players wait in line and are sent when there is room", async () => {
   const places: Place[] = [];
   const lobby = await start(({ connector }) => connector.onPlace((place) => void places.push(place)));

@@ -112,7 +112,7 @@ impl Shared {
     /// Follows what becomes of players' sessions.
     pub(super) async fn follow_data(self: &Arc<Self>, mut updates: mpsc::UnboundedReceiver<DataUpdate>) {
         while let Some(update) = updates.recv().await {
-            let (claims, is_separate) = match update {
+            let (claims, failure) = match update {
                 DataUpdate::Opened(player) => {
                     self.look_for_deliveries(Some(player));
                     continue;
@@ -121,18 +121,21 @@ impl Shared {
                     self.deliveries.saving.lock().retain(|claim, _| !claims.contains(claim));
                     continue;
                 }
-                DataUpdate::Separate(claims) => (claims, true),
-                DataUpdate::Lost(claims) => (claims, false),
+                DataUpdate::Separate(claims) => (claims, None),
+                DataUpdate::Lost(claims) => (claims, Some(DeliveryFailure::retry("The player's session was lost."))),
+                DataUpdate::Refused(claims) => {
+                    let reason = "It was carried out, but the hub refused to save the player.";
+                    (claims, Some(DeliveryFailure::new(reason)))
+                }
             };
             for name in claims {
                 let claim = self.deliveries.saving.lock().remove(&name);
                 let Some(claim) = claim else { continue };
-                let shared = Arc::clone(self);
+                let (shared, failure) = (Arc::clone(self), failure.clone());
                 self.spawn(async move {
-                    if is_separate {
-                        shared.complete(&claim).await;
-                    } else {
-                        shared.fail(&claim, &DeliveryFailure::retry("The player's session was lost.")).await;
+                    match failure {
+                        None => shared.complete(&claim).await,
+                        Some(failure) => shared.fail(&claim, &failure).await,
                     }
                 });
             }
@@ -253,9 +256,10 @@ impl Shared {
         let saving = &self.deliveries.saving;
         saving.lock().insert(claim.token.clone(), claim.clone());
         let change = || guarded(|| handler(&claim.delivery)).map_err(DeliveryFailure::retry).flatten();
-        let visit = self.player_data.visit(player);
-        let changed = visit.and_then(|visit| visit.change(self.player_data.data(), &claim.token, change));
-        let outcome = changed.unwrap_or_else(|| Err(DeliveryFailure::retry("The player's session is not open.")));
+        let outcome = match self.player_data.visit(player) {
+            Some(visit) => visit.change(self.player_data.data(), &claim.token, change),
+            None => Err(DeliveryFailure::retry("The player's session is not open.")),
+        };
         if outcome.is_err() {
             saving.lock().remove(&claim.token);
         }

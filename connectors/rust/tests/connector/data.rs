@@ -256,6 +256,48 @@ async fn deliveries_arrive_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_effect_that_cannot_be_saved_is_left_to_a_person() {
+    let hub = HubProcess::start_new();
+    let ran = Arc::new(AtomicI64::new(0));
+    let a = Server::start(&hub, "a", |options, diamonds| {
+        let (diamonds, ran) = (diamonds.clone(), Arc::clone(&ran));
+        // A player whose data is gone cannot be captured.
+        let uncaptured = move |_: &network_hub_client::model::Delivery| {
+            ran.fetch_add(1, Ordering::SeqCst);
+            diamonds.held.lock().remove(&ANN);
+            Ok(())
+        };
+        options.on_data_delivery("uncaptured", uncaptured)
+    })
+    .await;
+    a.join().await;
+    let id = buy(&hub, "uncaptured", None).await;
+    eventually!("it is given up", delivery_state(&hub, id).await == "FAILED");
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_save_of_what_was_delivered_is_left_to_a_person() {
+    let hub = HubProcess::start_new();
+    let ran = Arc::new(AtomicI64::new(0));
+    let counted = Arc::clone(&ran);
+    let a = Server::start(&hub, "a", |options, _| {
+        let give = move |_: &network_hub_client::model::Delivery| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        options.on_data_delivery("kit", give)
+    })
+    .await;
+    a.join().await;
+    // More than a namespace may hold.
+    a.connector.player_data().put(ANN, "notes", &format!("\"{}\"", "x".repeat(300_000))).unwrap();
+    let id = buy(&hub, "kit", None).await;
+    eventually!("it is given up", delivery_state(&hub, id).await == "FAILED");
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn players_wait_in_line_and_are_sent_when_there_is_room() {
     let hub = HubProcess::start_new();
     let (owner, early, ben) = (hub.client(), Uuid::from_u128(8), Uuid::from_u128(9));

@@ -6,6 +6,7 @@ import type { Logger } from "../logger.js";
 import { sleep } from "../retry.js";
 import type { ClaimOutcome, PlayerDataStore } from "./player-data.js";
 import { now, persist } from "./time.js";
+import type { Visit } from "./visit.js";
 
 /** Thrown by a handler that cannot carry out a delivery: FAILED, or offered again with `retry`, up to five attempts in all. */
 export class DeliveryFailure extends Error {
@@ -167,7 +168,7 @@ export class Deliveries {
       const later = kind.handler(claim.delivery);
       if (later instanceof Promise) throw new TypeError("a handler whose effect is saved with the player must not be async");
       // In the same step, so that no save has the effect without the claim.
-      if (!visit.capture(claim.claim)) throw new DeliveryFailure("The player's session is over.", true);
+      if (!captured(visit, claim)) throw new DeliveryFailure("The player's session is over.", true);
       return false;
     } catch (failure) {
       if (failure instanceof Unsettled) throw failure.cause;
@@ -184,8 +185,12 @@ export class Deliveries {
       const claim = this.saving.get(name);
       this.saving.delete(name);
       if (claim === undefined || outcome === "SAVED") continue;
-      const settle = outcome === "SEPARATE" ? this.complete(claim) : this.fail(claim, "The player's session was lost.", true);
-      settle.catch((error: unknown) => this.warn(`A delivery cannot be settled: ${describe(error)}`));
+      const settle = {
+        SEPARATE: () => this.complete(claim),
+        REFUSED: () => this.fail(claim, "It was carried out, but the hub refused to save the player.", false),
+        LOST: () => this.fail(claim, "The player's session was lost.", true),
+      }[outcome];
+      settle().catch((error: unknown) => this.warn(`A delivery cannot be settled: ${describe(error)}`));
     }
   }
 
@@ -214,6 +219,15 @@ export class Deliveries {
 
   private warn(text: string): void {
     if (!this.context.stopped.aborted) this.context.log.warn(text);
+  }
+}
+
+/** Captures a player who has what was delivered, so that it must not be made again. */
+function captured(visit: Visit, { claim }: Claim): boolean {
+  try {
+    return visit.capture(claim);
+  } catch (error) {
+    throw new DeliveryFailure(`It was carried out, but the player cannot be captured: ${describe(error)}`);
   }
 }
 

@@ -39,8 +39,8 @@ export interface PlayerDataHandler {
   ended?(player: string, reason: EndReason): void;
 }
 
-/** Fate of a claim: completed by the save, to be completed by itself, or not saved. */
-export type ClaimOutcome = "SAVED" | "SEPARATE" | "LOST";
+/** Fate of a claim: completed by the save, to be completed by itself, lost with its effect, or refused while the effect stays. */
+export type ClaimOutcome = "SAVED" | "SEPARATE" | "LOST" | "REFUSED";
 
 /** Parts of the connector that sessions need. */
 export interface PlayerDataContext {

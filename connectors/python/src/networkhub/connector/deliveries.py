@@ -166,7 +166,13 @@ class Deliveries:
             if inspect.isawaitable(kind.handler(claim.delivery)):
                 raise TypeError("a handler whose effect is saved with the player must not be a coroutine function")
             # In the same step, so that no save has the effect without the claim.
-            if not visit.capture_now(claim=claim.claim):
+            try:
+                is_captured = visit.capture_now(claim=claim.claim)
+            except Exception as failure:
+                LOG.exception("Player %s cannot be captured after a delivery", player)
+                # The player has it, so it must not be made again.
+                raise DeliveryFailure("It was carried out, but the player cannot be captured.") from failure
+            if not is_captured:
                 raise DeliveryFailure("The player's session is over.", retry=True)
             return None
 
@@ -192,6 +198,9 @@ class Deliveries:
                 continue
             if outcome == "SEPARATE":
                 self._spawn(self._complete(claim), "A delivery cannot be completed")
+            elif outcome == "REFUSED":
+                reason = "It was carried out, but the hub refused to save the player."
+                self._spawn(self._fail(claim, reason, False), "A delivery cannot be failed")
             else:
                 self._spawn(self._fail(claim, "The player's session was lost.", True), "A delivery cannot be given back")
 

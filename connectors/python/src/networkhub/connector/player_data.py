@@ -29,8 +29,8 @@ EndReason = Literal["REQUESTED", "LOST", "REFUSED"]
 person restored a snapshot; forget everything. `REFUSED`: the hub refuses to open the session or to save.
 """
 
-ClaimOutcome = Literal["SAVED", "SEPARATE", "LOST"]
-"""Fate of a claim: completed by the save, to be completed by itself, or not saved."""
+ClaimOutcome = Literal["SAVED", "SEPARATE", "LOST", "REFUSED"]
+"""Fate of a claim: completed by the save, to be completed by itself, lost with its effect, or refused while the effect stays."""
 
 
 class PlayerDataHandler(ABC):

@@ -325,6 +325,8 @@ class Visit:
                     LOG.warning("The hub refuses to save player %s: %s", self.player, error)
                     self._saved |= save.data  # Not again, unless it changes.
                     self._done(save, error)
+                    # What a closing save does not store is gone; else the player has it.
+                    self._store.on_claims(save.claims, "LOST" if save.close else "REFUSED")
                     if not save.close or not (save.data or save.claims):
                         return
                     # The player is not held because of it.

@@ -66,8 +66,10 @@ pub(super) enum DataUpdate {
     Saved(Vec<String>),
     /// Claims are to be completed by themselves.
     Separate(Vec<String>),
-    /// Claims whose effects were not saved.
+    /// Claims whose effects are gone.
     Lost(Vec<String>),
+    /// Claims whose effects the players have, though the hub refuses to save them.
+    Refused(Vec<String>),
 }
 
 /// The settings of [`PlayerDataStore`].

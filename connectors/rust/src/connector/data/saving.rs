@@ -90,6 +90,9 @@ impl Visit {
                 _ => {
                     warn!("the hub refuses to save player {}: {}", self.player, error.message());
                     self.state.lock().done(&save, Some(&error));
+                    let claims = save.claims.clone();
+                    // What a closing save does not store is gone; else the player has it.
+                    data.tell(if save.close { DataUpdate::Lost(claims) } else { DataUpdate::Refused(claims) });
                     if !save.close || save.data.is_empty() && save.claims.is_empty() {
                         return;
                     }

@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::saving::Waiting;
 use super::{Data, DataUpdate, EndReason, guarded};
+use crate::connector::deliveries::DeliveryFailure;
 use crate::connector::session::is_passing;
 use crate::model::{OpenedPlayerSession, PlayerSessionRequest, PlayerSessionState};
 use crate::{HubError, RetryPolicy};
@@ -242,19 +243,24 @@ impl Visit {
     }
 
     /// Runs a plugin's code that changes the player, and captures the result in the same step: no save has the one without the claim.
-    pub(crate) fn change<E>(
+    pub(crate) fn change(
         &self,
         data: &Data,
         claim: &str,
-        change: impl FnOnce() -> Result<(), E>,
-    ) -> Option<Result<(), E>> {
+        change: impl FnOnce() -> Result<(), DeliveryFailure>,
+    ) -> Result<(), DeliveryFailure> {
         let _calls = self.calls.lock();
         if !self.is_open() {
-            return None;
+            return Err(DeliveryFailure::retry("The player's session is not open."));
         }
-        match change() {
-            Ok(()) => self.capture(data, Some(claim)).then_some(Ok(())),
-            Err(error) => Some(Err(error)),
+        change()?;
+        if self.capture(data, Some(claim)) {
+            Ok(())
+        } else if self.is_open() {
+            // The player has it, so it must not be made again.
+            Err(DeliveryFailure::new("It was carried out, but the player cannot be captured."))
+        } else {
+            Err(DeliveryFailure::retry("The player's session is over."))
         }
     }
 
