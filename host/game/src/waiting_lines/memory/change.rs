@@ -46,6 +46,13 @@ impl Lines {
             // It may now use slots of the server that the player left.
             _ if is_online => {
                 let mode = ticket.mode.clone();
+                if ticket.player == player
+                    && let Some(line) = self.by_name.get_mut(&ticket.line)
+                {
+                    // The server that they are on now does not know their place.
+                    ticket.told = None;
+                    (line.is_changed, line.is_far_changed) = (true, true);
+                }
                 self.touch_line(&mode, presence);
             }
             _ => {

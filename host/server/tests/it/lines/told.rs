@@ -69,6 +69,21 @@ on_both! {
         assert!(silent <= 15, "told though nothing changed: {told:?}");
     }
 
+    async fn a_place_is_told_at_the_server_that_a_player_moved_to(hub: Hub) {
+        let client = hub.network().await;
+        full_arena(&client, 1, 1).await;
+        register(&client, "lobby-2", json!({"serverType": "lobby", "maxPlayers": 200})).await;
+        let mut there = stream(&client, "lobby-2").await;
+        let ticket = wait_in_line(&client, 1, json!({})).await;
+        join(&client, "lobby-2", 1).await;
+        let told = tokio::select! {
+            told = there.next_named("TICKET_UPDATED") => told.data,
+            () = pass(&hub, &client, &["arena-1", "lobby", "lobby-2"], 60) => panic!("it was not told"),
+        };
+        assert_eq!((&told["ticketId"], &told["playerUuid"]), (&json!(ticket), &json!(uuid(1))));
+        assert_eq!((&told["position"], &told["waiting"]), (&json!(1), &json!(1)));
+    }
+
     async fn webhooks_get_a_match_once(hub: Hub) {
         let client = hub.network().await;
         full_arena(&client, 1, 1).await;
