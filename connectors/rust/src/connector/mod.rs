@@ -256,7 +256,7 @@ impl HubConnector {
     }
 
     /// Saves players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server offline and ends the
-    /// connector. Takes up to thirteen seconds while the hub is away.
+    /// connector. Takes up to thirteen seconds while the hub is away. Hold no lock meanwhile that the [`PlayerDataHandler`] takes.
     pub async fn stop(&self) {
         self.shared.stopping.cancel();
         // A server that is offline has no sessions.
@@ -304,7 +304,8 @@ impl HubConnector {
         self.shared.session.add(player, ChangeKind::World { world, previous });
     }
 
-    /// A player is no longer on this server. Their data is captured at once, so call it while the game still has them.
+    /// A player is no longer on this server. Their data is captured at once, so call it while the game still has them. Hold no lock that
+    /// the [`PlayerDataHandler`] takes, nor call it where that waits for this thread: a call that is under way is waited for.
     pub fn player_left(&self, player: Uuid) {
         self.shared.player_data.left(player);
         self.shared.lines.left(player);

@@ -40,8 +40,11 @@ pub enum EndReason {
 }
 
 /// Reads and writes players in the game, so that their data moves with them. The methods are called on any thread, for a player one
-/// after the other, and must not wait long: players may be served by a lock or by a message to the game's main loop. One that panics
-/// stops nothing else.
+/// after the other, and must not wait long. One that panics stops nothing else.
+///
+/// [`HubConnector::player_left`](super::HubConnector::player_left) and [`HubConnector::stop`](super::HubConnector::stop) wait for a
+/// call that is under way and make one themselves. So players may be served by a lock, which their callers do not hold; or by a message to the
+/// game's main loop, if another thread calls these two.
 pub trait PlayerDataHandler: Send + Sync + 'static {
     /// Gives a player what is stored: JSON as text by namespace, without those that were never written. Once for each session. The
     /// player is to be locked from the join to here: no moves of items, drops, damage, commands.
