@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -140,6 +141,48 @@ async def test_an_effect_that_cannot_be_saved_is_left_to_a_person(scene: Scene) 
         await ended(scene, await buy(scene, kind, on_lost="RETRY"), "FAILED")
     assert ran == ["refused", "uncaptured"]
     assert a.connector._deliveries._saving == {}
+
+
+async def test_a_stopping_server_finishes_what_it_began_and_begins_nothing(scene: Scene) -> None:
+    began, may_end = asyncio.Event(), asyncio.Event()
+    late: list[Delivery] = []
+
+    async def slow(delivery: Delivery) -> None:
+        began.set()
+        await may_end.wait()
+
+    def prepare(connector: HubConnector) -> None:
+        connector.on_delivery("slow", slow)
+        connector.on_delivery("late", late.append)
+
+    a = await scene.start(prepare=prepare)
+    await a.join(scene.player)
+    slow_id = await buy(scene, "slow")
+    await asyncio.wait_for(began.wait(), 60)
+    stopping = asyncio.ensure_future(a.connector.stop())
+    await scene.has_state("CLOSED")
+    late_id = await buy(scene, "late")
+    may_end.set()
+    await stopping
+    assert [await state_of(scene, each) for each in (slow_id, late_id)] == ["DELIVERED", "PENDING"]
+    assert late == []
+
+
+async def test_a_stopping_server_gives_back_what_its_main_thread_did_not_come_to(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[Delivery] = []
+    a = await scene.start(prepare=lambda connector: connector.on_delivery("rank", ran.append))
+    await a.join(scene.player)
+    tasks: list[Callable[[], None]] = []
+    monkeypatch.setattr(a.game, "run_on_main_thread", tasks.append)
+    delivery = await buy(scene, "rank")
+    await ended(scene, delivery, "CLAIMED")
+    await a.connector.stop()
+    assert await state_of(scene, delivery) == "PENDING"
+    for task in tasks:
+        task()
+    assert ran == []
 
 
 async def test_a_crash_between_claim_and_completion_is_held_or_repeated(scene: Scene) -> None:

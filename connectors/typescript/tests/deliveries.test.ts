@@ -118,6 +118,31 @@ test("an effect that cannot be saved is left to a person", async () => {
   assert.deepEqual(ran, ["refused", "uncaptured"]);
 });
 
+test("a stopping server finishes what it began and begins nothing", async () => {
+  const late: Delivery[] = [];
+  let end = () => {};
+  const mayEnd = new Promise<void>((resolve) => (end = resolve));
+  let hasBegun = false;
+  const a = await start(({ connector }) => {
+    connector.onDelivery("slow", () => {
+      hasBegun = true;
+      return mayEnd;
+    });
+    connector.onDelivery("late", (delivery) => void late.push(delivery));
+  });
+  await a.join(player);
+  const slowId = await buy("slow");
+  await eventually("it is being carried out", () => hasBegun);
+  const stopped = a.connector.stop();
+  await sessionIs(owner, player, "CLOSED");
+  const lateId = await buy("late");
+  end();
+  await stopped;
+  await ended(slowId, "DELIVERED");
+  await ended(lateId, "PENDING");
+  assert.deepEqual(late, []);
+});
+
 test("players wait in line and are sent when there is room", async () => {
   const places: Place[] = [];
   const lobby = await start(({ connector }) => connector.onPlace((place) => void places.push(place)));

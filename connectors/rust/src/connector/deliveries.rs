@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, mpsc};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_util::task::TaskTracker;
 use tracing::warn;
 use uuid::Uuid;
 
@@ -80,6 +81,8 @@ pub(super) struct Deliveries {
     /// Claims that the next save of their player completes.
     saving: Mutex<HashMap<String, Claim>>,
     slots: Semaphore,
+    /// Deliveries, and ends of claims, that are under way.
+    work: TaskTracker,
 }
 
 #[derive(Clone)]
@@ -92,7 +95,7 @@ struct Claim {
 impl Deliveries {
     pub(super) fn new(kinds: HashMap<String, DeliveryHandler>) -> Self {
         let (running, saving) = (Mutex::default(), Mutex::default());
-        Self { kinds, running, saving, slots: Semaphore::new(SIDE_BY_SIDE) }
+        Self { kinds, running, saving, slots: Semaphore::new(SIDE_BY_SIDE), work: TaskTracker::new() }
     }
 
     fn is_used(&self) -> bool {
@@ -109,6 +112,24 @@ impl Shared {
         }
     }
 
+    /// Runs this until the connector has stopped, which waits for it for a while.
+    fn spawn_delivery(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let work = self.stopped.clone().run_until_cancelled_owned(work);
+        self.runtime.spawn(self.deliveries.work.track_future(work));
+    }
+
+    /// Waits for the deliveries that have begun when the connector stops.
+    pub(super) async fn finish_deliveries(&self, until: Instant) {
+        let finished = async {
+            self.player_data.followed().await;
+            self.deliveries.work.close();
+            self.deliveries.work.wait().await;
+        };
+        if timeout_at(until, finished).await.is_err() && !self.deliveries.work.is_empty() {
+            warn!("not all deliveries have ended before the server stopped");
+        }
+    }
+
     /// Follows what becomes of players' sessions.
     pub(super) async fn follow_data(self: &Arc<Self>, mut updates: mpsc::UnboundedReceiver<DataUpdate>) {
         while let Some(update) = updates.recv().await {
@@ -119,6 +140,11 @@ impl Shared {
                 }
                 DataUpdate::Saved(claims) => {
                     self.deliveries.saving.lock().retain(|claim, _| !claims.contains(claim));
+                    continue;
+                }
+                DataUpdate::Followed(sender) => {
+                    // Nobody may wait any more.
+                    let _ = sender.send(());
                     continue;
                 }
                 DataUpdate::Separate(claims) => (claims, None),
@@ -132,7 +158,7 @@ impl Shared {
                 let claim = self.deliveries.saving.lock().remove(&name);
                 let Some(claim) = claim else { continue };
                 let (shared, failure) = (Arc::clone(self), failure.clone());
-                self.spawn(async move {
+                self.spawn_delivery(async move {
                     match failure {
                         None => shared.complete(&claim).await,
                         Some(failure) => shared.fail(&claim, &failure).await,
@@ -144,7 +170,7 @@ impl Shared {
 
     /// Asks the hub what can be claimed now.
     pub(super) fn look_for_deliveries(self: &Arc<Self>, player: Option<Uuid>) {
-        if !self.deliveries.is_used() {
+        if !self.deliveries.is_used() || self.stopping.is_cancelled() {
             return;
         }
         let shared = Arc::clone(self);
@@ -170,15 +196,16 @@ impl Shared {
         if matches!(handler, DeliveryHandler::Data(_)) && !self.player_data.is_open(player) {
             return;
         }
-        if !self.deliveries.running.lock().insert(id) {
+        if self.stopping.is_cancelled() || !self.deliveries.running.lock().insert(id) {
             return;
         }
         let (shared, kind) = (Arc::clone(self), kind.to_owned());
-        self.spawn(async move {
+        self.spawn_delivery(async move {
             let attempts = shared.deliver(id, player, &kind).await;
             if let Some(attempts) = attempts {
                 // A full inventory is not emptied at once.
-                sleep(Duration::from_secs(1 << attempts.clamp(0, 10)).min(MOST_PAUSE)).await;
+                let pause = sleep(Duration::from_secs(1 << attempts.clamp(0, 10)).min(MOST_PAUSE));
+                shared.stopping.run_until_cancelled(pause).await;
             }
             shared.deliveries.running.lock().remove(&id);
             if attempts.is_some() {
@@ -191,6 +218,9 @@ impl Shared {
     async fn deliver(self: &Arc<Self>, id: i64, player: Uuid, kind: &str) -> Option<i64> {
         // It is never closed.
         let _slot = self.deliveries.slots.acquire().await.ok()?;
+        if self.stopping.is_cancelled() {
+            return None;
+        }
         let claim = match self.claim(id).await {
             Ok(claim) => claim?,
             Err(error) => {
@@ -227,6 +257,9 @@ impl Shared {
         player: Uuid,
         kind: &str,
     ) -> Result<(), DeliveryFailure> {
+        if self.stopping.is_cancelled() {
+            return Err(DeliveryFailure::retry("The server stops."));
+        }
         if !self.is_online(player) {
             return Err(DeliveryFailure::retry("The player has left."));
         }

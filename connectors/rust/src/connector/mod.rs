@@ -62,7 +62,7 @@ pub use self::verifier::{CommandRefusal, TransferVerifier};
 
 const TICK: Duration = Duration::from_secs(5);
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
-/// Time for the last saves of players.
+/// Time for the last saves of players, and for deliveries.
 const SAVE_PATIENCE: Duration = Duration::from_secs(5);
 /// Events that a listener may lag behind.
 const EVENT_CAPACITY: usize = 1_024;
@@ -131,7 +131,7 @@ struct Shared {
     events: broadcast::Sender<HubEvent>,
     game: mpsc::UnboundedSender<GameTask>,
     runtime: Handle,
-    /// The server is going offline: no more events.
+    /// The server is going offline: no more events, and no more deliveries.
     stopping: CancellationToken,
     /// The server is offline: nothing more at all.
     stopped: CancellationToken,
@@ -255,13 +255,15 @@ impl HubConnector {
         Self { shared }
     }
 
-    /// Saves players, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server offline and ends the
-    /// connector. Takes up to thirteen seconds while the hub is away. Hold no lock meanwhile that the [`PlayerDataHandler`] takes.
+    /// Saves players and ends deliveries, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server
+    /// offline and ends the connector. Takes up to thirteen seconds while the hub is away. Hold no lock meanwhile that the [`PlayerDataHandler`] takes.
     pub async fn stop(&self) {
         self.shared.stopping.cancel();
         // A server that is offline has no sessions.
+        let until = Instant::now() + SAVE_PATIENCE;
         self.shared.player_data.leave_all();
-        self.shared.player_data.finish(SAVE_PATIENCE).await;
+        self.shared.player_data.finish(until).await;
+        self.shared.finish_deliveries(until).await;
         self.shared.session.stop(STOP_PATIENCE);
         self.shared.stopped.cancelled().await;
     }

@@ -13,6 +13,7 @@ use network_hub_client::model::{
 use network_hub_client::{ConnectorOptions, HubConnector, Method};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
@@ -295,6 +296,42 @@ async fn a_refused_save_of_what_was_delivered_is_left_to_a_person() {
     let id = buy(&hub, "kit", None).await;
     eventually!("it is given up", delivery_state(&hub, id).await == "FAILED");
     assert_eq!(ran.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopping_server_finishes_what_it_began_and_begins_nothing() {
+    let hub = HubProcess::start_new();
+    let (began, may_end) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let late = Arc::new(AtomicI64::new(0));
+    let a = Server::start(&hub, "a", |options, _| {
+        let (began, may_end, late) = (Arc::clone(&began), Arc::clone(&may_end), Arc::clone(&late));
+        let slow = move |_| {
+            let (began, may_end) = (Arc::clone(&began), Arc::clone(&may_end));
+            async move {
+                began.notify_one();
+                may_end.notified().await;
+                Ok::<_, DeliveryFailure>(())
+            }
+        };
+        let count = move |_| {
+            late.fetch_add(1, Ordering::SeqCst);
+            async { Ok::<_, DeliveryFailure>(()) }
+        };
+        options.on_delivery("slow", slow).on_delivery("late", count)
+    })
+    .await;
+    a.join().await;
+    let slow_id = buy(&hub, "slow", None).await;
+    began.notified().await;
+    let connector = a.connector.clone();
+    let stopped = tokio::spawn(async move { connector.stop().await });
+    eventually!("the session is closed", is_closed(&hub).await);
+    let late_id = buy(&hub, "late", None).await;
+    may_end.notify_one();
+    stopped.await.unwrap();
+    let states = (delivery_state(&hub, slow_id).await, delivery_state(&hub, late_id).await);
+    assert_eq!(states, (json!("DELIVERED"), json!("PENDING")));
+    assert_eq!(late.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -85,7 +85,7 @@ export interface ConnectorStatus {
 export type EventOf<Type extends ServerEvent["type"]> = Extract<ServerEvent, { type: Type }>;
 
 const TICK_MS = 5_000;
-/** Time for the last saves of players when the server stops. */
+/** Time for the last saves of players, and for deliveries, when the server stops. */
 const SAVE_PATIENCE_MS = 5_000;
 const SESSION_EVENTS = ["SESSION_REQUESTED", "SESSION_ENDED"];
 const OWN_EVENTS = [
@@ -194,14 +194,17 @@ export class HubConnector {
   }
 
   /**
-   * Saves players, for up to five seconds, and tells the hub what is still waiting, for up to three. Then takes the server offline and ends
-   * the connector.
+   * Saves players and ends deliveries, for up to five seconds, and tells the hub what is still waiting, for up to three. Then takes the
+   * server offline and ends the connector.
    */
   async stop(): Promise<void> {
     if (this.isStopping) return;
     this.isStopping = true;
+    this.deliveries.stop();
     // A server that is offline has no sessions.
+    const until = now() + SAVE_PATIENCE_MS;
     await this.playerData.finish(SAVE_PATIENCE_MS);
+    await this.deliveries.finish(until - now());
     this.stream.close();
     clearInterval(this.ticker);
     this.stopping.abort();

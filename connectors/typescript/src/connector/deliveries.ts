@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { HubClient } from "../client.js";
 import { describe, HubError } from "../errors.js";
 import type { Delivery } from "../generated/schemas.js";
@@ -63,8 +64,12 @@ export class Deliveries {
   private readonly saving = new Map<string, Claim>();
   private readonly queue: (() => void)[] = [];
   private free = SIDE_BY_SIDE;
+  private readonly stopping = new AbortController();
+  /** Deliveries, and ends of claims, that are under way. */
+  private readonly work = new Set<Promise<void>>();
 
   constructor(private readonly context: DeliveryContext) {
+    setMaxListeners(0, this.stopping.signal); // Any number of deliveries may wait for their next attempt.
     context.data.onOpen = (player) => this.look(player);
     context.data.onClaims = (claims, outcome) => this.claimsEnded(claims, outcome);
   }
@@ -88,9 +93,21 @@ export class Deliveries {
     }
   }
 
+  /** Claims nothing more, and gives back what has not begun. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Waits for what has begun. */
+  async finish(patienceMs: number): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([Promise.all(this.work), sleep(patienceMs, patience.signal)]);
+    patience.abort();
+  }
+
   /** Asks the hub what can be claimed now. */
   look(player?: string): void {
-    if (!this.isUsed || this.context.stopped.aborted) return;
+    if (!this.isUsed || this.stopping.signal.aborted) return;
     const { client, serverId } = this.context;
     this.persist(() => client.deliveries.ready(serverId, player), POLL_MS).then(
       ({ items }) => {
@@ -105,30 +122,36 @@ export class Deliveries {
   /** A delivery can be claimed. */
   ready(deliveryId: number, player: string, name: string): void {
     const kind = this.kinds.get(name);
-    if (kind === undefined || this.running.has(deliveryId) || !this.context.isHere(player)) return;
+    if (kind === undefined || this.running.has(deliveryId) || !this.context.isHere(player) || this.stopping.signal.aborted) return;
     // It comes again when the session is open.
     if (kind.isData && !this.context.data.isOpen(player)) return;
     this.running.add(deliveryId);
-    this.deliver(deliveryId, player, kind).catch((error: unknown) => {
-      this.running.delete(deliveryId);
-      this.warn(`Delivery ${deliveryId} is not carried out: ${describe(error)}`);
-    });
+    const delivered = this.deliver(deliveryId, player, kind).finally(() => this.running.delete(deliveryId));
+    this.track(delivered, `Delivery ${deliveryId} is not carried out`);
+  }
+
+  private track(work: Promise<void>, failure: string): void {
+    const tracked = work
+      .catch((error: unknown) => this.warn(`${failure}: ${describe(error)}`))
+      .finally(() => this.work.delete(tracked));
+    this.work.add(tracked);
   }
 
   private async deliver(deliveryId: number, player: string, kind: Kind): Promise<void> {
     await this.slot();
     let again: Claim | undefined;
     try {
-      const claim = await this.claim(deliveryId);
+      const claim = this.stopping.signal.aborted ? undefined : await this.claim(deliveryId);
       if (claim !== undefined && (await this.carryOut(claim, player, kind))) again = claim;
     } finally {
       this.free += 1;
       this.queue.shift()?.();
     }
     // A full inventory is not emptied at once.
-    if (again !== undefined) await sleep(Math.min(2 ** again.delivery.attempts * 1_000, MOST_PAUSE_MS), this.context.stopped);
-    this.running.delete(deliveryId);
-    if (again !== undefined) this.look(player);
+    if (again !== undefined) {
+      await sleep(Math.min(2 ** again.delivery.attempts * 1_000, MOST_PAUSE_MS), this.stopping.signal);
+      this.look(player);
+    }
   }
 
   private async slot(): Promise<void> {
@@ -156,6 +179,7 @@ export class Deliveries {
     const { data, isHere } = this.context;
     if (kind.isData) this.saving.set(claim.claim, claim);
     try {
+      if (this.stopping.signal.aborted) throw new DeliveryFailure("The server stops.", true);
       if (!isHere(player)) throw new DeliveryFailure("The player has left.", true);
       if (now() > claim.goodUntil) throw new DeliveryFailure("The server did not get to it in time.", true);
       if (!kind.isData) {
@@ -190,7 +214,7 @@ export class Deliveries {
         REFUSED: () => this.fail(claim, "It was carried out, but the hub refused to save the player.", false),
         LOST: () => this.fail(claim, "The player's session was lost.", true),
       }[outcome];
-      settle().catch((error: unknown) => this.warn(`A delivery cannot be settled: ${describe(error)}`));
+      this.track(settle(), "A delivery cannot be settled");
     }
   }
 

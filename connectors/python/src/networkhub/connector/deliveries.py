@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class _Claim:
     delivery: Delivery
     claim: str
     good_until: float = field(default=0.0)
+    has_begun: bool = field(default=False)
 
 
 class Deliveries:
@@ -67,7 +69,7 @@ class Deliveries:
         game: GameServer,
         data: PlayerDataStore,
         is_here: Callable[[UUID], bool],
-        spawn: Callable[[Awaitable[object], str], None],
+        spawn: Callable[[Awaitable[object], str], asyncio.Task[None]],
     ) -> None:
         self._client = client
         self._server_id = server_id
@@ -80,6 +82,10 @@ class Deliveries:
         self._saving: dict[str, _Claim] = {}
         """Claims that the next save of their player completes."""
         self._slots = asyncio.Semaphore(_SIDE_BY_SIDE)
+        self._work: set[asyncio.Task[None]] = set()
+        """Deliveries, and ends of claims, that are under way."""
+        self._stopping = asyncio.Event()
+        self._lock = threading.Lock()
         data.on_open = lambda player: self.look(player)
         data.on_claims = self._claims_ended
 
@@ -98,9 +104,18 @@ class Deliveries:
             await asyncio.sleep(_POLL_INTERVAL)
             self.look()
 
+    def stop(self) -> None:
+        """Claims nothing more, and gives back what has not begun."""
+        self._stopping.set()
+
+    async def finish(self, patience: float) -> None:
+        """Waits for what has begun."""
+        if self._work:
+            await asyncio.wait(self._work, timeout=max(0.0, patience))
+
     def look(self, player: UUID | None = None) -> None:
         """Asks the hub what can be claimed now."""
-        if self._kinds:
+        if self._kinds and not self._stopping.is_set():
             self._spawn(self._look(player), "Deliveries cannot be read")
 
     async def _look(self, player: UUID | None) -> None:
@@ -112,24 +127,32 @@ class Deliveries:
     def ready(self, delivery_id: int, player: UUID, name: str) -> None:
         """A delivery can be claimed."""
         kind = self._kinds.get(name)
-        if kind is None or delivery_id in self._running or not self._is_here(player):
+        if kind is None or delivery_id in self._running or not self._is_here(player) or self._stopping.is_set():
             return
         # It comes again when the session is open.
         if kind.is_data and not self._data.is_open(player):
             return
         self._running.add(delivery_id)
-        self._spawn(self._deliver(delivery_id, player, kind), f"Delivery {delivery_id} is not carried out")
+        self._track(self._deliver(delivery_id, player, kind), f"Delivery {delivery_id} is not carried out")
+
+    def _track(self, work: Awaitable[object], failure: str) -> None:
+        task = self._spawn(work, failure)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
 
     async def _deliver(self, delivery_id: int, player: UUID, kind: _Kind) -> None:
         pause = None
         try:
             async with self._slots:
-                claim = await self._claim(delivery_id)
+                claim = None if self._stopping.is_set() else await self._claim(delivery_id)
                 if claim is not None and await self._carry_out(claim, player, kind):
                     pause = min(2.0**claim.delivery.attempts, _MOST_PAUSE)
             if pause is not None:
                 # A full inventory is not emptied at once.
-                await asyncio.sleep(pause)
+                try:
+                    await asyncio.wait_for(self._stopping.wait(), pause)
+                except asyncio.TimeoutError:
+                    pass
         finally:
             self._running.discard(delivery_id)
         if pause is not None:
@@ -153,6 +176,10 @@ class Deliveries:
         """Returns true if it is to be tried again."""
 
         def run() -> Awaitable[None] | None:
+            with self._lock:
+                if self._stopping.is_set():
+                    raise _stops()
+                claim.has_begun = True
             # On the main thread, which may have been busy.
             if not self._is_here(player):
                 raise DeliveryFailure("The player has left.", retry=True)
@@ -179,7 +206,7 @@ class Deliveries:
         if kind.is_data:
             self._saving[claim.claim] = claim
         try:
-            await call_game(self._game, run)
+            await self._call(claim, run)
         except Exception as failure:
             self._saving.pop(claim.claim, None)
             retry = failure.retry if isinstance(failure, DeliveryFailure) else True
@@ -191,18 +218,32 @@ class Deliveries:
             await self._complete(claim)
         return False
 
+    async def _call(self, claim: _Claim, run: Callable[[], Awaitable[None] | None]) -> None:
+        """Runs it on the main thread, unless that has not come to it when the connector stops."""
+        called, stopping = asyncio.ensure_future(call_game(self._game, run)), asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait([called, stopping], return_when=asyncio.FIRST_COMPLETED)
+            with self._lock:
+                is_left_out = not called.done() and not claim.has_begun
+            if is_left_out:
+                raise _stops()
+            await called
+        finally:
+            called.cancel()
+            stopping.cancel()
+
     def _claims_ended(self, claims: list[str], outcome: ClaimOutcome) -> None:
         for name in claims:
             claim = self._saving.pop(name, None)
             if claim is None or outcome == "SAVED":
                 continue
             if outcome == "SEPARATE":
-                self._spawn(self._complete(claim), "A delivery cannot be completed")
+                self._track(self._complete(claim), "A delivery cannot be completed")
             elif outcome == "REFUSED":
                 reason = "It was carried out, but the hub refused to save the player."
-                self._spawn(self._fail(claim, reason, False), "A delivery cannot be failed")
+                self._track(self._fail(claim, reason, False), "A delivery cannot be failed")
             else:
-                self._spawn(self._fail(claim, "The player's session was lost.", True), "A delivery cannot be given back")
+                self._track(self._fail(claim, "The player's session was lost.", True), "A delivery cannot be given back")
 
     async def _complete(self, claim: _Claim) -> None:
         delivery_id = claim.delivery.delivery_id
@@ -220,3 +261,7 @@ class Deliveries:
         except HubError as error:
             if error.code != "stale_claim":
                 raise
+
+
+def _stops() -> DeliveryFailure:
+    return DeliveryFailure("The server stops.", retry=True)

@@ -61,7 +61,7 @@ _EVENTS = (
 )
 _SESSION_EVENTS = ("SESSION_REQUESTED", "SESSION_ENDED")
 _SAVE_PATIENCE = 5.0
-"""Seconds that `stop` waits for the last saves of players."""
+"""Seconds that `stop` waits for the last saves of players and for deliveries."""
 
 
 class HubConnector:
@@ -168,16 +168,19 @@ class HubConnector:
             self._spawn(persist(self.localization.register_defaults), "Messages cannot be registered")
 
     async def stop(self) -> None:
-        """Saves players, for up to five seconds, and tells the hub what is still waiting, for up to three.
+        """Saves players and ends deliveries, for up to five seconds, and tells the hub what is still waiting, for up to three.
 
         Then takes the server offline and ends the connector.
         """
         session_task, self._session_task = self._session_task, None
         if session_task is None:
             return
+        self._deliveries.stop()
         # A server that is offline has no sessions.
         self.player_data.leave_all()
+        until = time.monotonic() + _SAVE_PATIENCE
         await self.player_data.finish(_SAVE_PATIENCE)
+        await self._deliveries.finish(until - time.monotonic())
         self._session.stop()
         await asyncio.wait([session_task], timeout=_PATIENCE)
         tasks = [task for task in (session_task, *self._tasks) if task is not asyncio.current_task()]
@@ -548,7 +551,7 @@ class HubConnector:
     def _ask_game(self, method: Callable[[], Awaitable[None] | None], failure: str) -> None:
         self._spawn(call_game(self._game, method), failure)
 
-    def _spawn(self, work: Awaitable[object], failure: str) -> None:
+    def _spawn(self, work: Awaitable[object], failure: str) -> asyncio.Task[None]:
         """Runs this beside all else. What it raises is logged."""
 
         async def run() -> None:
@@ -562,3 +565,4 @@ class HubConnector:
         task = asyncio.ensure_future(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task

@@ -47,7 +47,7 @@ class WaitingLines:
         server_id: str,
         is_here: Callable[[UUID], bool],
         is_proxy: bool,
-        spawn: Callable[[Awaitable[object], str], None],
+        spawn: Callable[[Awaitable[object], str], object],
     ) -> None:
         self._client = client
         self._server_id = server_id

@@ -103,7 +103,7 @@ class PlayerDataStore:
         autosave: float,
         game_mode: str | None,
         game_type: str | None,
-        spawn: Callable[[Awaitable[object], str], None],
+        spawn: Callable[[Awaitable[object], str], object],
     ) -> None:
         # Repeats are made here, where their order is known.
         self.client = client.with_options(retry=NO_RETRIES)

@@ -37,7 +37,7 @@ class Session:
         info: ServerRegistration,
         state: ServerState,
         on_registered: Callable[[ServerSession], None],
-        spawn: Callable[[Awaitable[object], str], None],
+        spawn: Callable[[Awaitable[object], str], object],
     ) -> None:
         # Repeats are made here, where their order is known.
         self._client = client.with_options(retry=NO_RETRIES, timeout=_TIMEOUT)

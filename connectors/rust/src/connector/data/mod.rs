@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
-use tokio::time::{sleep, timeout_at};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 use uuid::Uuid;
@@ -73,6 +73,8 @@ pub(super) enum DataUpdate {
     Lost(Vec<String>),
     /// Claims whose effects the players have, though the hub refuses to save them.
     Refused(Vec<String>),
+    /// All updates before this one were followed.
+    Followed(oneshot::Sender<()>),
 }
 
 /// The settings of [`PlayerDataStore`].
@@ -238,9 +240,8 @@ impl PlayerDataStore {
     }
 
     /// Waits for the last saves.
-    pub(super) async fn finish(&self, patience: Duration) {
+    pub(super) async fn finish(&self, until: Instant) {
         let tails: Vec<_> = self.shared.tails.lock().values().cloned().collect();
-        let until = tokio::time::Instant::now() + patience;
         let mut late = 0;
         for visit in tails {
             if timeout_at(until, visit.over.cancelled()).await.is_err() {
@@ -250,6 +251,14 @@ impl PlayerDataStore {
         if late > 0 {
             warn!("the data of {late} players could not be saved before the server stopped");
         }
+    }
+
+    /// Waits until what became of sessions so far has been followed.
+    pub(super) async fn followed(&self) {
+        let (sender, followed) = oneshot::channel();
+        self.shared.tell(DataUpdate::Followed(sender));
+        // It is dropped if the connector has stopped.
+        let _ = followed.await;
     }
 
     /// Another server asks for a player.
