@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -113,6 +113,39 @@ async def test_items_and_the_ends_of_their_deliveries_are_saved_together(scene: 
     here.leave(scene.player)
     await scene.has_state("CLOSED")
     assert await scene.stored() == {"kit": 20}
+
+
+async def test_an_item_that_is_saved_after_its_claim_is_over_is_given_once(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[Delivery] = []
+
+    def prepare(connector: HubConnector) -> None:
+        inventories = connector.options.player_data
+        assert isinstance(inventories, Inventories)
+
+        def give(delivery: Delivery) -> None:
+            ran.append(delivery)
+            inventories.give(scene.player, "kit")
+
+        connector.on_data_delivery("kit", give)
+
+    a = await scene.start(prepare=prepare)
+    await a.join(scene.player)
+    may_save = asyncio.Event()
+
+    async def reached(call: Callable[[], Awaitable[None]]) -> None:
+        await may_save.wait()
+        await call()
+
+    monkeypatch.setattr(a.connector.player_data.link, "reached", reached)
+    delivery = await buy(scene, "kit", on_lost="RETRY")
+    await eventually("the item is there", lambda: len(ran) == 1)
+    # The claim ends before the save, as when the hub was away for a minute.
+    claims = list(a.connector._deliveries._saving)
+    await scene.owner.deliveries.fail(delivery, claims[0], "too late", True)
+    may_save.set()
+    await ended(scene, delivery, "DELIVERED")
+    assert len(ran) == 1
+    assert await scene.stored() == {"kit": 1}
 
 
 async def test_an_effect_that_cannot_be_saved_is_left_to_a_person(scene: Scene) -> None:

@@ -99,6 +99,28 @@ test("items and the ends of their deliveries are saved together", async () => {
   assert.deepEqual(await stored(owner, player), { kit: 20 });
 });
 
+test("an item that is saved after its claim is over is given once", async () => {
+  let given = 0;
+  const a = await start(({ connector, inventories }) =>
+    connector.onDataDelivery("kit", () => {
+      given += 1;
+      inventories.give(player, "kit");
+    }));
+  await a.join(player);
+  let save = () => {};
+  const maySave = new Promise<void>((resolve) => (save = resolve));
+  Object.assign(a.connector.playerData, { reached: (call: () => Promise<unknown>) => maySave.then(call) });
+  const delivery = await buy("kit", { onLost: "RETRY" });
+  await eventually("the item is there", () => given === 1);
+  // The claim ends before the save, as when the hub was away for a minute.
+  const [claim] = a.connector["deliveries"]["saving"].keys();
+  await owner.deliveries.fail(delivery, claim!, "too late", true);
+  save();
+  await ended(delivery, "DELIVERED");
+  assert.equal(given, 1);
+  assert.deepEqual(await stored(owner, player), { kit: 1 });
+});
+
 test("an effect that cannot be saved is left to a person", async () => {
   const ran: string[] = [];
   const a = await start(({ connector, inventories }) => {

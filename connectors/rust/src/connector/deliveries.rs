@@ -1,6 +1,6 @@
 //! Claims, runs and settles the deliveries of the players who are here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::Shared;
 use super::data::{DataUpdate, guarded};
 use super::persist::persist;
-use crate::model::Delivery;
+use crate::model::{Delivery, DeliveryOnLost};
 use crate::{HubError, retry};
 
 const CLAIM_TTL: Duration = Duration::from_mins(1);
@@ -26,6 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_mins(1);
 /// Maximum time between two attempts at a delivery.
 const MOST_PAUSE: Duration = Duration::from_secs(30);
 const SIDE_BY_SIDE: usize = 16;
+const REMEMBERED: usize = 1_000;
 /// The end of a claim is told again for so long: past its end the answer says what has become of it.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// Maximum length of a reason.
@@ -80,6 +81,8 @@ pub(super) struct Deliveries {
     running: Mutex<HashSet<i64>>,
     /// Claims that the next save of their player completes.
     saving: Mutex<HashMap<String, Claim>>,
+    /// Deliveries that are offered again, though their effects were saved after their claims were over.
+    carried_out: Mutex<VecDeque<i64>>,
     slots: Semaphore,
     /// Deliveries, and ends of claims, that are under way.
     work: TaskTracker,
@@ -94,8 +97,29 @@ struct Claim {
 
 impl Deliveries {
     pub(super) fn new(kinds: HashMap<String, DeliveryHandler>) -> Self {
-        let (running, saving) = (Mutex::default(), Mutex::default());
-        Self { kinds, running, saving, slots: Semaphore::new(SIDE_BY_SIDE), work: TaskTracker::new() }
+        let (running, saving, carried_out) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (slots, work) = (Semaphore::new(SIDE_BY_SIDE), TaskTracker::new());
+        Self { kinds, running, saving, carried_out, slots, work }
+    }
+
+    fn is_saving(&self, id: i64) -> bool {
+        self.saving.lock().values().any(|claim| claim.delivery.delivery_id == id)
+    }
+
+    /// Notes a delivery that is offered again though the player has it.
+    fn note_carried_out(&self, id: i64) {
+        let mut carried_out = self.carried_out.lock();
+        if carried_out.len() >= REMEMBERED {
+            carried_out.pop_front();
+        }
+        carried_out.push_back(id);
+    }
+
+    /// True, once, for a delivery that was noted.
+    fn was_carried_out(&self, id: i64) -> bool {
+        let mut carried_out = self.carried_out.lock();
+        let at = carried_out.iter().position(|each| *each == id);
+        at.is_some_and(|at| carried_out.remove(at).is_some())
     }
 
     fn is_used(&self) -> bool {
@@ -155,12 +179,15 @@ impl Shared {
                 }
             };
             for name in claims {
-                let claim = self.deliveries.saving.lock().remove(&name);
+                let claim = self.deliveries.saving.lock().get(&name).cloned();
                 let Some(claim) = claim else { continue };
+                if failure.is_some() {
+                    self.deliveries.saving.lock().remove(&name);
+                }
                 let (shared, failure) = (Arc::clone(self), failure.clone());
                 self.spawn_delivery(async move {
                     match failure {
-                        None => shared.complete(&claim).await,
+                        None => shared.complete_saved(&claim).await,
                         Some(failure) => shared.fail(&claim, &failure).await,
                     }
                 });
@@ -196,6 +223,10 @@ impl Shared {
         if matches!(handler, DeliveryHandler::Data(_)) && !self.player_data.is_open(player) {
             return;
         }
+        // Its claim is over, and its effect is about to be saved.
+        if self.deliveries.is_saving(id) {
+            return;
+        }
         if self.stopping.is_cancelled() || !self.deliveries.running.lock().insert(id) {
             return;
         }
@@ -228,6 +259,10 @@ impl Shared {
                 return None;
             }
         };
+        if self.deliveries.was_carried_out(id) {
+            self.complete_saved(&claim).await;
+            return None;
+        }
         let failure = match self.carry_out_delivery(&claim, player, kind).await {
             Ok(()) => return None,
             Err(failure) => failure,
@@ -299,15 +334,29 @@ impl Shared {
         outcome
     }
 
-    async fn complete(&self, claim: &Claim) {
+    /// Completes a delivery; false if that is not answered, or its claim is over.
+    async fn complete(&self, claim: &Claim) -> bool {
         let id = claim.delivery.delivery_id;
         let complete = || self.client.complete_delivery(id, &claim.token);
         match persist(Some(PATIENCE), complete).await {
-            Ok(_) => {}
+            Ok(_) => return true,
             Err(error) if error.is("stale_claim") => {
                 warn!("delivery {id} was carried out too late: its claim is over");
             }
             Err(error) => warn!("delivery {id} cannot be completed: {}", error.message()),
+        }
+        false
+    }
+
+    /// Completes a delivery whose effect is stored: now, or when it is offered again.
+    async fn complete_saved(self: &Arc<Self>, claim: &Claim) {
+        let is_completed = self.complete(claim).await;
+        if !is_completed && claim.delivery.on_lost == DeliveryOnLost::Retry {
+            self.deliveries.note_carried_out(claim.delivery.delivery_id);
+        }
+        self.deliveries.saving.lock().remove(&claim.token);
+        if !is_completed {
+            self.look_for_deliveries(claim.delivery.player_uuid);
         }
     }
 

@@ -41,6 +41,7 @@ const POLL_MS = 60_000;
 /** Between two attempts at a delivery, at most. */
 const MOST_PAUSE_MS = 30_000;
 const SIDE_BY_SIDE = 16;
+const REMEMBERED = 1_000;
 /** The end of a claim is told again for so long: past its end the answer says what has become of it. */
 const PATIENCE_MS = 120_000;
 
@@ -62,6 +63,8 @@ export class Deliveries {
   private readonly running = new Set<number>();
   /** Claims that the next save of their player completes. */
   private readonly saving = new Map<string, Claim>();
+  /** Deliveries that are offered again, though their effects were saved after their claims were over. */
+  private readonly carriedOut = new Set<number>();
   private readonly queue: (() => void)[] = [];
   private free = SIDE_BY_SIDE;
   private readonly stopping = new AbortController();
@@ -125,6 +128,8 @@ export class Deliveries {
     if (kind === undefined || this.running.has(deliveryId) || !this.context.isHere(player) || this.stopping.signal.aborted) return;
     // It comes again when the session is open.
     if (kind.isData && !this.context.data.isOpen(player)) return;
+    // Its claim is over, and its effect is about to be saved.
+    if ([...this.saving.values()].some(({ delivery }) => delivery.deliveryId === deliveryId)) return;
     this.running.add(deliveryId);
     const delivered = this.deliver(deliveryId, player, kind).finally(() => this.running.delete(deliveryId));
     this.track(delivered, `Delivery ${deliveryId} is not carried out`);
@@ -142,7 +147,8 @@ export class Deliveries {
     let again: Claim | undefined;
     try {
       const claim = this.stopping.signal.aborted ? undefined : await this.claim(deliveryId);
-      if (claim !== undefined && (await this.carryOut(claim, player, kind))) again = claim;
+      if (claim !== undefined && this.carriedOut.delete(deliveryId)) await this.completeSaved(claim);
+      else if (claim !== undefined && (await this.carryOut(claim, player, kind))) again = claim;
     } finally {
       this.free += 1;
       this.queue.shift()?.();
@@ -207,10 +213,10 @@ export class Deliveries {
   private claimsEnded(claims: readonly string[], outcome: ClaimOutcome): void {
     for (const name of claims) {
       const claim = this.saving.get(name);
-      this.saving.delete(name);
+      if (outcome !== "SEPARATE") this.saving.delete(name);
       if (claim === undefined || outcome === "SAVED") continue;
       const settle = {
-        SEPARATE: () => this.complete(claim),
+        SEPARATE: () => this.completeSaved(claim),
         REFUSED: () => this.fail(claim, "It was carried out, but the hub refused to save the player.", false),
         LOST: () => this.fail(claim, "The player's session was lost.", true),
       }[outcome];
@@ -218,13 +224,31 @@ export class Deliveries {
     }
   }
 
-  private async complete({ delivery, claim }: Claim): Promise<void> {
+  /** Completes a delivery whose effect is stored: now, or when it is offered again. */
+  private async completeSaved(claim: Claim): Promise<void> {
+    const { deliveryId, onLost, playerUuid } = claim.delivery;
+    let isCompleted = false;
+    try {
+      isCompleted = await this.complete(claim);
+    } finally {
+      if (!isCompleted && onLost === "RETRY") this.carriedOut.add(deliveryId);
+      const [oldest] = this.carriedOut;
+      if (this.carriedOut.size > REMEMBERED && oldest !== undefined) this.carriedOut.delete(oldest);
+      this.saving.delete(claim.claim);
+    }
+    if (!isCompleted) this.look(playerUuid ?? undefined);
+  }
+
+  /** Completes a delivery; false if its claim is over. */
+  private async complete({ delivery, claim }: Claim): Promise<boolean> {
     try {
       await this.persist(() => this.context.client.deliveries.complete(delivery.deliveryId, claim), PATIENCE_MS);
+      return true;
     } catch (error) {
       // It was carried out: nothing is failed because of it.
       if (!HubError.is(error, "stale_claim")) throw new Unsettled(error);
       this.warn(`Delivery ${delivery.deliveryId} was carried out too late: its claim is over`);
+      return false;
     }
   }
 

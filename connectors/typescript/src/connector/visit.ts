@@ -1,7 +1,7 @@
 import { describe, HubError } from "../errors.js";
 import type { OpenedPlayerSession, SessionData } from "../generated/schemas.js";
 import { delayAfter, sleep } from "../retry.js";
-import type { EndReason, PlayerDataStore } from "./player-data.js";
+import type { ClaimOutcome, EndReason, PlayerDataStore } from "./player-data.js";
 import { isPassing } from "./session.js";
 import { now } from "./time.js";
 
@@ -255,21 +255,23 @@ export class Visit {
   /** Sends a save until it is answered. */
   private async send(save: Save): Promise<void> {
     this.number += 1;
+    let body = save;
+    let outcome: ClaimOutcome = "SAVED";
     for (let attempt = 1; !this.isLost && !this.stopped.aborted; attempt += 1) {
       try {
-        await this.store.reached(() => this.attempt(save, this.number));
-        this.store.onClaims(save.claims, "SAVED");
+        const sent = body;
+        await this.store.reached(() => this.attempt(sent, this.number));
+        this.store.onClaims(save.claims, outcome);
         return this.done(save);
       } catch (thrown) {
         const error = HubError.unreachable(thrown);
         if (error.code === "stale_session") {
           this.lose();
         } else if (error.code === "stale_claim") {
-          // Those that are not over are completed one by one.
+          // They are completed one by one, once their effects are stored.
           this.number += 1;
-          this.forgetClaims(save.claims);
-          this.store.onClaims(save.claims, "SEPARATE");
-          save = { ...save, claims: [] };
+          body = { ...body, claims: [] };
+          outcome = "SEPARATE";
         } else if (error.code === "stale_save") {
           this.number += 1;
         } else if (isPassing(error)) {
@@ -279,10 +281,10 @@ export class Visit {
           this.done(save, error);
           // What a closing save does not store is gone; else the player has it.
           this.store.onClaims(save.claims, save.close ? "LOST" : "REFUSED");
-          if (!save.close || (save.data.size === 0 && save.claims.length === 0)) return;
+          if (!save.close || (body.data.size === 0 && body.claims.length === 0)) return;
           // The player is not held because of it.
           this.number += 1;
-          save = { ...save, data: new Map(), claims: [] };
+          body = { ...body, data: new Map(), claims: [] };
           this.tell("REFUSED");
         }
       }

@@ -7,6 +7,7 @@ import inspect
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from uuid import UUID
@@ -31,6 +32,7 @@ _POLL_INTERVAL = 60.0
 _MOST_PAUSE = 30.0
 """Seconds between two attempts at a delivery, at most."""
 _SIDE_BY_SIDE = 16
+_REMEMBERED = 1_000
 _PATIENCE = 120.0
 """Seconds for which the end of a claim is told again: past its end the answer says what has become of it."""
 
@@ -81,6 +83,8 @@ class Deliveries:
         self._running: set[int] = set()
         self._saving: dict[str, _Claim] = {}
         """Claims that the next save of their player completes."""
+        self._carried_out: deque[int] = deque(maxlen=_REMEMBERED)
+        """Deliveries that are offered again, though their effects were saved after their claims were over."""
         self._slots = asyncio.Semaphore(_SIDE_BY_SIDE)
         self._work: set[asyncio.Task[None]] = set()
         """Deliveries, and ends of claims, that are under way."""
@@ -132,6 +136,9 @@ class Deliveries:
         # It comes again when the session is open.
         if kind.is_data and not self._data.is_open(player):
             return
+        # Its claim is over, and its effect is about to be saved.
+        if any(claim.delivery.delivery_id == delivery_id for claim in self._saving.values()):
+            return
         self._running.add(delivery_id)
         self._track(self._deliver(delivery_id, player, kind), f"Delivery {delivery_id} is not carried out")
 
@@ -145,7 +152,10 @@ class Deliveries:
         try:
             async with self._slots:
                 claim = None if self._stopping.is_set() else await self._claim(delivery_id)
-                if claim is not None and await self._carry_out(claim, player, kind):
+                if claim is not None and delivery_id in self._carried_out:
+                    self._carried_out.remove(delivery_id)
+                    await self._complete_saved(claim)
+                elif claim is not None and await self._carry_out(claim, player, kind):
                     pause = min(2.0**claim.delivery.attempts, _MOST_PAUSE)
             if pause is not None:
                 # A full inventory is not emptied at once.
@@ -234,18 +244,33 @@ class Deliveries:
 
     def _claims_ended(self, claims: list[str], outcome: ClaimOutcome) -> None:
         for name in claims:
-            claim = self._saving.pop(name, None)
+            claim = self._saving.get(name)
+            if claim is not None and outcome == "SEPARATE":
+                self._track(self._complete_saved(claim), "A delivery cannot be completed")
+                continue
+            self._saving.pop(name, None)
             if claim is None or outcome == "SAVED":
                 continue
-            if outcome == "SEPARATE":
-                self._track(self._complete(claim), "A delivery cannot be completed")
-            elif outcome == "REFUSED":
+            if outcome == "REFUSED":
                 reason = "It was carried out, but the hub refused to save the player."
                 self._track(self._fail(claim, reason, False), "A delivery cannot be failed")
             else:
                 self._track(self._fail(claim, "The player's session was lost.", True), "A delivery cannot be given back")
 
-    async def _complete(self, claim: _Claim) -> None:
+    async def _complete_saved(self, claim: _Claim) -> None:
+        """Completes a delivery whose effect is stored: now, or when it is offered again."""
+        delivery, is_completed = claim.delivery, False
+        try:
+            is_completed = await self._complete(claim)
+        finally:
+            if not is_completed and delivery.on_lost == "RETRY":
+                self._carried_out.append(delivery.delivery_id)
+            self._saving.pop(claim.claim, None)
+        if not is_completed:
+            self.look(delivery.player_uuid)
+
+    async def _complete(self, claim: _Claim) -> bool:
+        """Completes a delivery; false if its claim is over."""
         delivery_id = claim.delivery.delivery_id
         try:
             await persist(lambda: self._client.deliveries.complete(delivery_id, claim.claim), _PATIENCE)
@@ -253,6 +278,8 @@ class Deliveries:
             if error.code != "stale_claim":
                 raise
             LOG.warning("Delivery %d was carried out too late: its claim is over", delivery_id)
+            return False
+        return True
 
     async def _fail(self, claim: _Claim, reason: str, retry: bool) -> None:
         delivery_id, reason = claim.delivery.delivery_id, reason[:256]

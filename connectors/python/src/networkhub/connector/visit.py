@@ -17,7 +17,7 @@ from ..models import OpenedPlayerSession, SessionData
 from .session import is_passing
 
 if TYPE_CHECKING:
-    from .player_data import EndReason, PlayerDataStore
+    from .player_data import ClaimOutcome, EndReason, PlayerDataStore
 
 LOG = logging.getLogger("networkhub")
 
@@ -301,22 +301,22 @@ class Visit:
 
     async def _send(self, save: _Save) -> None:
         """Sends a save until it is answered."""
+        body = save
+        outcome: ClaimOutcome = "SAVED"
         self._number += 1
         for attempt in itertools.count(1):
             if self._is_lost:
                 return
             try:
-                await self._store.link.reached(partial(self._attempt, save, self._number))
+                await self._store.link.reached(partial(self._attempt, body, self._number))
             except HubError as error:
                 if error.code == "stale_session":
                     self.lose()
                     return
                 if error.code == "stale_claim":
-                    # Those that are not over are completed one by one.
+                    # They are completed one by one, once their effects are stored.
                     self._number += 1
-                    self._forget_claims(save.claims)
-                    self._store.on_claims(save.claims, "SEPARATE")
-                    save = replace(save, claims=[])
+                    body, outcome = replace(body, claims=[]), "SEPARATE"
                 elif error.code == "stale_save":
                     self._number += 1
                 elif is_passing(error):
@@ -327,15 +327,15 @@ class Visit:
                     self._done(save, error)
                     # What a closing save does not store is gone; else the player has it.
                     self._store.on_claims(save.claims, "LOST" if save.close else "REFUSED")
-                    if not save.close or not (save.data or save.claims):
+                    if not save.close or not (body.data or body.claims):
                         return
                     # The player is not held because of it.
                     self._number += 1
-                    save = replace(save, data={}, claims=[])
+                    body = replace(body, data={}, claims=[])
                     await self._tell("REFUSED")
             else:
                 self._saved |= save.data
-                self._store.on_claims(save.claims, "SAVED")
+                self._store.on_claims(save.claims, outcome)
                 self._done(save)
                 return
 

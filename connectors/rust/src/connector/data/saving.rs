@@ -23,6 +23,7 @@ pub(super) struct Waiting {
 }
 
 /// One save, which is sent until it is answered.
+#[derive(Clone)]
 struct Save {
     data: BTreeMap<String, String>,
     claims: Vec<String>,
@@ -53,7 +54,8 @@ impl Visit {
         data.tell(DataUpdate::Lost(std::mem::take(&mut state.claims)));
     }
 
-    async fn send(&self, data: &Data, mut save: Save) {
+    async fn send(&self, data: &Data, save: Save) {
+        let (mut sent, mut is_separate) = (save.clone(), false);
         let mut attempts = 0;
         let mut must_number = true;
         loop {
@@ -66,19 +68,19 @@ impl Visit {
                 (state.fence.unwrap_or_default(), state.number)
             };
             must_number = true;
-            let body = save.body(data, number);
+            let body = sent.body(data, number);
             let Err(error) = data.link.send(self.attempt(data, fence, &body)).await else {
-                data.tell(DataUpdate::Saved(save.claims.clone()));
+                let claims = save.claims.clone();
+                data.tell(if is_separate { DataUpdate::Separate(claims) } else { DataUpdate::Saved(claims) });
                 return self.state.lock().done(&save, None);
             };
             attempts += 1;
             match error.code() {
                 "stale_session" => return self.lose(data),
                 "stale_claim" => {
-                    // Those that are not over are completed one by one.
-                    let claims = std::mem::take(&mut save.claims);
-                    self.state.lock().claims.retain(|claim| !claims.contains(claim));
-                    data.tell(DataUpdate::Separate(claims));
+                    // They are completed one by one, once their effects are stored.
+                    sent.claims.clear();
+                    is_separate = true;
                 }
                 "stale_save" => {}
                 _ if is_passing(&error) => {
@@ -93,11 +95,11 @@ impl Visit {
                     let claims = save.claims.clone();
                     // What a closing save does not store is gone; else the player has it.
                     data.tell(if save.close { DataUpdate::Lost(claims) } else { DataUpdate::Refused(claims) });
-                    if !save.close || save.data.is_empty() && save.claims.is_empty() {
+                    if !save.close || sent.data.is_empty() && sent.claims.is_empty() {
                         return;
                     }
                     // The player is not held because of it.
-                    (save.data, save.claims) = (BTreeMap::new(), Vec::new());
+                    (sent.data, sent.claims) = (BTreeMap::new(), Vec::new());
                     self.tell(data, EndReason::Refused);
                 }
             }
