@@ -14,7 +14,7 @@ use network_hub_client::{ConnectorOptions, HubConnector, Method};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 use crate::eventually;
@@ -336,7 +336,7 @@ async fn a_stopping_server_finishes_what_it_began_and_begins_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn players_wait_in_line_and_are_sent_when_there_is_room() {
-    let hub = HubProcess::start_new();
+    let mut hub = HubProcess::start_new();
     let (owner, early, ben) = (hub.client(), Uuid::from_u128(8), Uuid::from_u128(9));
     let lobby = Server::start(&hub, "lobby", |options, _| options).await;
     let mut places = lobby.connector.places();
@@ -360,6 +360,11 @@ async fn players_wait_in_line_and_are_sent_when_there_is_room() {
     eventually!("the first is sent", lobby.game.transfers().len() == 1);
     assert_eq!(lobby.game.transfers()[0].player_uuid, ANN);
     assert!(lobby.connector.place(ANN).is_none());
+    // While the hub is away the ticket goes on, and so does the place.
+    hub.kill();
+    let left = timeout(Duration::from_millis(100), lobby.connector.leave_line(ben)).await;
+    assert!(left.is_err() && lobby.connector.place(ben).is_some());
+    hub.start_again();
     assert!(lobby.connector.leave_line(ben).await.unwrap());
     assert!(!lobby.connector.leave_line(ben).await.unwrap());
 }
