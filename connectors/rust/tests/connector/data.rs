@@ -10,7 +10,7 @@ use network_hub_client::model::{
     DeliveryOnLost, DeliveryRequest, PlayerSessionRequest, PlayerSessionSave, PlayerSessionState, TicketRequest,
     TicketState,
 };
-use network_hub_client::{ConnectorOptions, HubConnector, Method};
+use network_hub_client::{ConnectorOptions, HubClient, HubConnector, Method};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -20,6 +20,7 @@ use uuid::Uuid;
 use crate::eventually;
 use crate::game::FakeGame;
 use crate::hub::{HubProcess, server};
+use crate::proxy::TcpProxy;
 
 const ANN: Uuid = Uuid::from_u128(1);
 
@@ -254,6 +255,34 @@ async fn deliveries_arrive_once() {
     eventually!("it is given up", delivery_state(&hub, impossible).await == "FAILED");
     eventually!("it is delivered at last", delivery_state(&hub, flaky).await == "DELIVERED");
     assert!(attempts.load(Ordering::SeqCst) >= 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_that_is_saved_after_its_claim_is_over_is_given_once() {
+    let hub = HubProcess::start_new();
+    let link = Arc::new(TcpProxy::start(hub.port).await);
+    let (game, diamonds, given) = (FakeGame::default(), Diamonds::default(), Arc::new(AtomicI64::new(0)));
+    let (players, count, cut) = (diamonds.clone(), Arc::clone(&given), Arc::clone(&link));
+    let give = move |_: &network_hub_client::model::Delivery| {
+        cut.cut();
+        players.give(ANN);
+        count.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    };
+    let options = ConnectorOptions::new(HubClient::new(&link.url, &hub.key).unwrap(), server("a", "games"));
+    let options = options.player_data(diamonds.clone(), &["inventory"]).on_data_delivery("diamond", give);
+    let a = Server { connector: options.start(game.clone()), game, diamonds };
+    eventually!("the connector is connected", a.connector.status().is_connected());
+    a.join().await;
+    let id = buy(&hub, "diamond", None).await;
+    eventually!("the item is there", given.load(Ordering::SeqCst) == 1);
+    // The claim ends before the save, as when the hub was away for a minute.
+    let answers = link.answers();
+    let claim = answers.split("\"claim\":\"").nth(1).unwrap().split('"').next().unwrap();
+    hub.client().fail_delivery(id, claim, "too late", true).await.unwrap();
+    link.heal();
+    eventually!("it is delivered", delivery_state(&hub, id).await == "DELIVERED");
+    assert_eq!((given.load(Ordering::SeqCst), stored(&hub).await.as_deref()), (1, Some("1")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
