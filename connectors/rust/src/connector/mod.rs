@@ -256,7 +256,8 @@ impl HubConnector {
     }
 
     /// Saves players and ends deliveries, for up to five seconds, tells the hub what is still waiting, for up to three, takes the server
-    /// offline and ends the connector. Takes up to thirteen seconds while the hub is away. Hold no lock meanwhile that the [`PlayerDataHandler`] takes.
+    /// offline and ends the connector. Takes up to thirteen seconds while the hub is away. Hold no lock meanwhile that the
+    /// [`PlayerDataHandler`] takes.
     pub async fn stop(&self) {
         self.shared.stopping.cancel();
         // A server that is offline has no sessions.

@@ -10,16 +10,17 @@ use network_hub_client::model::{
     DeliveryOnLost, DeliveryRequest, PlayerSessionRequest, PlayerSessionSave, PlayerSessionState, TicketRequest,
     TicketState,
 };
-use network_hub_client::{ConnectorOptions, HubConnector, Method};
+use network_hub_client::{ConnectorOptions, HubClient, HubConnector, Method};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 use crate::eventually;
 use crate::game::FakeGame;
 use crate::hub::{HubProcess, server};
+use crate::proxy::TcpProxy;
 
 const ANN: Uuid = Uuid::from_u128(1);
 
@@ -257,6 +258,34 @@ async fn deliveries_arrive_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_item_that_is_saved_after_its_claim_is_over_is_given_once() {
+    let hub = HubProcess::start_new();
+    let link = Arc::new(TcpProxy::start(hub.port).await);
+    let (game, diamonds, given) = (FakeGame::default(), Diamonds::default(), Arc::new(AtomicI64::new(0)));
+    let (players, count, cut) = (diamonds.clone(), Arc::clone(&given), Arc::clone(&link));
+    let give = move |_: &network_hub_client::model::Delivery| {
+        cut.cut();
+        players.give(ANN);
+        count.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    };
+    let options = ConnectorOptions::new(HubClient::new(&link.url, &hub.key).unwrap(), server("a", "games"));
+    let options = options.player_data(diamonds.clone(), &["inventory"]).on_data_delivery("diamond", give);
+    let a = Server { connector: options.start(game.clone()), game, diamonds };
+    eventually!("the connector is connected", a.connector.status().is_connected());
+    a.join().await;
+    let id = buy(&hub, "diamond", None).await;
+    eventually!("the item is there", given.load(Ordering::SeqCst) == 1);
+    // The claim ends before the save, as when the hub was away for a minute.
+    let answers = link.answers();
+    let claim = answers.split("\"claim\":\"").nth(1).unwrap().split('"').next().unwrap();
+    hub.client().fail_delivery(id, claim, "too late", true).await.unwrap();
+    link.heal();
+    eventually!("it is delivered", delivery_state(&hub, id).await == "DELIVERED");
+    assert_eq!((given.load(Ordering::SeqCst), stored(&hub).await.as_deref()), (1, Some("1")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_effect_that_cannot_be_saved_is_left_to_a_person() {
     let hub = HubProcess::start_new();
     let ran = Arc::new(AtomicI64::new(0));
@@ -336,7 +365,7 @@ async fn a_stopping_server_finishes_what_it_began_and_begins_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn players_wait_in_line_and_are_sent_when_there_is_room() {
-    let hub = HubProcess::start_new();
+    let mut hub = HubProcess::start_new();
     let (owner, early, ben) = (hub.client(), Uuid::from_u128(8), Uuid::from_u128(9));
     let lobby = Server::start(&hub, "lobby", |options, _| options).await;
     let mut places = lobby.connector.places();
@@ -360,6 +389,11 @@ async fn players_wait_in_line_and_are_sent_when_there_is_room() {
     eventually!("the first is sent", lobby.game.transfers().len() == 1);
     assert_eq!(lobby.game.transfers()[0].player_uuid, ANN);
     assert!(lobby.connector.place(ANN).is_none());
+    // While the hub is away the ticket goes on, and so does the place.
+    hub.kill();
+    let left = timeout(Duration::from_millis(100), lobby.connector.leave_line(ben)).await;
+    assert!(left.is_err() && lobby.connector.place(ben).is_some());
+    hub.start_again();
     assert!(lobby.connector.leave_line(ben).await.unwrap());
     assert!(!lobby.connector.leave_line(ben).await.unwrap());
 }

@@ -13,23 +13,31 @@ pub(crate) struct TcpProxy {
     pub(crate) url: String,
     is_cut: watch::Sender<bool>,
     connections: Arc<Mutex<Vec<AbortHandle>>>,
+    answers: Answers,
 }
+
+/// All bytes that the hub has sent.
+type Answers = Arc<Mutex<Vec<u8>>>;
 
 impl TcpProxy {
     pub(crate) async fn start(target: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let is_cut = watch::Sender::new(false);
-        let connections = Arc::new(Mutex::new(Vec::new()));
-        let (link, all) = (is_cut.subscribe(), Arc::clone(&connections));
+        let (connections, answers) = (Arc::new(Mutex::new(Vec::new())), Answers::default());
+        let (link, all, seen) = (is_cut.subscribe(), Arc::clone(&connections), Arc::clone(&answers));
         tokio::spawn(async move {
             loop {
                 let (near, _) = listener.accept().await.unwrap();
-                let task = tokio::spawn(serve(near, target, link.clone()));
+                let task = tokio::spawn(serve(near, target, link.clone(), Arc::clone(&seen)));
                 all.lock().push(task.abort_handle());
             }
         });
-        Self { url, is_cut, connections }
+        Self { url, is_cut, connections, answers }
+    }
+
+    pub(crate) fn answers(&self) -> String {
+        String::from_utf8_lossy(&self.answers.lock()).into_owned()
     }
 
     pub(crate) fn cut(&self) {
@@ -52,19 +60,25 @@ async fn pass(link: &mut watch::Receiver<bool>) -> Option<()> {
     link.wait_for(|is_cut| !is_cut).await.ok().map(|_| ())
 }
 
-async fn serve(near: TcpStream, target: u16, mut link: watch::Receiver<bool>) {
+async fn serve(near: TcpStream, target: u16, mut link: watch::Receiver<bool>, answers: Answers) {
     if pass(&mut link).await.is_none() {
         return;
     }
     let Ok(far) = TcpStream::connect(("127.0.0.1", target)).await else { return };
     let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
-    tokio::join!(copy(near_in, far_out, link.clone()), copy(far_in, near_out, link));
+    tokio::join!(copy(near_in, far_out, link.clone(), Answers::default()), copy(far_in, near_out, link, answers));
 }
 
-async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut link: watch::Receiver<bool>) -> Option<()> {
+async fn copy(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    mut link: watch::Receiver<bool>,
+    seen: Answers,
+) -> Option<()> {
     let mut bytes = [0; 8_192];
     loop {
         let length = from.read(&mut bytes).await.ok()?;
+        seen.lock().extend_from_slice(&bytes[..length]);
         pass(&mut link).await?;
         if length == 0 {
             return to.shutdown().await.ok();

@@ -42,8 +42,8 @@ pub(super) fn router() -> Endpoints {
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 struct OpenQuery {
-    /// Server that the stream belongs to; it may be unknown to the hub. Without it, the stream carries only events for
-    /// the whole network.
+    /// Server that the stream belongs to; it may be unknown to the hub. An earlier stream of it ends, such as that of
+    /// its running connector. Without it, the stream carries only events for the whole network.
     #[param(required = false, value_type = Option<String>, example = "lobby-1")]
     server_id: Option<Identifier>,
     /// Events to carry, separated by commas; `PING` and `RESYNC` are always included. Default: all except those that

@@ -1,12 +1,13 @@
 //! Commands that are made from the document of the API: `hub NOUN VERB`.
 
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{ChildStdout, Command};
 
-use crate::support::{Client, Hub, on_both};
+use crate::support::{Backend, Client, Hub, on_both};
 
 fn command(hub: &Hub, client: &Client, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
@@ -86,26 +87,56 @@ on_both! {
         let mut listening =
             command(&hub, &client, &["events", "--types", "PUNISHMENT", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(listening.stdout.take().unwrap()).lines();
-        // The stream may open after the first of them.
-        let bans = async {
-            for number in 0.. {
-                let name = format!("player{number}");
-                text(&hub, &client, &["punishment", "create-by-name", "--player-name", &name, "--type", "BAN"]).await;
-            }
-        };
-        let ban = async {
-            loop {
-                let event: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
-                if event["type"] == "PUNISHMENT" {
-                    return event;
-                }
-            }
-        };
-        tokio::select! {
-            () = bans => unreachable!("the bans do not end"),
-            event = ban => assert!(event["data"]["punishment"]["playerName"].as_str().unwrap().starts_with("player"), "{event}"),
+        let event = ban(&hub, &client, &mut lines).await;
+        assert!(event["data"]["punishment"]["playerName"].as_str().unwrap().starts_with("player"), "{event}");
+    }
+}
+
+type Printed = Lines<BufReader<ChildStdout>>;
+
+/// The next event with this name that is printed.
+async fn printed(lines: &mut Printed, name: &str) -> Value {
+    loop {
+        let event: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+        if event["type"] == name {
+            return event;
         }
     }
+}
+
+/// Bans players until an event of it is printed: the stream may open after the first of them.
+async fn ban(hub: &Hub, client: &Client, lines: &mut Printed) -> Value {
+    let bans = async {
+        for number in 0.. {
+            let name = format!("player{number}");
+            text(hub, client, &["punishment", "create-by-name", "--player-name", &name, "--type", "BAN"]).await;
+        }
+    };
+    tokio::select! {
+        () = bans => unreachable!("the bans do not end"),
+        event = printed(lines, "PUNISHMENT") => event,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_go_on_after_a_restart_until_the_key_is_revoked() {
+    // Found at the same address after a restart.
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let client = hub.network().await;
+    let key = json!({"name": "listener", "scopes": ["events:read"]});
+    let key = client.post("/api/manage/keys", key).await.expect(201).clone();
+    let listener = client.with_key(key["apiKey"].as_str().unwrap());
+    let mut listening = command(&hub, &listener, &["events", "--types", "PUNISHMENT", "--json"]);
+    let mut listening = listening.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(listening.stdout.take().unwrap()).lines();
+    ban(&hub, &client, &mut lines).await;
+    let _hub = hub.restart(Duration::ZERO).await;
+    // It asks for what it missed, of which a hub that has just started knows nothing.
+    printed(&mut lines, "RESYNC").await;
+    client.delete(&format!("/api/manage/keys/{}", key["keyId"].as_str().unwrap())).await.expect(204);
+    let ended = listening.wait_with_output().await.unwrap();
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert!(!ended.status.success() && told.contains("401"), "{told}");
 }
 
 #[test]

@@ -7,10 +7,11 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use clap::ArgMatches;
 use futures_util::StreamExt as _;
-use network_hub_client::{Method, Request};
+use network_hub_client::{HubError, Method, Request};
 use reqwest::Response;
 use serde_json::{Map, Value, json};
 use sse_stream::SseByteStream;
+use tokio::time::{sleep, timeout};
 
 use super::command::{self, BODY, FILE, HUB, JSON, MADE, OUTPUT, WATCH};
 use super::operation::{Answer, Body, Input, Kind, Operation, Place};
@@ -19,6 +20,10 @@ use crate::cli::client::HubClient;
 use crate::cli::output;
 
 const WATCH_INTERVAL: Duration = Duration::from_secs(2);
+/// Longest silence of a stream, on which the hub pings every 15 s.
+const SILENCE: Duration = Duration::from_secs(40);
+/// Longest pause before a stream is opened again, in seconds.
+const MOST_PAUSE: u64 = 5;
 
 /// Calls the operation and prints its answer.
 pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<()> {
@@ -29,7 +34,7 @@ pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::
     let ask =
         async || hub.answer(request(&hub, operation, matches, &path, body.clone())?).await.map_err(anyhow::Error::from);
     match operation.answer {
-        Answer::Events => return print_events(ask().await?, is_json).await,
+        Answer::Events => return follow_events(&hub, operation, matches, &path, is_json).await,
         Answer::Bytes => return save(ask().await?, matches.get_one::<String>(OUTPUT)).await,
         Answer::Json => {}
     }
@@ -48,7 +53,7 @@ pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::
         if !is_watching {
             return Ok(());
         }
-        tokio::time::sleep(WATCH_INTERVAL).await;
+        sleep(WATCH_INTERVAL).await;
     }
 }
 
@@ -178,21 +183,75 @@ fn request(
     })
 }
 
-/// Prints events until the connection ends: their types with their fields, or as JSON.
-async fn print_events(response: Response, is_json: bool) -> anyhow::Result<()> {
+/// Prints events until stopped, or refused by the hub: a stream that ends is opened again and goes on after the last
+/// event.
+async fn follow_events(
+    hub: &HubClient,
+    operation: &Operation,
+    matches: &ArgMatches,
+    path: &str,
+    is_json: bool,
+) -> anyhow::Result<()> {
+    let (mut last, mut was_open, mut failures) = (None::<String>, false, 0_u64);
+    loop {
+        let mut request = request(hub, operation, matches, path, None)?;
+        if let Some(id) = &last {
+            request = request.header("Last-Event-ID", id);
+        }
+        let why = match hub.answer(request).await {
+            Ok(response) => {
+                (was_open, failures) = (true, 0);
+                match print_events(response, is_json, &mut last).await {
+                    // Its connector has the stream again: opening it would only take it away once more.
+                    Ended::ByHub if path.contains("serverId=") => anyhow::bail!("the hub ended the stream"),
+                    Ended::ByHub => "the hub ended the stream".to_owned(),
+                    Ended::Broken(why) => why,
+                }
+            }
+            Err(error) if !was_open || is_refusal(&error) => return Err(error.into()),
+            Err(error) => error.message(),
+        };
+        failures += 1;
+        let pause = failures.min(MOST_PAUSE);
+        eprintln!("hub: {why}; opening it again in {pause} s");
+        sleep(Duration::from_secs(pause)).await;
+    }
+}
+
+/// True if the hub says no, however often it is asked.
+fn is_refusal(error: &HubError) -> bool {
+    error.status().is_some_and(|status| status.is_client_error()) && !error.is_transient()
+}
+
+/// End of a stream.
+enum Ended {
+    ByHub,
+    Broken(String),
+}
+
+/// Prints the events of a stream, their types with their fields or as JSON, and notes the id of the last one.
+async fn print_events(response: Response, is_json: bool, last: &mut Option<String>) -> Ended {
     let mut events = SseByteStream::new(response.bytes_stream()).boxed();
-    while let Some(event) = events.next().await {
-        let event = event.context("the stream broke off")?;
+    loop {
+        let event = match timeout(SILENCE, events.next()).await {
+            Ok(Some(Ok(event))) => event,
+            Ok(Some(Err(error))) => return Ended::Broken(format!("the stream broke off: {error}")),
+            Ok(None) => return Ended::ByHub,
+            Err(_) => return Ended::Broken("the stream fell silent".to_owned()),
+        };
         // Without them it only tells the reader where to resume.
-        let (Some(name), Some(text)) = (event.event, event.data) else { continue };
-        let data = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        if is_json {
-            println!("{}", json!({"id": event.id, "type": name, "data": data}));
-        } else {
-            println!("{name}  {}", show::line(&data));
+        if let (Some(name), Some(text)) = (event.event, event.data) {
+            let data = serde_json::from_str(&text).unwrap_or(Value::String(text));
+            if is_json {
+                println!("{}", json!({"id": event.id, "type": name, "data": data}));
+            } else {
+                println!("{name}  {}", show::line(&data));
+            }
+        }
+        if event.id.is_some() {
+            *last = event.id;
         }
     }
-    anyhow::bail!("the hub ended the stream")
 }
 
 async fn save(response: Response, file: Option<&String>) -> anyhow::Result<()> {
