@@ -199,6 +199,11 @@ final class DeliveryRunner {
         }
 
         @Override
+        public void refused(HubException error) {
+            fail(claimed, "It was carried out, but the hub does not take the player's data: " + error.getMessage(), false);
+        }
+
+        @Override
         public void lost() {
             fail(claimed, "The player's data was not saved.", true);
         }

@@ -505,13 +505,17 @@ public final class PlayerDataStore {
 
     private void refusedForGood(PlayerHold hold, Save save, HubException error) {
         LOG.log(WARNING, "The hub does not take the data of player {0}: {1}", hold.player, error.getMessage());
-        refused(save, error);
         synchronized (hold) {
             hold.isSaving = false;
         }
         if (!save.closes) {
+            save.claims.forEach(claim -> claim.refused(error));
+            save.waiting.forEach(waiting -> waiting.completeExceptionally(error));
             next(hold);
-        } else if (save.data.isEmpty()) {
+            return;
+        }
+        refused(save, error);
+        if (save.data.isEmpty()) {
             over(hold, error);
         } else {
             // Without what is refused, so that the next server need not wait for the player.

@@ -181,6 +181,21 @@ class DeliveriesTest {
     }
 
     @Test
+    void whatTheHubDoesNotSaveIsNotGivenTwice() throws Exception {
+        HubConnector connector = start(hub.url(), "a", game);
+        connector.onDataDelivery("item", delivery -> {
+            given.add(delivery.payload().getAsString());
+            // More than a namespace may hold.
+            bags.of(player).add("x".repeat(300_000));
+        });
+        connector.playerJoined(player, "Ann");
+        long id = order("item", "book");
+        eventually("a person decides", () -> state(id).equals("FAILED"));
+        assertEquals(List.of("book"), given);
+        assertTrue(connector.playerData().isOpen(player));
+    }
+
+    @Test
     void aLostClaimIsHeldOrTriedAgain() throws Exception {
         CountDownLatch running = new CountDownLatch(2);
         try (FakeGame other = new FakeGame()) {
