@@ -3,14 +3,15 @@ package networkhub.connector;
 import static java.lang.System.Logger.Level.WARNING;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,6 +39,7 @@ final class DeliveryRunner {
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
+    private final Tasks tasks;
     private final GameServer game;
     private final String serverId;
     private final PlayerDataStore data;
@@ -46,11 +48,18 @@ final class DeliveryRunner {
     private final Set<Long> underWay = new HashSet<>();
     /** Those of them that were offered again before the end of their claim was answered. */
     private final Set<Long> offeredAgain = new HashSet<>();
+    /** Those that have failed and are tried again after a pause. */
+    private final Set<Long> resting = new HashSet<>();
+    /** Claimed ones that wait for the thread of their handler, by what gives them back. */
+    private final Map<Long, Runnable> notBegun = new HashMap<>();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+    private volatile boolean isStopping;
 
     DeliveryRunner(HubClient client, ScheduledExecutorService thread, GameServer game, String serverId, PlayerDataStore data,
             Predicate<UUID> isHere) {
         this.client = client;
         this.thread = thread;
+        tasks = new Tasks(thread);
         this.game = game;
         this.serverId = serverId;
         this.data = data;
@@ -70,11 +79,23 @@ final class DeliveryRunner {
         }, thread);
     }
 
+    /**
+     * Claims nothing more, and gives back what was not begun. Completes when the rest is settled, or the time is up. From any thread.
+     */
+    CompletableFuture<Void> stop(Duration patience) {
+        isStopping = true;
+        tasks.run(() -> {
+            List.copyOf(notBegun.values()).forEach(Runnable::run);
+            if (underWay.isEmpty()) stopped.complete(null);
+        });
+        return stopped.completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     /** Claims a delivery that can be. */
     void claim(long id, UUID player, String kindName) {
         Kind kind = kinds.get(kindName);
         boolean isPossible = kind != null && player != null && isHere.test(player) && (!kind.isInData || data.isOpen(player));
-        if (!isPossible) return;
+        if (!isPossible || isStopping || resting.contains(id)) return;
         if (!underWay.add(id)) {
             offeredAgain.add(id);
             return;
@@ -87,8 +108,7 @@ final class DeliveryRunner {
                         begin(kind, claimed, askedAt);
                         return;
                     }
-                    underWay.remove(id);
-                    offeredAgain.remove(id);
+                    over(id);
                     HubException error = HubException.of(failure);
                     if (error.status() != 404 && error.status() != 409) {
                         LOG.log(WARNING, "Delivery {0} cannot be claimed: {1}", id, error.getMessage());
@@ -102,14 +122,16 @@ final class DeliveryRunner {
         Duration left = BEGIN_WITHIN.minusNanos(System.nanoTime() - askedAt);
         // Its first taker decides: the player's thread, or the clock.
         AtomicBoolean taken = new AtomicBoolean();
-        Runnable late = () -> {
-            if (taken.compareAndSet(false, true)) fail(claimed, "The server did not get to it in time.", true);
+        Runnable giveBack = () -> {
+            String reason = isStopping ? "The server is stopping." : "The server did not get to it in time.";
+            if (taken.compareAndSet(false, true)) fail(claimed, reason, true);
         };
-        if (left.isNegative()) {
-            late.run();
+        if (left.isNegative() || isStopping) {
+            giveBack.run();
             return;
         }
-        thread.schedule(late, left.toMillis(), TimeUnit.MILLISECONDS);
+        notBegun.put(delivery.deliveryId(), giveBack);
+        tasks.later(left, giveBack);
         Executor where = kind.where == null ? task -> game.runFor(player, task) : kind.where;
         where.execute(() -> {
             if (!taken.compareAndSet(false, true)) return;
@@ -165,14 +187,27 @@ final class DeliveryRunner {
 
     /** From now on, or after a pause, it may be claimed again. */
     private void done(Delivery delivery, Duration pause) {
-        try {
-            thread.schedule(() -> {
-                underWay.remove(delivery.deliveryId());
-                if (offeredAgain.remove(delivery.deliveryId()) || !pause.isZero()) look(delivery.playerUuid());
-            }, pause.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException stopped) {
-            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
-        }
+        long id = delivery.deliveryId();
+        tasks.run(() -> {
+            boolean wasOffered = over(id);
+            if (!pause.isZero()) {
+                resting.add(id);
+                tasks.later(pause, () -> {
+                    resting.remove(id);
+                    look(delivery.playerUuid());
+                });
+            } else if (wasOffered) {
+                look(delivery.playerUuid());
+            }
+        });
+    }
+
+    /** Nobody works at it any more. Returns whether it was offered again meanwhile. */
+    private boolean over(long id) {
+        underWay.remove(id);
+        notBegun.remove(id);
+        if (isStopping && underWay.isEmpty()) stopped.complete(null);
+        return offeredAgain.remove(id);
     }
 
     /** A delivery that is settled by a save of the player's data. */

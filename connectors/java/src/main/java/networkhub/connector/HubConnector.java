@@ -145,14 +145,16 @@ public final class HubConnector {
     }
 
     /**
-     * Saves the data of all players, for up to five seconds, and tells the hub what is still waiting and that the server is offline, for
-     * up to three; ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
+     * Saves the data of all players and settles the deliveries that were begun, for up to five seconds; tells the hub what is still waiting
+     * and that the server is offline, for up to three; ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
      * waited for where a server stops: {@code connector.stop().get(10, SECONDS)}.
      */
     public CompletableFuture<Void> stop() {
         if (!isStopping.compareAndSet(false, true)) return stopped;
+        Duration patience = Duration.ofSeconds(5);
+        CompletableFuture<Void> delivered = deliveries.stop(patience);
         // Before the server is offline: its sessions end with it.
-        data.stop(Duration.ofSeconds(5)).thenRun(() -> run(() -> {
+        CompletableFuture.allOf(delivered, data.stop(patience)).thenRun(() -> run(() -> {
             stream.close();
             session.stop(Duration.ofSeconds(3)).whenComplete((nothing, failure) -> {
                 stopped.complete(null);

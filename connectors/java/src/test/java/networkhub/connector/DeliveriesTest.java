@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -193,6 +194,31 @@ class DeliveriesTest {
         eventually("a person decides", () -> state(id).equals("FAILED"));
         assertEquals(List.of("book"), given);
         assertTrue(connector.playerData().isOpen(player));
+    }
+
+    @Test
+    void aServerThatStopsSettlesWhatItHasBegunAndGivesBackTheRest() throws Exception {
+        HubConnector connector = start(hub.url(), "a", game);
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch stopping = new CountDownLatch(1);
+        connector.onDelivery("begun", task -> new Thread(task).start(), delivery -> {
+            running.countDown();
+            stopping.await();
+            given.add(delivery.payload().getAsString());
+        });
+        // As a main thread that is busy with stopping.
+        connector.onDelivery("waiting", task -> { }, delivery -> given.add(delivery.payload().getAsString()));
+        connector.playerJoined(player, "Ann");
+        long begun = order("begun", "sword");
+        long waiting = order("waiting", "shield");
+        assertTrue(running.await(60, TimeUnit.SECONDS));
+        eventually("both are claimed", () -> state(begun).equals("CLAIMED") && state(waiting).equals("CLAIMED"));
+        CompletableFuture<Void> stopped = connector.stop();
+        stopping.countDown();
+        stopped.get(60, TimeUnit.SECONDS);
+        assertEquals(List.of("sword"), given);
+        assertEquals("DELIVERED", state(begun));
+        assertEquals("PENDING", state(waiting));
     }
 
     @Test

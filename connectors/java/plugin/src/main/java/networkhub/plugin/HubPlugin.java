@@ -25,7 +25,7 @@ import networkhub.model.Punishment;
  * nothing. Thread-safe; no method but {@link #stop} waits for the network.
  */
 public final class HubPlugin {
-    private static final long STOP_SECONDS = 4;
+    private static final long STOP_SECONDS = 9;
     static final int OBSERVED_LOGINS = 1_000;
 
     private final Platform platform;
