@@ -5,6 +5,7 @@ import static java.lang.System.Logger.Level.WARNING;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,6 +22,7 @@ import networkhub.HubClient;
 import networkhub.HubException;
 import networkhub.model.Delivery;
 import networkhub.model.DeliveryClaim;
+import networkhub.model.DeliveryOnLost;
 
 /**
  * Claims the deliveries of the players who are here, runs their handlers and settles them. A delivery is run once for each claim, and
@@ -33,6 +35,7 @@ final class DeliveryRunner {
     /** Time for telling the hub of an end; a repeat is answered as before. */
     private static final Duration SETTLING = Duration.ofMinutes(10);
     private static final long MOST_PAUSE_SECONDS = 30;
+    private static final int REMEMBERED = 1_000;
 
     /** @param where the thread of the handler; null for the player's */
     private record Kind(DeliveryHandler handler, boolean isInData, Executor where) {}
@@ -50,6 +53,8 @@ final class DeliveryRunner {
     private final Set<Long> offeredAgain = new HashSet<>();
     /** Those that have failed and are tried again after a pause. */
     private final Set<Long> resting = new HashSet<>();
+    /** Those whose effects are saved, though their claims were over: offered again, they are only settled. */
+    private final Set<Long> carriedOut = new LinkedHashSet<>();
     /** Claimed ones that wait for the thread of their handler, by what gives them back. */
     private final Map<Long, Runnable> notBegun = new HashMap<>();
     private final CompletableFuture<Void> stopped = new CompletableFuture<>();
@@ -118,6 +123,10 @@ final class DeliveryRunner {
 
     private void begin(Kind kind, DeliveryClaim claimed, long askedAt) {
         Delivery delivery = claimed.delivery();
+        if (carriedOut.contains(delivery.deliveryId())) {
+            complete(claimed);
+            return;
+        }
         UUID player = delivery.playerUuid();
         Duration left = BEGIN_WITHIN.minusNanos(System.nanoTime() - askedAt);
         // Its first taker decides: the player's thread, or the clock.
@@ -230,6 +239,9 @@ final class DeliveryRunner {
 
         @Override
         public void savedAlone() {
+            // One that is held is a person's to decide.
+            if (claimed.delivery().onLost() == DeliveryOnLost.RETRY) carriedOut.add(claimed.delivery().deliveryId());
+            if (carriedOut.size() > REMEMBERED) carriedOut.remove(carriedOut.iterator().next());
             complete(claimed);
         }
 

@@ -197,6 +197,39 @@ class DeliveriesTest {
     }
 
     @Test
+    void anItemThatIsSavedAfterItsClaimIsGivenOnce() throws Exception {
+        HubConnector connector = start(link.url(), "a", game);
+        game.playersThread = task -> new Thread(task).start();
+        connector.playerJoined(player, "Ann");
+        eventually("the data is open", () -> connector.playerData().isOpen(player));
+        PlayerHold hold = connector.playerData().holds.get(player);
+        connector.onDataDelivery("item", delivery -> {
+            if (given.isEmpty()) {
+                // The next save waits for one that hangs.
+                link.cut();
+                connector.playerData().put(player, "note", "1");
+                connector.playerData().save(player);
+                eventually("a save is under way", () -> hold.isSaving);
+            }
+            given.add(delivery.payload().getAsString());
+            bags.of(player).add(delivery.payload().getAsString());
+        });
+        long id = order("item", "sword", DeliveryOnLost.RETRY);
+        eventually("the item is there", () -> {
+            synchronized (hold) {
+                return !hold.claims.isEmpty();
+            }
+        });
+        // The claim ends before the save, as when the hub was away for a minute.
+        owner.deliveries().fail(id, hold.claims.get(0).claim(), "too late", true).join();
+        link.heal();
+        eventually("it is settled", () -> state(id).equals("DELIVERED"));
+        assertEquals(List.of("sword"), given);
+        assertEquals(List.of("sword"),
+                Bags.items(owner.players().getData(player, "global", Bags.NAMESPACE).join().orElseThrow().data()));
+    }
+
+    @Test
     void aServerThatStopsSettlesWhatItHasBegunAndGivesBackTheRest() throws Exception {
         HubConnector connector = start(hub.url(), "a", game);
         CountDownLatch running = new CountDownLatch(1);
