@@ -132,7 +132,8 @@ class PlayerDataTest {
         join(a);
         bagsA.of(player).add("sword");
         // The other server asks for the player, who then does not come.
-        long fence = owner.players().openSession(player, PlayerSessionRequest.builder().serverId("b").waitMs(10_000L).build()).join().fence();
+        PlayerSessionRequest asked = PlayerSessionRequest.builder().serverId("b").waitMs(10_000L).build();
+        long fence = owner.players().openSession(player, asked).join().fence();
         eventually("the plugin is told", () -> bagsA.ends.equals(List.of(player + " REQUESTED")));
         assertFalse(a.playerData().isOpen(player));
         owner.players().saveSession(player, fence, PlayerSessionSave.builder().number(1L).close(true).build()).join();
