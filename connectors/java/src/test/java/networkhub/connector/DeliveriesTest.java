@@ -239,7 +239,7 @@ class DeliveriesTest {
             stopping.await();
             given.add(delivery.payload().getAsString());
         });
-        // As a main thread that is busy with stopping.
+        // A main thread that is busy with stopping runs nothing more.
         connector.onDelivery("waiting", task -> { }, delivery -> given.add(delivery.payload().getAsString()));
         connector.playerJoined(player, "Ann");
         long begun = order("begun", "sword");

@@ -192,7 +192,7 @@ class PlayerDataTest {
         assertEquals(List.of("sword", "shield", "helmet"), stored());
     }
 
-    /** Whoever suspends a network, or replaces a key late, loses nobody's items. */
+    /** A network that is suspended, or a key that is replaced late, costs nobody their items. */
     @Test
     void aSaveOutlivesASuspension() throws Exception {
         HubConnector a = start("a", bagsA);
@@ -302,7 +302,7 @@ class PlayerDataTest {
         assertEquals(List.of("sword"), stored());
     }
 
-    /** As plugins do on a version of the server that lacks what they use. */
+    /** A version of the server may lack what a plugin uses. */
     @Test
     void aPluginThatCannotBeLinkedHoldsNobody() throws Exception {
         List<String> missing = new CopyOnWriteArrayList<>(List.of("apply", "capture"));
