@@ -3,14 +3,16 @@ package networkhub.connector;
 import static java.lang.System.Logger.Level.WARNING;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -20,6 +22,7 @@ import networkhub.HubClient;
 import networkhub.HubException;
 import networkhub.model.Delivery;
 import networkhub.model.DeliveryClaim;
+import networkhub.model.DeliveryOnLost;
 
 /**
  * Claims the deliveries of the players who are here, runs their handlers and settles them. A delivery is run once for each claim, and
@@ -32,12 +35,14 @@ final class DeliveryRunner {
     /** Time for telling the hub of an end; a repeat is answered as before. */
     private static final Duration SETTLING = Duration.ofMinutes(10);
     private static final long MOST_PAUSE_SECONDS = 30;
+    private static final int REMEMBERED = 1_000;
 
     /** @param where the thread of the handler; null for the player's */
     private record Kind(DeliveryHandler handler, boolean isInData, Executor where) {}
 
     private final HubClient client;
     private final ScheduledExecutorService thread;
+    private final Tasks tasks;
     private final GameServer game;
     private final String serverId;
     private final PlayerDataStore data;
@@ -46,11 +51,20 @@ final class DeliveryRunner {
     private final Set<Long> underWay = new HashSet<>();
     /** Those of them that were offered again before the end of their claim was answered. */
     private final Set<Long> offeredAgain = new HashSet<>();
+    /** Those that have failed and are tried again after a pause. */
+    private final Set<Long> resting = new HashSet<>();
+    /** Those whose effects are saved, though their claims were over: offered again, they are only settled. */
+    private final Set<Long> carriedOut = new LinkedHashSet<>();
+    /** Claimed ones that wait for the thread of their handler, by what gives them back. */
+    private final Map<Long, Runnable> notBegun = new HashMap<>();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+    private volatile boolean isStopping;
 
     DeliveryRunner(HubClient client, ScheduledExecutorService thread, GameServer game, String serverId, PlayerDataStore data,
             Predicate<UUID> isHere) {
         this.client = client;
         this.thread = thread;
+        tasks = new Tasks(thread);
         this.game = game;
         this.serverId = serverId;
         this.data = data;
@@ -70,11 +84,23 @@ final class DeliveryRunner {
         }, thread);
     }
 
+    /**
+     * Claims nothing more, and gives back what was not begun. Completes when the rest is settled, or the time is up. From any thread.
+     */
+    CompletableFuture<Void> stop(Duration patience) {
+        isStopping = true;
+        tasks.run(() -> {
+            List.copyOf(notBegun.values()).forEach(Runnable::run);
+            if (underWay.isEmpty()) stopped.complete(null);
+        });
+        return stopped.completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     /** Claims a delivery that can be. */
     void claim(long id, UUID player, String kindName) {
         Kind kind = kinds.get(kindName);
         boolean isPossible = kind != null && player != null && isHere.test(player) && (!kind.isInData || data.isOpen(player));
-        if (!isPossible) return;
+        if (!isPossible || isStopping || resting.contains(id)) return;
         if (!underWay.add(id)) {
             offeredAgain.add(id);
             return;
@@ -87,8 +113,7 @@ final class DeliveryRunner {
                         begin(kind, claimed, askedAt);
                         return;
                     }
-                    underWay.remove(id);
-                    offeredAgain.remove(id);
+                    over(id);
                     HubException error = HubException.of(failure);
                     if (error.status() != 404 && error.status() != 409) {
                         LOG.log(WARNING, "Delivery {0} cannot be claimed: {1}", id, error.getMessage());
@@ -98,18 +123,24 @@ final class DeliveryRunner {
 
     private void begin(Kind kind, DeliveryClaim claimed, long askedAt) {
         Delivery delivery = claimed.delivery();
+        if (carriedOut.contains(delivery.deliveryId())) {
+            complete(claimed);
+            return;
+        }
         UUID player = delivery.playerUuid();
         Duration left = BEGIN_WITHIN.minusNanos(System.nanoTime() - askedAt);
         // Its first taker decides: the player's thread, or the clock.
         AtomicBoolean taken = new AtomicBoolean();
-        Runnable late = () -> {
-            if (taken.compareAndSet(false, true)) fail(claimed, "The server did not get to it in time.", true);
+        Runnable giveBack = () -> {
+            String reason = isStopping ? "The server is stopping." : "The server did not get to it in time.";
+            if (taken.compareAndSet(false, true)) fail(claimed, reason, true);
         };
-        if (left.isNegative()) {
-            late.run();
+        if (left.isNegative() || isStopping) {
+            giveBack.run();
             return;
         }
-        thread.schedule(late, left.toMillis(), TimeUnit.MILLISECONDS);
+        notBegun.put(delivery.deliveryId(), giveBack);
+        tasks.later(left, giveBack);
         Executor where = kind.where == null ? task -> game.runFor(player, task) : kind.where;
         where.execute(() -> {
             if (!taken.compareAndSet(false, true)) return;
@@ -165,14 +196,27 @@ final class DeliveryRunner {
 
     /** From now on, or after a pause, it may be claimed again. */
     private void done(Delivery delivery, Duration pause) {
-        try {
-            thread.schedule(() -> {
-                underWay.remove(delivery.deliveryId());
-                if (offeredAgain.remove(delivery.deliveryId()) || !pause.isZero()) look(delivery.playerUuid());
-            }, pause.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (RejectedExecutionException stopped) {
-            LOG.log(System.Logger.Level.DEBUG, "the connector has stopped");
-        }
+        long id = delivery.deliveryId();
+        tasks.run(() -> {
+            boolean wasOffered = over(id);
+            if (!pause.isZero()) {
+                resting.add(id);
+                tasks.later(pause, () -> {
+                    resting.remove(id);
+                    look(delivery.playerUuid());
+                });
+            } else if (wasOffered) {
+                look(delivery.playerUuid());
+            }
+        });
+    }
+
+    /** Nobody works at it any more. Returns whether it was offered again meanwhile. */
+    private boolean over(long id) {
+        underWay.remove(id);
+        notBegun.remove(id);
+        if (isStopping && underWay.isEmpty()) stopped.complete(null);
+        return offeredAgain.remove(id);
     }
 
     /** A delivery that is settled by a save of the player's data. */
@@ -195,7 +239,15 @@ final class DeliveryRunner {
 
         @Override
         public void savedAlone() {
+            // One that is held is a person's to decide.
+            if (claimed.delivery().onLost() == DeliveryOnLost.RETRY) carriedOut.add(claimed.delivery().deliveryId());
+            if (carriedOut.size() > REMEMBERED) carriedOut.remove(carriedOut.iterator().next());
             complete(claimed);
+        }
+
+        @Override
+        public void refused(HubException error) {
+            fail(claimed, "It was carried out, but the hub does not take the player's data: " + error.getMessage(), false);
         }
 
         @Override

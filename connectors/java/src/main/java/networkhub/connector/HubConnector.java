@@ -145,14 +145,16 @@ public final class HubConnector {
     }
 
     /**
-     * Saves the data of all players, for up to five seconds, and tells the hub what is still waiting and that the server is offline, for
-     * up to three; ends the connector. To be called where players may be touched, because their data is captured in the caller, and to be
-     * waited for where a server stops: {@code connector.stop().get(10, SECONDS)}.
+     * Saves the data of all players and settles the deliveries that were begun, for up to five seconds; tells the hub what is still waiting
+     * and that the server is offline, for up to three; ends the connector. To be called where players may be touched, because their data
+     * is captured in the caller, and to be waited for where a server stops: {@code connector.stop().get(10, SECONDS)}.
      */
     public CompletableFuture<Void> stop() {
         if (!isStopping.compareAndSet(false, true)) return stopped;
+        Duration patience = Duration.ofSeconds(5);
+        CompletableFuture<Void> delivered = deliveries.stop(patience);
         // Before the server is offline: its sessions end with it.
-        data.stop(Duration.ofSeconds(5)).thenRun(() -> run(() -> {
+        CompletableFuture.allOf(delivered, data.stop(patience)).thenRun(() -> run(() -> {
             stream.close();
             session.stop(Duration.ofSeconds(3)).whenComplete((nothing, failure) -> {
                 stopped.complete(null);
@@ -326,7 +328,9 @@ public final class HubConnector {
 
     /**
      * Carries out deliveries of a kind whose effects are in the players' data, such as items: the handler is called while the data is
-     * open, the data is captured right after it, and is saved in one step with the end of the delivery. Either both happen or neither.
+     * open, the data is captured right after it, and is saved in one step with the end of the delivery. Either both happen or neither,
+     * unless the hub is away for longer than a claim lasts, a minute: then the data is saved alone, and the delivery is held, or settled when
+     * it is offered here again.
      */
     public void onDataDelivery(String kind, DeliveryHandler handler) {
         deliveries.handle(kind, handler, true, null);

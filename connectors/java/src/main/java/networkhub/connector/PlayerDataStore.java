@@ -65,7 +65,7 @@ public final class PlayerDataStore {
     private final Duration autosave;
     private final Consumer<UUID> onOpened;
     private final boolean isOn;
-    private final Map<UUID, PlayerHold> holds = new ConcurrentHashMap<>();
+    final Map<UUID, PlayerHold> holds = new ConcurrentHashMap<>();
     private final Map<Long, PlayerHold> byFence = new ConcurrentHashMap<>();
     /** Fences that were asked for before their opening was answered. On the connector's thread. */
     private final Set<Long> requestedEarly = new HashSet<>();
@@ -242,9 +242,7 @@ public final class PlayerDataStore {
     private void open(PlayerHold hold, int attempt) {
         if (!hold.isAt(State.OPENING)) return;
         synchronized (hold) {
-            if (hold.hasLeft) {
-                hold.state = State.ENDED;
-            }
+            if (hold.hasLeft) hold.state = State.ENDED;
         }
         if (hold.isAt(State.ENDED)) {
             forget(hold);
@@ -292,10 +290,7 @@ public final class PlayerDataStore {
         boolean isRequested = requestedEarly.remove(opened.fence());
         // Of a lost answer of this player or of one who has left.
         if (requestedEarly.size() > 1_000) requestedEarly.clear();
-        boolean hasLeft;
-        synchronized (hold) {
-            hasLeft = hold.hasLeft;
-        }
+        boolean hasLeft = hold.hasLeft;
         if (hasLeft || isRequested) {
             close(hold, null);
             if (!hasLeft) inGame(hold.player, () -> tell(hold, End.REQUESTED));
@@ -401,8 +396,12 @@ public final class PlayerDataStore {
         tasks.run(() -> save(hold));
     }
 
-    /** A save under way: what it says, and who waits for it. */
-    private record Save(Map<String, String> data, List<DataClaim> claims, boolean closes, long number,
+    /**
+     * A save under way: what it says, and who waits for it.
+     *
+     * @param isAlone whether the claims are not named in it, because one of them is over
+     */
+    private record Save(Map<String, String> data, List<DataClaim> claims, boolean isAlone, boolean closes, long number,
             List<CompletableFuture<Void>> waiting) {}
 
     /** Makes the next save, if there is something to say and none is under way. On the connector's thread. */
@@ -417,7 +416,7 @@ public final class PlayerDataStore {
                 hold.waiting.clear();
                 return;
             }
-            save = new Save(changes, hold.claims, closes, ++hold.number, hold.waiting);
+            save = new Save(changes, hold.claims, false, closes, ++hold.number, hold.waiting);
             hold.claims = new ArrayList<>();
             hold.waiting = new ArrayList<>();
             hold.isSaving = true;
@@ -434,7 +433,7 @@ public final class PlayerDataStore {
         PlayerSessionSave body = PlayerSessionSave.builder()
                 .data(save.data.entrySet().stream().sorted(Map.Entry.comparingByKey())
                         .map(entry -> new SessionData(entry.getValue(), gameMode, entry.getKey())).toList())
-                .complete(save.claims.stream().map(DataClaim::claim).toList())
+                .complete(save.isAlone ? List.of() : save.claims.stream().map(DataClaim::claim).toList())
                 .close(save.closes)
                 .number(save.number)
                 .build();
@@ -468,7 +467,7 @@ public final class PlayerDataStore {
             hold.stored.putAll(save.data);
             hold.isSaving = false;
         }
-        save.claims.forEach(DataClaim::settled);
+        save.claims.forEach(save.isAlone ? DataClaim::savedAlone : DataClaim::settled);
         save.waiting.forEach(waiting -> waiting.complete(null));
         if (save.closes) {
             over(hold, null);
@@ -497,21 +496,24 @@ public final class PlayerDataStore {
         Save next;
         synchronized (hold) {
             hold.number += isClaim ? 1 : 1_000;
-            next = new Save(save.data, isClaim ? List.of() : save.claims, save.closes, hold.number, save.waiting);
+            next = new Save(save.data, save.claims, isClaim || save.isAlone, save.closes, hold.number, save.waiting);
         }
         send(hold, next, 1);
-        if (isClaim) save.claims.forEach(DataClaim::savedAlone);
     }
 
     private void refusedForGood(PlayerHold hold, Save save, HubException error) {
         LOG.log(WARNING, "The hub does not take the data of player {0}: {1}", hold.player, error.getMessage());
-        refused(save, error);
         synchronized (hold) {
             hold.isSaving = false;
         }
         if (!save.closes) {
+            save.claims.forEach(claim -> claim.refused(error));
+            save.waiting.forEach(waiting -> waiting.completeExceptionally(error));
             next(hold);
-        } else if (save.data.isEmpty()) {
+            return;
+        }
+        refused(save, error);
+        if (save.data.isEmpty()) {
             over(hold, error);
         } else {
             // Without what is refused, so that the next server need not wait for the player.
@@ -554,7 +556,7 @@ public final class PlayerDataStore {
             if (hold.state == State.ENDED) return;
             hold.state = State.ENDED;
             hasLeft = hold.hasLeft;
-            unsaved = new Save(Map.of(), hold.claims, false, 0, hold.waiting);
+            unsaved = new Save(Map.of(), hold.claims, false, false, 0, hold.waiting);
             hold.claims = new ArrayList<>();
             hold.waiting = new ArrayList<>();
         }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import networkhub.HubException;
 
 /** A player's session at this server, from the join to the confirmed end. What several threads use is guarded by its monitor. */
 final class PlayerHold {
@@ -83,6 +84,9 @@ final class PlayerHold {
 
         /** The data was saved, but the claim was good no longer, or a claim beside it. */
         void savedAlone();
+
+        /** The hub does not take the data, but the effect is in the game. */
+        void refused(HubException error);
 
         /** The data was not saved, so the effect is gone. */
         void lost();

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -178,6 +179,79 @@ class DeliveriesTest {
         long id = order("item", "sword");
         eventually("a person decides", () -> state(id).equals("FAILED"));
         assertEquals(List.of("sword"), given);
+    }
+
+    @Test
+    void whatTheHubDoesNotSaveIsNotGivenTwice() throws Exception {
+        HubConnector connector = start(hub.url(), "a", game);
+        connector.onDataDelivery("item", delivery -> {
+            given.add(delivery.payload().getAsString());
+            // More than a namespace may hold.
+            bags.of(player).add("x".repeat(300_000));
+        });
+        connector.playerJoined(player, "Ann");
+        long id = order("item", "book");
+        eventually("a person decides", () -> state(id).equals("FAILED"));
+        assertEquals(List.of("book"), given);
+        assertTrue(connector.playerData().isOpen(player));
+    }
+
+    @Test
+    void anItemThatIsSavedAfterItsClaimIsGivenOnce() throws Exception {
+        HubConnector connector = start(link.url(), "a", game);
+        game.playersThread = task -> new Thread(task).start();
+        connector.playerJoined(player, "Ann");
+        eventually("the data is open", () -> connector.playerData().isOpen(player));
+        PlayerHold hold = connector.playerData().holds.get(player);
+        connector.onDataDelivery("item", delivery -> {
+            if (given.isEmpty()) {
+                // The next save waits for one that hangs.
+                link.cut();
+                connector.playerData().put(player, "note", "1");
+                connector.playerData().save(player);
+                eventually("a save is under way", () -> hold.isSaving);
+            }
+            given.add(delivery.payload().getAsString());
+            bags.of(player).add(delivery.payload().getAsString());
+        });
+        long id = order("item", "sword", DeliveryOnLost.RETRY);
+        eventually("the item is there", () -> {
+            synchronized (hold) {
+                return !hold.claims.isEmpty();
+            }
+        });
+        // The claim ends before the save, as when the hub was away for a minute.
+        owner.deliveries().fail(id, hold.claims.get(0).claim(), "too late", true).join();
+        link.heal();
+        eventually("it is settled", () -> state(id).equals("DELIVERED"));
+        assertEquals(List.of("sword"), given);
+        assertEquals(List.of("sword"),
+                Bags.items(owner.players().getData(player, "global", Bags.NAMESPACE).join().orElseThrow().data()));
+    }
+
+    @Test
+    void aServerThatStopsSettlesWhatItHasBegunAndGivesBackTheRest() throws Exception {
+        HubConnector connector = start(hub.url(), "a", game);
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch stopping = new CountDownLatch(1);
+        connector.onDelivery("begun", task -> new Thread(task).start(), delivery -> {
+            running.countDown();
+            stopping.await();
+            given.add(delivery.payload().getAsString());
+        });
+        // A main thread that is busy with stopping runs nothing more.
+        connector.onDelivery("waiting", task -> { }, delivery -> given.add(delivery.payload().getAsString()));
+        connector.playerJoined(player, "Ann");
+        long begun = order("begun", "sword");
+        long waiting = order("waiting", "shield");
+        assertTrue(running.await(60, TimeUnit.SECONDS));
+        eventually("both are claimed", () -> state(begun).equals("CLAIMED") && state(waiting).equals("CLAIMED"));
+        CompletableFuture<Void> stopped = connector.stop();
+        stopping.countDown();
+        stopped.get(60, TimeUnit.SECONDS);
+        assertEquals(List.of("sword"), given);
+        assertEquals("DELIVERED", state(begun));
+        assertEquals("PENDING", state(waiting));
     }
 
     @Test

@@ -132,7 +132,8 @@ class PlayerDataTest {
         join(a);
         bagsA.of(player).add("sword");
         // The other server asks for the player, who then does not come.
-        long fence = owner.players().openSession(player, PlayerSessionRequest.builder().serverId("b").waitMs(10_000L).build()).join().fence();
+        PlayerSessionRequest asked = PlayerSessionRequest.builder().serverId("b").waitMs(10_000L).build();
+        long fence = owner.players().openSession(player, asked).join().fence();
         eventually("the plugin is told", () -> bagsA.ends.equals(List.of(player + " REQUESTED")));
         assertFalse(a.playerData().isOpen(player));
         owner.players().saveSession(player, fence, PlayerSessionSave.builder().number(1L).close(true).build()).join();
@@ -191,7 +192,7 @@ class PlayerDataTest {
         assertEquals(List.of("sword", "shield", "helmet"), stored());
     }
 
-    /** Whoever suspends a network, or replaces a key late, loses nobody's items. */
+    /** A network that is suspended, or a key that is replaced late, costs nobody their items. */
     @Test
     void aSaveOutlivesASuspension() throws Exception {
         HubConnector a = start("a", bagsA);
@@ -301,7 +302,7 @@ class PlayerDataTest {
         assertEquals(List.of("sword"), stored());
     }
 
-    /** As plugins do on a version of the server that lacks what they use. */
+    /** A version of the server may lack what a plugin uses. */
     @Test
     void aPluginThatCannotBeLinkedHoldsNobody() throws Exception {
         List<String> missing = new CopyOnWriteArrayList<>(List.of("apply", "capture"));

@@ -25,7 +25,7 @@ import networkhub.model.Punishment;
  * nothing. Thread-safe; no method but {@link #stop} waits for the network.
  */
 public final class HubPlugin {
-    private static final long STOP_SECONDS = 4;
+    private static final long STOP_SECONDS = 9;
     static final int OBSERVED_LOGINS = 1_000;
 
     private final Platform platform;
@@ -126,7 +126,12 @@ public final class HubPlugin {
     }
 
     /** Reads the settings again, and connects with them. */
-    public synchronized void reload() {
+    public void reload() {
+        restart();
+        platform.players().keySet().forEach(platform::permissionsChanged);
+    }
+
+    private synchronized void restart() {
         Connection before = connection;
         // It answers until the next one does, so that bans, mutes and maintenance hold meanwhile.
         if (before != null) end(before);
@@ -135,7 +140,6 @@ public final class HubPlugin {
         } finally {
             if (connection == before) forget();
         }
-        platform.players().keySet().forEach(platform::permissionsChanged);
     }
 
     /** The settings as they were read last. */

@@ -88,7 +88,7 @@ class RoutingTest {
         }
     }
 
-    /** As a hub that comes back after an outage, which knows no server until that one has registered again. */
+    /** A hub that comes back after an outage knows no server until that one has registered again. */
     @Test
     void lobbiesThatTheHubDoesNotKnowYetStay() throws Exception {
         try (Network network = new Network()) {
