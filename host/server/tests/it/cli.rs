@@ -444,10 +444,13 @@ async fn wrong_arguments_are_named_and_change_nothing() {
         (&["key", "create", "--operator", "--server", "a"], "cannot be used with"),
         (&["network", "create", "  "], "blank"),
         (&["serve", "--listen", "nowhere"], "invalid"),
-        (&["serve", "--config", "/does/not/exist.toml"], "does not exist"),
-        (&["serve", "--bus", "nats://127.0.0.1:1"], "--blobs"),
-        (&["serve", "--blobs", "s3://nobody"], "s3://KEY:SECRET@HOST"),
-        (&["serve", "--database", "mysql://user@host/hub"], "postgres://USER:PASSWORD@HOST/DATABASE"),
+        (&["serve", "--listen", "127.0.0.1:0", "--config", "/does/not/exist.toml"], "does not exist"),
+        (&["serve", "--listen", "127.0.0.1:0", "--bus", "nats://127.0.0.1:1"], "--blobs"),
+        (&["serve", "--listen", "127.0.0.1:0", "--blobs", "s3://nobody"], "s3://KEY:SECRET@HOST"),
+        (
+            &["serve", "--listen", "127.0.0.1:0", "--database", "mysql://user@host/hub"],
+            "postgres://USER:PASSWORD@HOST/DATABASE",
+        ),
     ] {
         let output = installation.run(arguments);
         assert!(!output.status.success(), "{arguments:?}");
