@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, Method, StatusCode};
 
 use crate::app::App;
-use crate::auth::model::{ActiveKey, Credential, KeyId, KeyRow, Scope, Scopes};
+use crate::auth::model::{ActiveKey, Credential, KeyRow, Scope, Scopes};
 use crate::auth::session::{self, SESSION_INVALID, SentToken};
 use crate::auth::{KeyCache, key, revocation, store};
 use crate::background;

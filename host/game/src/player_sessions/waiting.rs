@@ -67,7 +67,7 @@ pub(super) struct View {
 
 impl Place {
     /// Joins the queue for the player.
-    pub(super) fn join(app: &App, network: NetworkId, player: PlayerId, until: Moment) -> Result<Self, SessionError> {
+    pub(super) fn join(app: &App, network: NetworkId, player: PlayerId, until: Moment) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Ordering::Relaxed);
         let changed = app.state::<PlayerSessions>().with(network, |sessions| {

@@ -69,10 +69,16 @@ pub enum NetworksError {
     Plan(#[from] PlansError),
     /// The caller may no longer do it.
     #[error(transparent)]
-    Refused(#[from] ApiError),
+    Refused(Box<ApiError>),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] hub_db::Error),
+}
+
+impl From<ApiError> for NetworksError {
+    fn from(refusal: ApiError) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
 }
 
 impl From<NetworksError> for ApiError {
@@ -90,7 +96,7 @@ impl From<NetworksError> for ApiError {
             NetworksError::BindingsExceedOwn => Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message),
             NetworksError::Suspended => Self::new(StatusCode::FORBIDDEN, "network_suspended", message),
             NetworksError::OperatorScope => Self::bad_request("operator_scope", message),
-            NetworksError::Refused(refusal) => refusal,
+            NetworksError::Refused(refusal) => *refusal,
             NetworksError::Quota(exceeded) => exceeded.into(),
             NetworksError::BeingDeleted(_) => Self::new(StatusCode::CONFLICT, "network_being_deleted", message),
             NetworksError::ChatHistoryDays(_) => Self::invalid(message),
