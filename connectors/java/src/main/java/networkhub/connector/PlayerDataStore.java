@@ -142,11 +142,8 @@ public final class PlayerDataStore {
      */
     public CompletableFuture<Void> save(UUID player) {
         PlayerHold hold = holds.get(player);
-        if (hold == null || !hold.isAt(State.OPEN)) return CompletableFuture.failedFuture(stale());
         CompletableFuture<Void> saved = new CompletableFuture<>();
-        synchronized (hold) {
-            hold.waiting.add(saved);
-        }
+        if (hold == null || !hold.asks(saved)) return CompletableFuture.failedFuture(stale());
         inGame(player, () -> captureAndSave(hold));
         return saved;
     }
@@ -168,9 +165,7 @@ public final class PlayerDataStore {
     void left(UUID player) {
         PlayerHold hold = holds.get(player);
         if (hold == null) return;
-        synchronized (hold) {
-            hold.hasLeft = true;
-        }
+        hold.hasLeft = true;
         close(hold, null);
         holds.computeIfPresent(player, (id, now) -> now == hold && hold.isAt(State.ENDED) ? null : now);
     }
@@ -350,6 +345,7 @@ public final class PlayerDataStore {
         synchronized (hold) {
             if (hold.state != State.CAPTURING) return;
             hold.current.putAll(captured);
+            hold.captured(List.copyOf(hold.asking));
             hold.state = State.CLOSING;
         }
         tasks.run(() -> save(hold));
@@ -388,10 +384,16 @@ public final class PlayerDataStore {
 
     /** On the player's thread. */
     private void captureAndSave(PlayerHold hold) {
-        if (!hold.isAt(State.OPEN)) return;
+        List<CompletableFuture<Void>> asked;
+        synchronized (hold) {
+            if (hold.state != State.OPEN) return;
+            asked = List.copyOf(hold.asking);
+        }
         Map<String, String> captured = capture(hold);
         synchronized (hold) {
-            if (hold.state == State.OPEN) hold.current.putAll(captured);
+            if (hold.state != State.OPEN) return;
+            hold.current.putAll(captured);
+            hold.captured(asked);
         }
         tasks.run(() -> save(hold));
     }
@@ -535,9 +537,8 @@ public final class PlayerDataStore {
     private void lose(PlayerHold hold) {
         if (hold.isAt(State.ENDED)) return;
         LOG.log(WARNING, "The session of player {0} is over; what was not saved is lost", hold.player);
-        boolean hasLeft = hold.hasLeft;
         end(hold, End.LOST, stale());
-        if (!hasLeft) reopen(hold);
+        if (!hold.hasLeft) reopen(hold);
     }
 
     /** Opens the data again for a player who stays after all, once no other server has them. */
@@ -551,11 +552,10 @@ public final class PlayerDataStore {
     /** The end of a session, as far as this server is concerned. On the connector's thread. */
     private void end(PlayerHold hold, End reason, HubException error) {
         Save unsaved;
-        boolean hasLeft;
         synchronized (hold) {
             if (hold.state == State.ENDED) return;
             hold.state = State.ENDED;
-            hasLeft = hold.hasLeft;
+            hold.captured(List.copyOf(hold.asking));
             unsaved = new Save(Map.of(), hold.claims, false, false, 0, hold.waiting);
             hold.claims = new ArrayList<>();
             hold.waiting = new ArrayList<>();
@@ -565,7 +565,7 @@ public final class PlayerDataStore {
         } else {
             refused(unsaved, error);
         }
-        if (reason != null && !hasLeft) inGame(hold.player, () -> tell(hold, reason));
+        if (reason != null && !hold.hasLeft) inGame(hold.player, () -> tell(hold, reason));
         forget(hold);
     }
 

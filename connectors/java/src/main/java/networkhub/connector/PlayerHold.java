@@ -50,6 +50,8 @@ final class PlayerHold {
     final Map<String, String> stored = new HashMap<>();
     /** Claims whose effects are in {@link #current} and not saved yet. */
     List<DataClaim> claims = new ArrayList<>();
+    /** Callers who wait for a capture and its save. */
+    final List<CompletableFuture<Void>> asking = new ArrayList<>();
     /** Callers who wait for the next save. */
     List<CompletableFuture<Void>> waiting = new ArrayList<>();
     /** True while a save is under way. */
@@ -66,6 +68,17 @@ final class PlayerHold {
 
     synchronized boolean isAt(State expected) {
         return state == expected;
+    }
+
+    /** Asks for a save; false where the session is not open. */
+    synchronized boolean asks(CompletableFuture<Void> saved) {
+        return state == State.OPEN && asking.add(saved);
+    }
+
+    /** The next save has what these asked for. */
+    synchronized void captured(List<CompletableFuture<Void>> asked) {
+        asking.removeAll(asked);
+        waiting.addAll(asked);
     }
 
     /** What has changed since the last confirmed save. */

@@ -192,6 +192,27 @@ class PlayerDataTest {
         assertEquals(List.of("sword", "shield", "helmet"), stored());
     }
 
+    @Test
+    void theLastSaveComesBeforeTheNextOpening() throws Exception {
+        HubConnector a = start(link.url(), "a", bagsA, Duration.ZERO);
+        HubConnector b = start("b", bagsB);
+        join(a);
+        bagsA.of(player).add("sword");
+        hub.kill();
+        link.cut();
+        a.playerLeft(player);
+        b.playerJoined(player, "Ann");
+        eventually("the outage is noticed", () -> !b.status().registered());
+        hub.start();
+        // The server before finds the hub two seconds later than the next one.
+        for (long end = System.nanoTime() + Duration.ofSeconds(2).toNanos(); System.nanoTime() - end < 0; Thread.sleep(20)) {
+            assertFalse(b.playerData().isOpen(player));
+        }
+        link.heal();
+        eventually("the data is open", () -> b.playerData().isOpen(player));
+        assertEquals(List.of("sword"), bagsB.of(player));
+    }
+
     /** A network that is suspended, or a key that is replaced late, costs nobody their items. */
     @Test
     void aSaveOutlivesASuspension() throws Exception {
