@@ -140,7 +140,7 @@ class RoutingTest {
             long began = System.nanoTime();
             assertTrue(proxy.plugin().preLogin(player, "jeb_", null).join().isAllowed());
             assertEquals("lobby-1", proxy.plugin().firstServer(player, "jeb_").join().server().id());
-            assertTrue(Duration.ofNanos(System.nanoTime() - began).toSeconds() < 9, "a client waits for 30 s");
+            assertTrue(Duration.ofNanos(System.nanoTime() - began).toSeconds() < 25, "a client waits for 30 s");
             link.heal();
         }
     }
