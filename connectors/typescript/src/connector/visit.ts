@@ -279,7 +279,7 @@ export class Visit {
         } else {
           this.store.warn(`The hub refuses to save player ${this.player}: ${error.message}`);
           this.done(save, error);
-          // What a closing save does not store is gone; else the player has it.
+          // Data that a closing save does not store is gone; else the player has it.
           this.store.onClaims(save.claims, save.close ? "LOST" : "REFUSED");
           if (!save.close || (body.data.size === 0 && body.claims.length === 0)) return;
           // The player is not held because of it.

@@ -325,7 +325,7 @@ class Visit:
                     LOG.warning("The hub refuses to save player %s: %s", self.player, error)
                     self._saved |= save.data  # Not again, unless it changes.
                     self._done(save, error)
-                    # What a closing save does not store is gone; else the player has it.
+                    # Data that a closing save does not store is gone; else the player has it.
                     self._store.on_claims(save.claims, "LOST" if save.close else "REFUSED")
                     if not save.close or not (body.data or body.claims):
                         return

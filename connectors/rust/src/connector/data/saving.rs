@@ -93,7 +93,7 @@ impl Visit {
                     warn!("the hub refuses to save player {}: {}", self.player, error.message());
                     self.state.lock().done(&save, Some(&error));
                     let claims = save.claims.clone();
-                    // What a closing save does not store is gone; else the player has it.
+                    // Data that a closing save does not store is gone; else the player has it.
                     data.tell(if save.close { DataUpdate::Lost(claims) } else { DataUpdate::Refused(claims) });
                     if !save.close || sent.data.is_empty() && sent.claims.is_empty() {
                         return;
