@@ -12,8 +12,12 @@ install_packages() {
     return 1
   fi
   echo "installing: $*" >&2
-  $sudo apt-get update -qq
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  # Steps run side by side, and apt refuses what does.
+  (
+    flock 9
+    $sudo apt-get update -qq
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+  ) 9>"${TMPDIR:-/tmp}/network-hub-packages.lock"
 }
 
 # Links every build, and compiles SQLite and the allocator.

@@ -1,8 +1,8 @@
 //! A fresh database for each test.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hub::config::Settings;
 use hub_db::{Config, Db};
@@ -14,11 +14,26 @@ use tokio::sync::OnceCell;
 pub struct Backend {
     folder: Arc<TempDir>,
     postgres: Option<String>,
+    /// Kept as long as a test needs the database.
+    _database: Option<Arc<Database>>,
+}
+
+/// Databases that no test needs any more: a thousand of them would fill 10 GB.
+static LEFT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Database {
+    name: String,
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        LEFT.lock().unwrap().push(std::mem::take(&mut self.name));
+    }
 }
 
 impl Backend {
     pub fn sqlite() -> Self {
-        Self { folder: Arc::new(TempDir::new().unwrap()), postgres: None }
+        Self { folder: Arc::new(TempDir::new().unwrap()), postgres: None, _database: None }
     }
 
     pub async fn postgres() -> Self {
@@ -52,7 +67,12 @@ impl Backend {
         let mut server = PgConnection::connect(&server_url()).await.unwrap();
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
         server.execute(AssertSqlSafe(create)).await.unwrap();
-        Self { folder: Arc::clone(&self.folder), postgres: Some(database_url(&name)) }
+        let left = std::mem::take(&mut *LEFT.lock().unwrap());
+        for name in left {
+            server.execute(AssertSqlSafe(format!("DROP DATABASE {name} WITH (FORCE)"))).await.unwrap();
+        }
+        let url = database_url(&name);
+        Self { folder: Arc::clone(&self.folder), postgres: Some(url), _database: Some(Arc::new(Database { name })) }
     }
 
     /// The command line options for it.
@@ -75,11 +95,12 @@ impl Backend {
 
     /// A PostgreSQL behind a pooler that gives every transaction another session.
     pub async fn pgbouncer() -> Self {
-        let Self { folder, postgres } = Self::postgres().await;
+        let direct = Self::postgres().await;
         let pooler = std::env::var("HUB_TEST_PGBOUNCER")
             .expect("HUB_TEST_PGBOUNCER must be the URL of a PgBouncer; scripts/test starts one");
-        let postgres = postgres.map(|url| format!("{pooler}/{}?pgbouncer=true", url.rsplit_once('/').unwrap().1));
-        Self { folder, postgres }
+        let postgres =
+            direct.postgres.as_ref().map(|url| format!("{pooler}/{}?pgbouncer=true", url.rsplit_once('/').unwrap().1));
+        Self { postgres, ..direct }
     }
 
     /// Puts a copy of one migrated database where the hub's own would be made: a schema costs more than most tests do.
