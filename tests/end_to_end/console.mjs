@@ -21,7 +21,7 @@ const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost
 const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
   "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing", "/reports", "/reports/1", "/appeals", "/deliveries",
-  "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "/config",
+  "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "PLAYER/data", "PLAYER/money", "/config",
   "/config?group=lobby&namespace=scoreboard", "/texts", "/texts/locales", "/collections", "/collections?collection=guilds&field=level",
   "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports"];
 const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes"];
@@ -177,6 +177,54 @@ async function journeys(player) {
   await press(one.page, "form[action$='/imports/file'] button[type=submit]");
   assert.match(new URL(one.page.url()).pathname, /\/imports\/[A-Za-z0-9]+$/);
   await one.page.waitForFunction(() => /done/.test(document.querySelector("h1").innerText));
+
+  // An inventory is restored: what the session before the last one left behind.
+  const uuid = "069a79f4-44e9-4726-a5be-fca90e38aaf5", own = `/api/plugin/players/${uuid}/session`;
+  for (const slots of [["pickaxe", "diamond"], ["pickaxe"]]) {
+    const { fence } = await call("POST", own, { serverId: "lobby-eu" });
+    await call("PUT", `${own}/${fence}`, { data: [{ namespace: "inventory", data: JSON.stringify({ slots }) }], close: true });
+  }
+  await one.page.goto(`${url}/console/n/demo/players/${uuid}/data`);
+  await press(one.page, "a[href$='/data/global/inventory']");
+  await press(one.page, "tbody tr:nth-child(2) th a");
+  assert.match(await one.page.$eval(".diff del", (line) => line.innerText), /diamond/);
+  await one.page.type("form[action$='/restore'] [name=confirm]", "inventory");
+  await press(one.page, "form[action$='/restore'] button[type=submit]");
+  const stored = await call("GET", `/api/plugin/players/${uuid}/data/global/inventory`);
+  assert.deepEqual(JSON.parse(stored.data), { slots: ["pickaxe", "diamond"] });
+
+  // A module is uploaded, made the canary of a chain, and taken back with the chain before.
+  const chain = async () => (await call("GET", "/api/manage/extension-points/chat")).modules.map((link) => `${link.name} ${link.mode}`);
+  const chainBefore = await chain();
+  await one.page.goto(`${url}/console/n/demo/modules`);
+  await one.page.type("form[enctype] [name=name]", "slow-mode-2");
+  await (await one.page.$("form[enctype] [name=file]")).uploadFile("plugins/slow-mode/slow-mode.wasm");
+  await press(one.page, "form[enctype] button[type=submit]");
+  assert.equal(new URL(one.page.url()).pathname, "/console/n/demo/modules/slow-mode-2");
+  await one.page.goto(`${url}/console/n/demo/modules/chains/chat`);
+  await one.page.select("[name=add]", "slow-mode-2");
+  await one.page.select("[name=addMode]", "SHADOW");
+  await press(one.page, "[data-apply]");
+  assert.deepEqual(await chain(), [...chainBefore, "slow-mode-2 SHADOW"]);
+  await one.page.goto(`${url}/console/n/demo/modules`);
+  one.page.once("dialog", (dialog) => dialog.accept());
+  await press(one.page, "form[action$='/modules/rollback/chat'] button[type=submit]");
+  assert.deepEqual(await chain(), chainBefore);
+
+  // A server is connected: a key of its own, and a light that turns green by itself.
+  await one.page.goto(`${url}/console/n/demo/servers/connect`);
+  for (const [field, value] of [["serverId", "garden-1"], ["serverType", "garden"]]) {
+    await one.page.$eval(`[name=${field}]`, (input, value) => { input.value = value; }, value);
+  }
+  await press(one.page, "form[action$='/servers/connect'] button[type=submit]");
+  const made = /hub_[A-Za-z0-9]+_[A-Za-z0-9_]+/.exec(await text(one.page))[0];
+  await one.page.waitForSelector("#light .dot.warn");
+  const server = { serverId: "garden-1", serverType: "garden", host: "127.0.0.1", port: 25565, maxPlayers: 100 };
+  const registered = await fetch(`${url}/api/plugin/servers/register`, {
+    method: "POST", headers: { "X-Service-Api-Key": made, "Content-Type": "application/json" }, body: JSON.stringify(server),
+  });
+  assert.equal(registered.status, 201);
+  await one.page.waitForSelector("#light .dot.good");
   await one.context.close();
 
   // The operator suspends a network and resumes it; its name has to be typed.

@@ -25,6 +25,7 @@ mod pending;
 mod policy;
 mod refusal;
 mod templates;
+mod upload;
 mod visit;
 
 use axum::Router;
@@ -65,6 +66,7 @@ pub fn router(app: &App, api: Router) -> Router {
         .merge(pages::chain::router())
         .merge(pages::permissions::router())
         .merge(pages::imports::router())
+        .merge(pages::modules::router())
         .merge(pages::undo::router())
         .layer(from_fn_with_state(console.clone(), policy::own_origin))
         .layer(from_fn(policy::headers))

@@ -66,6 +66,8 @@ templates![
     "people.html",
     "permission-group.html",
     "permissions.html",
+    "player-data.html",
+    "player-money.html",
     "player-permissions.html",
     "player-punishments.html",
     "player.html",

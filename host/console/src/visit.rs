@@ -27,7 +27,7 @@ pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Scopes that decide what a page shows, by their names in templates.
-const SCOPES: [(&str, Scope); 15] = [
+const SCOPES: [(&str, Scope); 16] = [
     ("manage", Scope::NetworkManage),
     ("control", Scope::ServersControl),
     ("servers", Scope::ServersRead),
@@ -43,6 +43,7 @@ const SCOPES: [(&str, Scope); 15] = [
     ("audit", Scope::AuditRead),
     ("economy", Scope::EconomyWrite),
     ("permissions", Scope::PermissionsWrite),
+    ("records", Scope::PlayersRead),
 ];
 
 /// Words of pages after their forms, which an address may ask for.
@@ -72,6 +73,8 @@ pub(crate) const DONE: &[&str] = &[
     "Cancelled",
     "Released",
     "Imported",
+    "Restored",
+    "Uploaded",
 ];
 
 /// A request to the console.

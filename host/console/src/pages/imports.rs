@@ -1,17 +1,16 @@
 //! Imports from other tools: a file, its forecast, its progress, and what was left out, by line.
 
 use axum::Router;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::extract::State;
 use axum::routing::post;
 use serde_json::{Value, json};
 
+use crate::Console;
 use crate::action::Action;
-use crate::answer::see_other;
 use crate::page::{Page, page};
 use crate::refusal::Refusal;
+use crate::upload::{Upload, fields};
 use crate::visit::Visit;
-use crate::{Console, multipart};
 
 pub(super) static PAGES: &[Page] = &[
     page!("/n/{network}/imports", "imports.html", list),
@@ -37,47 +36,19 @@ async fn one(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"import": visit.get("/api/manage/imports/{importId}", &[]).await?}))
 }
 
-pub(crate) fn router() -> Router<Console> {
-    // The page is one of those above.
-    Router::new().route("/console/n/{network}/imports/file", post(upload))
-}
+static FILE: Upload = Upload {
+    route: "/api/manage/imports",
+    query: |form| {
+        let dry_run = form.get("dryRun").is_some();
+        let mut query = fields(form, &["kind", "currency", "prefix", "scopes"]);
+        query.push(("dryRun", dry_run.to_string()));
+        query
+    },
+    page: &PAGES[0],
+    then: ("/console/n/{network}/imports/{importId}?done=Imported", "importId"),
+};
 
-async fn upload(State(console): State<Console>, request: Request) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let mut visit = Visit::opened(&mut parts, &console).await;
-    if let Err(refusal) = visit.enter().await {
-        return visit.refused(&refusal).await;
-    }
-    let sent = match multipart::read(&parts, body).await {
-        Ok((form, file)) => {
-            visit.form = form;
-            let field = |name| visit.form.get(name).unwrap_or_default().to_owned();
-            let dry_run = if field("dryRun").is_empty() { "false" } else { "true" };
-            let (kind, currency, prefix, scopes) = (field("kind"), field("currency"), field("prefix"), field("scopes"));
-            let query = [
-                ("kind", kind.as_str()),
-                ("dryRun", dry_run),
-                ("currency", &currency),
-                ("prefix", &prefix),
-                ("scopes", &scopes),
-            ];
-            visit.upload("/api/manage/imports", &query, file).await
-        }
-        Err(refusal) => Err(refusal),
-    };
-    match sent {
-        Ok(answer) => {
-            let id = answer.body["importId"].as_str().unwrap_or_default().to_owned();
-            visit.params.insert("importId".into(), id);
-            see_other(&visit.fill("/console/n/{network}/imports/{importId}?done=Imported", &[]), &[])
-        }
-        Err(refusal) if refusal.is_of_stranger() || refusal.code == "csrf_token_wrong" => visit.refused(&refusal).await,
-        Err(refusal) => {
-            visit.problem = Some(refusal);
-            match list(&visit).await {
-                Ok(data) => visit.render("imports.html", data),
-                Err(refusal) => visit.refused(&refusal).await,
-            }
-        }
-    }
+pub(crate) fn router() -> Router<Console> {
+    let upload = async |State(console), request| FILE.answer(console, request).await;
+    Router::new().route("/console/n/{network}/imports/file", post(upload))
 }

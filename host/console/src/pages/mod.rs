@@ -9,12 +9,13 @@ pub(crate) mod imports;
 mod lines;
 mod me;
 mod moderation;
-mod modules;
+pub(crate) mod modules;
 mod money;
 mod names;
 mod network;
 mod overview;
 pub(crate) mod permissions;
+mod player_data;
 mod players;
 mod punishments;
 mod servers;
@@ -36,6 +37,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
         money::PAGES,
         worlds::PAGES,
         imports::PAGES,
+        modules::PAGES,
+        player_data::PAGES,
         hub::PAGES,
     ];
     all.into_iter().flatten()
@@ -57,6 +60,7 @@ pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
         money::ACTIONS,
         worlds::ACTIONS,
         imports::ACTIONS,
+        player_data::ACTIONS,
         hub::ACTIONS,
     ];
     all.into_iter().flatten()
@@ -81,8 +85,6 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/usage", "usage.html", network::usage),
     page!("/n/{network}/webhooks", "webhooks.html", network::webhooks),
     page!("/n/{network}/webhooks/{webhookId}", "webhook.html", network::webhook),
-    page!("/n/{network}/modules", "modules.html", modules::list),
-    page!("/n/{network}/modules/{name}", "module.html", modules::one),
     page!("/hub", "hub-networks.html", hub::networks),
     page!("/hub/people", "hub-people.html", hub::people),
     page!("/hub/audit", "audit.html", hub::audit),

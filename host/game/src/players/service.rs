@@ -22,7 +22,7 @@ use crate::players::language::Language;
 use crate::players::model::{
     DataKey, JsonText, LoadRequest, NamespaceData, Player, PlayerFilter, PlayerUpdate, Profile,
 };
-use crate::players::store::data::DataLimits;
+use crate::players::store::data::{DataLimits, NamespaceEntry};
 use crate::players::{PlayerRegions, store};
 use crate::presence;
 use crate::punishments::{self, NameRight};
@@ -255,6 +255,17 @@ pub(crate) async fn region_of(app: &App, network: NetworkId, id: PlayerId) -> Op
     let region = found.ok()?.map_or_else(Region::unknown, |player| player.region);
     app.state::<PlayerRegions>().put(network, id, region.clone());
     Some(region).filter(|region| !region.is_unknown())
+}
+
+/// A page of what is stored about a player, without its content, and the number of namespaces.
+pub(super) async fn list_namespaces(
+    app: &App,
+    network: NetworkId,
+    player: PlayerId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<NamespaceEntry>, i64), PlayersError> {
+    Ok(store::data::list_entries(&app.db, network, player, limit, offset).await?)
 }
 
 /// Data stored under a key.

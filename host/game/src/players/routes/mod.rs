@@ -4,6 +4,7 @@ mod data;
 mod ips;
 mod language;
 mod list;
+mod namespaces;
 mod profile;
 mod sessions;
 mod snapshots;
@@ -19,7 +20,7 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 /// Routes of this component.
 pub(super) fn router() -> Endpoints {
     let players = list::router().merge(profile::router()).merge(data::router()).merge(ips::router());
-    players.merge(language::router()).merge(sessions::router()).merge(snapshots::router())
+    players.merge(language::router()).merge(sessions::router()).merge(snapshots::router()).merge(namespaces::router())
 }
 
 /// Route that waits in memory.

@@ -61,6 +61,36 @@ pub(in crate::players) async fn list(
     Ok(namespaces)
 }
 
+/// A namespace without its content.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(in crate::players) struct NamespaceEntry {
+    pub(in crate::players) game_mode: Label,
+    pub(in crate::players) namespace: Label,
+    pub(in crate::players) version: i64,
+    pub(in crate::players) size_bytes: i64,
+    pub(in crate::players) updated_at: Millis,
+}
+
+/// A page of a player's namespaces in all game modes, by name, and their number.
+pub(in crate::players) async fn list_entries(
+    db: &Db,
+    network: NetworkId,
+    player: PlayerId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<NamespaceEntry>, i64), Error> {
+    db.page(
+        "SELECT COUNT(*) FROM player_data WHERE network_id = $1 AND player_uuid = $2",
+        "SELECT game_mode, namespace, version, CAST(octet_length(data) AS BIGINT) AS size_bytes, updated_at
+         FROM player_data WHERE network_id = $1 AND player_uuid = $2
+         ORDER BY game_mode, namespace LIMIT $3 OFFSET $4",
+        |statement| statement.bind(network).bind(player),
+        limit,
+        offset,
+    )
+    .await
+}
+
 /// Data namespaces of all players of a network.
 pub(in crate::players) const DATA_ENTRIES: Rows = Rows::many(
     Limit::DataEntries,

@@ -10,7 +10,7 @@ const OTHER: &str = "853c80ef-3c37-49fd-aa49-938b674adae6";
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 /// Pages of a network, and the least role that sees each.
-const PAGES: [(&str, &str); 33] = [
+const PAGES: [(&str, &str); 36] = [
     ("", "VIEWER"),
     ("/servers", "VIEWER"),
     ("/servers/lobby-1", "VIEWER"),
@@ -38,6 +38,9 @@ const PAGES: [(&str, &str); 33] = [
     ("/permissions", "ADMIN"),
     ("/permissions/vip", "ADMIN"),
     ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/permissions?node=a.b", "ADMIN"),
+    ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/data", "MODERATOR"),
+    ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/data/global/inventory", "MODERATOR"),
+    ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/money", "ADMIN"),
     ("/money", "ADMIN"),
     ("/texts", "ADMIN"),
     ("/texts/locales", "ADMIN"),

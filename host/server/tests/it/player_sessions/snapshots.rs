@@ -49,6 +49,27 @@ on_both! {
         assert_eq!(hub.network().await.get(&path(1)).await.expect(200)["total"], 0);
     }
 
+    async fn what_is_stored_about_a_player_is_listed(hub: Hub) {
+        let client = hub.network().await;
+        register(&client, "a", json!({})).await;
+        let stored = format!("/api/plugin/players/{}/data", uuid(1));
+        for (key, data) in [("bedwars/stats", "{}"), ("bedwars/kits", "[1,2]"), ("arena/kits", r#""é""#)] {
+            client.put(&format!("{stored}/{key}"), json!({"data": data})).await.expect(200);
+        }
+        hub.advance_ms(5);
+        client.put(&format!("{stored}/arena/kits"), json!({"data": r#""é1""#})).await.expect(200);
+        let list = format!("/api/manage/players/{}/data", uuid(1));
+        let row = |mode: &str, namespace: &str, version: i64, size: i64, at: i64| json!({
+            "gameMode": mode, "namespace": namespace, "version": version, "sizeBytes": size, "updatedAt": NOW + at,
+        });
+        let all = [row("arena", "kits", 2, 5, 5), row("bedwars", "kits", 1, 5, 0), row("bedwars", "stats", 1, 2, 0)];
+        let page = json!({"items": all, "page": 0, "limit": 50, "total": 3});
+        assert_eq!(client.get(&list).await.expect(200), &page);
+        let second = client.get(&format!("{list}?limit=2&page=1")).await.expect(200).clone();
+        assert_eq!(second["items"], json!([all[2]]));
+        assert_eq!(hub.network().await.get(&list).await.expect(200)["total"], 0);
+    }
+
     async fn the_newest_snapshots_are_kept_and_count_as_storage(hub: Hub) {
         let client = hub.network().await;
         register(&client, "a", json!({})).await;
