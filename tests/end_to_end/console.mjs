@@ -23,8 +23,9 @@ const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/serv
   "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing", "/reports", "/reports/1", "/appeals", "/deliveries",
   "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "PLAYER/data", "PLAYER/money", "/config",
   "/config?group=lobby&namespace=scoreboard", "/texts", "/texts/locales", "/collections", "/collections?collection=guilds&field=level",
-  "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports"];
-const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes"];
+  "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports", "/chat",
+  "/modules/chains/chat/calls", "/modules/chat-guard/replay"];
+const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes", "hub/waitlist"];
 
 async function call(method, path, body) {
   const answer = await fetch(`${url}${path}`, {
@@ -210,6 +211,15 @@ async function journeys(player) {
   one.page.once("dialog", (dialog) => dialog.accept());
   await press(one.page, "form[action$='/modules/rollback/chat'] button[type=submit]");
   assert.deepEqual(await chain(), chainBefore);
+
+  // A call is explained, and asked of a version again; the last hundred, too.
+  await one.page.goto(`${url}/console/n/demo/modules/chains/matchmaking/calls`);
+  await press(one.page, "tbody th a");
+  await press(one.page, "main section form button[type=submit]");
+  assert.ok(await one.page.$(".diff ins"), "a call is replayed");
+  await one.page.goto(`${url}/console/n/demo/modules/region-first/replay`);
+  await press(one.page, "form[action$='/replay'] button[type=submit]");
+  assert.match(await text(one.page), /Same answer/);
 
   // A server is connected: a key of its own, and a light that turns green by itself.
   await one.page.goto(`${url}/console/n/demo/servers/connect`);

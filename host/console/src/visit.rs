@@ -27,7 +27,7 @@ pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Scopes that decide what a page shows, by their names in templates.
-const SCOPES: [(&str, Scope); 16] = [
+const SCOPES: [(&str, Scope); 17] = [
     ("manage", Scope::NetworkManage),
     ("control", Scope::ServersControl),
     ("servers", Scope::ServersRead),
@@ -44,6 +44,7 @@ const SCOPES: [(&str, Scope); 16] = [
     ("economy", Scope::EconomyWrite),
     ("permissions", Scope::PermissionsWrite),
     ("records", Scope::PlayersRead),
+    ("chat", Scope::ChatRead),
 ];
 
 /// Words of pages after their forms, which an address may ask for.
@@ -75,6 +76,7 @@ pub(crate) const DONE: &[&str] = &[
     "Imported",
     "Restored",
     "Uploaded",
+    "Erased",
 ];
 
 /// A request to the console.

@@ -31,6 +31,13 @@ pub(super) static ACTIONS: &[Action] = &[
     Action::post("/hub/plans/{name}/delete", PLAN, &[], "/hub/plans", "Deleted").verb(Verb::Delete).confirm("name"),
 ];
 
+pub(super) async fn waitlist(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [("limit", "50"), ("page", visit.query("page"))];
+    let (waitlist, networks) =
+        join!(visit.get("/api/admin/waitlist", &query), visit.get("/api/admin/networks", &[("limit", "200")]),);
+    Ok(json!({"waitlist": waitlist?, "networks": networks?}))
+}
+
 pub(super) async fn networks(visit: &Visit) -> Result<Value, Refusal> {
     let query = [("limit", "50"), ("page", visit.query("page"))];
     let (networks, plans, version) = join!(

@@ -1,6 +1,8 @@
 //! All pages and forms.
 
+mod calls;
 pub(crate) mod chain;
+mod chat;
 mod content;
 pub(crate) mod doors;
 pub(crate) mod home;
@@ -39,6 +41,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
         imports::PAGES,
         modules::PAGES,
         player_data::PAGES,
+        chat::PAGES,
+        calls::PAGES,
         hub::PAGES,
     ];
     all.into_iter().flatten()
@@ -61,6 +65,7 @@ pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
         worlds::ACTIONS,
         imports::ACTIONS,
         player_data::ACTIONS,
+        calls::ACTIONS,
         hub::ACTIONS,
     ];
     all.into_iter().flatten()
@@ -87,6 +92,7 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/webhooks/{webhookId}", "webhook.html", network::webhook),
     page!("/hub", "hub-networks.html", hub::networks),
     page!("/hub/people", "hub-people.html", hub::people),
+    page!("/hub/waitlist", "hub-waitlist.html", hub::waitlist),
     page!("/hub/audit", "audit.html", hub::audit),
 ];
 
@@ -107,6 +113,8 @@ const COMMAND: &[Field] = &[Field::exact("command")];
 const ROLLED: &[Field] = &[Field::number("overlapMs")];
 const ROLE: &[Field] = &[Field::text("role")];
 const NETWORK: &[Field] = &[Field::text("name"), Field::text("plan")];
+const NOTE: &[Field] = &[Field::text("text")];
+const INVITED: &[Field] = &[Field::text("networkId"), Field::text("role")];
 const EMAIL: &[Field] = &[Field::text("email")];
 const PASSWORDS: &[Field] = &[Field::exact("current"), Field::exact("new")];
 const PASSWORD: &[Field] = &[Field::exact("password")];
@@ -241,6 +249,24 @@ static ACTIONS: &[Action] = &[
     ),
     Action::post("/hub/networks", "/api/admin/networks", NETWORK, "/hub", "").show(),
     Action::post("/hub/networks/{id}/people", "/api/admin/networks/{id}/people", INVITATION, "/hub", "Invited"),
+    Action::post("/hub/waitlist/invite", "/api/admin/waitlist/{email}/invite", INVITED, "/hub/waitlist", "Invited"),
+    Action::post(
+        "/n/{network}/players/{uuid}/notes",
+        "/api/manage/players/{uuid}/notes",
+        NOTE,
+        "/n/{network}/players/{uuid}",
+        "Saved",
+    ),
+    Action::post(
+        "/n/{network}/players/{uuid}/erase",
+        "/api/manage/players/{uuid}",
+        NOTHING,
+        "/n/{network}/players/{uuid}",
+        "",
+    )
+    .verb(Verb::Delete)
+    .confirm("uuid")
+    .go("/n/{network}/players", "Erased"),
     Action::post("/hub/people", "/api/admin/people", EMAIL, "/hub/people", "Invited"),
     Action::post("/me/password", "/api/people/password", PASSWORDS, "/me", "Password changed"),
     Action::post("/me/second-factor", "/api/people/second-factor", PASSWORD, "/me", "").show(),

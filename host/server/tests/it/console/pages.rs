@@ -10,7 +10,7 @@ const OTHER: &str = "853c80ef-3c37-49fd-aa49-938b674adae6";
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 /// Pages of a network, and the least role that sees each.
-const PAGES: [(&str, &str); 36] = [
+const PAGES: [(&str, &str); 39] = [
     ("", "VIEWER"),
     ("/servers", "VIEWER"),
     ("/servers/lobby-1", "VIEWER"),
@@ -19,6 +19,9 @@ const PAGES: [(&str, &str); 36] = [
     ("/servers/connect", "VIEWER"),
     ("/modules", "VIEWER"),
     ("/modules/chains/chat", "VIEWER"),
+    ("/chat", "MODERATOR"),
+    ("/modules/chains/chat/calls", "ADMIN"),
+    ("/modules/chains/chat/calls/x", "ADMIN"),
     ("/players", "MODERATOR"),
     ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5", "MODERATOR"),
     ("/players/069a79f4-44e9-4726-a5be-fca90e38aaf5/punishments", "MODERATOR"),
