@@ -13,10 +13,11 @@ const url = /^listening on (\S+)/m.exec(said)[1];
 const key = /HUB_KEY=(\S+)/.exec(said)[1];
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const password = (email) => new RegExp(`${email}\\s+(\\S+)`).exec(said)[1];
-const views = [
-  { name: "1440-light", width: 1440, height: 900, scheme: "light" },
-  { name: "390-dark", width: 390, height: 844, scheme: "dark", isMobile: true, hasTouch: true },
-];
+const wide = { width: 1440, height: 900 }, narrow = { width: 390, height: 844, isMobile: true, hasTouch: true };
+const views = [{ name: "1440-light", ...wide, scheme: "light" }, { name: "390-dark", ...narrow, scheme: "dark" }];
+// The page on the console shows some of the pages in all views.
+const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/permissions/vip": "permissions" };
+if (pictures) views.push({ name: "1440-dark", ...wide, scheme: "dark" }, { name: "390-light", ...narrow, scheme: "light" });
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
 const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
@@ -75,7 +76,7 @@ async function visit(context, view) {
   page.on("console", (message) => message.type() === "error" && !message.text().includes("the server responded with a status of 4") && problems.push(`${page.url()}: ${message.text()}`));
   return page;
 }
-async function look(page, view, path) {
+async function look(page, view, path, name) {
   const answer = await page.goto(`${url}/console${path.startsWith("/") || !path ? path : `/${path}`}`, { waitUntil: "load" });
   await new Promise((resolve) => setTimeout(resolve, 150));
   const found = await page.evaluate(() => ({
@@ -98,7 +99,7 @@ async function look(page, view, path) {
   } else if (!path.includes("nothing")) problems.push(`${at}: ${answer.status()}`);
   if (!found.title || !found.main) problems.push(`${at}: no title or heading`);
   if (answer.status() >= 500) problems.push(`${at}: ${answer.status()}`);
-  if (pictures && !path.includes("nothing")) await page.screenshot({ path: join(pictures, `${(path || "home").replace(/^\//, "").replace(/[^a-z0-9]+/gi, "-")}-${view.name}.png`) });
+  if (pictures && name) await page.screenshot({ path: join(pictures, `${name}-${view.name}.png`) });
   seen += 1;
 }
 async function signIn(page, email) {
@@ -257,7 +258,7 @@ try {
     const page = await visit(context, view);
     for (const path of doors) await look(page, view, path);
     await signIn(page, "owner@demo.example");
-    for (const path of network) await look(page, view, `/n/demo${path.replace(/^PLAYER/, `/players/${player}`)}`);
+    for (const path of network) await look(page, view, `/n/demo${path.replace(/^PLAYER/, `/players/${player}`)}`, shown[path]);
     await look(page, view, "me");
     await context.close();
     const other = await browser.createBrowserContext();

@@ -1,0 +1,56 @@
+// A page that is open while its hub is killed and started again: it says so, loses nothing that is typed, and is live again by itself.
+// Arguments: the hub's binary, a free port, and a folder for its data.
+import puppeteer from "puppeteer-core";
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+const [binary, port, data] = process.argv.slice(2);
+const url = `http://127.0.0.1:${port}`;
+
+// Starts the demo, and resolves once it has said all.
+async function start() {
+  const hub = spawn(binary, ["demo", "--listen", `127.0.0.1:${port}`, "--data", data], { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, HUB_LOG: "warn" } });
+  let said = "";
+  for await (const line of createInterface(hub.stdout)) {
+    said += `${line}\n`;
+    if (/^listening on /m.test(said) && /owner@demo\.example\s+\S+/.test(said)) break;
+  }
+  hub.stdout.resume();
+  return { hub, password: /owner@demo\.example\s+(\S+)/.exec(said)[1] };
+}
+async function kill({ hub }) {
+  hub.kill("SIGKILL");
+  await once(hub, "exit");
+}
+
+let running = await start();
+const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+try {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
+  await page.goto(`${url}/console/sign-in`);
+  await page.type("[name=email]", "owner@demo.example");
+  await page.type("[name=password]", running.password);
+  await Promise.all([page.waitForNavigation(), page.click("form[action='/console/sign-in'] button[type=submit]")]);
+  await page.goto(`${url}/console/n/demo/servers`);
+  await page.waitForSelector("#live .dot.good");
+  await page.type("input[type=search]", "lob");
+  const typed = () => page.$eval("input[type=search]", (field) => field.value);
+  const before = await typed();
+
+  await kill(running);
+  await page.waitForSelector("#live .dot.warn, #live .dot.bad");
+  running = await start();
+  await page.waitForSelector("#live .dot.good");
+  assert.equal(await typed(), before);
+  // The session outlived the hub, and the list is told anew.
+  await page.waitForFunction(() => document.querySelector("#list").innerText.includes("lobby-eu"));
+  await page.goto(`${url}/console/n/demo`);
+  assert.equal(new URL(page.url()).pathname, "/console/n/demo");
+  console.log("restart: an open page was live again after its hub was killed");
+} finally {
+  await browser.close();
+  await kill(running);
+}
