@@ -189,7 +189,7 @@ async function journeys(player) {
   await one.page.goto(`${url}/console/n/demo/players/${uuid}/data`);
   await press(one.page, "a[href$='/data/global/inventory']");
   await press(one.page, "tbody tr:nth-child(2) th a");
-  assert.match(await one.page.$eval(".diff del", (line) => line.innerText), /diamond/);
+  assert.match(await one.page.$eval(".diff", (lines) => lines.innerText), /diamond/);
   await one.page.type("form[action$='/restore'] [name=confirm]", "inventory");
   await press(one.page, "form[action$='/restore'] button[type=submit]");
   const stored = await call("GET", `/api/plugin/players/${uuid}/data/global/inventory`);
