@@ -344,10 +344,10 @@ pub(super) async fn lock_currency(
         "UPDATE currencies SET name = name WHERE network_id = $1 AND name = $2
          RETURNING name, minimum, maximum, starting_balance",
     )
-        .bind(network)
-        .bind(name)
-        .optional()
-        .await
+    .bind(network)
+    .bind(name)
+    .optional()
+    .await
 }
 
 /// Page of the currencies by name, and their number.

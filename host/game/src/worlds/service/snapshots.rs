@@ -256,12 +256,7 @@ pub(super) async fn delete_superfluous(app: &App, network: NetworkId, world_no: 
 }
 
 /// Deletes an upload's row, and has the sweep delete its file once nobody can upload it any more.
-async fn leave_to_sweep(
-    app: &App,
-    network: NetworkId,
-    blob_key: &str,
-    key: &BlobKey,
-) -> Result<(), hub_db::Error> {
+async fn leave_to_sweep(app: &App, network: NetworkId, blob_key: &str, key: &BlobKey) -> Result<(), hub_db::Error> {
     let at = app.clock.now().saturating_add(2 * millis(LINK_TTL));
     app.db
         .transaction(async |mut tx| {
