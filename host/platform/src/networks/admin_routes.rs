@@ -16,7 +16,7 @@ use crate::http::page::{Page, PageQuery};
 use crate::networks::admin::{self, FoundNetwork, NetworkChange, NetworkRow};
 use crate::networks::admin_store::DeletedNetworkRow;
 use crate::networks::routes::{CreateKey, CreatedKey, Key, LeftBehind, RevokeQuery};
-use crate::plans::announce_network_change;
+use crate::plans::announce_change;
 use crate::secret_text::SecretText;
 use crate::values::{Identifier, Label, NetworkId};
 
@@ -197,7 +197,7 @@ async fn change(
         suspended: body.suspended,
     };
     let row = admin::change(&app.db, &caller.origin(&app), id, change).await?;
-    announce_network_change(&app, id).await;
+    announce_change(&app).await;
     Ok(Json(row.into()))
 }
 
@@ -226,7 +226,7 @@ async fn delete(
     Query(query): Query<DeleteQuery>,
 ) -> Result<StatusCode, ApiError> {
     admin::delete(&app.db, &caller.origin(&app), id, query.now.unwrap_or(false)).await?;
-    announce_network_change(&app, id).await;
+    announce_change(&app).await;
     Ok(StatusCode::NO_CONTENT)
 }
 

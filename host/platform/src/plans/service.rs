@@ -152,14 +152,14 @@ fn network_of(message: &[u8]) -> Option<NetworkId> {
     uuid::Uuid::from_slice(message).ok().map(NetworkId)
 }
 
-/// Applies a change of a plan here at once and notifies the other nodes. Without the message they notice it after half a
-/// second.
+/// Applies an operator's change of a plan, or of a network, here at once and notifies the other nodes. Without the message
+/// they notice it after half a second.
 pub(crate) async fn announce_change(app: &App) {
     forget_all(app).await;
     broadcast(app, Bytes::new()).await;
 }
 
-/// The same for a change of one network, which costs the others nothing.
+/// The same for a change of one network by its owner, which costs the others nothing.
 pub(crate) async fn announce_network_change(app: &App, network: NetworkId) {
     forget_network(app, network);
     broadcast(app, Bytes::copy_from_slice(network.0.as_bytes())).await;
