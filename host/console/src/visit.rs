@@ -21,8 +21,9 @@ use crate::form::Form;
 use crate::language::Language;
 use crate::refusal::Refusal;
 
-/// Maximum size of a form.
+/// Maximum size of a form, and of one by somebody without a session: an e-mail address and a password.
 const MOST_BYTES: usize = 512 << 10;
+const MOST_BYTES_OF_STRANGER: usize = 16 << 10;
 pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -256,6 +257,8 @@ impl Visit {
             self.me = self.get("/api/people/me", &[]).await.unwrap_or_default();
         }
         self.problem = Some(refusal.clone());
+        // These pages show no form again.
+        self.form = Form::default();
         let template = if self.me.is_null() { "door-error.html" } else { "error.html" };
         self.render(template, json!({}))
     }
@@ -268,7 +271,8 @@ impl FromRequest<Console> for Visit {
         let (mut parts, body) = request.into_parts();
         let mut visit = Self::opened(&mut parts, console).await;
         if !parts.method.is_safe() {
-            let bytes = to_bytes(body, MOST_BYTES).await;
+            let most = if visit.sender.session.is_some() { MOST_BYTES } else { MOST_BYTES_OF_STRANGER };
+            let bytes = to_bytes(body, most).await;
             let bytes = bytes.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
             visit.form = Form::parse(&bytes).ok_or(StatusCode::PAYLOAD_TOO_LARGE)?;
         }

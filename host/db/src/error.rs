@@ -57,6 +57,9 @@ pub enum Error {
         /// Its name.
         database: String,
     },
+    /// The transaction's work refused to go on, for a reason that is not the database's; nothing of it is kept.
+    #[error("{0}")]
+    Refused(Box<dyn std::error::Error + Send + Sync>),
     /// The schema could not be brought up to date.
     #[error(transparent)]
     Migrate(#[from] MigrateError),

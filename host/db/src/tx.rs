@@ -35,6 +35,7 @@ pub(crate) fn refuse_nested() -> Result<(), Error> {
 pub struct Tx {
     lease: Lease,
     hooks: EndHooks,
+    notes: Vec<&'static str>,
 }
 
 pub(crate) enum Lease {
@@ -56,7 +57,7 @@ impl From<LeasedConnection<Pooled<PgConnection>>> for Lease {
 
 impl Tx {
     pub(crate) fn new(lease: impl Into<Lease>, hooks: &EndHooks) -> Self {
-        Self { lease: lease.into(), hooks: hooks.clone() }
+        Self { lease: lease.into(), hooks: hooks.clone(), notes: vec![] }
     }
 
     /// Runs `hook` once the transaction has ended: after its commit or rollback, and before its caller gets the result;
@@ -65,6 +66,15 @@ impl Tx {
     /// the task that commits for all, so it must not block.
     pub fn on_end(&self, hook: impl FnOnce() + Send + 'static) {
         self.hooks.add(hook);
+    }
+
+    /// Remembers something about this transaction until it ends, or is tried again; false if it was noted already.
+    pub fn note(&mut self, what: &'static str) -> bool {
+        let is_new = !self.notes.contains(&what);
+        if is_new {
+            self.notes.push(what);
+        }
+        is_new
     }
 
     pub(crate) fn backend(&self) -> Backend {

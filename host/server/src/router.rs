@@ -75,7 +75,8 @@ pub fn router(app: &App) -> Router {
         .with(app.clone(), request_id::layer)
         .with((), private_answers::layer)
         .with((), catch_panic)
-        .with(app.clone(), client_address::layer);
+        .with(app.clone(), client_address::layer)
+        .with(app.clone(), limits::page_layer);
     let around_reference = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
     let api = router

@@ -245,6 +245,8 @@ limits! {
         // Waiting lines.
         /// Waiting lines with settings of their own.
         Lines = "lines", 1_000;
+        /// Waiting lines in memory: those with tickets or settings, or where a slot came free lately.
+        LinesInMemory = "linesInMemory", 5_000;
 
         // Node agents.
         /// Commands that wait for one server's node agent.
@@ -271,6 +273,9 @@ limits! {
         Balances = "balances", 50_000_000;
         /// Statistics of one owner in one game mode.
         StatisticsPerOwner = "statisticsPerOwner", 500;
+        /// Values of statistics: each has one for its lifetime, each day, each week and each month. At the limit those that
+        /// exist go on.
+        StatisticValues = "statisticValues", 50_000_000;
 
         // Punishments.
         /// Punishments of one player, name or address, active or not.

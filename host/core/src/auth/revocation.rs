@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::auth::model::{Credential, Scope};
-use crate::auth::service::revoked;
+use crate::auth::service::{invalid, revoked};
+use crate::auth::{Caller, session};
 use crate::background;
 
 /// Short enough to end streams of a revoked key within a second.
@@ -35,6 +36,16 @@ impl WatchedStream {
     pub fn revoked(&self) -> CancellationToken {
         self.revoked.clone()
     }
+
+    /// Refuses the next piece of an export whose caller may no longer read it. As an error, which cuts the answer off: an
+    /// orderly end would look like all there is.
+    pub fn check(&self) -> Result<(), hub_db::Error> {
+        if self.revoked.is_cancelled() {
+            let refusal = invalid(session::is_session(&self.credential.id));
+            return Err(hub_db::Error::Refused(Box::new(refusal)));
+        }
+        Ok(())
+    }
 }
 
 impl RevocationWatch {
@@ -43,6 +54,12 @@ impl RevocationWatch {
         let watched = Arc::new(WatchedStream { credential, scope, revoked: CancellationToken::new() });
         self.open.lock().push(Arc::downgrade(&watched));
         watched
+    }
+
+    /// Registers a stream that requires any of these scopes of its caller, by the first that they have.
+    pub fn watch_caller(&self, caller: &Caller, any: &[Scope]) -> Arc<WatchedStream> {
+        let scope = any.iter().find(|scope| caller.scopes.allow(**scope)).or(any.first());
+        self.watch(caller.credential.clone(), scope.copied().unwrap_or(Scope::Operator))
     }
 
     fn open(&self) -> Vec<Arc<WatchedStream>> {

@@ -180,6 +180,7 @@ async fn find_key(app: &App, credential: &Credential, remote: IpAddr) -> Result<
         return Ok(Some(row));
     }
     let _permit = app.state::<Limits>().addresses.lookup_permit(remote, app.clock.now()).await;
+    let read_at = app.state::<KeyCache>().begin_read();
     let row = if session::is_session(id) {
         session::find(app, credential).await?
     } else {
@@ -187,7 +188,7 @@ async fn find_key(app: &App, credential: &Credential, remote: IpAddr) -> Result<
     };
     let row = row.map(Arc::new);
     if let Some(row) = &row {
-        app.state::<KeyCache>().put(id.clone(), Arc::clone(row));
+        app.state::<KeyCache>().put(id.clone(), Arc::clone(row), read_at);
     }
     Ok(row)
 }

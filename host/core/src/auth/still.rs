@@ -16,14 +16,18 @@ pub struct Holder {
     pub(super) scopes: Scopes,
 }
 
+/// Note in a transaction that its caller's right was looked at.
+const LOOKED_AT: &str = "the caller's right";
+
 impl Origin {
     /// Refuses a change by a caller who may no longer make it, and keeps the caller's right until the transaction ends.
     /// Whoever ends the right waits for it, and then finds what this transaction made.
     ///
-    /// First in each transaction that makes or reveals something that outlives its caller: a key, a role, a webhook, a
-    /// secret, a module, an import.
+    /// First in each transaction that makes or reveals something that outlives its caller, and in those that may end the
+    /// caller's own right: [`Origin::must_still`] does it at the end of all others.
     pub async fn still_may(&self, tx: &mut Tx) -> Result<(), ApiError> {
         let Some(Holder { credential, scopes }) = &self.holder else { return Ok(()) };
+        tx.note(LOOKED_AT);
         let is_session = session::is_session(&credential.id);
         let row = if is_session {
             session::hold(tx, &credential.id).await?
@@ -32,5 +36,14 @@ impl Origin {
         };
         let row: KeyRow = row.ok_or_else(|| invalid(is_session))?;
         check_still(&row, credential, *scopes, self.clock.now())
+    }
+
+    /// The same, unless the transaction did it before: it may have ended the caller's own right since. The audit log
+    /// asks for each entry, so that no change by a caller goes without.
+    pub async fn must_still(&self, tx: &mut Tx) -> Result<(), hub_db::Error> {
+        if self.holder.is_none() || !tx.note(LOOKED_AT) {
+            return Ok(());
+        }
+        self.still_may(tx).await.map_err(|refusal| hub_db::Error::Refused(Box::new(refusal)))
     }
 }

@@ -166,6 +166,13 @@ impl std::error::Error for ApiError {}
 
 impl From<hub_db::Error> for ApiError {
     fn from(error: hub_db::Error) -> Self {
+        let error = match error {
+            hub_db::Error::Refused(refusal) => match refusal.downcast::<Self>() {
+                Ok(refusal) => return *refusal,
+                Err(other) => hub_db::Error::Refused(other),
+            },
+            error => error,
+        };
         if !error.is_unavailable() {
             return Self::internal(error);
         }

@@ -22,6 +22,8 @@ const BUCKETS: usize = 1 << 15;
 const WRONG_KEYS: Rate = Rate::per_second(20, 200);
 /// Requests per address to routes without a key.
 const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
+/// Requests per address to the console's pages: many people may share it.
+const PAGES: Rate = Rate::per_second(100, 1_000);
 /// Waitlist joins per address: enough for people who share an address, too few to sign up a list of others.
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
 /// Requests per address about appeals, whose codes must not be guessed.
@@ -46,6 +48,7 @@ const LOOKUPS: usize = 2;
 pub struct AddressLimits {
     wrong_keys: AddressBuckets,
     public: AddressBuckets,
+    pages: AddressBuckets,
     joins: AddressBuckets,
     appeals: AddressBuckets,
     sign_ins: AddressBuckets,
@@ -58,6 +61,7 @@ impl Default for AddressLimits {
         Self {
             wrong_keys: AddressBuckets::new("wrong-keys", WRONG_KEYS),
             public: AddressBuckets::new("public", PUBLIC_REQUESTS),
+            pages: AddressBuckets::new("pages", PAGES),
             joins: AddressBuckets::new("joins", WAITLIST_JOINS),
             appeals: AddressBuckets::new("appeals", APPEALS),
             sign_ins: AddressBuckets::new("sign-ins", SIGN_INS),
@@ -87,6 +91,11 @@ impl AddressLimits {
     /// Counts a request to a route without a key.
     pub(crate) fn count_public(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.public.take(remote, now, "Too many requests without a key from this address; try again later.")
+    }
+
+    /// Counts a request to a page.
+    pub(crate) fn count_page(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        self.pages.take(remote, now, "Too many requests to pages from this address; try again later.")
     }
 
     /// Counts a request to a route without a key by the holder of a valid key or session.

@@ -27,7 +27,7 @@ pub use plan::PointLimits;
 pub use plan::{ModuleLimits, PlanLimits, RetentionDays, object};
 pub use plan_store::StorageCounts;
 pub(crate) use rates::{KnownCaller, PublicRoute, PublishingRoute, count_request};
-pub use rates::{layer, public_layer, remote_address};
+pub use rates::{layer, page_layer, public_layer, remote_address};
 pub use state::Limits;
 pub use store::FILE_BYTES;
 pub use stored::{check_storage, row_bytes, storage_counts, storage_counts_of};

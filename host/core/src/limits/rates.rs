@@ -70,6 +70,16 @@ pub async fn public_layer(State(app): State<App>, request: Request, next: Next) 
     }
 }
 
+/// Refuses requests to pages from an address that sends too many: each page is rendered for it, also for a stranger. The
+/// requests that a page makes are counted by their routes.
+pub async fn page_layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    let remote = remote_address(request.extensions());
+    match app.state::<Limits>().addresses.count_page(remote, app.clock.now()) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    }
+}
+
 /// Client address of a request.
 pub fn remote_address(extensions: &Extensions) -> IpAddr {
     let remote = extensions.get::<ConnectInfo<SocketAddr>>();

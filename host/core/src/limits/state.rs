@@ -114,6 +114,13 @@ impl Limits {
         }
     }
 
+    /// The same for one network.
+    pub fn invalidate_network(&self, network: NetworkId) {
+        if let Some(state) = self.find(network) {
+            state.read_at.store(NEVER, Ordering::Relaxed);
+        }
+    }
+
     /// Drops a network.
     pub fn evict(&self, network: NetworkId) {
         self.networks.write().remove(&network);

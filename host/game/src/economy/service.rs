@@ -333,7 +333,7 @@ pub(super) async fn define_currency(
     }
     app.db
         .transaction(async |mut tx| {
-            let before = store::find_currency(&mut tx, network, name).await?;
+            let before = store::lock_currency(&mut tx, network, name).await?;
             store::define_currency(&mut tx, network, name, bounds).await?;
             let change = Change::new(Action::CurrencyPut, name).after(shown(&bounds));
             let change = if let Some(before) = before { change.before(shown(&before.bounds)) } else { change };

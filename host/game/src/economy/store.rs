@@ -334,6 +334,22 @@ pub(super) async fn find_currency(
         .await
 }
 
+/// The same, whose bounds no other request changes before the transaction ends.
+pub(super) async fn lock_currency(
+    tx: &mut Tx,
+    network: NetworkId,
+    name: &Identifier,
+) -> Result<Option<Currency>, Error> {
+    tx.query(
+        "UPDATE currencies SET name = name WHERE network_id = $1 AND name = $2
+         RETURNING name, minimum, maximum, starting_balance",
+    )
+    .bind(network)
+    .bind(name)
+    .optional()
+    .await
+}
+
 /// Page of the currencies by name, and their number.
 pub(super) async fn list_currencies(
     db: &Db,

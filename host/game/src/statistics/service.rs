@@ -6,12 +6,15 @@ use thiserror::Error;
 
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::limits::{self, Limit, QuotaExceeded};
+use crate::limits::{self, Limit, QuotaExceeded, check_rows};
 use crate::owner::Owner;
 use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
 use crate::statistics::store;
 use crate::values::{Identifier, Label, NetworkId, PlayerId};
+
+/// Values of a new statistic, one of each period.
+const VALUES_OF_NEW: i64 = 4;
 
 /// Reason for the failure of a request about statistics.
 #[derive(Debug, Error)]
@@ -53,6 +56,9 @@ pub(super) async fn increment(
     amount: FiniteNumber,
 ) -> Result<BTreeMap<Period, FiniteNumber>, StatisticsError> {
     let now = app.clock.now();
+    // At the limit those that exist go on, with new days.
+    let is_there = store::exists(&app.db, network, owner, key);
+    check_rows::<StatisticsError>(app, network, store::ALL_VALUES, VALUES_OF_NEW, is_there).await?;
     let most = limits::bound(app, Limit::StatisticsPerOwner);
     let at = store::Moment { now, reached: app.logical_clock.next(now) };
     let values = store::add(&app.db, network, owner, key, amount, at, most).await?;

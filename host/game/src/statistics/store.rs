@@ -3,10 +3,35 @@
 use hub_db::{Db, Error, Sql};
 
 use crate::clock::Millis;
+use crate::limits::{Limit, Rows};
 use crate::owner::{Owner, PLAYER};
 use crate::statistics::model::{FiniteNumber, StatisticKey, StatisticRow};
 use crate::statistics::period::{Day, Period};
-use crate::values::{Label, NetworkId, PlayerId};
+use crate::values::{Identifier, Label, NetworkId, PlayerId};
+
+/// All values of a network's statistics.
+pub(super) const ALL_VALUES: Rows = Rows::many(
+    Limit::StatisticValues,
+    "SELECT COUNT(*) FROM (SELECT owner_key FROM statistics WHERE network_id = $1 LIMIT $2) AS counted",
+);
+
+/// True if the owner has the statistic.
+pub(super) async fn exists(db: &Db, network: NetworkId, owner: &Owner, key: &StatisticKey) -> Result<bool, Error> {
+    let row: Option<(Identifier,)> = db
+        .query(
+            "SELECT name FROM statistics
+             WHERE network_id = $1 AND owner_type = $2 AND owner_key = $3 AND game_mode = $4
+               AND period = 'LIFETIME' AND period_start = '1970-01-01' AND name = $5",
+        )
+        .bind(network)
+        .bind(owner.owner_type())
+        .bind(owner.key())
+        .bind(&key.game_mode)
+        .bind(&key.name)
+        .optional()
+        .await?;
+    Ok(row.is_some())
+}
 
 /// First days of the periods of `day`.
 fn starts(day: Day) -> [String; 3] {

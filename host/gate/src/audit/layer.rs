@@ -56,15 +56,13 @@ async fn serve(app: &App, facts: RouteFacts, request: Request, next: Next) -> Re
     } else if facts.is_in_database() {
         entry.write_with(run).await
     } else {
-        let response = run().await;
-        if response.status().is_success() {
-            entry.write_alone().await?;
-        }
-        Ok(response)
+        // Before it happens: afterwards nothing could take it back. The entry is also there if the route refuses it.
+        entry.write_alone().await?;
+        Ok(run().await)
     }
 }
 
-/// Entry written if the request succeeds.
+/// Entry of a request.
 struct Entry<'a> {
     app: &'a App,
     caller: Caller,

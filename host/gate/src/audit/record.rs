@@ -54,7 +54,7 @@ fn shown(value: impl Serialize) -> Value {
 }
 
 /// Writes an entry to a network's audit log in the transaction of the change. Actions of the operator are also written
-/// to the operator's own log.
+/// to the operator's own log. Fails, and with it the change, if its caller's right has ended since the request began.
 pub async fn record(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<(), Error> {
     write(tx, network, origin, change).await.map(drop)
 }
@@ -69,6 +69,7 @@ pub async fn record_for_all(tx: &mut Tx, networks: &[NetworkId], origin: &Origin
 
 /// Like [`record`], but returns the entry's id.
 async fn write(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change) -> Result<String, Error> {
+    origin.must_still(tx).await?;
     let now = origin.clock.now();
     // A command line writes a single entry: the first of its millisecond.
     let micros = origin.order.as_ref().map_or(now.saturating_mul(1000), |order| order.next(now).saturating_add(1));
@@ -94,7 +95,7 @@ async fn write(tx: &mut Tx, network: NetworkId, origin: &Origin, change: Change)
     Ok(id)
 }
 
-/// Writes an entry about a change outside the database, before it is made.
+/// Writes an entry about a change outside the database, before it is made. Fails if its caller's right has ended.
 pub async fn record_alone(db: &Db, network: NetworkId, origin: &Origin, change: Change) -> Result<(), Error> {
     db.transaction(async |mut tx| record(&mut tx, network, origin, change.clone()).await).await
 }

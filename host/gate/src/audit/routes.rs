@@ -11,7 +11,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::audit::service::{self, EntryRow, Filter};
-use crate::auth::{ActorType, AuditRead, OPERATOR_NETWORK, Operator};
+use crate::auth::{ActorType, AuditRead, Caller, OPERATOR_NETWORK, Operator, RevocationWatch, Scope};
 use crate::clock::Millis;
 use crate::compute::{LARGE_JSON, compute_if};
 use crate::endpoints::{Endpoints, endpoints};
@@ -143,14 +143,17 @@ pub fn to_line(row: EntryRow) -> String {
 }
 
 /// Streams all entries, one JSON object per line, at the client's speed.
-async fn lines(app: App, network: NetworkId, query: ExportQuery) -> Result<Response, ApiError> {
+async fn lines(app: App, caller: &Caller, any: &[Scope], query: ExportQuery) -> Result<Response, ApiError> {
+    let network = caller.network;
+    let watched = app.state::<RevocationWatch>().watch_caller(caller, any);
     let open = limits::open::<ApiError>(&app, network, limits::Limit::Exports).await?;
     let after = query.after.map_or_else(String::new, Label::into_string);
-    let pieces = stream::try_unfold((app, after), move |(app, after)| async move {
+    let pieces = stream::try_unfold((app, watched, after), move |(app, watched, after)| async move {
+        watched.check()?;
         let rows = service::next(&app.db, network, &after).await?;
         let Some(last) = rows.last().map(|row| row.id.clone()) else { return Ok(None) };
         let text: String = compute_if(is_large(&rows), || rows.into_iter().map(to_line).collect()).await;
-        Ok::<_, hub_db::Error>(Some((Bytes::from(text), (app, last))))
+        Ok::<_, hub_db::Error>(Some((Bytes::from(text), (app, watched, last))))
     });
     Ok(([(CONTENT_TYPE, "application/x-ndjson")], limits::body_of_open(open, pieces)).into_response())
 }
@@ -164,7 +167,7 @@ fn is_large(rows: &[EntryRow]) -> bool {
 
 /// Export the audit log
 ///
-/// All entries as JSON lines in the format of the list, oldest first.
+/// All entries as JSON lines in the format of the list, oldest first. The answer is cut off when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/audit/export", operation_id = "export_audit", tag = "Audit",
     security(("apiKey" = ["audit:read", "network:manage"])), params(ExportQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The entries")))]
@@ -173,7 +176,7 @@ async fn export(
     State(app): State<App>,
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {
-    lines(app, caller.network, query).await
+    lines(app, &caller, &[Scope::AuditRead, Scope::NetworkManage], query).await
 }
 
 /// Read the operator's audit log
@@ -196,9 +199,9 @@ async fn list_of_hub(
     security(("apiKey" = ["operator"])), params(ExportQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The entries")))]
 async fn export_of_hub(
-    Operator(_caller): Operator,
+    Operator(caller): Operator,
     State(app): State<App>,
     Query(query): Query<ExportQuery>,
 ) -> Result<Response, ApiError> {
-    lines(app, OPERATOR_NETWORK, query).await
+    lines(app, &caller, &[Scope::Operator], query).await
 }

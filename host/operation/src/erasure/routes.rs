@@ -5,14 +5,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{NetworkManage, Operator};
+use crate::auth::{NetworkManage, Operator, RevocationWatch, Scope};
 use crate::clock::Millis;
 use crate::endpoints::{Endpoints, endpoints};
 use crate::erasure::service;
@@ -32,7 +32,7 @@ pub(super) fn router() -> Endpoints {
 ///
 /// All data that the network stores about a player, in one JSON object: `tables` contains the rows about the player by
 /// table, `mentions` the number of rows about others that mention the player. Takes a while, because every row of the
-/// network is read. Recorded in the audit log.
+/// network is read. Recorded in the audit log. The answer is cut off when the key is revoked.
 #[utoipa::path(get, path = "/api/manage/players/{uuid}/export", operation_id = "export_player", tag = "Privacy",
     security(("apiKey" = ["network:manage"])), params(("uuid" = PlayerId, Path)),
     responses((status = 200, body = Object, description = "The rows")))]
@@ -42,11 +42,13 @@ async fn export(
     Path(player): Path<PlayerId>,
 ) -> Result<Response, ApiError> {
     let network = caller.network;
+    let watched = app.state::<RevocationWatch>().watch_caller(&caller, &[Scope::NetworkManage]);
     let open = limits::open::<ApiError>(&app, network, Limit::Exports).await?;
     let change = Change::new(Action::PlayerExported, player);
     audit::record_alone(&app.db, network, &caller.origin(&app), change).await?;
     let chunks =
         super::export(&app.db, &app.module_store, app.components().tables(), network, player, app.clock.now()).await?;
+    let chunks = chunks.map(move |chunk| watched.check().and(chunk));
     Ok(([(CONTENT_TYPE, "application/json")], limits::body_of_open(open, chunks)).into_response())
 }
 
@@ -129,15 +131,17 @@ pub fn to_line(row: &ForgottenPlayer) -> String {
 #[utoipa::path(get, path = "/api/admin/forgotten-players", operation_id = "export_forgotten_players", tag = "Operator",
     security(("apiKey" = ["operator"])), params(ListQuery),
     responses((status = 200, body = String, content_type = "application/x-ndjson", description = "The players")))]
-async fn list_of_hub(Operator(_caller): Operator, State(app): State<App>, Query(query): Query<ListQuery>) -> Response {
+async fn list_of_hub(Operator(caller): Operator, State(app): State<App>, Query(query): Query<ListQuery>) -> Response {
+    let watched = app.state::<RevocationWatch>().watch_caller(&caller, &[Scope::Operator]);
     let nobody = (NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
     let first = (query.after, nobody.0, nobody.1);
-    let body = stream::try_unfold((app, first), |(app, position)| async move {
+    let body = stream::try_unfold((app, watched, first), |(app, watched, position)| async move {
+        watched.check()?;
         let rows = store::after(&app.db, position, BATCH).await?;
         let Some(last) = rows.last() else { return Ok(None) };
         let next = (last.forgotten_at, last.network_id, last.player_uuid);
         let text: String = rows.iter().map(to_line).collect();
-        Ok::<_, hub_db::Error>(Some((Bytes::from(text), (app, next))))
+        Ok::<_, hub_db::Error>(Some((Bytes::from(text), (app, watched, next))))
     });
     ([(CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(body)).into_response()
 }

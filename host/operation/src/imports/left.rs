@@ -16,11 +16,12 @@ impl Creations for StartedImports {
     fn find<'a>(&'a self, tx: &'a mut Tx, search: &'a Search<'a>) -> BoxFuture<'a, Result<Vec<Left>, Error>> {
         async move {
             let mut found = vec![];
-            if search.kept.is_some_and(|kept| kept.allow(Scope::NetworkManage)) {
-                return Ok(found);
-            }
             for creator in search.creators {
                 let Some(import) = store::unfinished_of(tx, search.network, creator).await? else { continue };
+                let needed = [Scope::NetworkManage, import.kind.scope()];
+                if search.kept.is_some_and(|kept| needed.iter().all(|scope| kept.allow(*scope))) {
+                    continue;
+                }
                 if let Some(origin) = search.end {
                     run::end_in(tx, &import, (ImportState::Cancelled, None), origin, origin.clock.now()).await?;
                 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::auth::KeyId;
+use crate::auth::{KeyId, Scope};
 use crate::clock::Millis;
 use crate::imports::report::Report;
 use crate::values::{Identifier, NetworkId};
@@ -39,6 +39,17 @@ impl ImportKind {
     /// True if it brings balances into a currency.
     pub(super) fn has_balances(self) -> bool {
         matches!(self, Self::Balances | Self::PlayerPoints | Self::XConomy)
+    }
+
+    /// Scope of what it writes.
+    pub(super) fn scope(self) -> Scope {
+        match self {
+            Self::LuckPerms => Scope::PermissionsWrite,
+            Self::Balances | Self::PlayerPoints | Self::XConomy => Scope::EconomyWrite,
+            Self::LiteBans | Self::AdvancedBan | Self::LibertyBans | Self::BanManager | Self::Vanilla => {
+                Scope::PunishmentsWrite
+            }
+        }
     }
 
     /// Prefix of its tables' names by default.

@@ -159,6 +159,9 @@ impl ImportBody {
 /// The file is first read completely: an invalid one is refused as a whole, with the line in `error`. It is then
 /// written in the background; get the import to see its progress. Previously imported records are recognised, so that
 /// repeating an import of a file changes nothing. With `dryRun` nothing is written, and the report is a forecast.
+///
+/// Beside `network:manage` it needs the scope of what it writes: `permissions:write` for `LUCKPERMS`, `economy:write` for
+/// balances, `punishments:write` for all others; or `plugin`.
 #[utoipa::path(post, path = "/api/manage/imports", operation_id = "create_import", tag = "Imports",
     security(("apiKey" = ["network:manage"])), params(UploadQuery),
     request_body(content = Bytes, content_type = "application/octet-stream", description = "LuckPerms' export (`/lp export`), \
@@ -175,6 +178,7 @@ async fn upload(
     upload: Upload<FILE_LIMIT>,
 ) -> Result<(StatusCode, Json<ImportBody>), ApiError> {
     let read = query.read()?;
+    caller.require(&[read.0.scope()])?;
     let import = service::create(&app, caller, read, upload).await?;
     Ok((StatusCode::CREATED, Json(ImportBody::new(import, true))))
 }

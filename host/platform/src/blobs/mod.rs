@@ -323,6 +323,11 @@ pub async fn mark_unreferenced(tx: &mut Tx, key: &BlobKey) -> Result<(), hub_db:
     store::mark_unreferenced(tx, key.network, &key.path).await
 }
 
+/// Has the sweep delete a blob from that time on, of which no row may know any more.
+pub async fn delete_later(tx: &mut Tx, key: &BlobKey, at: Millis) -> Result<(), hub_db::Error> {
+    store::delete_later(tx, key.network, &key.path, at).await
+}
+
 /// Records that rows reference all unswept blobs that a network received, for imports.
 pub(crate) use store::mark_all_referenced;
 

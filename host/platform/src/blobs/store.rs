@@ -65,6 +65,20 @@ pub(super) async fn mark_unreferenced(tx: &mut Tx, network: NetworkId, key: &Pat
     Ok(())
 }
 
+/// The same from that time on: until then somebody may still write it.
+pub(super) async fn delete_later(tx: &mut Tx, network: NetworkId, key: &Path, at: Millis) -> Result<(), Error> {
+    tx.query(
+        "INSERT INTO unreferenced_blobs (network_id, blob_key, delete_at) VALUES ($1, $2, $3)
+         ON CONFLICT (network_id, blob_key) DO UPDATE SET delete_at = excluded.delete_at",
+    )
+    .bind(network)
+    .bind(key.as_ref())
+    .bind(at)
+    .execute()
+    .await?;
+    Ok(())
+}
+
 /// Removes the record of a deleted blob.
 pub(super) async fn forget(db: &Db, network: NetworkId, key: &Path) -> Result<(), Error> {
     db.write("DELETE FROM unreferenced_blobs WHERE network_id = $1 AND blob_key = $2")

@@ -79,6 +79,8 @@ pub async fn change(
     change: NetworkChange<'_>,
 ) -> Result<NetworkRow, NetworksError> {
     db.transaction(async |mut tx| {
+        origin.still_may(&mut tx).await?;
+        store::lock(&mut tx, network).await?;
         let before = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         if let Some(plan) = change.plan {
             plans::service::lock(&mut tx, plan).await?;
@@ -108,6 +110,8 @@ pub async fn delete(db: &Db, origin: &Origin, network: NetworkId, at_once: bool)
     let now = origin.clock.now();
     let delete_at = deletion::delete_at(now, at_once);
     db.transaction(async |mut tx| {
+        origin.still_may(&mut tx).await?;
+        store::lock(&mut tx, network).await?;
         let before = store::find(&mut tx, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
         store::update(&mut tx, network, None, None, Some(true)).await?;
         if store::schedule_deletion(&mut tx, network, &before.name, delete_at).await? {

@@ -55,6 +55,11 @@ pub(super) async fn list(db: &Db, limit: i64, offset: i64) -> Result<(Vec<Networ
     .await
 }
 
+/// Lets no other request change or delete the network before the transaction ends.
+pub(super) async fn lock(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
+    tx.query("UPDATE networks SET name = name WHERE network_id = $1").bind(network).execute().await.map(drop)
+}
+
 /// Changes the given columns; false if there is no such network.
 pub(super) async fn update(
     tx: &mut Tx,
@@ -125,11 +130,11 @@ pub(super) async fn deleted_since(db: &Db, since: Millis) -> Result<Vec<NetworkI
     Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// Records that a deletion has begun; false if the network is no longer to be deleted. The deletion cannot be cancelled
-/// until the transaction ends, nor afterwards.
-pub(super) async fn begin_deletion(tx: &mut Tx, network: NetworkId) -> Result<bool, Error> {
-    let begin = "UPDATE network_deletions SET begun = TRUE WHERE network_id = $1";
-    Ok(tx.query(begin).bind(network).execute().await? > 0)
+/// Records that a deletion has begun; false if the network is no longer to be deleted, or only later. The deletion cannot
+/// be cancelled until the transaction ends, nor afterwards.
+pub(super) async fn begin_deletion(tx: &mut Tx, network: NetworkId, now: Millis) -> Result<bool, Error> {
+    let begin = "UPDATE network_deletions SET begun = TRUE WHERE network_id = $1 AND (begun OR delete_at <= $2)";
+    Ok(tx.query(begin).bind(network).bind(now).execute().await? > 0)
 }
 
 /// SQLite only: removes a network's number from the search index of players, once it has no players left.

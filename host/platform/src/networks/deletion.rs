@@ -121,7 +121,7 @@ fn forget(app: &App, network: NetworkId) {
     }
     app.bus.close_network(network.0.as_u128());
     app.state::<Limits>().evict(network);
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate_network(network);
 }
 
 impl Deletion<'_> {
@@ -178,7 +178,7 @@ impl Deletion<'_> {
         loop {
             let began = Instant::now();
             let deleted = self.db.transaction(async |mut tx| {
-                if !store::begin_deletion(&mut tx, network).await? {
+                if !store::begin_deletion(&mut tx, network, self.clock.now()).await? {
                     return Ok::<_, hub_db::Error>(None);
                 }
                 if is_elsewhere {

@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{KeyCache, Origin};
+use crate::auth::Origin;
 use crate::limits;
 use crate::networks::service::NetworksError;
 use crate::networks::store;
-use crate::plans::announce_change;
+use crate::plans::announce_network_change;
 use crate::values::NetworkId;
 
 /// Purpose of a network.
@@ -89,7 +89,7 @@ pub(super) async fn update(
     if update.chat_history_days.is_some_and(|days| !(0..=most).contains(&days)) {
         return Err(NetworksError::ChatHistoryDays(most));
     }
-    let (before, settings) = app
+    let (is_changed, settings) = app
         .db
         .transaction(async |mut tx| {
             // The update locks the row before it is read, so that none is lost.
@@ -107,15 +107,12 @@ pub(super) async fn update(
                 let change = Change::new(Action::NetworkChanged, network).before(&before).after(&after);
                 audit::record(&mut tx, network, origin, change).await?;
             }
-            Ok::<_, NetworksError>((before, after))
+            Ok::<_, NetworksError>((after != before, after))
         })
         .await?;
-    if settings.require_second_factor != before.require_second_factor {
-        // Sessions that lack one are refused at once.
-        app.state::<KeyCache>().clear();
-    }
-    if settings != before {
-        announce_change(app).await;
+    if is_changed {
+        // Sessions without the second factor that it may require from now on are refused at once.
+        announce_network_change(app, network).await;
     }
     Ok(NetworkSettings { chat_history_days: settings.chat_history_days.min(most), ..settings })
 }

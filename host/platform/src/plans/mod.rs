@@ -10,7 +10,7 @@ mod store;
 use crate::component::{Component, ErrorCode, TableRule};
 
 pub use service::PlansError;
-pub(crate) use service::announce_change;
+pub(crate) use service::{announce_change, announce_network_change};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

@@ -13,6 +13,7 @@ use crate::cluster::ShardRegistry;
 use crate::http::error::ApiError;
 use crate::limits::{Limits, ModuleLimits, PlanLimits};
 use crate::plans::store::{self, PlanRow};
+use crate::values::NetworkId;
 
 /// Plan of new networks.
 pub(crate) const DEFAULT_PLAN: &str = "default";
@@ -101,9 +102,10 @@ pub async fn start(app: &App) -> anyhow::Result<()> {
     if let Some(mut inbox) = app.state::<ShardRegistry>().listen(TOPIC).await? {
         let listening = app.clone();
         app.spawn(async move {
-            while inbox.next().await.is_some() {
-                if let Err(error) = forget(&listening).await {
-                    tracing::warn!(%error, "could not read the plans");
+            while let Some(message) = inbox.next().await {
+                match network_of(&message) {
+                    Some(network) => forget_network(&listening, network),
+                    None => forget_all(&listening).await,
                 }
             }
         });
@@ -132,19 +134,39 @@ pub async fn ensure_default(db: &Db, clock: &Clock) -> Result<(), PlansError> {
     Ok(())
 }
 
-async fn forget(app: &App) -> Result<(), PlansError> {
+async fn forget_all(app: &App) {
     app.state::<Limits>().invalidate();
     app.state::<KeyCache>().clear();
-    note_rates(app).await
-}
-
-/// Applies a change of a plan, or of a network, here at once and notifies the other nodes. Without the message they
-/// notice it after half a second.
-pub(crate) async fn announce_change(app: &App) {
-    if let Err(error) = forget(app).await {
+    if let Err(error) = note_rates(app).await {
         tracing::warn!(%error, "could not read the plans");
     }
-    if let Err(error) = app.state::<ShardRegistry>().broadcast(TOPIC, Bytes::new()).await {
+}
+
+fn forget_network(app: &App, network: NetworkId) {
+    app.state::<Limits>().invalidate_network(network);
+    app.state::<KeyCache>().invalidate_network(network);
+}
+
+/// Network of an announcement; none if it is about a plan.
+fn network_of(message: &[u8]) -> Option<NetworkId> {
+    uuid::Uuid::from_slice(message).ok().map(NetworkId)
+}
+
+/// Applies an operator's change of a plan, or of a network, here at once and notifies the other nodes. Without the message
+/// they notice it after half a second.
+pub(crate) async fn announce_change(app: &App) {
+    forget_all(app).await;
+    broadcast(app, Bytes::new()).await;
+}
+
+/// The same for a change of one network by its owner, which costs the others nothing.
+pub(crate) async fn announce_network_change(app: &App, network: NetworkId) {
+    forget_network(app, network);
+    broadcast(app, Bytes::copy_from_slice(network.0.as_bytes())).await;
+}
+
+async fn broadcast(app: &App, message: Bytes) {
+    if let Err(error) = app.state::<ShardRegistry>().broadcast(TOPIC, message).await {
         tracing::debug!(%error, "could not notify the other nodes of a changed plan or network");
     }
 }
@@ -184,6 +206,8 @@ pub async fn set(
     let (limits, module_limits) = plan.texts()?;
     db.transaction(async |mut tx| {
         let unknown = || PlansError::Unknown(name.to_owned());
+        // Two changes at once follow each other: the entry shows what it replaced.
+        lock(&mut tx, name).await?;
         let before = Plan::of(store::find(&mut tx, name).await?.ok_or_else(unknown)?)?;
         let row = store::update(&mut tx, name, &limits, &module_limits, now).await?;
         let after = Plan::of(row.ok_or_else(unknown)?)?;

@@ -84,6 +84,36 @@ on_both! {
         assert_eq!(entries(&owner).await.len(), before + 1);
     }
 
+    async fn each_entry_shows_what_its_change_replaced(hub: Hub) {
+        let (owner, operator) = (hub.network().await, hub.operator().await);
+        owner.put("/api/manage/economy/currencies/coins", json!({"minimum": 0})).await.expect(200);
+        operator.post("/api/admin/plans", json!({"name": "p"})).await.expect(201);
+        let machine = "/api/manage/provisioning/servers/s-1";
+        owner.put(machine, json!({"provider": "0"})).await.expect(200);
+        let changes = (1..=10).map(|at| {
+            let (owner, operator) = (owner.clone(), operator.clone());
+            async move {
+                owner.put("/api/manage/economy/currencies/coins", json!({"minimum": at})).await.expect(200);
+                operator.put("/api/admin/plans/p", json!({"limits": {"keys": at}})).await.expect(200);
+                owner.put(machine, json!({"provider": at.to_string()})).await.expect(200);
+            }
+        });
+        futures_util::future::join_all(changes).await;
+        for (client, path, action) in [
+            (&owner, AUDIT, "currency.put"),
+            (&operator, "/api/admin/audit", "plan.changed"),
+            (&owner, AUDIT, "provisioned_server.put"),
+        ] {
+            let log = client.get(&format!("{path}?action={action}&limit=200")).await.expect(200).clone();
+            let entries = log["items"].as_array().unwrap();
+            assert!(entries.len() >= 10, "{log}");
+            let mut replaced: Vec<_> = entries.iter().map(|it| it["before"].to_string()).collect();
+            replaced.sort();
+            replaced.dedup();
+            assert_eq!(replaced.len(), entries.len(), "two entries of {action} replaced the same: {log}");
+        }
+    }
+
     async fn pages_are_filtered_and_go_on_behind_an_entry(hub: Hub) {
         let owner = hub.network().await;
         let other = owner.key_with(&["network:manage"]).await;

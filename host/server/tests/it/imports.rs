@@ -64,6 +64,35 @@ fn has_note(import: &Value, part: &str) -> bool {
 }
 
 on_both! {
+    async fn an_import_needs_the_scope_of_what_it_writes(hub: Hub) {
+        let owner = hub.network().await;
+        let kinds = [
+            ("luckperms", "permissions:write"),
+            ("balances&currency=coins", "economy:write"),
+            ("playerpoints&currency=coins", "economy:write"),
+            ("litebans", "punishments:write"),
+            ("vanilla", "punishments:write"),
+        ];
+        let settings = owner.key_with(&["network:manage", "players:write"]).await;
+        for (kind, scope) in kinds {
+            let refused = upload(&settings, &format!("kind={kind}&dryRun=true"), "x").await;
+            refused.expect_error(403, "forbidden_scope");
+            assert!(refused.body["error"].as_str().unwrap().contains(scope), "{kind}: {}", refused.body);
+            let both = owner.key_with(&["network:manage", scope]).await;
+            import(&both, &format!("kind={kind}&dryRun=true"), "x").await;
+        }
+        // It ends with that scope, too.
+        let body = json!({"scopes": ["network:manage", "economy:write"]});
+        owner.put("/api/manage/roles/banker", body).await.expect(200);
+        let alex = crate::people::member(&hub, &owner, "alex@example.org", "banker").await;
+        let request = hub.anonymous().request(Method::POST, &format!("{IMPORTS}?{BALANCES}"));
+        let request = request.bearer_auth(&alex.token).body(files::balances(60_000));
+        let id = owner.send(request).await.expect(201)["importId"].as_str().unwrap().to_owned();
+        let left = owner.put("/api/manage/roles/banker", json!({"scopes": ["network:manage"]})).await;
+        left.expect(200);
+        assert_eq!(finished(&owner, &id).await["state"], "CANCELLED");
+    }
+
     async fn an_import_is_its_networks_alone(hub: Hub) {
         let (owner, other) = (hub.network().await, hub.network().await);
         let done = import(&owner, "kind=balances&currency=coins", "uuid,balance\n").await;

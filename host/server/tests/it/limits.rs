@@ -47,6 +47,7 @@ fn each_limit_has_a_test() {
         // Tests of lines and deliveries.
         Limit::Waiting,
         Limit::Lines,
+        Limit::LinesInMemory,
         Limit::Deliveries,
         Limit::DeliveriesPerPlayer,
         // A test of imports.

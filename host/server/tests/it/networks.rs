@@ -2,8 +2,10 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::Executor as _;
 
-use crate::support::{Answer, Client, NOW, on_both};
+use crate::postgres::until_one_waits;
+use crate::support::{Answer, Backend, Client, Hub, NOW, on_both};
 
 async fn patch(operator: &Client, path: &str, body: Value) -> Answer {
     operator.send(operator.request(Method::PATCH, path).json(&body)).await
@@ -131,4 +133,31 @@ on_both! {
         assert_eq!(first.expect(201), again.expect(201));
         assert_eq!(operator.get("/api/admin/networks").await.expect(200)["total"], 1);
     }
+}
+
+/// A network that one operator resumes while another deletes it is not both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_network_that_is_resumed_meanwhile_is_not_deleted() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let operator = hub.operator().await;
+    let network = operator.post("/api/admin/networks", json!({"name": "one"})).await.expect(201).clone();
+    let id = network["networkId"].as_str().unwrap();
+    let mut database = hub.database().await;
+    let deletion = format!(
+        "BEGIN; UPDATE networks SET suspended = TRUE WHERE network_id = '{id}';
+         INSERT INTO network_deletions (network_id, name, delete_at, begun) VALUES ('{id}', 'one', {NOW}, FALSE)"
+    );
+    database.execute(sqlx::AssertSqlSafe(deletion)).await.unwrap();
+    let path = path(&network);
+    let mut resuming = std::pin::pin!(patch(&operator, &path, json!({"suspended": false})));
+    tokio::select! {
+        early = &mut resuming => panic!("it does not wait for the deletion: {early:?}"),
+        () = until_one_waits(&mut database) => {}
+    }
+    database.execute("COMMIT").await.unwrap();
+    let resumed = resuming.await.expect(200).clone();
+    assert_eq!((&resumed["suspended"], &resumed["deleteAt"]), (&json!(false), &Value::Null), "{resumed}");
+    let left: i64 =
+        sqlx::query_scalar("SELECT COUNT(*) FROM network_deletions").fetch_one(&mut database).await.unwrap();
+    assert_eq!(left, 0);
 }

@@ -1,5 +1,6 @@
 //! Rights end where they should: streams, installations, names, idempotency keys, bound keys.
 
+mod ended;
 mod lasting;
 mod under_way;
 

@@ -98,8 +98,7 @@ async fn recent_logs(
 async fn follow_log(app: &App, caller: &Caller, server: Identifier, from: StartAt) -> Result<Response, ApiError> {
     service::last_line(app, caller.network, &server).await?;
     // The stream lasts as long as the scope that opened it.
-    let scope = if caller.scopes.allow(Scope::ServersRead) { Scope::ServersRead } else { Scope::ConsoleRead };
-    let watched = app.state::<RevocationWatch>().watch(caller.credential.clone(), scope);
+    let watched = app.state::<RevocationWatch>().watch_caller(caller, &[Scope::ServersRead, Scope::ConsoleRead]);
     let revoked = watched.revoked();
     let counted = open::<ApiError>(app, caller.network, NetworkLimit::Streams).await?;
     let lines = log_stream::follow(app, caller.network, server, from).await?;

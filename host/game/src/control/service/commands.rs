@@ -51,17 +51,19 @@ pub(in crate::control) async fn run_action(
     let now = app.clock.now();
     let change = change_of(server, &action);
     let command = AgentCommand { id: app.ids.uuid(), action, issued_at: now };
-    let pending = app.state::<Control>().agents.pending(network, server, now);
+    let agents = &app.state::<Control>().agents;
+    let pending = agents.pending(network, server, now);
     limits::check(app, Limit::PendingCommands, pending as i64, 1)?;
-    let Some(mut handle) = app.state::<Control>().agents.send(network, server, command, now, deadline.at) else {
+    if let Some(change) = change {
+        // First: the agent fetches the command at once, and then nothing takes it back.
+        if agents.report(network, server, now).is_none() {
+            return Err(no_node(app, network, server).await?);
+        }
+        audit::record_alone(&app.db, network, origin, change).await?;
+    }
+    let Some(mut handle) = agents.send(network, server, command, now, deadline.at) else {
         return Err(no_node(app, network, server).await?);
     };
-    if let Some(change) = change
-        && let Err(error) = audit::record_alone(&app.db, network, origin, change).await
-    {
-        handle.cancel();
-        return Err(error.into());
-    }
     tokio::select! {
         reply = deadline.wait(server, handle.wait()) => return reply,
         () = lease.wait_for_move() => {}

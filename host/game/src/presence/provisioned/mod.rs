@@ -73,6 +73,7 @@ pub async fn put(
     let is_there = store::exists(&app.db, network, &server);
     check_rows::<ServersError>(app, network, store::PROVISIONED_SERVERS, 1, is_there).await?;
     let stored = app.db.transaction(async |mut tx| {
+        store::lock(&mut tx, network, &server).await?;
         let before = store::find(&mut tx, network, &server).await?;
         store::put(&mut tx, network, &server, &spec, app.clock.now()).await?;
         let after = store::find(&mut tx, network, &server).await?;
@@ -96,6 +97,7 @@ pub async fn list(
 /// Deletes a machine. A registered server stays in the registry.
 pub async fn delete(app: &App, network: NetworkId, server: Identifier, origin: &Origin) -> Result<(), ServersError> {
     let deleted = app.db.transaction(async |mut tx| {
+        store::lock(&mut tx, network, &server).await?;
         let before = store::find(&mut tx, network, &server).await?;
         let deleted = store::delete(&mut tx, network, &server).await?;
         if deleted {

@@ -152,6 +152,12 @@ pub(in crate::presence) async fn find_all(
     Ok(rows.into_iter().map(ProvisionedServer::from).collect())
 }
 
+/// Lets no other request change the machine before the transaction ends.
+pub(super) async fn lock(tx: &mut Tx, network: NetworkId, server: &Identifier) -> Result<(), Error> {
+    let lock = "UPDATE provisioned_servers SET server_id = server_id WHERE network_id = $1 AND server_id = $2";
+    tx.query(lock).bind(network).bind(server).execute().await.map(drop)
+}
+
 /// One machine.
 pub(super) async fn find(
     tx: &mut Tx,

@@ -94,6 +94,9 @@ impl Lines {
             let (leaving, _) = self.leaving(&context, &line);
             let used = self.waiting.saturating_sub(leaving);
             limits.check(Limit::Waiting, used as i64, size as i64)?;
+            if !self.by_name.contains_key(&line) {
+                limits.check(Limit::LinesInMemory, self.by_name.len() as i64, 1)?;
+            }
         }
         self.replace_earlier(presence, &context, now);
         let ticket = Ticket { offline_since: (!is_online).then_some(now), ..self.new_ticket(new, line, now, ids) };

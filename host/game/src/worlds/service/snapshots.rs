@@ -238,13 +238,30 @@ pub(super) async fn delete_superfluous(app: &App, network: NetworkId, world_no: 
         Ok(snapshots) => snapshots,
         Err(error) => return tracing::warn!(%error, "could not read old snapshots"),
     };
-    for WorldSnapshot { blob_key, file, .. } in superfluous {
-        // Also an upload that no node reported: it may be in the store.
+    for WorldSnapshot { blob_key, file, size_bytes, .. } in superfluous {
         let key = BlobKey::snapshot(network, file.as_ref().unwrap_or(&blob_key));
+        if size_bytes.is_none() {
+            // No node reported it. Its link may still be good, and what is uploaded by it would be in no row.
+            if let Err(error) = leave_to_sweep(app, network, &blob_key, &key).await {
+                tracing::warn!(%error, blob_key, "could not leave an old upload to the sweep");
+            }
+            continue;
+        }
         if let Err(error) = app.state::<Blobs>().delete(&key).await {
             tracing::warn!(%error, blob_key, "could not delete an old snapshot");
         } else if let Err(error) = store::snapshots::delete(&app.db, network, &blob_key).await {
             tracing::warn!(%error, blob_key, "could not delete the row of an old snapshot");
         }
     }
+}
+
+/// Deletes an upload's row, and has the sweep delete its file once nobody can upload it any more.
+async fn leave_to_sweep(app: &App, network: NetworkId, blob_key: &str, key: &BlobKey) -> Result<(), hub_db::Error> {
+    let at = app.clock.now().saturating_add(2 * millis(LINK_TTL));
+    app.db
+        .transaction(async |mut tx| {
+            blobs::delete_later(&mut tx, key, at).await?;
+            store::snapshots::delete(&mut tx, network, blob_key).await
+        })
+        .await
 }

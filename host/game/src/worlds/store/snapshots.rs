@@ -133,8 +133,13 @@ pub(in crate::worlds) async fn superfluous(
     .await
 }
 
-pub(in crate::worlds) async fn delete(db: &Db, network: NetworkId, blob_key: &str) -> Result<(), Error> {
-    db.write("DELETE FROM world_blobs WHERE network_id = $1 AND blob_key = $2")
+pub(in crate::worlds) async fn delete(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    blob_key: &str,
+) -> Result<(), Error> {
+    let mut on = on.into();
+    on.write("DELETE FROM world_blobs WHERE network_id = $1 AND blob_key = $2")
         .bind(network)
         .bind(blob_key)
         .execute()

@@ -6,7 +6,7 @@ use hub_db::Db;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{KeyCache, OPERATOR_NETWORK, Origin, SignedIn};
+use crate::auth::{KeyCache, KeyId, OPERATOR_NETWORK, Origin, SignedIn};
 use crate::email::Email;
 use crate::http::error::ApiError;
 use crate::limits::Limits;
@@ -43,7 +43,7 @@ pub(crate) async fn me(app: &App, id: &str) -> Result<Me, PeopleError> {
 /// Ends this session.
 pub(crate) async fn sign_out(app: &App, who: &SignedIn) -> Result<(), PeopleError> {
     store::end_session(&app.db, &who.session, app.clock.now()).await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(who.person.clone()));
     Ok(())
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn sign_out_everywhere(app: &App, who: &SignedIn) -> Result<(),
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(who.person.clone()));
     Ok(())
 }
 
@@ -78,7 +78,7 @@ pub(crate) async fn change_password(
             Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(who.person.clone()));
     Ok(())
 }
 
@@ -129,7 +129,8 @@ pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new:
     app.state::<Limits>().addresses.count_sign_in(sender.address, now)?;
     let sha256 = hash(token.trim());
     let hashed = password::hash(app, new).await?;
-    app.db
+    let person = app
+        .db
         .transaction(async |mut tx| {
             let link = store::find_link(&mut tx, &sha256).await?;
             let link = link.filter(|link| now < link.expires_at && link.is(LinkKind::Reset));
@@ -142,12 +143,11 @@ pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new:
             store::end_sessions(&mut tx, &person.person_id, None, now).await?;
             store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
             let change = Change::new(Action::PersonPasswordChanged, &person.person_id);
-            Ok::<_, PeopleError>(
-                audit::record(&mut tx, OPERATOR_NETWORK, &origin_of_person(app, sender, &person), change).await?,
-            )
+            audit::record(&mut tx, OPERATOR_NETWORK, &origin_of_person(app, sender, &person), change).await?;
+            Ok::<_, PeopleError>(person.person_id)
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(person));
     Ok(())
 }
 

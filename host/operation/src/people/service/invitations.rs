@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{Caller, KeyCache, OPERATOR_NETWORK, Origin, RoleName, Scopes, SignedIn};
+use crate::auth::{Caller, KeyCache, KeyId, OPERATOR_NETWORK, Origin, RoleName, Scopes, SignedIn};
 use crate::email::Email;
 use crate::limits::{self, Limit, Limits};
 use crate::people::model::{INVITATION_TTL, LinkKind, LinkRow, MAIL_PAUSE, Password, PersonRow, hash};
@@ -221,7 +221,7 @@ pub(crate) async fn join(app: &App, who: &SignedIn, token: &str) -> Result<Netwo
             Ok(link.network_id)
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(who.person.clone()));
     Ok(network)
 }
 

@@ -75,7 +75,7 @@ pub(crate) async fn change_role(
             Ok::<_, PeopleError>((after, left))
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate_network(caller.network);
     Ok(changed)
 }
 
@@ -101,7 +101,7 @@ pub(crate) async fn remove(
             Ok::<_, PeopleError>(left::find(components, &mut tx, origin, network, (person, None), revoke).await?)
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate_network(network);
     Ok(left)
 }
 
@@ -120,6 +120,8 @@ pub(crate) async fn delete_person(
     let left = app
         .db
         .transaction(async |mut tx| {
+            // The account may be the caller's own.
+            origin.still_may(&mut tx).await?;
             let mut all = vec![];
             let before = store::find(&mut tx, person).await?;
             let PersonRow { email, is_operator, .. } =

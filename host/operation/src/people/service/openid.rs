@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{KeyCache, OPERATOR_NETWORK};
+use crate::auth::{KeyCache, KeyId, OPERATOR_NETWORK};
 use crate::email::fold;
 use crate::http::error::ApiError;
 use crate::limits::Limits;
@@ -166,7 +166,7 @@ async fn admit(
             Ok(person)
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(person.person_id.clone()));
     Ok(person)
 }
 

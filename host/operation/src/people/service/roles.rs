@@ -95,7 +95,7 @@ pub(crate) async fn put_role(app: &App, caller: &Caller, name: &RoleName, scopes
             Ok::<_, PeopleError>(())
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate_network(network);
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::{KeyCache, OPERATOR_NETWORK, SignedIn};
+use crate::auth::{KeyCache, KeyId, OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password, require_unchanged};
 use crate::people::service::{PeopleError, account, origin_of};
@@ -112,7 +112,7 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
             Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })
         .await?;
-    app.state::<KeyCache>().clear();
+    app.state::<KeyCache>().invalidate(&KeyId(who.person.clone()));
     Ok(codes.into_iter().map(SecretText::from).collect())
 }
 

@@ -1,8 +1,11 @@
 //! Calls every changing route of the document with a manage or an operator's key, and checks that each leaves an entry.
-//! A new route fails here until it is called, and until it writes one.
+//! A new route fails here until it is called, and until it writes one. Before, each is called while the key's right has
+//! ended and this node does not know it yet: nothing may come of it, so that no right outlives its holder.
 
 use std::collections::BTreeSet;
 
+use hub::app::App;
+use hub::auth::KeyCache;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -34,9 +37,12 @@ async fn changing_routes(client: &Client) -> BTreeSet<String> {
 }
 
 struct Walk {
+    app: App,
     owner: Client,
     operator: Client,
     called: BTreeSet<String>,
+    /// Calls with an ended right that the cache of keys let in, and all of them.
+    let_in: (usize, usize),
 }
 
 impl Walk {
@@ -51,7 +57,34 @@ impl Walk {
         let (method, _) = route.split_once(' ').unwrap();
         let client = if path.starts_with("/api/admin/") { self.operator.clone() } else { self.owner.clone() };
         let request = prepare(client.request(method.parse::<Method>().unwrap(), path));
+        self.call_too_late(route, &client, request.try_clone().unwrap()).await;
         self.check(route, client.send(request)).await
+    }
+
+    /// The key is revoked, as by another node, after this one looked it up.
+    async fn call_too_late(&mut self, route: &str, client: &Client, request: RequestBuilder) {
+        let key = client.key.as_ref().unwrap().split('_').nth(1).unwrap();
+        let revoke = async |at: Option<i64>| {
+            let revoke = "UPDATE api_keys SET revoked_at = $2 WHERE key_id = $1";
+            self.app.db.write(revoke).bind(key).bind(at).execute().await.unwrap();
+        };
+        let before = self.entries().await;
+        revoke(Some(1)).await;
+        let refused = client.send(request).await;
+        let is_operators = route.contains(" /api/admin/");
+        let log = if is_operators { "/api/admin/audit?limit=1" } else { "/api/manage/audit?limit=1" };
+        self.let_in.0 += usize::from(client.get(log).await.status == 200);
+        self.let_in.1 += 1;
+        revoke(None).await;
+        // It may have been looked up meanwhile.
+        self.app.state::<KeyCache>().clear();
+        assert_eq!(
+            (refused.status.as_u16(), &refused.body["code"]),
+            (401, &json!("unauthenticated")),
+            "{route} {}",
+            refused.body
+        );
+        assert_eq!(self.entries().await, before, "{route} left an entry");
     }
 
     async fn check(&mut self, route: &str, call: impl Future<Output = Answer>) -> Value {
@@ -311,7 +344,8 @@ on_both! {
         let (owner, operator) = (hub.network().await, hub.operator().await);
         register(&owner, "lobby-1", json!({})).await;
         owner.get("/api/plugin/servers/lobby-1/commands").await.expect(200);
-        let mut walk = Walk { owner: owner.clone(), operator, called: BTreeSet::new() };
+        let app = hub.app.clone();
+        let mut walk = Walk { app, owner: owner.clone(), operator, called: BTreeSet::new(), let_in: (0, 0) };
         walk.keys().await;
         walk.settings().await;
         walk.lines().await;
@@ -329,5 +363,7 @@ on_both! {
         let missing: Vec<_> = expected.difference(&walk.called).filter(|route| !no_change.contains(*route)).collect();
         assert!(missing.is_empty(), "call these here, and have them write an entry: {missing:#?}");
         assert!(no_change.is_subset(&expected) && walk.called.is_subset(&expected));
+        let (let_in, all) = walk.let_in;
+        assert!(2 * let_in > all, "of {all} calls only {let_in} met a key that this node held for good");
     }
 }

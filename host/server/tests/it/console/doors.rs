@@ -8,6 +8,21 @@ use crate::people::{PASSWORD, code, member, send};
 use crate::support::{NOW, on_both};
 
 on_both! {
+    async fn strangers_cost_little(hub: Hub) {
+        let mut browser = Browser::new(&hub);
+        let long = "x".repeat(20_000);
+        browser.post("/console/language", &[("language", &long)]).await.expect(413);
+        browser.post("/console/language", &[("language", "de")]).await.expect(303);
+        let mut pages = 0;
+        while browser.get("/console/sign-in").await.status != 429 {
+            pages += 1;
+            assert!(pages < 2_000, "nothing ends it");
+        }
+        browser.post("/console/language", &[("language", "de")]).await.expect(429);
+        hub.advance_ms(1_000);
+        browser.get("/console/sign-in").await.expect(200);
+    }
+
     async fn a_stranger_is_led_to_the_sign_in_and_back(hub: Hub) {
         let owner = hub.network().await;
         member(&hub, &owner, "alex@example.org", "MODERATOR").await;

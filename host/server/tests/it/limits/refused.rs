@@ -186,8 +186,21 @@ async fn players(backend: Backend) {
 }
 
 async fn economy(backend: Backend) {
-    let hub = hub_with(backend, &[(Limit::Currencies, 2), (Limit::Balances, 2)]).await;
+    let bounds = [(Limit::Currencies, 2), (Limit::Balances, 2), (Limit::StatisticValues, 8)];
+    let hub = hub_with(backend, &bounds).await;
     let client = hub.network().await;
+    let count = async |owner: usize, name: &str| {
+        let path = format!("/api/plugin/players/{}/statistics/increment", player(owner));
+        client.post(&path, json!({"name": name, "amount": 1})).await
+    };
+    for (owner, name) in [(1, "kills"), (2, "kills"), (1, "kills")] {
+        count(owner, name).await.expect(200);
+    }
+    count(3, "kills").await.expect_quota("statisticValues", 8);
+    count(1, "wins").await.expect_quota("statisticValues", 8);
+    // Those that exist go on, with a new day.
+    hub.advance_ms(24 * 60 * 60 * 1_000);
+    count(2, "kills").await.expect(200);
     let modify = async |number: usize, currency: &str| {
         let path = format!("/api/plugin/economy/player/{}/currencies/modify", player(number));
         client.post(&path, json!({"currency": currency, "amount": 1})).await

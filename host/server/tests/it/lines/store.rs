@@ -89,7 +89,7 @@ on_both! {
     }
 }
 
-on_each! { the_number_of_lines_with_settings_is_limited }
+on_each! { the_number_of_lines_with_settings_is_limited the_number_of_lines_is_limited }
 
 async fn the_number_of_lines_with_settings_is_limited(backend: Backend) {
     let hub = hub_with(backend, &[(Limit::Lines, 1)]).await;
@@ -101,4 +101,15 @@ async fn the_number_of_lines_with_settings_is_limited(backend: Backend) {
     // One without settings is not counted.
     client.put(&line("arena"), json!({})).await.expect(200);
     client.put(&line("other"), json!({"maxWaiting": 5})).await.expect(200);
+}
+
+async fn the_number_of_lines_is_limited(backend: Backend) {
+    let hub = hub_with(backend, &[(Limit::LinesInMemory, 1)]).await;
+    let client = hub.network().await;
+    full_arena(&client, 2, 3).await;
+    let first = wait_in_line(&client, 1, json!({})).await;
+    let other = client.post(TICKETS, request(2, json!({"serverType": "nowhere"}))).await;
+    other.expect_quota("linesInMemory", 1);
+    wait_in_line(&client, 2, json!({})).await;
+    assert_eq!(state(&client, &first).await, "WAITING");
 }

@@ -12,7 +12,7 @@ use sha2::Sha256;
 
 use super::{call, node, open, open_request, ready, state};
 use crate::servers::beat;
-use crate::support::{Answer, Backend, Client, Hub, on_both};
+use crate::support::{Answer, Backend, Client, Hub, S3, on_both, on_each};
 
 async fn upload_url(client: &Client, id: &Value) -> Value {
     let path = format!("/api/plugin/worlds/{}/upload-url", id.as_str().unwrap());
@@ -319,3 +319,35 @@ async fn links_lead_where_the_settings_say() {
     let upload = upload_url(&client, &id).await;
     assert!(upload["url"].as_str().unwrap().starts_with("https://hub.example.org/api/worlds/blobs/"), "{upload}");
 }
+
+/// A node whose lease is lost may still upload by the link that it got: the file of nobody is deleted once it cannot.
+async fn an_upload_of_a_lost_lease_is_deleted_when_its_link_has_ended(backend: Backend) {
+    let s3 = S3::start().await;
+    let hub = Hub::start_with(backend, |settings| settings.blobs = Some(s3.url())).await;
+    let owner = hub.network().await;
+    node(&owner, "n1").await;
+    let (id, fence, _) = boot(&owner, "p").await;
+    let late = upload_url(&owner, &id).await;
+    call(&owner, &id, "unloaded", "n1", fence, json!({})).await.expect(200);
+    // The next lease's snapshot makes that upload obsolete.
+    let (id, ..) = boot(&owner, "p").await;
+    let newer = upload_url(&owner, &id).await;
+    let put = async |upload: &Value| {
+        let url = upload["url"].as_str().unwrap();
+        let sent = hub::http_client::builder().unwrap().build().unwrap().put(url).body("world").send().await.unwrap();
+        assert!(sent.status().is_success(), "{sent:?}");
+    };
+    put(&newer).await;
+    call(&owner, &id, "unloaded", "n1", 2, json!({"blobKey": newer["blobKey"], "sizeBytes": 5})).await.expect(200);
+    put(&late).await;
+    assert_eq!(s3.keys().len(), 2);
+    hub.advance_ms(30 * 60_000);
+    Hub::eventually("the late upload is deleted", async || {
+        hub.advance_ms(60_000);
+        s3.keys().len() == 1
+    })
+    .await;
+    assert!(s3.keys()[0].ends_with(newer["blobKey"].as_str().unwrap().rsplit('/').next().unwrap()), "{:?}", s3.keys());
+}
+
+on_each! { an_upload_of_a_lost_lease_is_deleted_when_its_link_has_ended }
