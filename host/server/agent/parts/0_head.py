@@ -76,6 +76,8 @@ SILENCE = 40.0
 SAVE_WITHIN = 8.0
 # Commands of the console that save all worlds.
 SAVES = ("save-all", "save-all flush")
+# Seconds after which a server that began is expected to take connections.
+BEGINS_WITHIN = 90.0
 # Seconds between two looks at who is on the server: notifications are not repeated.
 LOOK_EVERY = 15.0
 # Environment variable by which a new version finds its predecessor's state.

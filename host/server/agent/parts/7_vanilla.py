@@ -119,7 +119,10 @@ class Vanilla:
                 except Refused as error:
                     last = self.told_once(f"the server refuses the management secret ({error}); restart it with the agent", last)
                 except (ConnectionGone, ManagementError) as error:
-                    last = self.told_once(f"management: {error}", last)
+                    # A server that begins or ends has no connection for a while.
+                    is_news = self.management or time.time() - self.server.started_at > BEGINS_WITHIN
+                    if is_news and not self.server.stopping and self.server.pid is not None:
+                        last = self.told_once(f"management: {error}", last)
                 except Exception as error:  # pylint: disable=broad-except
                     last = self.told_once(f"management failed: {error!r}", last)
                 finally:

@@ -161,8 +161,12 @@ def send(connection, message, kind=1):
     data = b""
     for first, part in frames:
         size = len(part)
-        head = bytes([first, size]) if size < 126 else bytes([first, 126]) + size.to_bytes(2, "big")
-        data += (head if size < 65_536 else bytes([first, 127]) + size.to_bytes(8, "big")) + part
+        if size < 126:
+            data += bytes([first, size]) + part
+        elif size < 65_536:
+            data += bytes([first, 126]) + size.to_bytes(2, "big") + part
+        else:
+            data += bytes([first, 127]) + size.to_bytes(8, "big") + part
     try:
         connection.sendall(data)
     except OSError:
