@@ -304,7 +304,7 @@ class Properties(unittest.TestCase):
             with open(path, "a", encoding="utf-8") as file:
                 file.write("server-port=25570\n")
             self.assertEqual(hub_agent.put_properties(folder, "server.properties", io.BytesIO(b'{"a": "c"}')), {"port": 25570})
-            self.assertEqual(os.stat(path).st_mode & 0o777, 0o644)
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
             self.assertEqual(os.listdir(folder), ["server.properties"])
 
 

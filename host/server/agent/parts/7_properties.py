@@ -48,7 +48,8 @@ def put_properties(folder, name, file):
     wanted = json.loads(file.read())
     text, mode = b"", 0o600
     if os.path.exists(path):
-        mode = os.stat(path).st_mode & 0o777
+        # Its secret is for the server and its agent.
+        mode = os.stat(path).st_mode & 0o770
         with open(path, "rb") as before:
             text = before.read()
     merged = merged_properties(text, wanted)

@@ -22,12 +22,15 @@ struct Minecraft {
 
 impl Minecraft {
     async fn start(hub: &Hub) -> Self {
+        Self::start_as(hub, &super::script(hub).await, "0").await
+    }
+
+    async fn start_as(hub: &Hub, script: &str, update_interval: &str) -> Self {
         // Free a moment ago, and nothing else takes ports without asking for any.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let url = format!("ws://127.0.0.1:{port}");
-        let options = ["--management", &url, "--server-type", "survival"];
-        let script = super::script(hub).await;
-        let agent = Agent::start_game(hub, &options, &script, MINECRAFT, &["plugin"], |_, folder| {
+        let options = ["--management", &url, "--server-type", "survival", "--update-interval", update_interval];
+        let agent = Agent::start_game(hub, &options, script, MINECRAFT, &["plugin"], |_, folder| {
             std::fs::write(folder.join("server.properties"), SETTINGS).unwrap();
         });
         let minecraft = Self { agent: agent.await };
@@ -280,4 +283,19 @@ async fn a_server_without_a_plugin_outlives_its_hub() {
     minecraft.ban(BOB, json!({})).await;
     minecraft.until_online(&["Ada"]).await;
     drop(hub);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_of_the_agent_keeps_a_server_without_a_plugin() {
+    let hub = Hub::start_in_real_time(Backend::sqlite()).await;
+    let current = super::script(&hub).await;
+    let minecraft = Minecraft::start_as(&hub, &format!("{current}\n# An older version.\n"), "2").await;
+    minecraft.say(&format!("join Ada {ADA}")).await;
+    minecraft.until_online(&["Ada"]).await;
+    minecraft.agent.until_printed("the server went on").await;
+    // Without the secret that the earlier version has made, there would be no connection until the server's next start.
+    minecraft.until("another connection", |state| state["connections"] == 2).await;
+    minecraft.say(&format!("join Bob {BOB}")).await;
+    minecraft.until_online(&["Ada", "Bob"]).await;
+    assert_eq!(minecraft.state()["refused"], 0);
 }
