@@ -254,6 +254,8 @@ class Vanilla:
             player = only(content, "player")
             if isinstance(player, dict) and "id" in player:
                 self.left(player["id"])
+        elif kind.startswith(("minecraft:notification/bans/", "minecraft:notification/ip_bans/")):
+            self.bans.noticed(kind.removeprefix("minecraft:notification/"), content)
         elif kind == "minecraft:notification/server/stopping":
             log("the server is stopping")
         elif kind == "resync":

@@ -26,6 +26,25 @@ class Bans:
         self.unsure += [("player", player) for player, is_own in self.players.items() if is_own]
         self.unsure += [("address", address) for address, is_own in self.addresses.items() if is_own]
 
+    def noticed(self, kind, content):
+        """Keeps the lists as they are on the server: staff may change them there."""
+        if kind == "bans/added":
+            ban = only(content, "ban")
+            if isinstance(ban, dict) and isinstance(ban.get("player"), dict):
+                self.players[ban["player"].get("id")] = ban.get("source") == ORIGIN
+        elif kind == "bans/removed":
+            player = only(content, "player")
+            if isinstance(player, dict):
+                self.players.pop(player.get("id"), None)
+        elif kind == "ip_bans/added":
+            ban = only(content, "ban")
+            if isinstance(ban, dict):
+                self.addresses[ban.get("ip")] = ban.get("source") == ORIGIN
+        elif kind == "ip_bans/removed":
+            address = only(content, "ip")
+            if isinstance(address, str):
+                self.addresses.pop(address, None)
+
     def has_work(self):
         return bool(self.unsure)
 
@@ -74,12 +93,12 @@ class Bans:
     def forget(self, player):
         if self.players.get(player):
             self.vanilla.call("minecraft:bans/remove", [{"id": player}])
-            del self.players[player]
+            self.players.pop(player, None)
 
     def forget_address(self, address):
         if self.addresses.get(address):
             self.vanilla.call("minecraft:ip_bans/remove", [address])
-            del self.addresses[address]
+            self.addresses.pop(address, None)
 
     def heard(self, event):
         """A punishment was made, changed, or is over."""

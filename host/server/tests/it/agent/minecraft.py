@@ -73,17 +73,23 @@ def add_bans(added):
 
 def remove_bans(removed):
     STATE["bans"] = [ban for ban in STATE["bans"] if not any(same(ban["player"], player) for player in removed)]
+    for player in removed:
+        notify("bans/removed", player)
     return STATE["bans"]
 
 
 def add_ip_bans(added):
     gone = {ban["ip"] for ban in added}
     STATE["ip_bans"] = [ban for ban in STATE["ip_bans"] if ban["ip"] not in gone] + added
+    for ban in added:
+        notify("ip_bans/added", ban)
     return STATE["ip_bans"]
 
 
 def remove_ip_bans(removed):
     STATE["ip_bans"] = [ban for ban in STATE["ip_bans"] if ban["ip"] not in removed]
+    for address in removed:
+        notify("ip_bans/removed", address)
     return STATE["ip_bans"]
 
 
