@@ -5,7 +5,7 @@ EVENTS = ("PUNISHMENT", "CONFIG_UPDATED", "CHAT", "EXECUTE_COMMAND")
 
 
 class Vanilla:
-    """What a connector does, for a server that has none: over its management protocol and its console.
+    """The work of a connector, for a server that has none: over its management protocol and its console.
 
     One thread does it all in order: what the server and the hub tell waits in a queue. A call of the hub takes at most some seconds.
     """
@@ -272,7 +272,7 @@ class Vanilla:
             self.execute(content)
 
     def show_chat(self, line):
-        """What was said on other servers; the management protocol does not tell what is said on this one."""
+        """Shows a line from another server; the management protocol does not tell what is said on this one."""
         if self.shares_chat and line.get("serverId") != self.options.server_id and self.players:
             self.tell(f"<{line.get('playerName')}> {line.get('message')}")
 
@@ -349,13 +349,15 @@ class Vanilla:
         answer = self.hub.request("POST", "/api/plugin/servers/register", body, timeout=HUB_WITHIN)
         self.interval = max(1.0, json.loads(answer)["heartbeatIntervalMs"] / 1000)
         self.is_registered = True
-        self.beat_at = 0.0
+        self.beat_at = time.monotonic() + self.interval
         log(f"registered as {self.options.server_id}")
 
     def beat(self):
-        players = [{"uuid": player, "name": name} for player, name in self.reported.items()]
-        self.hub.request("POST", "/api/plugin/servers/heartbeat", {"serverId": self.options.server_id, "players": players},
-                         timeout=HUB_WITHIN)
+        body = {"serverId": self.options.server_id}
+        if not self.changes:
+            # Unlisted players have left, so a list that is not complete yet would send them away.
+            body["players"] = [{"uuid": player, "name": name} for player, name in self.reported.items()]
+        self.hub.request("POST", "/api/plugin/servers/heartbeat", body, timeout=HUB_WITHIN)
         self.beat_at = time.monotonic() + self.interval
 
     def tell_next_change(self):

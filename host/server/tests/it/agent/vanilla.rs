@@ -163,7 +163,7 @@ async fn a_ban_holds_on_a_server_without_a_plugin() {
     minecraft.say(&format!("ban {EVE}")).await;
     minecraft.until_online(&["Ada", "Bob"]).await;
 
-    // Who plays is removed, and cannot come back.
+    // A player is removed, and cannot come back.
     let ban = minecraft.ban(ADA, json!({})).await;
     minecraft.until("kick", |state| state["kicks"] == json!([["Ada", "cheating"]])).await;
     minecraft.until_online(&["Bob"]).await;

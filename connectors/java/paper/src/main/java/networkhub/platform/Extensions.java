@@ -7,7 +7,7 @@ import networkhub.plugin.Platform;
 import org.bukkit.plugin.ServicePriority;
 import org.bukkit.plugin.java.JavaPlugin;
 
-/** What other plugins get from this one, where they are installed. Their classes are touched only then. */
+/** Services for other plugins, where these are installed. Their classes are touched only then. */
 final class Extensions {
     private Extensions() {}
 

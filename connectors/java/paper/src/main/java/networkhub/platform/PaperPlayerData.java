@@ -25,7 +25,7 @@ import org.bukkit.potion.PotionEffect;
 import org.bukkit.potion.PotionEffectType;
 
 /**
- * What moves with players: each part is a document of its own, so servers with other parts do not disturb each other. All of it is read before
+ * A player's state that moves with them: each part is a document of its own, so servers with other parts do not disturb each other. All of it is read before
  * any of it changes the player, so that items which this server cannot read leave everything as it was.
  */
 final class PaperPlayerData implements PlayerState {
@@ -93,7 +93,7 @@ final class PaperPlayerData implements PlayerState {
         Player player = server.getPlayer(id);
         Map<String, String> data = new HashMap<>();
         if (player == null) return data;
-        // What is on the cursor comes back into the inventory.
+        // The item on the cursor comes back into the inventory.
         if (parts.contains(Part.ITEMS) && !isEmpty(player.getItemOnCursor())) player.closeInventory();
         for (Part part : parts) data.put(part.namespace(), part.capture.apply(player).toString());
         return data;
@@ -158,7 +158,7 @@ final class PaperPlayerData implements PlayerState {
 
     private static JsonElement health(Player player) {
         JsonObject document = new JsonObject();
-        // Who is dead comes alive elsewhere.
+        // The dead come alive elsewhere.
         document.addProperty("health", player.getHealth() > 0 ? player.getHealth() : player.getMaxHealth());
         return document;
     }

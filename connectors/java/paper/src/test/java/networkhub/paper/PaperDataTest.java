@@ -158,7 +158,7 @@ class PaperDataTest {
         first.fire(damage);
         first.fire(command);
         assertTrue(drop.isCancelled() && damage.isCancelled() && command.isCancelled());
-        // What is done to it there nevertheless is not kept.
+        // A change there nevertheless is not kept.
         here.items[0] = new ItemStack(Material.DIAMOND, 64);
         first.quit(here);
         second.quit(there);

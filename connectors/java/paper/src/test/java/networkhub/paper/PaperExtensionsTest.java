@@ -139,7 +139,7 @@ class PaperExtensionsTest extends PlatformTest {
             eventually("nothing is sold", () -> vault().withdrawPlayer(offline(player), 0.01).type == ResponseType.FAILURE);
             link.heal();
             eventually("it is sold again", () -> vault().withdrawPlayer(offline(player), 1).type == ResponseType.SUCCESS);
-            // What was asked for while it was unknown whether the hub is there was taken once.
+            // Money that was asked for while it was unknown whether the hub is there was taken once.
             eventually("the hub has the same", () -> new BigDecimal(balance(player.uuid)).doubleValue() == vault().getBalance(offline(player)));
         }
     }

@@ -40,7 +40,7 @@ final class Connection implements GameServer {
     final Purses purses;
     /** True if PlaceholderAPI shows values of the hub. */
     final boolean hasPlaceholders;
-    /** What moves with players; null for nothing. */
+    /** Parts that move with players; null for none. */
     private final PlayerState playerState;
 
     Connection(Platform platform, Texts texts, PluginConfig config, ScheduledExecutorService thread) {
@@ -208,7 +208,7 @@ final class Connection implements GameServer {
         });
     }
 
-    /** What moves with players, and the end of it. */
+    /** The way of a player's data into the game and out of it, and its end. */
     private final class Moves implements PlayerDataHandler {
         @Override
         public void apply(UUID player, Map<String, String> data) {

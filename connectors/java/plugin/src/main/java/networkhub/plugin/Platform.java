@@ -77,7 +77,7 @@ public interface Platform {
     /** Takes the settings of this server, before anything is asked of them. */
     default void configured(PluginConfig config) {}
 
-    /** What of the players moves with them, by the settings of this server; null for nothing. */
+    /** Parts of the players' state that move with them, by the settings of this server; null for none. */
     default PlayerState playerState(PluginConfig config) {
         return null;
     }

@@ -68,7 +68,7 @@ public record PluginConfig(String url, String key, String serverId, String type,
             # auto, on or off, on Paper: money through Vault, values for PlaceholderAPI. auto: on if they are there and no other plugin has money.
             #economy=auto
             #placeholders=auto
-            # What moves with players between servers, on Paper: items, ender-chest, health, food, experience, effects. Blank: nothing.
+            # Parts that move with players between servers, on Paper: items, ender-chest, health, food, experience, effects. Blank: nothing.
             #player-data=
             # Servers of the same group share it.
             #player-data-group=global
