@@ -42,9 +42,9 @@ class Stream:
                     name, _, value = line.partition(":")
                     event[name] = value[1:] if value.startswith(" ") else value
                     continue
-                if "data" in event:
+                if "data" in event and "event" in event:
                     try:
-                        self.heard(event.get("event"), json.loads(event["data"]))
+                        self.heard(event["event"], json.loads(event["data"]))
                     except ValueError:
                         log(f"an event is no JSON: {event['data'][:100]}")
                 self.last_id = event.get("id") or self.last_id
