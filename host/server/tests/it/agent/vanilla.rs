@@ -122,10 +122,16 @@ async fn a_server_without_a_plugin_is_listed_and_its_players_are_online() {
     let hub = Hub::start_in_real_time(Backend::sqlite()).await;
     let minecraft = Minecraft::start(&hub).await;
     let server = minecraft.server().await;
-    assert_eq!((&server["serverType"], &server["lastPort"], &server["maxPlayers"]), (&json!("survival"), &json!(25570), &json!(20)));
+    assert_eq!(
+        (&server["serverType"], &server["lastPort"], &server["maxPlayers"]),
+        (&json!("survival"), &json!(25570), &json!(20))
+    );
     // All other lines are as they were.
     let written = properties(minecraft.agent.folder.path());
-    assert!(written.starts_with("#Minecraft server properties\r\nmotd=A \\u00a7lServer\\\r\n  of mine\r\n"), "{written}");
+    assert!(
+        written.starts_with("#Minecraft server properties\r\nmotd=A \\u00a7lServer\\\r\n  of mine\r\n"),
+        "{written}"
+    );
     assert!(written.contains("management-server-tls-enabled=false\r\n") && !written.contains("=old"), "{written}");
 
     minecraft.say(&format!("join Ada {ADA}")).await;
