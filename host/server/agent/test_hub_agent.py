@@ -340,6 +340,51 @@ class Protocol(unittest.TestCase):
         self.assertEqual(hub_agent.iso(1_804_680_000_000), "2027-03-10T12:00:00Z")
 
 
+class Visits(unittest.TestCase):
+    def setUp(self):
+        options = hub_agent.parse(["--hub", "http://hub", "--server-id", "a", "--management", "ws://127.0.0.1:1", "--", "x"])
+        self.hub = mock.Mock(server="a")
+        self.hub.request.return_value = b"{}"
+        self.vanilla = hub_agent.Vanilla(options, self.hub, mock.Mock())
+        self.vanilla.is_registered, self.vanilla.beat_at = True, float("inf")
+
+    def test_a_visit_that_the_hub_never_knew_of_is_not_told(self):
+        self.vanilla.joined("u", "Ada")
+        self.vanilla.joined("u", "Ada")
+        self.vanilla.left("u")
+        self.vanilla.left("u")
+        self.assertFalse(self.vanilla.changes)
+
+    def test_changes_wait_in_their_order_until_the_hub_answers(self):
+        self.vanilla.joined("u", "Ada")
+        self.hub.request.side_effect = hub_agent.HubError("away")
+        self.vanilla.tell_hub()
+        self.assertEqual(list(self.vanilla.changes), [("join", "u", "Ada")])
+        self.assertGreater(self.vanilla.retry_at, time.monotonic())
+        # A list of players that is not complete is not told.
+        self.hub.request.side_effect = None
+        self.vanilla.beat()
+        self.assertNotIn("players", self.hub.request.call_args[0][2])
+        self.vanilla.tell_hub()
+        self.vanilla.left("u")
+        self.vanilla.tell_hub()
+        self.assertEqual([call[0][:2] for call in self.hub.request.call_args_list[2:]], [
+            ("POST", "/api/plugin/players/u/load?username=Ada&include=punishments&gameType=MINECRAFT"),
+            ("POST", "/api/plugin/servers/players"), ("DELETE", "/api/plugin/servers/players/u?serverId=a")])
+        self.vanilla.beat()
+        self.assertEqual(self.hub.request.call_args[0][2]["players"], [])
+
+    def test_a_refused_change_does_not_hold_up_the_others(self):
+        self.vanilla.joined("u", "Ada")
+        self.vanilla.joined("v", "Bob")
+        self.hub.request.side_effect = hub_agent.HubError("too many players", 403, "quota_exceeded")
+        self.vanilla.tell_hub()
+        self.assertEqual(list(self.vanilla.changes), [("join", "v", "Bob")])
+        self.hub.request.side_effect = hub_agent.HubError("unknown", 400, "unknown_server")
+        self.vanilla.tell_hub()
+        self.assertEqual((len(self.vanilla.changes), self.vanilla.is_registered), (1, False))
+
+
 class CommandLine(unittest.TestCase):
     def test_the_servers_options_are_its_own(self):
         options = hub_agent.parse(
