@@ -276,6 +276,115 @@ class Containers(unittest.TestCase):
             self.assertEqual(server.report()["exitCode"], code)
 
 
+class Properties(unittest.TestCase):
+    WANTED = {"management-server-port": "25585", "management-server-enabled": "true"}
+
+    def test_all_other_lines_stay(self):
+        for before, after in (
+            (b"", b"management-server-port=25585\nmanagement-server-enabled=true\n"),
+            (b"#c\n motd = a\\=b\n", b"#c\n motd = a\\=b\nmanagement-server-port=25585\nmanagement-server-enabled=true\n"),
+            (b"management-server-enabled: false\r\nx=\xc3\x85\r\n", b"management-server-enabled=true\r\nx=\xc3\x85\r\nmanagement-server-port=25585\r\n"),
+            (b"management-server-port 1\nmanagement-server-port=2\na", b"management-server-port=25585\na\nmanagement-server-enabled=true\n"),
+            # A value that goes on, another that only looks like a setting, and an escape in a key.
+            (b"management-server-port=1\\\n  2\nmotd=a\\\n  management-server-enabled=no\n",
+             b"management-server-port=25585\nmotd=a\\\n  management-server-enabled=no\nmanagement-server-enabled=true\n"),
+            (b"#management-server-enabled=x\\\nmanagement\\-server-enabled=false\nb=1\\\\\nmanagement-server-port=0\n",
+             b"#management-server-enabled=x\\\nmanagement-server-enabled=true\nb=1\\\\\nmanagement-server-port=25585\n"),
+        ):
+            merged = hub_agent.merged_properties(before, self.WANTED)
+            self.assertEqual(merged, after)
+            self.assertEqual(hub_agent.merged_properties(merged, self.WANTED), merged)
+
+    def test_they_are_put_in_one_step(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "server.properties")
+            self.assertEqual(hub_agent.put_properties(folder, "server.properties", io.BytesIO(b'{"a": "b"}')), {"port": 25565})
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+            os.chmod(path, 0o644)
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("server-port=25570\n")
+            self.assertEqual(hub_agent.put_properties(folder, "server.properties", io.BytesIO(b'{"a": "c"}')), {"port": 25570})
+            self.assertEqual(os.stat(path).st_mode & 0o777, 0o640)
+            self.assertEqual(os.listdir(folder), ["server.properties"])
+
+
+class Protocol(unittest.TestCase):
+    def test_frames_have_the_sizes_of_the_standard(self):
+        for size, head in ((5, b"\x81\x85"), (125, b"\x81\xfd"), (126, b"\x81\xfe\0\x7e"), (70_000, b"\x81\xff" + bytes(5) + b"\x01\x11\x70")):
+            frame = hub_agent.masked(1, b"a" * size)
+            self.assertEqual(frame[:len(head)], head)
+            mask, content = frame[len(head):len(head) + 4], frame[len(head) + 4:]
+            self.assertEqual(bytes(byte ^ mask[at % 4] for at, byte in enumerate(content)), b"a" * size)
+
+    def test_errors_are_found_wherever_they_are(self):
+        self.assertEqual(hub_agent.result_of({"result": {"started": True}}), {"started": True})
+        for message in ({"error": {"code": -32601, "message": "no"}}, {"result": {"error": {"code": -32601, "message": "no"}}}):
+            with self.assertRaises(hub_agent.ManagementError) as raised:
+                hub_agent.result_of(message)
+            self.assertEqual((str(raised.exception), raised.exception.code), ("no", -32601))
+
+    def test_parameters_come_by_place_or_by_name(self):
+        for parameters in ([{"id": "a"}], {"player": {"id": "a"}}, {"id": "a"}):
+            self.assertEqual(hub_agent.only(parameters, "player"), {"id": "a"})
+
+    def test_the_management_server_is_on_this_machine(self):
+        for url in ("ws://127.0.0.1:25585", "ws://localhost:1/", "ws://[::1]:2"):
+            self.assertIsInstance(hub_agent.management_address(url)[1], int)
+        for url in ("wss://127.0.0.1:1", "ws://127.0.0.1", "ws://192.0.2.1:1", "ws://127.0.0.1:99999", "ws://127.0.0.1:0", "127.0.0.1:1"):
+            self.assertRaises(argparse.ArgumentTypeError, hub_agent.management_address, url)
+
+    def test_the_longest_ban_counts(self):
+        bans = [{"type": "MUTE", "expiresAt": None}, {"type": "BAN", "expiresAt": 5, "id": 1}, {"type": "BAN", "expiresAt": None, "id": 2}]
+        self.assertEqual(hub_agent.ban_among(bans)["id"], 2)
+        self.assertIsNone(hub_agent.ban_among(bans[:1]))
+        self.assertEqual(hub_agent.iso(1_804_680_000_000), "2027-03-10T12:00:00Z")
+
+
+class Visits(unittest.TestCase):
+    def setUp(self):
+        options = hub_agent.parse(["--hub", "http://hub", "--server-id", "a", "--management", "ws://127.0.0.1:1", "--", "x"])
+        self.hub = mock.Mock(server="a")
+        self.hub.request.return_value = b"{}"
+        self.vanilla = hub_agent.Vanilla(options, self.hub, mock.Mock())
+        self.vanilla.is_registered, self.vanilla.beat_at = True, float("inf")
+
+    def test_a_visit_that_the_hub_never_knew_of_is_not_told(self):
+        self.vanilla.joined("u", "Ada")
+        self.vanilla.joined("u", "Ada")
+        self.vanilla.left("u")
+        self.vanilla.left("u")
+        self.assertFalse(self.vanilla.changes)
+
+    def test_changes_wait_in_their_order_until_the_hub_answers(self):
+        self.vanilla.joined("u", "Ada")
+        self.hub.request.side_effect = hub_agent.HubError("away")
+        self.vanilla.tell_hub()
+        self.assertEqual(list(self.vanilla.changes), [("join", "u", "Ada")])
+        self.assertGreater(self.vanilla.retry_at, time.monotonic())
+        # A list of players that is not complete is not told.
+        self.hub.request.side_effect = None
+        self.vanilla.beat()
+        self.assertNotIn("players", self.hub.request.call_args[0][2])
+        self.vanilla.tell_hub()
+        self.vanilla.left("u")
+        self.vanilla.tell_hub()
+        self.assertEqual([call[0][:2] for call in self.hub.request.call_args_list[2:]], [
+            ("POST", "/api/plugin/players/u/load?username=Ada&include=punishments&gameType=MINECRAFT"),
+            ("POST", "/api/plugin/servers/players"), ("DELETE", "/api/plugin/servers/players/u?serverId=a")])
+        self.vanilla.beat()
+        self.assertEqual(self.hub.request.call_args[0][2]["players"], [])
+
+    def test_a_refused_change_does_not_hold_up_the_others(self):
+        self.vanilla.joined("u", "Ada")
+        self.vanilla.joined("v", "Bob")
+        self.hub.request.side_effect = hub_agent.HubError("too many players", 403, "quota_exceeded")
+        self.vanilla.tell_hub()
+        self.assertEqual(list(self.vanilla.changes), [("join", "v", "Bob")])
+        self.hub.request.side_effect = hub_agent.HubError("unknown", 400, "unknown_server")
+        self.vanilla.tell_hub()
+        self.assertEqual((len(self.vanilla.changes), self.vanilla.is_registered), (1, False))
+
+
 class CommandLine(unittest.TestCase):
     def test_the_servers_options_are_its_own(self):
         options = hub_agent.parse(

@@ -10,7 +10,9 @@ import argparse
 import base64
 import codecs
 import collections
+import contextlib
 import ctypes
+import datetime
 import hashlib
 import http.client
 import io
@@ -18,14 +20,17 @@ import ipaddress
 import json
 import os
 import pwd
+import queue
 import random
 import re
+import secrets
 import select
 import shlex
 import shutil
 import signal
 import socket
 import ssl
+import string
 import subprocess
 import sys
 import tarfile
@@ -34,6 +39,7 @@ import threading
 import time
 import urllib.parse
 import urllib.request
+import uuid
 import zipfile
 
 # Commands that the agent supports, sent with each poll.
@@ -54,6 +60,26 @@ BATCH_BYTES = 400_000
 LOGS_BYTES = 700_000
 # Time limit in seconds for a write to the server's standard input.
 WRITE_WITHIN = 5.0
+# Constant of RFC 6455, and the longest message that is taken.
+WEBSOCKET_ID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+LONGEST_MESSAGE = 16 << 20
+# Settings of Minecraft's servers, and the port for players unless they say another.
+PROPERTIES = "server.properties"
+MINECRAFT_PORT = 25_565
+# Origin of the agent's connections to a management server, and source of the bans that it makes there.
+ORIGIN = "network-hub"
+# Time limits in seconds: a call of the management server, a call of the hub, the hub's event stream without a line.
+CALL_WITHIN = 10.0
+HUB_WITHIN = 5.0
+SILENCE = 40.0
+# Seconds that a save of all worlds may take until its caller is answered; less than the hub waits.
+SAVE_WITHIN = 8.0
+# Commands of the console that save all worlds.
+SAVES = ("save-all", "save-all flush")
+# Seconds after which a server that began is expected to take connections.
+BEGINS_WITHIN = 90.0
+# Seconds between two looks at who is on the server: notifications are not repeated.
+LOOK_EVERY = 15.0
 # Environment variable by which a new version finds its predecessor's state.
 HANDOVER = "HUB_AGENT_HANDOVER"
 # Variables of the agent's environment that are hidden from the server. The names with API are those of earlier agents,

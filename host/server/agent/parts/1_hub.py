@@ -4,9 +4,16 @@
 class HubError(Exception):
     """The hub could not be reached, or refused."""
 
-    def __init__(self, text, status=None):
+    def __init__(self, text, status=None, code=None):
         super().__init__(text)
         self.status = status
+        self.code = code
+
+    def passes(self):
+        """True if the same call may succeed later, by itself or once the key is right."""
+        if self.code == "quota_exceeded":
+            return False
+        return self.status is None or self.status >= 500 or self.status in (401, 403, 429)
 
 
 class Hub:
@@ -36,13 +43,31 @@ class Hub:
             connection.request(method, self.parts.path.rstrip("/") + path, data, headers)
             answer = connection.getresponse()
             if answer.status >= 300:
-                raise HubError(f"{method} {path.split('?')[0]}: {answer.status} {error_text(answer.read(65_536))}", answer.status)
+                raise refusal(method, path, answer)
             if into is None:
                 return answer.read()
             shutil.copyfileobj(answer, into)
             return b""
         except (OSError, http.client.HTTPException) as error:
             raise HubError(f"{method} {path.split('?')[0]}: {error or type(error).__name__}") from error
+        finally:
+            connection.close()
+
+    @contextlib.contextmanager
+    def stream(self, path, headers, silence):
+        """The lines of an answer that goes on; ends with an error after so many seconds without any."""
+        kind = http.client.HTTPSConnection if self.tls else http.client.HTTPConnection
+        options = {"context": self.tls} if self.tls else {}
+        connection = kind(self.parts.hostname, self.parts.port, timeout=silence, **options)
+        try:
+            headers = {"X-Service-Api-Key": self.key, "User-Agent": "hub-agent", **headers}
+            connection.request("GET", self.parts.path.rstrip("/") + path, None, headers)
+            answer = connection.getresponse()
+            if answer.status >= 300:
+                raise refusal("GET", path, answer)
+            yield (line.decode("utf-8", "replace").rstrip("\r\n") for line in answer)
+        except (OSError, http.client.HTTPException) as error:
+            raise HubError(f"GET {path.split('?')[0]}: {error or type(error).__name__}") from error
         finally:
             connection.close()
 
@@ -60,6 +85,16 @@ class Hub:
 
     def ship(self, lines):
         self.request("POST", f"/api/plugin/servers/{self.server}/logs", {"lines": lines})
+
+
+def refusal(method, path, answer):
+    body = answer.read(65_536)
+    text = f"{method} {path.split('?')[0]}: {answer.status} {error_text(body)}"
+    try:
+        code = json.loads(body).get("code")
+    except (ValueError, AttributeError):
+        code = None
+    return HubError(text, answer.status, code)
 
 
 def is_loopback(host):

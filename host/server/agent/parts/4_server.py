@@ -6,6 +6,9 @@ class Server:
 
     def __init__(self, options, output, noticed):
         self.options, self.output, self.noticed = options, output, noticed
+        # Work before each start, and another way to ask for a shutdown; the latter answers false where it does not work.
+        self.prepare = lambda: None
+        self.ask_to_stop = lambda: False
         self.lock = threading.RLock()
         self.changed = threading.Event()
         self.pid = None
@@ -132,7 +135,9 @@ class Server:
                 return self.write(self.options.stop_command)
             except AgentError as error:
                 log(f"the stop command could not be written ({error}); sending SIGTERM")
-        self.signal_server(signal.SIGTERM)
+        elif self.ask_to_stop():
+            return None
+        return self.signal_server(signal.SIGTERM)
 
     def signal_server(self, number):
         with self.lock:
@@ -163,6 +168,7 @@ class Server:
 
     def launch(self):
         options = self.options
+        self.prepare()
         command = self.command()
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()

@@ -11,6 +11,7 @@ class Agent:
         self.logins = Logins()
         kind = Container if options.container else Server
         self.server = kind(options, self.output, self.logins.notice)
+        self.vanilla = Vanilla(options, self.hub, self.server) if options.management else None
         self.path = os.path.realpath(__file__)
         with open(self.path, "rb") as file:
             self.version = hashlib.sha256(file.read()).hexdigest()
@@ -29,6 +30,14 @@ class Agent:
         thread = threading.Thread(target=work, daemon=True, name=name)
         self.threads.append(thread)
         thread.start()
+
+    def spawn_all(self):
+        for name, work in (("poll", self.poll), ("changes", self.tell_changes), ("ship", self.ship),
+                           ("logins", self.tell_logins), ("update", self.update), ("work", self.work)):
+            self.spawn(name, work)
+        if self.vanilla:
+            self.spawn("vanilla", lambda: self.vanilla.run(self.leaving))
+            self.spawn("stream", lambda: self.vanilla.stream.run(self.vanilla.online, self.leaving))
 
     def report(self):
         return {"nodeId": self.options.node_id, "capabilities": ",".join(CAPABILITIES), **self.server.report()}
@@ -201,6 +210,8 @@ class Agent:
             line = command.get("line")
             if not isinstance(line, str) or "\n" in line:
                 raise AgentError("CONSOLE needs one line")
+            if line.strip().lstrip("/") in SAVES and self.vanilla and self.vanilla.can_save():
+                return self.vanilla.save()
             self.server.write(line)
             return {}
         if action == "LOGS":
@@ -236,13 +247,13 @@ class Agent:
             self.output.restore(handed["output"])
             self.commands.extend(handed["commands"])
             self.server.take_over(handed["server"])
+            if self.vanilla:
+                self.vanilla.restore(handed.get("vanilla"))
             log(f"this is version {self.version[:12]}; the server went on")
         else:
             log(f"this is version {self.version[:12]} for {self.options.server_id} on {self.options.node_id}")
             self.boot()
-        for name, work in (("poll", self.poll), ("changes", self.tell_changes), ("ship", self.ship),
-                           ("logins", self.tell_logins), ("update", self.update), ("work", self.work)):
-            self.spawn(name, work)
+        self.spawn_all()
         while not self.ending.wait(0.2):
             self.server.watch()
             if self.updated.is_set():
@@ -269,6 +280,8 @@ class Agent:
         while self.server.pid is not None:
             self.server.watch()
             time.sleep(0.1)
+        if self.vanilla:
+            self.vanilla.goodbye()
         try:
             # Final report: it has exited. Later commands are not executed any more.
             self.hub.poll(self.report(), 0)
@@ -293,13 +306,15 @@ class Agent:
             pass
         deadline = time.monotonic() + POLL_WAIT_MS / 1000 + 5
         for thread in self.threads:
-            if thread.name in ("poll", "changes", "work", "ship"):
+            if thread.name in ("poll", "changes", "work", "ship", "vanilla"):
                 thread.join(timeout=max(0.1, deadline - time.monotonic()))
         # A download is not aborted, unless it takes too long.
         waited = self.installing.acquire(timeout=60)
         signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM, signal.SIGINT))
         server = self.server.hand_over()
         state = {"server": server, "output": self.output.state(), "commands": list(self.commands), "key": self.hub.key}
+        if self.vanilla:
+            state["vanilla"] = self.vanilla.state()
         try:
             file = tempfile.TemporaryFile()
             file.write(json.dumps(state).encode())
@@ -316,9 +331,7 @@ class Agent:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT))
         self.leaving.clear()
         self.threads.clear()
-        for name, work in (("poll", self.poll), ("changes", self.tell_changes), ("ship", self.ship), ("work", self.work),
-                           ("logins", self.tell_logins), ("update", self.update)):
-            self.spawn(name, work)
+        self.spawn_all()
 
 
 def taken_state():

@@ -8,6 +8,18 @@ def key_value(text):
     return name, value
 
 
+def management_address(text):
+    """Host and port of a management server, which must be on this machine: whoever knows its secret may do everything."""
+    parts = urllib.parse.urlsplit(text)
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if parts.scheme != "ws" or not port or not is_loopback(parts.hostname or "") or parts.path not in ("", "/"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not ws://127.0.0.1:PORT")
+    return parts.hostname, port
+
+
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="hub_agent.py",
@@ -45,6 +57,11 @@ def parse(arguments):
                         "(HUB_STOP_COMMAND; default: SIGTERM)")
     parser.add_argument("--stop-timeout", metavar="SECONDS", type=float, default=120.0,
                         help="time to stop before the server is killed; 0: no limit (default: 120)")
+    parser.add_argument("--management", metavar="URL", type=management_address, default=env("HUB_MANAGEMENT"),
+                        help="ws://127.0.0.1:PORT for a Minecraft server 1.21.9 or newer without a plugin: the agent sets up its "
+                        "management server there and connects the game to the hub; the key needs the scope `plugin` (HUB_MANAGEMENT)")
+    parser.add_argument("--game-host", metavar="HOST", default=env("HUB_GAME_HOST"),
+                        help="with --management: address for players (HUB_GAME_HOST; default: as the hub sees this machine)")
     parser.add_argument("--memory-limit", metavar="SIZE", type=parse_size, default=0,
                         help="memory of the server and its children at which it is killed, such as 4G")
     parser.add_argument("--plugins-dir", metavar="DIR", default=env("HUB_PLUGINS_DIR"),
@@ -71,6 +88,8 @@ def parse(arguments):
         except KeyError:
             parser.error(f"there is no user {options.user}")
         options.workdir = os.path.abspath(options.workdir)
+    if options.management and options.container:
+        parser.error("--management is for servers without a container")
     for value, option in ((options.hub, "--hub"), (options.server_id, "--server-id")):
         if not value:
             parser.error(f"{option} is required")
@@ -150,7 +169,10 @@ def main():
     if options.put:
         kind, folder, name = options.put
         with os.fdopen(os.dup(0), "rb") as file:
-            return PUT[kind](folder, name, file)
+            told = PUT[kind](folder, name, file)
+            if told is not None:
+                print(json.dumps(told))
+            return
     hide()
     handed = taken_state()
     key = (handed or {}).get("key") or read_key(options)

@@ -13,6 +13,8 @@ use tempfile::{NamedTempFile, TempDir};
 use crate::servers::register;
 use crate::support::{Backend, Client, Hub};
 
+mod vanilla;
+
 /// A server that prints its input, and obeys it.
 const GAME: &str = r#"
 import os, signal, sys, threading, time
@@ -92,12 +94,23 @@ impl Agent {
     }
 
     async fn start_as(hub: &Hub, options: &[&str], script: &str, prepare: impl FnOnce(&mut Command, &Path)) -> Self {
+        Self::start_game(hub, options, script, GAME, &["agent"], prepare).await
+    }
+
+    async fn start_game(
+        hub: &Hub,
+        options: &[&str],
+        script: &str,
+        game_script: &str,
+        scopes: &[&str],
+        prepare: impl FnOnce(&mut Command, &Path),
+    ) -> Self {
         let owner = hub.network().await;
         register(&owner, "game-1", json!({})).await;
-        let key = owner.key_with(&["agent"]).await.key.unwrap();
+        let key = owner.key_with(scopes).await.key.unwrap();
         let folder = TempDir::new().unwrap();
         let game = folder.path().join("game.py");
-        std::fs::write(&game, GAME).unwrap();
+        std::fs::write(&game, game_script).unwrap();
         let agent = folder.path().join("agent.py");
         std::fs::write(&agent, script).unwrap();
         let log = NamedTempFile::new().unwrap();

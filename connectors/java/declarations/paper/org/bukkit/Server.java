@@ -11,6 +11,7 @@ import org.bukkit.command.CommandMap;
 import org.bukkit.command.CommandSender;
 import org.bukkit.entity.Player;
 import org.bukkit.plugin.PluginManager;
+import org.bukkit.plugin.ServicesManager;
 import org.bukkit.plugin.messaging.Messenger;
 import org.bukkit.plugin.messaging.PluginMessageRecipient;
 
@@ -32,6 +33,8 @@ public interface Server extends PluginMessageRecipient, Audience {
     Player getPlayer(UUID player);
 
     PluginManager getPluginManager();
+
+    ServicesManager getServicesManager();
 
     Messenger getMessenger();
 

@@ -38,7 +38,7 @@ public final class EconomyApi {
      */
     public CompletableFuture<ModifiedBalance> modify(String ownerType, String ownerKey, String currency,
             BigDecimal amount, String reason) {
-        return modify(ownerType, ownerKey, currency, amount, reason, null);
+        return modify(ownerType, ownerKey, currency, amount, reason, null, null);
     }
 
     /**
@@ -49,7 +49,13 @@ public final class EconomyApi {
      */
     public CompletableFuture<ModifiedBalance> modifyExactly(String ownerType, String ownerKey, String currency,
             BigDecimal amount, String reason) {
-        return modify(ownerType, ownerKey, currency, amount, reason, true);
+        return modify(ownerType, ownerKey, currency, amount, reason, true, null);
+    }
+
+    /** The same under a key of the caller's: with the same key it is made once, however often it is sent. */
+    public CompletableFuture<ModifiedBalance> modifyExactly(String ownerType, String ownerKey, String currency,
+            BigDecimal amount, String reason, String idempotencyKey) {
+        return modify(ownerType, ownerKey, currency, amount, reason, true, idempotencyKey);
     }
 
     /** Takes money from a player for a purchase, or fails with {@code insufficient_funds}. */
@@ -58,10 +64,11 @@ public final class EconomyApi {
     }
 
     private CompletableFuture<ModifiedBalance> modify(String ownerType, String ownerKey, String currency,
-            BigDecimal amount, String reason, Boolean exact) {
+            BigDecimal amount, String reason, Boolean exact, String idempotencyKey) {
         return transport.send(Call.post("economy", ownerType, ownerKey, "currencies", "modify")
                 .fields("currency", currency, "amount", amount, "reason", reason, "exact", exact)
-                .keyed(), ModifiedBalance.class);
+                .keyed()
+                .header("Idempotency-Key", idempotencyKey), ModifiedBalance.class);
     }
 
     /**

@@ -5,10 +5,22 @@ import java.util.UUID;
 import net.kyori.adventure.text.Component;
 import org.bukkit.plugin.messaging.PluginMessageRecipient;
 
-public interface Player extends Entity, PluginMessageRecipient {
+public interface Player extends HumanEntity, PluginMessageRecipient {
     UUID getUniqueId();
 
     void kick(Component message);
 
     void updateCommands();
+
+    int getLevel();
+
+    void setLevel(int level);
+
+    float getExp();
+
+    void setExp(float progress);
+
+    int getTotalExperience();
+
+    void setTotalExperience(int total);
 }

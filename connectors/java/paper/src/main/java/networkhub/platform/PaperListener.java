@@ -71,6 +71,8 @@ public final class PaperListener implements Listener {
     /** A player leaves. */
     @EventHandler(priority = EventPriority.MONITOR)
     public void onQuit(PlayerQuitEvent event) {
+        // Items on the cursor and in crafting fields belong to what is saved.
+        if (hub.movesPlayerState()) event.getPlayer().closeInventory();
         hub.left(event.getPlayer().getUniqueId());
         permissions.remove(event.getPlayer().getUniqueId());
     }

@@ -18,6 +18,7 @@ import networkhub.plugin.Finding;
 import networkhub.plugin.GameAddress;
 import networkhub.plugin.Platform;
 import networkhub.plugin.PlatformKind;
+import networkhub.plugin.PlayerState;
 import networkhub.plugin.PluginConfig;
 import org.bukkit.Server;
 import org.bukkit.command.CommandSender;
@@ -51,6 +52,12 @@ final class PaperPlatform implements Platform {
     @Override
     public void configured(PluginConfig config) {
         isProxied = config.proxied().orElse(forwarding.isOn());
+    }
+
+    @Override
+    public PlayerState playerState(PluginConfig config) {
+        return new PaperPlayerData(server, config.playerData(),
+                (name, known) -> log(System.Logger.Level.WARNING, "player-data has no " + name + "; there are " + known));
     }
 
     @Override

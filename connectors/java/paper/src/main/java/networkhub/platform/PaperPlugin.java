@@ -18,8 +18,10 @@ public final class PaperPlugin extends JavaPlugin {
         permissions = new PaperPermissions(this, hub);
         platform.use(permissions);
         hub.start();
+        Extensions.register(this, hub, platform);
         getServer().getMessenger().registerOutgoingPluginChannel(this, PaperPlatform.PROXY_CHANNEL);
         getServer().getPluginManager().registerEvents(new PaperListener(hub, permissions), this);
+        getServer().getPluginManager().registerEvents(new PaperFreeze(hub), this);
         for (HubCommand command : hub.commands()) {
             getServer().getCommandMap().register("network-hub", new PaperCommand(hub, command));
         }
@@ -32,6 +34,7 @@ public final class PaperPlugin extends JavaPlugin {
         if (hub == null) return;
         hub.stop();
         permissions.clear();
+        getServer().getServicesManager().unregisterAll(this);
         getServer().getMessenger().unregisterOutgoingPluginChannel(this);
     }
 

@@ -41,12 +41,19 @@ import org.bukkit.event.Listener;
 import org.bukkit.event.player.AsyncPlayerPreLoginEvent;
 import org.bukkit.event.player.PlayerJoinEvent;
 import org.bukkit.event.player.PlayerQuitEvent;
+import org.bukkit.inventory.Inventory;
+import org.bukkit.inventory.ItemStack;
+import org.bukkit.inventory.PlayerInventory;
 import org.bukkit.permissions.Permission;
 import org.bukkit.permissions.PermissionAttachment;
 import org.bukkit.permissions.PermissionDefault;
 import org.bukkit.plugin.Plugin;
 import org.bukkit.plugin.PluginManager;
+import org.bukkit.plugin.ServicePriority;
+import org.bukkit.plugin.ServicesManager;
 import org.bukkit.plugin.messaging.Messenger;
+import org.bukkit.potion.PotionEffect;
+import org.bukkit.potion.PotionEffectType;
 
 /** A Paper or Folia with the plugin, made of the declarations. It fails where a player is touched on a wrong thread. */
 final class FakePaper implements AutoCloseable {
@@ -56,12 +63,20 @@ final class FakePaper implements AutoCloseable {
     final List<String> broadcasts = new CopyOnWriteArrayList<>();
     final List<String> wrongThreads = new CopyOnWriteArrayList<>();
     private final Set<Listener> listeners = new CopyOnWriteArraySet<>();
+    /** Services that plugins provide, by their interface. */
+    final Map<Class<?>, Object> services = new ConcurrentHashMap<>();
+    private final Set<String> others;
     private final boolean isFolia;
     private final ExecutorService main = thread("main");
     private final PaperPlugin plugin = new PaperPlugin();
 
     FakePaper(boolean isFolia, boolean isProxied, String... config) throws Exception {
+        this(isFolia, isProxied, Set.of(), config);
+    }
+
+    FakePaper(boolean isFolia, boolean isProxied, Set<String> others, String... config) throws Exception {
         this.isFolia = isFolia;
+        this.others = others;
         Path root = Files.createTempDirectory("network-hub-paper");
         Path folder = Files.createDirectories(root.resolve("plugins/NetworkHub"));
         Files.write(folder.resolve("config.properties"), List.of(config));
@@ -141,7 +156,7 @@ final class FakePaper implements AutoCloseable {
 
     /** A player, and what they saw. */
     final class FakePlayer {
-        final UUID uuid = UUID.randomUUID();
+        final UUID uuid;
         final String name;
         final Player api = Fake.of(Player.class, this);
         final List<String> texts = new CopyOnWriteArrayList<>();
@@ -151,8 +166,26 @@ final class FakePaper implements AutoCloseable {
         volatile int updates;
         private final ExecutorService own;
 
+        final ItemStack[] items = new ItemStack[41];
+        final ItemStack[] chest = new ItemStack[27];
+        final Map<String, PotionEffect> effects = new ConcurrentHashMap<>();
+        volatile ItemStack cursor;
+        volatile int held;
+        volatile double health = 20;
+        volatile int food = 20;
+        volatile float saturation = 5;
+        volatile float exhaustion;
+        volatile int level;
+        volatile float progress;
+        volatile int total;
+
         FakePlayer(String name) {
+            this(name, UUID.randomUUID());
+        }
+
+        FakePlayer(String name, UUID uuid) {
             this.name = name;
+            this.uuid = uuid;
             own = isFolia ? thread("region of " + name) : main;
         }
 
@@ -183,6 +216,125 @@ final class FakePaper implements AutoCloseable {
         void kick(Component message) {
             check("kick");
             kicked = text(message);
+        }
+
+        PlayerInventory getInventory() {
+            check("getInventory");
+            return Fake.of(PlayerInventory.class, new Object() {
+                ItemStack[] getContents() {
+                    return items.clone();
+                }
+
+                void setContents(ItemStack[] contents) {
+                    System.arraycopy(contents, 0, items, 0, items.length);
+                }
+
+                int getHeldItemSlot() {
+                    return held;
+                }
+
+                void setHeldItemSlot(int slot) {
+                    held = slot;
+                }
+            });
+        }
+
+        Inventory getEnderChest() {
+            check("getEnderChest");
+            return Fake.of(Inventory.class, new Object() {
+                ItemStack[] getContents() {
+                    return chest.clone();
+                }
+
+                void setContents(ItemStack[] contents) {
+                    System.arraycopy(contents, 0, chest, 0, chest.length);
+                }
+            });
+        }
+
+        ItemStack getItemOnCursor() {
+            return cursor;
+        }
+
+        void closeInventory() {
+            check("closeInventory");
+            if (cursor == null) return;
+            items[java.util.Arrays.asList(items).indexOf(null)] = cursor;
+            cursor = null;
+        }
+
+        double getHealth() {
+            return health;
+        }
+
+        void setHealth(double value) {
+            check("setHealth");
+            if (value < 0 || value > getMaxHealth()) throw new IllegalArgumentException("health");
+            health = value;
+        }
+
+        double getMaxHealth() {
+            return effects.containsKey("minecraft:health_boost") ? 24 : 20;
+        }
+
+        int getFoodLevel() {
+            return food;
+        }
+
+        void setFoodLevel(int value) {
+            food = value;
+        }
+
+        float getSaturation() {
+            return saturation;
+        }
+
+        void setSaturation(float value) {
+            saturation = value;
+        }
+
+        float getExhaustion() {
+            return exhaustion;
+        }
+
+        void setExhaustion(float value) {
+            exhaustion = value;
+        }
+
+        int getLevel() {
+            return level;
+        }
+
+        void setLevel(int value) {
+            level = value;
+        }
+
+        float getExp() {
+            return progress;
+        }
+
+        void setExp(float value) {
+            progress = value;
+        }
+
+        int getTotalExperience() {
+            return total;
+        }
+
+        void setTotalExperience(int value) {
+            total = value;
+        }
+
+        Collection<PotionEffect> getActivePotionEffects() {
+            return effects.values();
+        }
+
+        boolean addPotionEffect(PotionEffect effect) {
+            return effects.put(effect.getType().getKey().toString(), effect) == null;
+        }
+
+        void removePotionEffect(PotionEffectType type) {
+            effects.remove(type.getKey().toString());
         }
 
         void updateCommands() {
@@ -261,6 +413,18 @@ final class FakePaper implements AutoCloseable {
             return Fake.of(PluginManager.class, new ManagerCalls());
         }
 
+        ServicesManager getServicesManager() {
+            return Fake.of(ServicesManager.class, new Object() {
+                void register(Class<?> service, Object provider, Plugin owner, ServicePriority priority) {
+                    services.put(service, provider);
+                }
+
+                void unregisterAll(Plugin owner) {
+                    services.clear();
+                }
+            });
+        }
+
         Messenger getMessenger() {
             return Fake.of(Messenger.class, new Object() {
                 void registerOutgoingPluginChannel(Plugin owner, String channel) {}
@@ -294,7 +458,15 @@ final class FakePaper implements AutoCloseable {
 
     private final class ManagerCalls {
         Plugin[] getPlugins() {
-            return new Plugin[] {plugin};
+            List<Plugin> all = new ArrayList<>(List.of(plugin));
+            for (String name : others) {
+                all.add(Fake.of(Plugin.class, new Object() {
+                    String getName() {
+                        return name;
+                    }
+                }));
+            }
+            return all.toArray(Plugin[]::new);
         }
 
         void registerEvents(Listener listener, Plugin owner) {

@@ -25,7 +25,13 @@ public enum Capability {
     /** The hub's servers are the proxy's servers. */
     SERVER_LIST("server list from the hub"),
     /** The server list of clients shows the network's message and counts. */
-    STATUS("message of the day and player counts");
+    STATUS("message of the day and player counts"),
+    /** Plugins use the hub's money through Vault, where it is installed. */
+    VAULT("money through Vault"),
+    /** Texts of other plugins show values of the hub, where PlaceholderAPI is installed. */
+    PLACEHOLDERS("placeholders through PlaceholderAPI"),
+    /** Inventories and the like move with the players. */
+    PLAYER_DATA("inventories across servers");
 
     private final String title;
 

@@ -3,6 +3,7 @@ package networkhub.plugin;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
@@ -11,6 +12,7 @@ import networkhub.connector.ConnectorOptions;
 import networkhub.connector.GameServer;
 import networkhub.connector.HubConnector;
 import networkhub.connector.Place;
+import networkhub.connector.PlayerDataHandler;
 import networkhub.model.ChatMessage;
 import networkhub.model.Punishment;
 import networkhub.model.PunishmentKind;
@@ -34,6 +36,12 @@ final class Connection implements GameServer {
     final boolean hasPermissions;
     /** True if bans and mutes of the hub are enforced. */
     final boolean hasPunishments;
+    /** Money for Vault; null where the hub does not answer it. */
+    final Purses purses;
+    /** True if PlaceholderAPI shows values of the hub. */
+    final boolean hasPlaceholders;
+    /** Parts that move with players; null for none. */
+    private final PlayerState playerState;
 
     Connection(Platform platform, Texts texts, PluginConfig config, ScheduledExecutorService thread) {
         this.platform = platform;
@@ -43,11 +51,18 @@ final class Connection implements GameServer {
                 && config.permissions().orElse(Neighbors.permissions(platform.plugins()).isEmpty());
         hasPunishments = !config.observes()
                 && config.punishments().orElse(Neighbors.punishments(platform.plugins()).isEmpty());
+        boolean moves = !config.observes() && platform.kind().can(Capability.PLAYER_DATA) && !config.playerData().isEmpty();
+        playerState = moves ? platform.playerState(config) : null;
         hub = options().connector();
         texts.use(hub);
         settings = new Settings(hub);
         servers = new ServerDirectory(hub, thread, platform.folder().resolve("servers.json"), this::serversChanged);
         router = new Router(hub.client(), settings, servers, texts);
+        boolean hasVault = Neighbors.has("Vault", platform.plugins()) && platform.kind().can(Capability.VAULT);
+        boolean hasMoney = !config.observes() && hasVault && config.economy().orElse(Neighbors.money(platform.plugins()).isEmpty());
+        purses = hasMoney ? new Purses(hub, settings, platform, thread) : null;
+        hasPlaceholders = !config.observes() && platform.kind().can(Capability.PLACEHOLDERS)
+                && Neighbors.has("PlaceholderAPI", platform.plugins()) && config.placeholders().orElse(true);
         hub.on("PUNISHMENT", event -> {
             if ("CREATED".equals(event.text("action"))) {
                 tell(HubClient.gson().fromJson(event.data().get("punishment"), Punishment.class));
@@ -90,20 +105,60 @@ final class Connection implements GameServer {
                 .pluginVersion(HubPlugin.version())
                 .build();
         ConnectorOptions options = HubConnector.builder(HubClient.create(config.url(), config.key()), info, this)
-                .events("SERVER_ONLINE", "SERVER_OFFLINE")
+                .events("SERVER_ONLINE", "SERVER_OFFLINE", "BALANCE_CHANGED")
                 .gameType("MINECRAFT")
                 .defaultLocale("en")
                 .joinTimeout(Duration.ofSeconds(4));
         Texts.DEFAULTS.forEach((locale, entries) -> options.messages(Texts.NAMESPACE, locale, entries));
         if (!isProxy) options.permissionContext("server=" + config.type());
         if (config.allowUnverified()) options.allowUnverified();
+        if (playerState != null) {
+            options.playerData(new Moves(), playerState.namespaces().toArray(String[]::new)).gameMode(config.dataGroup());
+        }
         return options;
     }
 
     void start() {
         hub.start();
         servers.start();
-        platform.players().forEach(hub::playerJoined);
+        platform.players().forEach(this::joined);
+    }
+
+    void joined(UUID player, String name) {
+        hub.playerJoined(player, name);
+        if (purses != null) purses.joined(player);
+    }
+
+    /** True while a player's data is not here, so that nothing of it may change. */
+    boolean isFrozen(UUID player) {
+        return hasPlayerState() && !hub.playerData().isOpen(player);
+    }
+
+    boolean hasPlayerState() {
+        return playerState != null && !playerState.namespaces().isEmpty();
+    }
+
+    void left(UUID player) {
+        hub.playerLeft(player);
+        router.left(player);
+        if (purses != null) purses.left(player);
+    }
+
+    /** Value of a placeholder; null if there is none of this name. */
+    String placeholder(UUID player, String name) {
+        if (!hasPlaceholders) return null;
+        return switch (name) {
+            case "server" -> config.serverId();
+            case "type" -> config.type();
+            case "connected" -> String.valueOf(hub.status().isConnected());
+            case "network_players" -> String.valueOf(Math.max(servers.players(), platform.players().size()));
+            case "currency" -> purses == null ? "" : purses.currency();
+            case "balance" -> player == null || purses == null ? ""
+                    : purses.balance(player).map(balance -> balance.stripTrailingZeros().toPlainString()).orElse("");
+            case "queue_place" -> player == null ? "" : hub.place(player).map(place -> String.valueOf(place.position())).orElse("");
+            case "muted" -> player == null ? "" : String.valueOf(hub.punishments().mute(player).isPresent());
+            default -> null;
+        };
     }
 
     /** Completes within some seconds, when the hub knows that the server is offline or does not answer. */
@@ -151,6 +206,25 @@ final class Connection implements GameServer {
             Punished punished = new Punished(texts, player, punishment);
             platform.send(player, punished.text(isMute ? "punished.mute" : "punished.warn"));
         });
+    }
+
+    /** The way of a player's data into the game and out of it, and its end. */
+    private final class Moves implements PlayerDataHandler {
+        @Override
+        public void apply(UUID player, Map<String, String> data) {
+            playerState.apply(player, data);
+        }
+
+        @Override
+        public Map<String, String> capture(UUID player) {
+            return playerState.capture(player);
+        }
+
+        /** The player is frozen from now on, until the data is opened again; where it cannot be, they are better off elsewhere. */
+        @Override
+        public void ended(UUID player, End reason) {
+            if (reason == End.REFUSED) platform.kick(player, texts.get(player, "data.refused"));
+        }
     }
 
     @Override

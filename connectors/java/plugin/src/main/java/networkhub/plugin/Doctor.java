@@ -129,6 +129,15 @@ final class Doctor {
         if (connection.observes()) findings.add(Finding.note("mode", "observe: nothing is changed"));
         findings.add(service("permissions", connection.hasPermissions, Neighbors.permissions(platform.plugins())));
         findings.add(service("punishments", connection.hasPunishments, Neighbors.punishments(platform.plugins())));
+        if (Neighbors.has("Vault", platform.plugins())) {
+            findings.add(service("economy", connection.purses != null, Neighbors.money(platform.plugins())));
+        }
+        if (Neighbors.has("PlaceholderAPI", platform.plugins())) {
+            findings.add(service("placeholders", connection.hasPlaceholders, Optional.empty()));
+        }
+        if (connection.hasPlayerState()) {
+            findings.add(Finding.ok("player data", String.join(", ", connection.config.playerData()) + " of the group " + connection.config.dataGroup()));
+        }
         findings.add(Finding.ok("does", Arrays.stream(Capability.values()).filter(platform.kind()::can)
                 .map(Capability::title).collect(Collectors.joining(", "))));
         String lacks = Arrays.stream(Capability.values()).filter(each -> !platform.kind().can(each))

@@ -226,7 +226,7 @@ public final class HubPlugin {
     public void joined(UUID player, String name) {
         Connection current = connection;
         if (current == null) return;
-        current.hub.playerJoined(player, name);
+        current.joined(player, name);
         if (current.observes()) current.comparePermissions(player);
     }
 
@@ -234,8 +234,37 @@ public final class HubPlugin {
     public void left(UUID player) {
         Connection current = connection;
         if (current == null) return;
-        current.hub.playerLeft(player);
-        current.router.left(player);
+        current.left(player);
+    }
+
+    /** Money of the players who are here; empty where the hub does not answer it. */
+    public Optional<Purses> purses() {
+        Connection current = connection;
+        return current == null ? Optional.empty() : Optional.ofNullable(current.purses);
+    }
+
+    /** True while a player's data is not here, so that nothing of it may change. */
+    public boolean isFrozen(UUID player) {
+        Connection current = connection;
+        return current != null && current.isFrozen(player);
+    }
+
+    /** True if inventories or the like move with players. */
+    public boolean movesPlayerState() {
+        Connection current = connection;
+        return current != null && current.hasPlayerState();
+    }
+
+    /** True if PlaceholderAPI is to show values of the hub. */
+    public boolean hasPlaceholders() {
+        Connection current = connection;
+        return current != null && current.hasPlaceholders;
+    }
+
+    /** Value of a placeholder for a player, or for nobody if that is null; null if there is none of this name. From memory. */
+    public String placeholder(UUID player, String name) {
+        Connection current = connection;
+        return current == null ? null : current.placeholder(player, name);
     }
 
     /** The hub's answer about a permission; null if it says nothing, and then the server decides. */

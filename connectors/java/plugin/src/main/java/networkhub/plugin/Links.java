@@ -17,6 +17,10 @@ import java.util.List;
  * at the start names what an unusual version lacks, before a player meets it.
  */
 public final class Links {
+    /** Classes of other plugins, which may not be installed: where the first one is absent, so are all. */
+    private static final List<String> OPTIONAL =
+            List.of("net.milkbowl.vault.economy.Economy", "me.clip.placeholderapi.expansion.PlaceholderExpansion");
+
     private Links() {}
 
     /** The members that this server lacks; null where the plugin does not run from its jar. */
@@ -27,12 +31,20 @@ public final class Links {
             BufferedReader lines = new BufferedReader(new InputStreamReader(file, StandardCharsets.UTF_8));
             List<String> missing = new ArrayList<>();
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (!line.isBlank() && !isThere(line.split(" "), loader)) missing.add(line);
+                if (!line.isBlank() && !isUnneeded(line, loader) && !isThere(line.split(" "), loader)) missing.add(line);
             }
             return missing;
         } catch (IOException failure) {
             return List.of("the list itself: " + failure.getMessage());
         }
+    }
+
+    private static boolean isUnneeded(String line, ClassLoader loader) {
+        for (String name : OPTIONAL) {
+            String owner = name.replaceFirst("^(\\w+)\\.(\\w+)\\..*", "$1/$2/");
+            if (line.contains(owner) && !isThere(new String[] {"class", name}, loader)) return true;
+        }
+        return false;
     }
 
     /** The words of a line: kind, owner, name and descriptor; or `class` and a name. */

@@ -11,7 +11,20 @@ final class Neighbors {
     private static final List<String> PUNISHMENTS = List.of("LiteBans", "AdvancedBan", "LibertyBans", "BanManager", "BungeeBan",
             "ProfessionalBans", "MaxBans");
 
+    private static final List<String> MONEY = List.of("Essentials", "CMI", "TheNewEconomy", "XConomy", "CoinsEngine", "iConomy", "BOSEconomy",
+            "Gringotts", "SaneEconomy", "UltraEconomy", "RedisEconomy");
+
     private Neighbors() {}
+
+    /** Name of the plugin that has money of its own. */
+    static Optional<String> money(Set<String> plugins) {
+        return find(MONEY, plugins);
+    }
+
+    /** True if a plugin is installed. */
+    static boolean has(String name, Set<String> plugins) {
+        return plugins.stream().anyMatch(name::equalsIgnoreCase);
+    }
 
     /** Name of the plugin that answers permissions. */
     static Optional<String> permissions(Set<String> plugins) {

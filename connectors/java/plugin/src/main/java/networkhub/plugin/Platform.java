@@ -77,6 +77,11 @@ public interface Platform {
     /** Takes the settings of this server, before anything is asked of them. */
     default void configured(PluginConfig config) {}
 
+    /** Parts of the players' state that move with them, by the settings of this server; null for none. */
+    default PlayerState playerState(PluginConfig config) {
+        return null;
+    }
+
     /** Takes the game servers of the network, on proxies: those that are online or were last known. */
     default void serversChanged(Collection<GameAddress> servers) {}
 

@@ -7,11 +7,14 @@ import static networkhub.plugin.Capability.CONSOLE;
 import static networkhub.plugin.Capability.MAINTENANCE;
 import static networkhub.plugin.Capability.MUTES;
 import static networkhub.plugin.Capability.PERMISSIONS;
+import static networkhub.plugin.Capability.PLACEHOLDERS;
+import static networkhub.plugin.Capability.PLAYER_DATA;
 import static networkhub.plugin.Capability.PRESENCE;
 import static networkhub.plugin.Capability.ROUTING;
 import static networkhub.plugin.Capability.SERVER_LIST;
 import static networkhub.plugin.Capability.STATUS;
 import static networkhub.plugin.Capability.TRANSFERS;
+import static networkhub.plugin.Capability.VAULT;
 
 import java.util.Set;
 
@@ -22,9 +25,11 @@ public enum PlatformKind {
     /** BungeeCord, from 1.21, and its forks. */
     BUNGEECORD("BungeeCord", true, Set.of(BANS, MAINTENANCE, PERMISSIONS, COMMANDS, CONSOLE, ROUTING, SERVER_LIST, STATUS)),
     /** Paper, from 1.20. */
-    PAPER("Paper", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS)),
+    PAPER("Paper", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS, VAULT, PLACEHOLDERS,
+            PLAYER_DATA)),
     /** Folia, which has no main thread. */
-    FOLIA("Folia", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS));
+    FOLIA("Folia", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS, VAULT, PLACEHOLDERS,
+            PLAYER_DATA));
 
     private final String title;
     private final boolean isProxy;

@@ -5,6 +5,8 @@ import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.UUID;
@@ -22,9 +24,14 @@ import java.util.UUID;
  * @param permissions whether the hub answers permissions
  * @param punishments whether the hub's bans and mutes are enforced
  * @param proxied whether players come through a proxy
+ * @param economy whether plugins get the hub's money through Vault
+ * @param placeholders whether PlaceholderAPI shows values of the hub
+ * @param playerData parts of the players' state that move with them, such as {@code items}
+ * @param dataGroup servers of one group share it
  */
 public record PluginConfig(String url, String key, String serverId, String type, String host, boolean observes,
-        boolean allowUnverified, Choice permissions, Choice punishments, Choice proxied) {
+        boolean allowUnverified, Choice permissions, Choice punishments, Choice proxied, Choice economy, Choice placeholders,
+        List<String> playerData, String dataGroup) {
     /** Value of a setting that the plugin can find out itself. */
     public enum Choice {
         /** The plugin finds out. */
@@ -58,6 +65,13 @@ public record PluginConfig(String url, String key, String serverId, String type,
             #punishments=auto
             # auto, on or off, on game servers: players come through a proxy.
             #proxy=auto
+            # auto, on or off, on Paper: money through Vault, values for PlaceholderAPI. auto: on if they are there and no other plugin has money.
+            #economy=auto
+            #placeholders=auto
+            # Parts that move with players between servers, on Paper: items, ender-chest, health, food, experience, effects. Blank: nothing.
+            #player-data=
+            # Servers of the same group share it.
+            #player-data-group=global
             """;
 
     /** Reads the settings of a folder, and writes a file to be filled in where there is none. */
@@ -79,7 +93,9 @@ public record PluginConfig(String url, String key, String serverId, String type,
                     first(file.getProperty("host")),
                     "observe".equals(first(file.getProperty("mode"))),
                     "true".equals(first(file.getProperty("allow-unverified"))),
-                    choice(file, "permissions"), choice(file, "punishments"), choice(file, "proxy"));
+                    choice(file, "permissions"), choice(file, "punishments"), choice(file, "proxy"),
+                    choice(file, "economy"), choice(file, "placeholders"), list(file.getProperty("player-data")),
+                    first(file.getProperty("player-data-group"), "global"));
         } catch (IOException failure) {
             throw new UncheckedIOException("The settings cannot be read: " + failure.getMessage(), failure);
         }
@@ -88,6 +104,10 @@ public record PluginConfig(String url, String key, String serverId, String type,
     /** True if there is an address and a key. */
     public boolean isComplete() {
         return url != null && key != null;
+    }
+
+    private static List<String> list(String value) {
+        return value == null ? List.of() : Arrays.stream(value.split("[,\\s]+")).filter(each -> !each.isBlank()).distinct().toList();
     }
 
     private static Choice choice(Properties file, String name) {

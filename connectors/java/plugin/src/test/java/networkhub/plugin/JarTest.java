@@ -65,7 +65,9 @@ class JarTest {
         try (URLClassLoader bare = new URLClassLoader(new URL[] {jar(platform).toUri().toURL(), gson}, ClassLoader.getPlatformClassLoader())) {
             Class<?> links = bare.loadClass("networkhub." + platform + ".plugin.Links");
             List<?> missing = (List<?>) links.getMethod("missing").invoke(null);
-            assertEquals(Files.readAllLines(Path.of(platform, "links.txt")), missing);
+            // Those of plugins that are not installed are not needed.
+            assertEquals(Files.readAllLines(Path.of(platform, "links.txt")).stream()
+                    .filter(line -> !line.contains("net/milkbowl/") && !line.contains("me/clip/")).toList(), missing);
         }
     }
 }

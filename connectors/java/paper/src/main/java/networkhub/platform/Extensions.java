@@ -1,0 +1,39 @@
+package networkhub.platform;
+
+import java.util.logging.Level;
+import net.milkbowl.vault.economy.Economy;
+import networkhub.plugin.HubPlugin;
+import networkhub.plugin.Platform;
+import org.bukkit.plugin.ServicePriority;
+import org.bukkit.plugin.java.JavaPlugin;
+
+/** Services for other plugins, where these are installed. Their classes are touched only then. */
+final class Extensions {
+    private Extensions() {}
+
+    static void register(JavaPlugin plugin, HubPlugin hub, Platform platform) {
+        attempt(plugin, "Vault", hub.purses().isPresent(), () -> Vault.register(plugin, hub, platform));
+        attempt(plugin, "PlaceholderAPI", hub.hasPlaceholders(), () -> Placeholders.register(hub));
+    }
+
+    private static void attempt(JavaPlugin plugin, String name, boolean isWanted, Runnable registration) {
+        if (!isWanted) return;
+        try {
+            registration.run();
+        } catch (LinkageError | RuntimeException unusual) {
+            plugin.getLogger().log(Level.WARNING, "This version of " + name + " cannot be used: " + unusual);
+        }
+    }
+
+    private static final class Vault {
+        static void register(JavaPlugin plugin, HubPlugin hub, Platform platform) {
+            plugin.getServer().getServicesManager().register(Economy.class, new VaultEconomy(hub, platform), plugin, ServicePriority.High);
+        }
+    }
+
+    private static final class Placeholders {
+        static void register(HubPlugin hub) {
+            new HubExpansion(hub).register();
+        }
+    }
+}
