@@ -297,8 +297,8 @@ CREATE TABLE transfers (
     PRIMARY KEY (network_id, id)
 );
 CREATE INDEX transfers_of_player ON transfers (network_id, player_uuid, ended_at);
--- Time-outs are recorded, and old rows deleted, for all networks together.
-CREATE INDEX transfers_due ON transfers (expires_at) WHERE ended_at IS NULL;
+-- Time-outs are recorded by network; old rows of all are deleted together.
+CREATE INDEX transfers_due ON transfers (network_id, expires_at) WHERE ended_at IS NULL;
 CREATE INDEX transfers_by_age ON transfers (created_at);
 
 
@@ -364,10 +364,10 @@ CREATE INDEX world_leases_of_world ON world_leases (network_id, world_no, state)
 CREATE INDEX world_leases_of_node ON world_leases (network_id, node_server_id, state);
 CREATE INDEX world_leases_per_node ON world_leases (network_id, node_server_id, expires_at)
     WHERE state IN ('LOADING', 'READY', 'DRAINING');
--- Due work of all networks is looked for together.
-CREATE INDEX world_leases_due ON world_leases (expires_at) WHERE state IN ('LOADING', 'READY', 'DRAINING');
-CREATE INDEX world_leases_idle ON world_leases (idle_since) WHERE state = 'READY';
-CREATE INDEX world_leases_waiting ON world_leases (opened_at) WHERE state = 'LOADING' AND node_server_id IS NULL;
+-- Networks with due work are found by leaps.
+CREATE INDEX world_leases_due ON world_leases (network_id, expires_at) WHERE state IN ('LOADING', 'READY', 'DRAINING');
+CREATE INDEX world_leases_idle ON world_leases (network_id, idle_since) WHERE state = 'READY' AND idle_since IS NOT NULL;
+CREATE INDEX world_leases_waiting ON world_leases (network_id, opened_at) WHERE state = 'LOADING' AND node_server_id IS NULL;
 CREATE INDEX world_leases_ended ON world_leases (ended_at) WHERE ended_at IS NOT NULL;
 
 -- Snapshots, and uploads that may yet become one.
@@ -786,8 +786,9 @@ CREATE INDEX deliveries_of_names ON deliveries (network_id, name_folded)
     WHERE player_uuid IS NULL AND state IN ('PENDING', 'CLAIMED', 'HELD');
 CREATE INDEX deliveries_by_player ON deliveries (network_id, player_uuid, delivery_id);
 CREATE INDEX deliveries_by_state ON deliveries (network_id, state, delivery_id);
--- Those of all networks are found together.
+-- The first of all networks, then those of each.
 CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX deliveries_due_of_network ON deliveries (network_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_settled ON deliveries (settled_at) WHERE settled_at IS NOT NULL;
 
 -- Last delivery id of each network.
@@ -1584,7 +1585,7 @@ CREATE TABLE database_epoch (
 ) WITHOUT ROWID;
 INSERT INTO database_epoch (one, epoch, floor, lineage) VALUES (1, 0, 0, '');
 
--- A number of each data folder, which its node raises every second and remembers: in an older copy it is lower.
+-- A number of each data folder, which its node raises every second (SQLite: after writes) and remembers: in an older copy it is lower.
 CREATE TABLE database_positions (
     node     TEXT   NOT NULL,
     position INTEGER NOT NULL,
@@ -1618,6 +1619,8 @@ CREATE TABLE hub_nodes (
     reached        TEXT    NOT NULL,
     -- JSON of the options that have to be those of all nodes.
     options        TEXT    NOT NULL,
+    -- Erasures of players until then, by the hub's time, are done in its memory.
+    forgot_until   INTEGER,
     PRIMARY KEY (node)
 ) WITHOUT ROWID;
 

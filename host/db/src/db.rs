@@ -119,6 +119,14 @@ impl Db {
         }
     }
 
+    /// Number of batches of writes to SQLite's file since the start; 0 on PostgreSQL.
+    pub fn written_batches(&self) -> u64 {
+        match &*self.engine {
+            Engine::Sqlite(sqlite) => sqlite.written_batches(),
+            Engine::Postgres(_) => 0,
+        }
+    }
+
     /// A change was committed: SQLite's file takes writes.
     pub fn note_writes_work(&self) {
         if let Engine::Sqlite(sqlite) = &*self.engine {

@@ -10,6 +10,7 @@ mod list;
 mod network_state;
 mod table;
 mod tables;
+mod term;
 
 pub use crate::http::error_code::ErrorCode;
 pub use column::ColumnRule;
@@ -19,6 +20,7 @@ pub use list::Components;
 pub use network_state::NetworkState;
 pub use table::{Aging, Players, TableKind, TableRule};
 pub use tables::{NetworkTable, RowReader, RowView, Tables};
+pub use term::{Term, renew_term};
 
 pub use futures_util::future::BoxFuture;
 use futures_util::future::{FutureExt as _, ready};
@@ -26,6 +28,7 @@ use hub_db::Db;
 
 use crate::app::{App, States};
 use crate::bounds::Limit;
+use crate::clock::Millis;
 use crate::config::Settings;
 use crate::endpoints::Endpoints;
 use crate::ids::Ids;
@@ -72,6 +75,10 @@ pub struct Component {
     pub background: fn(&App),
     /// Drops what it remembers of the database, because an older copy took its place.
     pub forget: fn(&App),
+    /// Rows that end at a time of day unless they are renewed.
+    pub terms: &'static [Term],
+    /// Moves the times in its memory by so many milliseconds, as the clock is set: durations go on as if it were not.
+    pub clock_set: fn(&App, Millis),
     /// Saves its state when the hub stops, after the background work has ended.
     pub stop: for<'a> fn(&'a App) -> BoxFuture<'a, ()>,
 }
@@ -94,6 +101,8 @@ impl Component {
             start: |_| ready(Ok(())).boxed(),
             background: |_| {},
             forget: |_| {},
+            terms: &[],
+            clock_set: |_, _| {},
             stop: |_| ready(()).boxed(),
         }
     }

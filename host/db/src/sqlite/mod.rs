@@ -100,6 +100,11 @@ impl Sqlite {
         self.writer.has_failed()
     }
 
+    /// Number of batches of writes.
+    pub(crate) fn written_batches(&self) -> u64 {
+        self.writer.batches()
+    }
+
     pub(crate) fn note_writes_work(&self) {
         self.writer.note_works();
     }

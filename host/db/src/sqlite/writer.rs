@@ -14,7 +14,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -42,6 +42,8 @@ pub(super) struct Writer {
     /// True if the database did not take a batch, until a write is known to work. A batch that changes nothing always
     /// works.
     has_failed: Arc<AtomicBool>,
+    /// Number of committed batches.
+    batches: Arc<AtomicU64>,
 }
 
 impl Writer {
@@ -50,16 +52,17 @@ impl Writer {
         let (sender, queue) = queue::channel();
         let (closing, closed) = watch::channel(());
         let has_failed = Arc::new(AtomicBool::new(false));
-        let failed = Arc::clone(&has_failed);
+        let batches = Arc::new(AtomicU64::new(0));
+        let (failed, committed) = (Arc::clone(&has_failed), Arc::clone(&batches));
         let work = async move {
-            write_batches(queue, conn, options, durability.max_batch(), &failed).await;
+            write_batches(queue, conn, options, durability.max_batch(), (&failed, &committed)).await;
             drop(closing);
         };
         match durability {
             Durability::Full => drop(tokio::spawn(work)),
             Durability::Relaxed => spawn_thread(work).map_err(sqlx::Error::Io)?,
         }
-        Ok(Self { queue: sender, closed, has_failed })
+        Ok(Self { queue: sender, closed, has_failed, batches })
     }
 
     /// Runs a single statement with this time limit.
@@ -102,6 +105,11 @@ impl Writer {
         self.has_failed.load(Relaxed)
     }
 
+    /// Number of committed batches.
+    pub(super) fn batches(&self) -> u64 {
+        self.batches.load(Relaxed)
+    }
+
     /// A change was taken.
     pub(super) fn note_works(&self) {
         self.has_failed.store(false, Relaxed);
@@ -125,12 +133,15 @@ async fn write_batches(
     conn: TimedConnection,
     options: TimedOptions,
     max_batch: Duration,
-    has_failed: &AtomicBool,
+    (has_failed, batches): (&AtomicBool, &AtomicU64),
 ) {
     let mut open = Some(conn);
     while let Some(first) = queue.recv().await {
         match begin(open.take(), &options).await {
-            Ok(conn) => open = batch::run_batch(conn, first, &mut queue, max_batch, has_failed).await,
+            Ok(conn) => {
+                open = batch::run_batch(conn, first, &mut queue, max_batch, has_failed).await;
+                batches.fetch_add(1, Relaxed);
+            }
             Err(error) => {
                 tracing::error!(%error, "cannot write to the database");
                 has_failed.store(true, Relaxed);

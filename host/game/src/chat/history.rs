@@ -194,17 +194,18 @@ impl NetworkState for WrittenHistory {
     }
 
     fn evict(&self, app: &App, network: NetworkId) {
-        let Some(history) = app.state::<ChatHistory>().networks.lock().remove(&network) else { return };
-        if history.waiting.lock().lines.is_empty() {
+        let state = app.state::<ChatHistory>();
+        let Some(history) = state.find(network) else { return };
+        // Read from the database again if the network comes back: its next owner gives ids out.
+        history.waiting.lock().last_id = None;
+        let has_lines = !history.waiting.lock().lines.is_empty() || history.writing.try_lock().is_err();
+        if !has_lines {
+            state.networks.lock().remove(&network);
             return;
         }
-        // Lines of a network that has moved harm nobody: their ids are their own.
-        let task = app.clone();
-        app.spawn(hub_db::with_tenant(network.0, async move {
-            if let Err(error) = write(&task, network, &history).await {
-                tracing::warn!(%error, %network, "could not {WHAT}");
-            }
-        }));
+        // The loop writes them. Until then an erasure finds them here. Lines of a network that has moved harm nobody: their
+        // ids are their own.
+        state.added.notify_one();
     }
 
     fn forget(&self, app: &App, network: NetworkId) {

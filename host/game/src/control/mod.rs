@@ -72,6 +72,7 @@ pub static COMPONENT: Component = Component {
         Ok(())
     },
     network_state: Some(&AgentState),
+    clock_set: |app, shift| app.state::<Control>().agents.shift(shift),
     start: |app| Box::pin(start(app)),
     stop: |app| Box::pin(saving::stop(app)),
     ..Component::new(module_path!())

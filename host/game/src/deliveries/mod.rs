@@ -77,5 +77,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("reference_used", &[409], "The reference was used for a delivery with other values."),
     ],
     background: upkeep::start,
+    terms: &[store::due::CLAIMS],
     ..Component::new(module_path!())
 };

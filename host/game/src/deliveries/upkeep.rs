@@ -22,7 +22,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const PURGE_INTERVAL: Duration = Duration::from_hours(1);
 /// Retention of settled deliveries.
 const RETENTION: Duration = Duration::from_hours(400 * 24);
-/// Maximum number of deliveries of one pass.
+/// Maximum number of deliveries of a network, or of a deletion, in one pass.
 const BATCH: i64 = 1_000;
 /// Maximum number of such batches that one run deletes.
 const PURGED_BATCHES: usize = 1_000;
@@ -73,23 +73,15 @@ async fn pass(app: &App, side_by_side: &SideBySide, now: Cutoff) -> Result<Next,
     if next.is_none_or(|at| now.at() < at) {
         return Ok(Next::At(next));
     }
-    let mut networks = BTreeMap::<NetworkId, Vec<i64>>::new();
-    for (network, id) in due::due(&app.db, now, BATCH).await? {
-        if app.state::<ShardRegistry>().owns(network) {
-            networks.entry(network).or_default().push(id);
+    let mut networks = due::due_networks(&app.db, now).await?;
+    networks.retain(|network| app.state::<ShardRegistry>().owns(*network));
+    let work = |app: App, network: NetworkId| async move {
+        for ids in due::due(&app.db, network, now, BATCH).await?.chunks(CHUNK) {
+            lapse(&app, network, now, ids).await?;
         }
-    }
-    let ids = networks.keys().copied().collect::<Vec<_>>();
-    let work = |app: App, network: NetworkId| {
-        let ids = networks.get(&network).cloned().unwrap_or_default();
-        async move {
-            for ids in ids.chunks(CHUNK) {
-                lapse(&app, network, now, ids).await?;
-            }
-            Ok::<_, Error>(())
-        }
+        Ok::<_, Error>(())
     };
-    side_by_side.run(app, ids, WHAT, work).await;
+    side_by_side.run(app, networks, WHAT, work).await;
     Ok(Next::Again)
 }
 

@@ -1,6 +1,7 @@
 //! Saves presence in the database on changes, and restores it at start.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
@@ -47,9 +48,11 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
         }
     }
     every(app, SAVE_INTERVAL, "save presence", |app| async move {
-        save_again_after_restart(&app).await?;
-        save_side_by_side(&app).await;
-        Ok::<_, Error>(())
+        // Memory comes first: nobody is noticed late because others, or the database, are slow.
+        let networks = swept(&app);
+        let noted = note_restart(&app).await;
+        save_side_by_side(&app, networks).await;
+        noted
     });
     Ok(())
 }
@@ -90,13 +93,26 @@ pub async fn save_all(app: &App) -> Result<(), Error> {
 }
 
 /// Like [`save_all`], but waits for no network whose rows are locked.
-async fn save_side_by_side(app: &App) {
-    let networks = swept(app).into_iter().map(|(network, _)| network);
+async fn save_side_by_side(app: &App, networks: Vec<(NetworkId, Arc<SharedPresence>)>) {
+    let networks = networks.into_iter().map(|(network, _)| network);
     let pass = &app.state::<Presence>().pass;
-    pass.run(app, networks, "save presence", |app, network| async move { save(&app, network).await }).await;
+    pass.run(app, networks, "save presence", |app, network| async move { save_due(&app, network).await }).await;
 }
 
-/// All networks, without their expired entries. Memory comes first: nobody is noticed late because others are slow.
+/// Saves the changes in a network, or all of it if that is due.
+async fn save_due(app: &App, network: NetworkId) -> Result<(), Error> {
+    let Some(shared) = app.state::<Presence>().find(network) else { return Ok(()) };
+    if !shared.is_saved_again.swap(false, Ordering::Relaxed) {
+        return save_shared(app, network, &shared).await;
+    }
+    let saved = save_again(app, network, &shared).await;
+    if saved.is_err() {
+        shared.is_saved_again.store(true, Ordering::Relaxed);
+    }
+    saved
+}
+
+/// All networks, without their expired entries.
 fn swept(app: &App) -> Vec<(NetworkId, Arc<SharedPresence>)> {
     let all = app.state::<Presence>().all();
     for (_, shared) in &all {
@@ -105,18 +121,16 @@ fn swept(app: &App) -> Vec<(NetworkId, Arc<SharedPresence>)> {
     all
 }
 
-/// Saves everything again when the database server was restarted or replaced: one that took over may lack the last
+/// Has everything saved again when the database server was restarted or replaced: one that took over may lack the last
 /// changes that the previous one acknowledged.
-async fn save_again_after_restart(app: &App) -> Result<(), Error> {
+async fn note_restart(app: &App) -> Result<(), Error> {
     let Some(started_at) = presence::server_start(&app.db).await? else { return Ok(()) };
     let before = app.state::<Presence>().server_start();
     if before.is_some_and(|before| before != started_at) {
         tracing::info!("the database server was restarted or replaced; saving presence again");
-        let again = async |(network, shared): (NetworkId, Arc<SharedPresence>)| {
-            hub_db::with_tenant(network.0, save_again(app, network, &shared)).await
-        };
-        let saves = stream::iter(app.state::<Presence>().all()).map(again).buffer_unordered(PLACES);
-        saves.fold(Ok(()), async |result: Result<(), Error>, saved| result.and(saved)).await?;
+        for (_, shared) in app.state::<Presence>().all() {
+            shared.is_saved_again.store(true, Ordering::Relaxed);
+        }
     }
     app.state::<Presence>().set_server_start(started_at);
     Ok(())

@@ -39,7 +39,12 @@ pub static COMPONENT: Component = Component {
         any_text("error_message"),
     ])],
     errors: &[ErrorCode::new("unknown_transfer", &[400, 404], "No such transfer.")],
+    register: |states, _| {
+        states.insert(expiry::Expiry::default());
+        Ok(())
+    },
     background: start,
+    terms: &[store::PENDING],
     ..Component::new(module_path!())
 };
 

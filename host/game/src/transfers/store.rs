@@ -1,10 +1,13 @@
 //! SQL of transfers.
 
+use std::time::Duration;
+
 use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::clock::{Cutoff, Millis};
+use crate::component::{Term, renew_term};
 use crate::limits::{Limit, Rows};
-use crate::transfers::model::{FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
+use crate::transfers::model::{COMMAND_TTL, FAILED, Reported, SUCCESS, TIMEOUT, TIMEOUT_MESSAGE, Transfer, TransferId};
 use crate::values::{Identifier, NetworkId, PlayerId};
 
 /// All stored transfers of a network.
@@ -127,33 +130,51 @@ pub(super) async fn arrive(
     Ok(())
 }
 
-/// True if any transfer has timed out but not ended. Crosses networks: time passes for all of them alike.
-pub(super) async fn is_any_due(db: &Db, now: Millis) -> Result<bool, Error> {
-    let row: Option<(Millis,)> = db
-        .query("SELECT expires_at FROM transfers WHERE ended_at IS NULL AND expires_at <= $1 LIMIT 1")
-        .bind(now)
-        .optional()
-        .await?;
-    Ok(row.is_some())
+/// Pending transfers, whose ends are corrected with the clock.
+pub(super) const PENDING: Term = Term {
+    renew: renew_term!("transfers", "network_id, id", "expires_at", "ended_at IS NULL"),
+    length: |_| Duration::from_millis(COMMAND_TTL.unsigned_abs()),
+};
+
+// Leaps from network to network: those with many transfers cost no more than others.
+const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
+         SELECT (SELECT network_id FROM transfers WHERE ended_at IS NULL ORDER BY network_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT t.network_id FROM transfers t
+                 WHERE t.ended_at IS NULL AND t.network_id > n.network_id ORDER BY t.network_id LIMIT 1)
+         FROM n WHERE n.network_id IS NOT NULL)
+     SELECT network_id FROM n WHERE network_id IS NOT NULL AND EXISTS (
+         SELECT 1 FROM transfers t WHERE t.network_id = n.network_id AND t.ended_at IS NULL AND t.expires_at <= $1)";
+
+/// Networks with transfers that have timed out but not ended. Crosses networks: each owner then ends those of its own.
+pub(super) async fn due_networks(db: &Db, now: Millis) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(now).readable().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
-/// Ends the timed-out transfers of all networks. Crosses networks: see above. One that another transaction changes is left
-/// for the next time: it holds up no other.
-pub(super) async fn time_out(db: &Db, now: Millis) -> Result<(), Error> {
-    db.write(Sql {
-        sqlite: "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
-                 WHERE ended_at IS NULL AND expires_at <= $1",
-        postgres: "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
-                   WHERE (network_id, id) IN (
-                       SELECT network_id, id FROM transfers WHERE ended_at IS NULL AND expires_at <= $1
-                       FOR UPDATE SKIP LOCKED)",
-    })
-    .bind(now)
-    .bind(TIMEOUT)
-    .bind(TIMEOUT_MESSAGE)
-    .execute()
-    .await?;
-    Ok(())
+/// Ends at most `limit` timed-out transfers of a network. Returns their number. One that another transaction changes is
+/// left for the next time: it holds up no other.
+pub(super) async fn time_out(db: &Db, network: NetworkId, now: Millis, limit: i64) -> Result<u64, Error> {
+    macro_rules! statement {
+        ($lock:literal) => {
+            concat!(
+                "UPDATE transfers SET result = $2, error_message = $3, ended_at = expires_at
+                 WHERE (network_id, id) IN (
+                     SELECT network_id, id FROM transfers
+                     WHERE network_id = $4 AND ended_at IS NULL AND expires_at <= $1 LIMIT $5 ",
+                $lock,
+                ")"
+            )
+        };
+    }
+    db.write(Sql { sqlite: statement!(""), postgres: statement!("FOR UPDATE SKIP LOCKED") })
+        .bind(now)
+        .bind(TIMEOUT)
+        .bind(TIMEOUT_MESSAGE)
+        .bind(network)
+        .bind(limit)
+        .execute()
+        .await
 }
 
 /// Deletes at most `limit` old transfers of all networks. Returns their number.
@@ -173,6 +194,12 @@ mod tests {
     use hub_db::Config;
 
     use super::*;
+
+    #[tokio::test]
+    async fn due_networks_are_found_by_an_index() {
+        let plan = &crate::query_plan::query_plans(&[DUE_NETWORKS]).await[0];
+        assert!(plan.iter().all(|step| !step.contains("SCAN transfers") && !step.contains("TEMP B-TREE")), "{plan:#?}");
+    }
 
     /// Each join runs it.
     #[tokio::test]

@@ -120,6 +120,13 @@ impl WaitingLines {
     }
 }
 
+/// Moves the times in memory, as the clock is set.
+pub(super) fn shift(app: &App, by: Millis) {
+    for (network, lines) in app.state::<WaitingLines>().all() {
+        lines.change(app, network, |lines, presence| lines.shift(presence, by, app.clock.now()));
+    }
+}
+
 impl NetworkLines {
     /// Reads the lines.
     pub(super) fn read<T>(&self, work: impl FnOnce(&mut Lines) -> T) -> T {

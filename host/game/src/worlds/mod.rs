@@ -73,6 +73,11 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("invalid_signature", &[403], "The link is malformed or has an invalid signature."),
         ErrorCode::new("link_expired", &[410], "The link has expired."),
     ],
+    register: |states, _| {
+        states.insert(upkeep::Upkeep::default());
+        Ok(())
+    },
     background: upkeep::start,
+    terms: store::sweep::TERMS,
     ..Component::new(module_path!())
 };

@@ -9,6 +9,9 @@ use crate::clock::Millis;
 use crate::text_type::text_type;
 use crate::values::{Identifier, NetworkId, Text};
 
+/// Time a lease waits for the previous one.
+pub(super) const MAX_WAIT: Millis = 600_000;
+
 text_type! {
     /// A name of an owner or of one of their worlds: an [`Identifier`] of at most 128 characters. Four names are one
     /// key of an index, and PostgreSQL's keys are of limited size.

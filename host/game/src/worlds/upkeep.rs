@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use hub_db::Error;
+
 use crate::app::App;
 use crate::background::{every, every_settled};
-use crate::clock::{Settled, millis};
+use crate::clock::{Millis, Settled, millis};
 use crate::cluster::ShardRegistry;
-use crate::side_by_side::for_each_network;
+use crate::side_by_side::SideBySide;
 use crate::values::NetworkId;
-use crate::worlds::{service, store};
+use crate::worlds::service::{self, WorldsError};
+use crate::worlds::store::sweep;
 
 const MAINTAIN_INTERVAL: Duration = Duration::from_secs(1);
 /// Time without players after which a world is unloaded.
@@ -16,7 +19,7 @@ const IDLE_AFTER: Duration = Duration::from_mins(5);
 /// Retention of ended leases.
 const RETENTION: Duration = Duration::from_hours(7 * 24);
 const PURGE_INTERVAL: Duration = Duration::from_mins(10);
-/// Maximum number of rows of one run.
+/// Maximum number of rows of a network at once.
 const BATCH: i64 = 200;
 
 pub(super) fn start(app: &App) {
@@ -24,29 +27,63 @@ pub(super) fn start(app: &App) {
     every_settled(app, PURGE_INTERVAL, "delete old leases", purge);
 }
 
-/// Runs the due work now.
-pub async fn maintain_leases(app: &App) -> Result<(), hub_db::Error> {
+/// Passes over the networks with due work.
+#[derive(Debug, Default)]
+pub(super) struct Upkeep {
+    lost: SideBySide,
+    idle: SideBySide,
+    waiting: SideBySide,
+}
+
+/// Runs the due work of this node's networks now, which know where their servers and players are. A network that fails
+/// is tried again by the next pass.
+pub async fn maintain_leases(app: &App) -> Result<(), Error> {
+    let passes = app.state::<Upkeep>();
     let now = app.clock.now();
-    // Checked first: a write per second without a change would keep the disk awake.
-    if store::sweep::is_any_lost(&app.db, now).await? {
-        while let lost @ 1.. = service::mark_lost(app, now, BATCH).await? {
-            tracing::info!(lost, "leases of worlds expired");
-        }
-    }
+    let lost = own(app, sweep::LOST_NETWORKS, now).await?;
+    let work = |app: App, network| async move { mark_lost(&app, network, now).await };
+    passes.lost.run(app, lost, "end the leases of lost worlds", work).await;
     let idle_since = now.saturating_sub(millis(IDLE_AFTER));
-    // Presence is known at the network's shard owner.
-    let is_own = |(network, _): &(NetworkId, i64)| app.state::<ShardRegistry>().owns(*network);
-    let idle = store::sweep::idle(&app.db, idle_since, now, BATCH).await?.into_iter().filter(is_own);
-    for_each_network(idle, "unload an idle world", |network, id| service::drain_idle(app, network, id, idle_since))
-        .await;
-    let waiting = store::sweep::waiting(&app.db, now, BATCH).await?.into_iter().filter(is_own);
-    for_each_network(waiting, "boot a waiting world", |network, world| service::boot_waiting(app, network, world))
-        .await;
+    let idle = own(app, sweep::IDLE_NETWORKS, idle_since).await?;
+    let work = |app: App, network| async move {
+        for id in sweep::idle(&app.db, network, idle_since, now, BATCH).await? {
+            service::drain_idle(&app, network, id, idle_since).await?;
+        }
+        Ok::<_, Error>(())
+    };
+    passes.idle.run(app, idle, "unload idle worlds", work).await;
+    let waiting = own(app, sweep::WAITING_NETWORKS, now).await?;
+    let work = |app: App, network| async move {
+        for world in sweep::waiting(&app.db, network, now, BATCH).await? {
+            service::boot_waiting(&app, network, world).await?;
+        }
+        Ok::<_, WorldsError>(())
+    };
+    passes.waiting.run(app, waiting, "boot waiting worlds", work).await;
     Ok(())
 }
 
-async fn purge(app: App, settled: Settled) -> Result<(), hub_db::Error> {
+/// This node's networks with due work.
+async fn own(app: &App, statement: &'static str, due: Millis) -> Result<Vec<NetworkId>, Error> {
+    let mut networks = sweep::networks(&app.db, statement, due).await?;
+    networks.retain(|network| app.state::<ShardRegistry>().owns(*network));
+    Ok(networks)
+}
+
+async fn mark_lost(app: &App, network: NetworkId, now: Millis) -> Result<(), Error> {
+    loop {
+        let lost = service::mark_lost(app, network, now, BATCH).await?;
+        if lost > 0 {
+            tracing::info!(lost, %network, "leases of worlds expired");
+        }
+        if (lost as i64) < BATCH {
+            return Ok(());
+        }
+    }
+}
+
+async fn purge(app: App, settled: Settled) -> Result<(), Error> {
     let before = settled.before(millis(RETENTION));
-    while store::sweep::purge(&app.db, before, BATCH).await? == BATCH as u64 {}
+    while sweep::purge(&app.db, before, BATCH).await? == BATCH as u64 {}
     Ok(())
 }

@@ -49,7 +49,15 @@ const MAX_BUFFERED_BODY: usize = 1 << 20;
 
 /// Serves a request at its network's owner: here, or by forwarding it.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Some(node) = app.state::<ShardRegistry>().node() else { return next.run(request).await };
+    let shards = app.state::<ShardRegistry>();
+    let Some(node) = shards.node() else {
+        let is_about_health = ["/healthz", "/readyz"].contains(&request.uri().path());
+        return if is_about_health || shards.may_serve() {
+            next.run(request).await
+        } else {
+            no_owner().into_response()
+        };
+    };
     if request.headers().contains_key(&peers::PROBE) {
         return (StatusCode::OK, [(peers::NODE.clone(), node.name.clone())]).into_response();
     }

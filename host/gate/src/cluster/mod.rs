@@ -59,6 +59,9 @@ pub use registry::HeldLease;
 pub use registry::ShardRegistry;
 pub use request_lease::RequestLease;
 
+/// A node that is silent for longer has lost its networks, and drops what it has of them in memory when it goes on.
+const LIVE_WITHIN: Millis = 10_000;
+
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "forwards requests to their network's owner ([many nodes](../operate/many-nodes.md))",
@@ -90,6 +93,14 @@ pub async fn silent_nodes(db: &Db) -> Result<Vec<(String, Millis)>, Error> {
     Ok(store::nodes(db, DAY).await?.into_iter().map(|node| (node.url, node.silent)).collect())
 }
 
+/// True if no live node of a cluster has players in memory whose erasure began at `at`.
+pub async fn have_all_forgotten(db: &Db, at: Millis) -> Result<bool, Error> {
+    if db.backend() == Backend::Sqlite {
+        return Ok(true);
+    }
+    Ok(store::count_remembering(db, at, LIVE_WITHIN).await? == 0)
+}
+
 /// Prefix of a hub's names on the bus, within `hub.>`, to which users of NATS may be limited.
 pub fn prefix(cluster: &str) -> String {
     format!("hub.{cluster}")
@@ -98,7 +109,7 @@ pub fn prefix(cluster: &str) -> String {
 /// Connects to the bus, and to the cluster if configured.
 pub async fn open(settings: &Settings, ids: &Ids, identity: &Identity) -> anyhow::Result<(Bus, ShardRegistry)> {
     let config = BusConfig::new(ids.seed());
-    let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::default())) };
+    let Some(url) = &settings.bus else { return Ok((Bus::new(config), ShardRegistry::alone(identity.sole.clone()))) };
     anyhow::ensure!(settings.database.is_some(), "a cluster (--bus) needs a shared PostgreSQL (--database)");
     let config_of_bus = ClusterConfig {
         ca: settings.bus_ca.clone(),

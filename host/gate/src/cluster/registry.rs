@@ -5,14 +5,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use hub_bus::{Cluster, ClusterError, Inbox};
-use hub_db::Tx;
+use hub_db::{Db, Tx};
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
-use crate::clock::{Uptime, millis};
+use crate::clock::{Millis, Uptime, millis};
 use crate::cluster::bus_health::BusHealth;
 use crate::cluster::client::{self, HttpClient};
 use crate::cluster::database_contact::DatabaseContact;
@@ -26,6 +26,7 @@ use crate::cluster::shared_options::SharedOptions;
 use crate::cluster::store::{self, Target, Transferred};
 use crate::component::NetworkState;
 use crate::fault::{Fault, FaultKind};
+use crate::identity::SoleLease;
 use crate::values::{NetworkId, SHARDS};
 
 /// Duration of a lease from each renewal.
@@ -36,12 +37,14 @@ pub(super) const LEASES_TOPIC: &str = "homes";
 const TRANSFER_GRACE: Duration = Duration::from_secs(1);
 /// Networks of a shard whose state is saved at once.
 const SAVED_AT_ONCE: usize = 8;
+/// Time for a network's state to be saved at a move: meanwhile nobody serves the networks of its shard.
+const SAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const ANNOUNCE_TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// Owners of networks. A single node owns them all.
+/// Owners of networks. A single node owns them all, on a shared database while it has the lease of the only node.
 #[derive(Clone, Default)]
-pub struct ShardRegistry(Option<Arc<Node>>);
+pub struct ShardRegistry(Option<Arc<Node>>, Option<Arc<SoleLease>>);
 
 /// Lease of this node, to be checked against the database.
 pub struct HeldLease {
@@ -103,7 +106,7 @@ impl std::fmt::Debug for ShardRegistry {
 impl ShardRegistry {
     /// Creates the registry of a cluster's node, which the others reach at `url`.
     pub fn clustered(cluster: Cluster, url: &str) -> Self {
-        Self(Some(Arc::new(Node {
+        let node = Node {
             name: cluster.node().to_owned(),
             url: url.to_owned(),
             cluster,
@@ -122,7 +125,18 @@ impl ShardRegistry {
             http: client::new(),
             draining: AtomicBool::new(false),
             requests: TaskTracker::new(),
-        })))
+        };
+        Self(Some(Arc::new(node)), None)
+    }
+
+    /// Creates the registry of a single node, with its lease if others could serve the database.
+    pub(super) fn alone(sole: Option<Arc<SoleLease>>) -> Self {
+        Self(None, sole)
+    }
+
+    /// True unless another process may serve the database alone instead of this one.
+    pub(super) fn may_serve(&self) -> bool {
+        self.1.as_ref().is_none_or(|sole| sole.is_valid())
     }
 
     pub(super) fn node(&self) -> Option<&Arc<Node>> {
@@ -131,19 +145,28 @@ impl ShardRegistry {
 
     /// True if this node owns the network and does its background work.
     pub fn owns(&self, network: NetworkId) -> bool {
-        self.0.as_ref().is_none_or(|node| node.valid_lease(network).is_some())
+        self.0.as_ref().map_or_else(|| self.may_serve(), |node| node.valid_lease(network).is_some())
     }
 
     /// True if the database says that this node owns the network; the lease then stays locked until the transaction
     /// ends. In-memory state is written under this lock, so that a node that was paused writes nothing outdated.
     pub async fn lock_lease(&self, tx: &mut Tx, network: NetworkId) -> Result<bool, hub_db::Error> {
-        let Some(node) = &self.0 else { return Ok(true) };
+        let Some(node) = &self.0 else { return self.check_sole() };
         let ShardLocation::Local(lease) = node.locations.get(network.shard()) else { return Ok(false) };
         let is_held = store::lock_lease(tx, lease.shard, lease.fence, &node.name).await?;
         if !is_held {
             lease.end();
         }
         Ok(is_held)
+    }
+
+    fn check_sole(&self) -> Result<bool, hub_db::Error> {
+        match &self.1 {
+            Some(sole) if sole.is_lost() => Ok(false),
+            // After a pause: the next renewal tells.
+            Some(sole) if !sole.is_valid() => Err(hub_db::Error::Busy),
+            _ => Ok(true),
+        }
     }
 
     /// Lease for a single statement that writes as under [`Self::lock_lease`]. `None` if this node does not own the
@@ -177,6 +200,14 @@ impl ShardRegistry {
     pub async fn broadcast(&self, topic: &str, payload: Bytes) -> Result<(), ClusterError> {
         match &self.0 {
             Some(node) => node.cluster.broadcast(topic, payload).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Records for the other nodes that all erasures of players until then are done in this node's memory.
+    pub async fn note_forgotten(&self, db: &Db, until: Millis) -> Result<(), hub_db::Error> {
+        match &self.0 {
+            Some(node) => store::note_forgotten(db, &node.name, until).await,
             None => Ok(()),
         }
     }
@@ -293,14 +324,15 @@ impl Node {
         // Longer requests get the error that the network moved.
         let _ = tokio::time::timeout(TRANSFER_GRACE, lease.requests.wait()).await;
         stream::iter(lease.networks())
-            .map(Ok)
-            .try_for_each_concurrent(SAVED_AT_ONCE, async |network| {
-                for state in self.states() {
-                    state.save(app, network).await?;
+            .for_each_concurrent(SAVED_AT_ONCE, async |network| {
+                // Its next owner restores what was saved before, as after a crash; the fence keeps late writes out.
+                match tokio::time::timeout(SAVE_TIMEOUT, self.save(app, network)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::warn!(%error, %network, "could not save a network that moves"),
+                    Err(_) => tracing::warn!(%network, "could not save a network that moves in time"),
                 }
-                Ok::<_, hub_db::Error>(())
             })
-            .await?;
+            .await;
         let given_up_at = Uptime::now() + LEASE_TTL;
         loop {
             let guard = self.lease_lock.lock().await;
@@ -317,6 +349,13 @@ impl Node {
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
+    }
+
+    async fn save(&self, app: &App, network: NetworkId) -> Result<(), hub_db::Error> {
+        for state in self.states() {
+            state.save(app, network).await?;
+        }
+        Ok(())
     }
 
     /// Asks the other nodes to refresh their leases.

@@ -119,6 +119,22 @@ pub(super) async fn delete_node(db: &Db, node: &str, silent: Millis) -> Result<(
     Ok(())
 }
 
+/// Records the time until which all erasures of players are done in a node's memory.
+pub(super) async fn note_forgotten(db: &Db, node: &str, until: Millis) -> Result<(), Error> {
+    let sql = "UPDATE hub_nodes SET forgot_until = $2 WHERE node = $1";
+    db.write(sql).bind(node).bind(until).execute().await?;
+    Ok(())
+}
+
+/// Number of nodes alive within this time that may have players in memory whose erasure began at `at`.
+pub(super) async fn count_remembering(db: &Db, at: Millis, within: Millis) -> Result<i64, Error> {
+    let sql = "SELECT COUNT(*) FROM hub_nodes
+               WHERE seen_at > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) - $2
+                 AND (forgot_until IS NULL OR forgot_until < $1)";
+    let (count,): (i64,) = db.query(sql).bind(at).bind(within).one().await?;
+    Ok(count)
+}
+
 /// Nodes alive within this time, ordered by name.
 pub(super) async fn nodes(db: &Db, within: Millis) -> Result<Vec<NodeRow>, Error> {
     db.time_critical()

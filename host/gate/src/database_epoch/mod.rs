@@ -3,7 +3,8 @@
 //! The lost part was acknowledged and told. Then all streams begin anew with RESYNC, nothing remembered of the
 //! database is used any more, and what is numbered continues above all numbers that were given out ([`hub_db::Epoch`]).
 //!
-//! Each node raises a number in the database every second, and remembers it, in a file of its data folder, too.
+//! Each node raises a number in the database every second, in SQLite after writes alone, and remembers it, in a file of
+//! its data folder, too.
 //! Tables: `database_epoch`, `database_positions`.
 
 mod memory;
@@ -40,8 +41,6 @@ pub static COMPONENT: Component = Component {
 
 /// A PostgreSQL server may be replaced at any time.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// A SQLite file is replaced while the hub does not run, and counting wakes the disk.
-const SQLITE_INTERVAL: Duration = Duration::from_mins(1);
 const SAVE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The database's epoch as this node has seen it last.
@@ -52,6 +51,8 @@ pub struct DatabaseEpoch(Mutex<Option<Seen>>);
 struct Seen {
     it: Remembered,
     saved_at: Instant,
+    /// Batches of writes to SQLite's file that are older than its position.
+    written: u64,
 }
 
 /// Compares the database with what this node remembers of its last run.
@@ -68,17 +69,22 @@ async fn start(app: &App) -> anyhow::Result<()> {
     }
     let epoch = app.db.epoch(&node).await?;
     follow(app, epoch).await;
-    save(app, Remembered { cluster: cluster.clone(), node, epoch }).await;
+    save(app, Remembered { cluster: cluster.clone(), node, epoch }, app.db.written_batches()).await;
     Ok(())
 }
 
 fn watch(app: &App) {
-    let interval = if app.db.backend() == Backend::Sqlite { SQLITE_INTERVAL } else { INTERVAL };
-    every(app, interval, "read the database's epoch", async |app: App| check(&app).await);
+    every(app, INTERVAL, "read the database's epoch", async |app: App| check(&app).await);
 }
 
 async fn check(app: &App) -> Result<(), Error> {
     let Some(seen) = app.state::<DatabaseEpoch>().0.lock().clone() else { return Ok(()) };
+    let is_file = app.db.backend() == Backend::Sqlite;
+    let written = app.db.written_batches();
+    if is_file && written == seen.written {
+        // The file is replaced while the hub does not run, and counting would wake the disk.
+        return Ok(());
+    }
     let mut found = app.db.epoch(&seen.it.node).await?;
     if is_older(found, seen.it.epoch) {
         app.db.begin_epoch(found.number.max(seen.it.epoch.number)).await?;
@@ -94,10 +100,11 @@ async fn check(app: &App) -> Result<(), Error> {
         follow(app, found).await;
     }
     let it = Remembered { epoch: found, ..seen.it };
-    if has_begun || seen.saved_at.elapsed() >= SAVE_INTERVAL {
-        save(app, it).await;
+    if is_file || has_begun || seen.saved_at.elapsed() >= SAVE_INTERVAL {
+        // One more batch is the position itself.
+        save(app, it, written + 1).await;
     } else {
-        *app.state::<DatabaseEpoch>().0.lock() = Some(Seen { it, saved_at: seen.saved_at });
+        *app.state::<DatabaseEpoch>().0.lock() = Some(Seen { it, saved_at: seen.saved_at, written });
     }
     Ok(())
 }
@@ -114,8 +121,8 @@ async fn follow(app: &App, epoch: Epoch) {
     }
 }
 
-async fn save(app: &App, it: Remembered) {
-    *app.state::<DatabaseEpoch>().0.lock() = Some(Seen { it: it.clone(), saved_at: Instant::now() });
+async fn save(app: &App, it: Remembered, written: u64) {
+    *app.state::<DatabaseEpoch>().0.lock() = Some(Seen { it: it.clone(), saved_at: Instant::now(), written });
     let folder = app.settings.data.clone();
     if let Ok(Err(error)) = tokio::task::spawn_blocking(move || it.save(&folder)).await {
         tracing::warn!(%error, "could not remember the database's epoch");

@@ -8,8 +8,10 @@
 //! a memory of its own. Nodes with `--bus` call the roll: see [`crate::cluster`].
 //! Table: `hub_identity`.
 
+mod sole;
 mod store;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -18,12 +20,13 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::background::every;
-use crate::clock::{Clock, millis};
+use crate::clock::{Clock, Uptime, millis};
 use crate::component::{Component, TableRule};
 use crate::config::Settings;
 use crate::fault::{Fault, FaultKind};
 use crate::ids::Ids;
 
+pub use sole::SoleLease;
 pub use store::{find_id, has_blob_mark, probe_write, set_blob_mark};
 
 /// Declaration of this component.
@@ -49,10 +52,8 @@ pub struct Identity {
     node: String,
     /// False on SQLite, and with a test's clock.
     is_shared: bool,
-    /// True for the only node of a shared database.
-    is_alone: bool,
-    /// True once another process holds the lease.
-    is_lost: AtomicBool,
+    /// Lease of the only node of a shared database.
+    pub(crate) sole: Option<Arc<SoleLease>>,
     /// True while another hub's database is in the place of this one's.
     is_foreign: AtomicBool,
 }
@@ -64,42 +65,39 @@ impl Identity {
         let node = ids.token(10);
         let is_shared = db.backend() == Backend::Postgres && !matches!(clock, Clock::Manual(_));
         let is_alone = is_shared && settings.bus.is_none();
-        let (is_lost, is_foreign) = (AtomicBool::new(false), AtomicBool::new(false));
-        let identity = Self { cluster, node, is_shared, is_alone, is_lost, is_foreign };
-        if is_shared {
-            identity.wait_for_others(db).await?;
-        }
-        Ok(identity)
-    }
-
-    /// A lease of a process that died ends meanwhile.
-    async fn wait_for_others(&self, db: &Db) -> anyhow::Result<()> {
-        let deadline = Instant::now() + LEASE + RENEW_INTERVAL;
-        loop {
-            let other = match self.is_alone {
-                true if store::claim(db, &self.node, millis(LEASE)).await? => return Ok(()),
-                true => "another hub serves this database",
-                false if store::is_free(db).await? => return Ok(()),
-                false => "a hub without --bus serves this database",
-            };
-            anyhow::ensure!(
-                Instant::now() < deadline,
-                "{other}; stop it first, or give all of them the same --bus (HUB_BUS)"
-            );
-            sleep(RETRY_INTERVAL).await;
-        }
+        let sole = if is_shared { wait_for_others(db, &node, is_alone).await? } else { None };
+        Ok(Self { cluster, node, is_shared, sole: sole.map(Arc::new), is_foreign: AtomicBool::new(false) })
     }
 
     /// The fault, once this process should not serve the database.
     pub fn fault(&self) -> Option<Fault> {
         let message = if self.is_foreign.load(Ordering::Relaxed) {
             "The database is another hub's now; see --database."
-        } else if self.is_lost.load(Ordering::Relaxed) {
-            "Another hub serves this database; stop one of them."
+        } else if self.sole.as_ref().is_some_and(|sole| sole.is_lost()) {
+            "Another hub serves this database; this one ends."
         } else {
             return None;
         };
         Some(Fault::disabling(FaultKind::Cluster, message))
+    }
+}
+
+/// Waits until nobody serves the database against this node's options. A lease of a process that died ends meanwhile.
+async fn wait_for_others(db: &Db, node: &str, is_alone: bool) -> anyhow::Result<Option<SoleLease>> {
+    let deadline = Instant::now() + LEASE + RENEW_INTERVAL;
+    loop {
+        let asked_at = Uptime::now();
+        let other = match is_alone {
+            true if store::claim(db, node, millis(LEASE)).await? => return Ok(Some(SoleLease::new(asked_at, LEASE))),
+            true => "another hub serves this database",
+            false if store::is_free(db, millis(LEASE)).await? => return Ok(None),
+            false => "a hub without --bus serves this database",
+        };
+        anyhow::ensure!(
+            Instant::now() < deadline,
+            "{other}; stop it first, or give all of them the same --bus (HUB_BUS)"
+        );
+        sleep(RETRY_INTERVAL).await;
     }
 }
 
@@ -125,7 +123,7 @@ pub async fn restored(db: &Db, ids: &Ids, is_same: bool) -> Result<(), Error> {
 /// Starts renewing the lease and comparing the id.
 fn start(app: &App) {
     let identity = app.state::<Identity>();
-    if identity.is_alone {
+    if identity.sole.is_some() {
         every(app, RENEW_INTERVAL, "renew the lease of the only node", async |app: App| renew(&app).await);
     }
     if identity.is_shared {
@@ -145,16 +143,21 @@ async fn compare(app: &App) -> Result<(), Error> {
 
 async fn renew(app: &App) -> Result<(), Error> {
     let identity = app.state::<Identity>();
-    let is_held = store::claim(&app.db, &identity.node, millis(LEASE)).await?;
-    if identity.is_lost.swap(!is_held, Ordering::Relaxed) == is_held && !is_held {
-        tracing::error!("another hub serves this database; stop one of them");
+    let Some(sole) = &identity.sole else { return Ok(()) };
+    let asked_at = Uptime::now();
+    let claimed = store::claim(&app.db, &identity.node, millis(LEASE)).await;
+    if sole.record(claimed.as_ref().ok().copied(), asked_at, LEASE) {
+        tracing::error!("another hub serves this database; this one ends");
+        app.stop_listening();
+        app.bus.close();
+        app.begin_stop();
     }
-    Ok(())
+    claimed.map(drop)
 }
 
 async fn release(app: &App) {
     let identity = app.state::<Identity>();
-    if identity.is_alone
+    if identity.sole.is_some()
         && let Err(error) = store::release(&app.db, &identity.node).await
     {
         tracing::warn!(%error, "could not release the lease of the only node; it ends by itself");

@@ -53,11 +53,13 @@ pub(super) async fn claim(db: &Db, node: &str, ttl: Millis) -> Result<bool, Erro
     Ok(rows == 1)
 }
 
-/// True if no node serves the database alone.
-pub(super) async fn is_free(db: &Db) -> Result<bool, Error> {
-    let sql = "SELECT sole_until <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) FROM hub_identity
-               WHERE one = 1";
-    let (is_free,): (bool,) = db.time_critical().query(sql).one().await?;
+/// True if no node serves the database alone. A lease that lasts for too long was made before the database's clock was
+/// set back, as in [`claim`].
+pub(super) async fn is_free(db: &Db, ttl: Millis) -> Result<bool, Error> {
+    let sql = "SELECT sole_until <= CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)
+                   OR sole_until > CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + 2 * $1
+               FROM hub_identity WHERE one = 1";
+    let (is_free,): (bool,) = db.time_critical().query(sql).bind(ttl).one().await?;
     Ok(is_free)
 }
 

@@ -8,6 +8,8 @@ use crate::clock::{Millis, Uptime, millis};
 const AGREEMENT: Millis = 60_000;
 /// A machine that was off for longer may as well have a wrong clock.
 const PLAUSIBLE_PAUSE: Millis = 24 * 60 * 60 * 1000;
+/// Uptime for which a proven time is the hub's time to the second.
+const RECENT: Millis = 10 * 60 * 1000;
 /// Time for which two sources must agree on a time that contradicts the hub's.
 const CONFIRMED_AFTER: Duration = Duration::from_mins(10);
 
@@ -26,6 +28,8 @@ pub(super) struct Anchor {
 pub(super) enum Verdict {
     /// It may be right.
     Plausible,
+    /// It is nearly what the hub's time is by a proven time of minutes ago, which other nodes may go on from, too.
+    Nearly { right: Millis },
     /// It is wrong: it is another time, or a later one.
     Wrong { right: Millis },
     /// It may be right or far ahead. The last proven time.
@@ -37,7 +41,11 @@ pub(super) fn check_reading(now: Millis, uptime: Millis, boot: &str, anchors: &[
     let Some(last) = anchors.iter().map(|anchor| anchor.at).max() else { return Verdict::Plausible };
     if let Some(own) = anchors.iter().find(|anchor| anchor.boot == boot && anchor.uptime <= uptime) {
         let right = own.at.saturating_add(uptime - own.uptime);
-        return if agree(now, right) { Verdict::Plausible } else { Verdict::Wrong { right } };
+        return match agree(now, right) {
+            false => Verdict::Wrong { right },
+            true if uptime - own.uptime <= RECENT => Verdict::Nearly { right },
+            true => Verdict::Plausible,
+        };
     }
     if is_plausible_after(last, now) {
         Verdict::Plausible
@@ -90,7 +98,8 @@ mod tests {
     #[test]
     fn uptime_proves_a_wrong_clock_of_the_same_start() {
         let check_reading = |now, uptime| check_reading(now, uptime, "a", &anchors());
-        assert_eq!(check_reading(100 * DAY + 59_000, 1_000_000), Verdict::Plausible);
+        assert_eq!(check_reading(100 * DAY + 59_000, 1_000_000), Verdict::Nearly { right: 100 * DAY });
+        assert_eq!(check_reading(100 * DAY + 700_000, 1_700_000), Verdict::Plausible);
         assert_eq!(check_reading(500 * DAY, 1_008_000), Verdict::Wrong { right: 100 * DAY + 8_000 });
         assert_eq!(check_reading(100 * DAY - 3_600_000, 1_000_000), Verdict::Wrong { right: 100 * DAY });
         assert_eq!(check_reading(103 * DAY, 1_000_000 + 3 * DAY), Verdict::Plausible, "it was idle");

@@ -11,6 +11,7 @@ use crate::background::every;
 use crate::clock::{Clock, Millis, SteadyClock, Uptime};
 use crate::config::Settings;
 use crate::fault::{Fault, FaultKind};
+use crate::timekeeping::correction;
 use crate::timekeeping::reading::Reading;
 use crate::timekeeping::store;
 use crate::timekeeping::synchronised::is_synchronised;
@@ -35,6 +36,8 @@ struct State {
     doubt: Option<Doubt>,
     /// Time at which the last proven time was stored.
     anchored_at: Option<Uptime>,
+    /// The last confirmation that this node has followed, or found to be of another time.
+    known: Option<Millis>,
 }
 
 #[derive(Debug)]
@@ -97,8 +100,8 @@ pub async fn clock_of(settings: &Settings, clock: Clock, db: &Db) -> Result<Cloc
     let anchors = store::anchors(db).await?;
     let steady = match check_reading(now, reading.at.millis(), &boot(), &anchors) {
         Verdict::Plausible => SteadyClock::new(now, reading.at),
-        // The first check finds the contradiction.
-        Verdict::Wrong { right } => SteadyClock::new(right, reading.at),
+        // The first check finds the contradiction. A small difference is made up for slowly, as by the nodes that run.
+        Verdict::Wrong { right } | Verdict::Nearly { right } => SteadyClock::new(right, reading.at),
         Verdict::FarAhead { since } => {
             let steady = SteadyClock::new(now, reading.at);
             if !(follows_database(settings, db) && agree(reading.machine, now) || is_synchronised()) {
@@ -124,38 +127,66 @@ pub(super) fn start(app: &App) {
 async fn check(app: App, clock: SteadyClock) -> Result<(), Error> {
     let reading = Reading::take(&app.db).await?;
     let now = authority(&app, &reading);
-    if settle(&app, &clock, &reading, now) {
-        return anchor(&app, &clock, reading.at).await;
+    match settle(&app, &clock, &reading, now) {
+        Trust::Proven => return anchor(&app, &clock, reading.at).await,
+        Trust::Sure => {
+            tracing::warn!(
+                ahead_ms = now.saturating_sub(clock.at(reading.at)),
+                "the hub sets its time by a proven clock"
+            );
+            if follows_database(&app.settings, &app.db) {
+                // The other nodes follow, and do not live in another time until they are sure themselves.
+                store::confirm(&app.db, now).await?;
+                app.state::<Timekeeping>().0.lock().known = Some(now);
+            }
+            return set(&app, &clock, now, reading.at).await;
+        }
+        Trust::Doubtful => {}
     }
-    let Some(confirmed_at) = store::confirmation(&app.db).await? else { return Ok(()) };
-    if now.saturating_sub(confirmed_at).saturating_abs() <= CONFIRMATION_AGE {
-        tracing::info!("the operator confirmed the clock");
-        set(&app, &clock, now, reading.at);
+    let Some(confirmed) = store::confirmation(&app.db).await? else { return Ok(()) };
+    if app.state::<Timekeeping>().0.lock().known == Some(confirmed) {
+        return Ok(());
     }
-    store::forget_confirmation(&app.db).await
+    let ahead = confirmed.saturating_sub(now);
+    if ahead.saturating_abs() <= CONFIRMATION_AGE {
+        tracing::info!("the clock is confirmed");
+        set(&app, &clock, now, reading.at).await?;
+    } else {
+        tracing::warn!(
+            ahead_ms = ahead,
+            "the confirmed time is not the clock's, which this node therefore does not follow"
+        );
+    }
+    app.state::<Timekeeping>().0.lock().known = Some(confirmed);
+    Ok(())
 }
 
-/// True if the time is proven after this reading.
-fn settle(app: &App, clock: &SteadyClock, reading: &Reading, now: Millis) -> bool {
+/// Result of holding the hub's time against a reading.
+enum Trust {
+    /// The hub's time is right.
+    Proven,
+    /// The reading is right instead.
+    Sure,
+    Doubtful,
+}
+
+/// Holds the hub's time against a reading.
+fn settle(app: &App, clock: &SteadyClock, reading: &Reading, now: Millis) -> Trust {
     let corrected = clock.correct(now, reading.at, reading.uncertainty);
     let before = app.state::<Timekeeping>().0.lock().doubt.as_ref().map(|doubt| doubt.reason);
     let is_right = match (corrected, before) {
-        (Ok(()), None) => return true,
+        (Ok(()), None) => return Trust::Proven,
         (Ok(()), Some(Reason::Contradiction(_))) => {
             tracing::info!("the clock agrees with the time that has passed again");
             clock.settle();
             app.state::<Timekeeping>().0.lock().doubt = None;
-            return true;
+            return Trust::Proven;
         }
         (Err(_), Some(Reason::FarAhead { since })) if is_plausible_after(since, now) => true,
         (_, Some(reason @ Reason::FarAhead { .. })) => doubt(app, clock, reading, now, reason),
         (Err(contradiction), _) => doubt(app, clock, reading, now, Reason::Contradiction(contradiction.ahead)),
     };
-    if is_right {
-        tracing::warn!(ahead_ms = now.saturating_sub(clock.at(reading.at)), "the hub sets its time by a proven clock");
-        set(app, clock, now, reading.at);
-    }
-    is_right
+    if is_right { Trust::Sure } else { Trust::Doubtful }
 }
 
 /// Goes on doubting, for this reason. True if two sources have agreed for long enough.
@@ -174,11 +205,12 @@ fn doubt(app: &App, clock: &SteadyClock, reading: &Reading, now: Millis, reason:
     doubt.agreement.observe(now, reading.at, has_second)
 }
 
-fn set(app: &App, clock: &SteadyClock, now: Millis, at: Uptime) {
-    clock.set(now, at);
+async fn set(app: &App, clock: &SteadyClock, now: Millis, at: Uptime) -> Result<(), Error> {
+    correction::apply(app, clock, now, at).await?;
     clock.settle();
     let mut state = app.state::<Timekeeping>().0.lock();
-    *state = State::default();
+    (state.doubt, state.anchored_at) = (None, None);
+    Ok(())
 }
 
 /// Stores the time now and then.
@@ -188,7 +220,7 @@ async fn anchor(app: &App, clock: &SteadyClock, at: Uptime) -> Result<(), Error>
         return Ok(());
     }
     let anchor = Anchor { boot: boot(), uptime: at.millis(), at: clock.at(at) };
-    store::put_anchor(&app.db, &anchor, ANCHOR_AGE).await?;
+    store::put_anchor(&app.db, &anchor, ANCHOR_AGE, CONFIRMATION_AGE).await?;
     app.state::<Timekeeping>().0.lock().anchored_at = Some(at);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Checks of the database and of the hub's state in it.
 
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use hub_db::{Backend, Db};
 
 use crate::audit;
@@ -9,6 +10,7 @@ use crate::data_folder;
 use crate::doctor::{Check, TIME_LIMIT, store};
 use crate::networks;
 use crate::timekeeping;
+use crate::values::NetworkId;
 
 /// Maximum difference between the clocks of machine and database, in milliseconds.
 const MAX_DRIFT: i64 = 1_000;
@@ -16,6 +18,8 @@ const MAX_DRIFT: i64 = 1_000;
 const STALE: i64 = 60_000;
 /// Breakers that opened within this time are reported, in milliseconds.
 const RECENT: i64 = 10 * 60 * 1000;
+/// Networks asked at once.
+const AT_ONCE: usize = 16;
 
 /// Opens the database if possible.
 pub(super) async fn connect(settings: &Settings) -> (Check, Option<Db>) {
@@ -107,14 +111,16 @@ pub(super) async fn breakers(db: &Db) -> Check {
     let name = "breakers";
     let advice = "check the module's log (`hub module logs`) and roll back its chain (`hub module rollback`)";
     let opened = async {
-        let mut opened = vec![];
         let since = crate::clock::Clock::System.now().saturating_sub(RECENT);
-        for network in networks::service::network_ids(db).await? {
-            for target in audit::service::breakers_opened_since(db, network, since).await? {
-                opened.push(format!("{target} of {network}"));
-            }
-        }
-        Ok::<_, hub_db::Error>(opened)
+        let networks = networks::service::network_ids(db).await?;
+        let of_network = async |network: NetworkId| {
+            let opened = audit::service::breakers_opened_since(db, network, since).await?;
+            Ok::<_, hub_db::Error>(
+                opened.into_iter().map(|target| format!("{target} of {network}")).collect::<Vec<_>>(),
+            )
+        };
+        let opened: Vec<_> = stream::iter(networks).map(of_network).buffered(AT_ONCE).try_collect().await?;
+        Ok::<_, hub_db::Error>(opened.concat())
     };
     match opened.await {
         Ok(opened) if opened.is_empty() => Check::ok(name, "no module breaker opened in the last ten minutes"),

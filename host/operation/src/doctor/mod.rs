@@ -109,8 +109,11 @@ impl Doctor {
         let blobs = outside::blobs(&self.settings, db);
         checks.push(in_time("blobs", "check --blobs, or start the blob store", blobs).await);
         if is_migrated {
-            checks.push(secrets_key::check(&self.settings, db).await);
-            checks.extend([database::restore(db).await, database::nodes(db).await, database::breakers(db).await]);
+            let advice = "check the database's load";
+            checks.push(in_time("secrets-key", advice, secrets_key::check(&self.settings, db)).await);
+            checks.push(in_time("restore", advice, database::restore(db)).await);
+            checks.push(in_time("nodes", advice, database::nodes(db)).await);
+            checks.push(in_time("breakers", advice, database::breakers(db)).await);
         }
         checks
     }

@@ -7,19 +7,24 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::blobs::Blobs;
-use crate::clock::Clock;
+use crate::clock::{Clock, Millis};
 use crate::component::{NetworkTable, Players, Tables};
 use crate::compute::compute;
 use crate::erasure::rules::{Change, Finding, examine};
+use crate::erasure::service::RECENT;
 use crate::erasure::store;
 use crate::erasure::subject::Subject;
 use crate::values::{NetworkId, PlayerId};
-use crate::{modules, play_time, worlds};
+use crate::{cluster, modules, play_time, worlds};
 
 /// Rows read at a time: a document has up to 256 KiB, and a network may erase several players concurrently.
 pub(super) const BATCH: usize = 32;
-/// Time for other nodes to read the player's data, including names, before it is deleted.
-const OTHER_NODES: Duration = Duration::from_secs(3);
+/// Least time for hubs to read the player's data, including names, before it is deleted: one that is alone tells nobody
+/// when it has.
+const OTHER_HUBS: Duration = Duration::from_secs(3);
+/// Maximum time for the nodes of a cluster.
+const OTHER_NODES: Duration = Duration::from_mins(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Erases players.
 pub struct Eraser<'a> {
@@ -69,13 +74,30 @@ impl Eraser<'_> {
         let mut has_waited = !self.has_other_nodes;
         for table in tables_of_players(self.tables) {
             if !has_waited && table.rule.players == Players::Identified {
-                tokio::time::sleep(OTHER_NODES.saturating_sub(began.elapsed())).await;
+                self.wait_for_others(began, recorded.forgotten_at).await?;
                 has_waited = true;
             }
             erasure.table(table).await?;
         }
         if store::finish(self.db, &recorded, self.clock.now()).await? {
             tracing::info!(%network, "forgot a player");
+        }
+        Ok(())
+    }
+}
+
+impl Eraser<'_> {
+    /// Waits until no other hub needs the names and addresses of a player to remove them from its memory.
+    async fn wait_for_others(&self, began: Instant, forgotten_at: Millis) -> Result<(), hub_db::Error> {
+        tokio::time::sleep(OTHER_HUBS.saturating_sub(began.elapsed())).await;
+        // Of older ones nodes have nothing in memory.
+        let is_recent = self.clock.now().saturating_sub(forgotten_at) < RECENT;
+        while is_recent && !cluster::have_all_forgotten(self.db, forgotten_at).await? {
+            if began.elapsed() > OTHER_NODES {
+                tracing::warn!("a node has not removed an erased player from its memory in time");
+                return Ok(());
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         Ok(())
     }

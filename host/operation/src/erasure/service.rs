@@ -1,6 +1,6 @@
 //! Scheduling of erasures.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::ids::Ids;
 use crate::jobs::{self, Backoff, Job, JobError, JobKind, JobOutcome, NewJob, RunsAt, Unattended};
 use crate::limits::{self, Limit, OpenGuard};
 use crate::presence;
-use crate::side_by_side::for_each_network;
+use crate::side_by_side::SideBySide;
 use crate::values::{NetworkId, PlayerId};
 
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Interval at which a command or a request looks for the completion.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum age of an erasure for nodes to remove the player from memory.
-const RECENT: Millis = 10 * 60 * 1000;
+pub(super) const RECENT: Millis = 10 * 60 * 1000;
 const RECENT_BATCH: i64 = 1_000;
 
 /// Erasures; their keys are the players. The payload is the UUID that replaces the player's, and is deleted with the job:
@@ -50,8 +50,8 @@ static ERASURE: JobKind = JobKind {
 /// Starts the background work: carries out erasures, and removes players erased by other nodes from memory.
 pub fn start(app: &App) {
     jobs::work(app, &ERASURE, run);
-    let known = Arc::new(Mutex::new(HashSet::new()));
-    every(app, INTERVAL, "forget players in memory", move |app| forget_in_memory(app, Arc::clone(&known)));
+    let forgetting = Arc::new(Forgetting::default());
+    every(app, INTERVAL, "forget players in memory", move |app| forget_in_memory(app, Arc::clone(&forgetting)));
     retention::start(app);
 }
 
@@ -78,9 +78,16 @@ async fn run_job(eraser: &Eraser<'_>, job: &Job) -> Result<JobOutcome, Error> {
     Ok(JobOutcome::Done)
 }
 
-type Known = Arc<Mutex<HashSet<Position>>>;
+/// Erasures that are done in this node's memory, and the pass that does them.
+#[derive(Debug, Default)]
+struct Forgetting {
+    done: Mutex<HashSet<Position>>,
+    /// Time that the other nodes know: all until then are done.
+    noted: Mutex<Option<Millis>>,
+    pass: SideBySide,
+}
 
-async fn forget_in_memory(app: App, known: Known) -> Result<(), Error> {
+async fn forget_in_memory(app: App, forgetting: Arc<Forgetting>) -> Result<(), Error> {
     let since = app.clock.now().saturating_sub(RECENT);
     let first = (since, NetworkId(uuid::Uuid::nil()), PlayerId(uuid::Uuid::nil()));
     let position = |player: &ForgottenPlayer| (player.forgotten_at, player.network_id, player.player_uuid);
@@ -90,26 +97,32 @@ async fn forget_in_memory(app: App, known: Known) -> Result<(), Error> {
         last = batch.last().map(position).filter(|_| batch.len() as i64 == RECENT_BATCH);
         recent.extend(batch.iter().map(position));
     }
-    let new: Vec<_> = {
-        let mut known = known.lock();
-        known.retain(|position| recent.contains(position));
-        recent.into_iter().filter(|position| known.insert(*position)).collect()
-    };
-    let new = new.into_iter().map(|position| (position.1, position));
-    for_each_network(new, "forget a player in memory", |network, position| {
-        let (app, known) = (&app, &known);
-        async move {
-            let forgetting = async {
-                let subject = store::subject(&app.db, network, position.2).await?;
-                memory::forget(app, network, &subject).await
-            };
-            // The next pass tries again.
-            forgetting.await.inspect_err(|_: &Error| {
-                known.lock().remove(&position);
-            })
+    let mut new = BTreeMap::<NetworkId, Vec<Position>>::new();
+    {
+        let mut done = forgetting.done.lock();
+        done.retain(|position| recent.contains(position));
+        for position in recent.iter().filter(|position| !done.contains(*position)) {
+            new.entry(position.1).or_default().push(*position);
         }
-    })
-    .await;
+    }
+    let first_open = new.values().flatten().map(|position| position.0).min();
+    let until = first_open.map(|at| at - 1).or_else(|| recent.iter().map(|position| position.0).max());
+    if until.is_some() && until > *forgetting.noted.lock() {
+        app.state::<ShardRegistry>().note_forgotten(&app.db, until.unwrap_or_default()).await?;
+        *forgetting.noted.lock() = until;
+    }
+    let work = |app: App, network| {
+        let (forgetting, open) = (Arc::clone(&forgetting), new.get(&network).cloned().unwrap_or_default());
+        async move {
+            for position in open {
+                let subject = store::subject(&app.db, network, position.2).await?;
+                memory::forget(&app, network, &subject).await?;
+                forgetting.done.lock().insert(position);
+            }
+            Ok::<_, Error>(())
+        }
+    };
+    forgetting.pass.run(&app, new.keys().copied(), "forget players in memory", work).await;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Unreferenced blobs.
 
-use hub_db::{Db, Error, Tx};
+use hub_db::{Db, Error, Sql, Tx};
 use object_store::path::Path;
 
 use crate::clock::{Cutoff, Millis};
@@ -89,17 +89,25 @@ pub(super) async fn forget(db: &Db, network: NetworkId, key: &Path) -> Result<()
     Ok(())
 }
 
-/// Claims due blobs: from here on no row can reference them. Crosses networks: one sweep covers all.
+/// Claims due blobs: from here on no row can reference them. Crosses networks: one sweep covers all. One that another
+/// transaction references at this moment is left for the next time.
 pub(super) async fn claim_due(db: &Db, due: Cutoff, limit: i64) -> Result<Vec<(NetworkId, String)>, Error> {
-    db.write(
-        "UPDATE unreferenced_blobs SET delete_at = 0 WHERE (network_id, blob_key) IN (
-             SELECT network_id, blob_key FROM unreferenced_blobs WHERE delete_at <= $1 ORDER BY delete_at LIMIT $2)
-         RETURNING network_id, blob_key",
-    )
-    .bind(due.at())
-    .bind(limit)
-    .readable()
-    .await
+    macro_rules! statement {
+        ($lock:literal) => {
+            concat!(
+                "UPDATE unreferenced_blobs SET delete_at = 0 WHERE (network_id, blob_key) IN (
+                     SELECT network_id, blob_key FROM unreferenced_blobs WHERE delete_at <= $1
+                     ORDER BY delete_at LIMIT $2 ",
+                $lock,
+                ") RETURNING network_id, blob_key"
+            )
+        };
+    }
+    db.write(Sql { sqlite: statement!(""), postgres: statement!("FOR UPDATE SKIP LOCKED") })
+        .bind(due.at())
+        .bind(limit)
+        .readable()
+        .await
 }
 
 /// Records that a backup needs all existing blobs. Crosses networks: a backup covers all.

@@ -16,7 +16,7 @@ use crate::side_by_side::for_each_network;
 use crate::values::{Identifier, NetworkId};
 
 /// Time a network counts as listening without renewal: longer than an ended stream can be resumed.
-const TTL: Duration = Duration::from_mins(10);
+pub(super) const TTL: Duration = Duration::from_mins(10);
 /// Time a stream waits for transactions that began before it listened.
 const WRITES_TIMEOUT: Duration = Duration::from_secs(2);
 /// Records renewed by one statement.

@@ -65,6 +65,7 @@ pub static COMPONENT: Component = Component {
     },
     network_state: Some(&WaitingEvents),
     start: |app| Box::pin(background::start(app)),
+    terms: store::TERMS,
     forget: |app| app.state::<Subscriptions>().forget(),
     ..Component::new(module_path!())
 };

@@ -6,7 +6,10 @@ mod outbox;
 mod session_listeners;
 mod subscriptions;
 
+use crate::component::{Term, renew_term};
+use crate::events::listeners::TTL;
 pub use insert_event::insert_event;
+
 pub(super) use listeners::{add_listeners, listeners, renew_listeners, writing_transactions};
 pub(super) use outbox::{
     WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_copies, insert_if_wanted, networks,
@@ -18,6 +21,12 @@ pub(super) use session_listeners::{
 };
 pub use subscriptions::SubscribedEvent;
 pub(super) use subscriptions::{subscribe, subscribed, subscribed_names, subscribed_up_to, subscriptions, unsubscribe};
+
+/// Records of streams, whose ends are corrected with the clock.
+pub(super) const TERMS: &[Term] = &[
+    Term { renew: renew_term!("event_listeners", "network_id, name", "until", "TRUE"), length: |_| TTL },
+    Term { renew: renew_term!("session_listeners", "network_id, server_id", "until", "TRUE"), length: |_| TTL },
+];
 
 #[cfg(test)]
 mod tests {

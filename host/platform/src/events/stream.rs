@@ -2,18 +2,19 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use hub_bus::{EndWatch, Subscription};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::app::App;
 use crate::auth::{Caller, Credential, Scope};
-use crate::clock::{Millis, millis};
+use crate::clock::{Millis, Moment};
 use crate::events::model::EventTypes;
 use crate::events::{EventKind, Streams};
 use crate::http::connection::Connection;
@@ -41,14 +42,12 @@ pub(super) struct OpenStream {
     pub(super) scope: Scope,
     end: EndWatch,
     connection: Option<Connection>,
-    next_ping: AtomicI64,
-    ended_at: AtomicI64,
+    next_ping: Mutex<Moment>,
+    ended_at: Mutex<Option<Moment>>,
     ping_due: AtomicBool,
     withdrawn: AtomicBool,
     wake: Notify,
 }
-
-const NOT_ENDED: Millis = Millis::MAX;
 
 impl std::fmt::Debug for OpenStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -74,16 +73,19 @@ impl OpenStream {
     }
 
     /// Makes a due ping pending, and aborts the connection of a stream that does not close after its end.
-    pub(super) fn tick(&self, now: Millis) {
-        if self.end.is_over() || self.withdrawn.load(Ordering::Relaxed) {
-            let ended_at = self.ended_at.fetch_min(now, Ordering::Relaxed).min(now);
-            if now - ended_at >= millis(CLOSE_TIMEOUT)
+    pub(super) fn tick(&self, now: Moment) {
+        if !self.is_open() {
+            let ended_at = *self.ended_at.lock().get_or_insert(now);
+            if now.saturating_since(ended_at) >= CLOSE_TIMEOUT
                 && let Some(connection) = &self.connection
             {
                 connection.abort();
             }
-        } else if now >= self.next_ping.load(Ordering::Relaxed) {
-            self.next_ping.store(now.saturating_add(millis(PING_INTERVAL)), Ordering::Relaxed);
+            return;
+        }
+        let mut next_ping = self.next_ping.lock();
+        if now >= *next_ping {
+            *next_ping = now + PING_INTERVAL;
             self.ping_due.store(true, Ordering::Relaxed);
             self.wake.notify_one();
         }
@@ -125,8 +127,8 @@ pub(super) fn body(
         scope,
         end: subscription.watch_end(),
         connection,
-        next_ping: AtomicI64::new(app.clock.now().saturating_add(millis(PING_INTERVAL))),
-        ended_at: AtomicI64::new(NOT_ENDED),
+        next_ping: Mutex::new(app.clock.moment() + PING_INTERVAL),
+        ended_at: Mutex::default(),
         ping_due: AtomicBool::new(false),
         withdrawn: AtomicBool::new(false),
         wake: Notify::new(),

@@ -42,8 +42,8 @@ impl Streams {
 
 /// One loop for all streams, so that a stream needs no timer: sweeps the bus and makes pings due.
 pub(super) async fn tick(app: App) -> Result<(), Infallible> {
-    let now = app.clock.now();
-    app.bus.sweep(now);
+    let now = app.clock.moment();
+    app.bus.sweep(app.clock.now());
     for stream in app.state::<Streams>().all() {
         stream.tick(now);
     }

@@ -9,7 +9,7 @@ use crate::jobs::model::Job;
 use crate::jobs::store;
 
 /// Duration of a lease from each renewal. A killed node's jobs wait this long.
-const LEASE: Duration = Duration::from_secs(10);
+pub(super) const LEASE: Duration = Duration::from_secs(10);
 /// Interval of checks that the job may still run here.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Number of checks from one renewal to the next.

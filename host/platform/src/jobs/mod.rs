@@ -54,5 +54,6 @@ pub static COMPONENT: Component = Component {
     },
     start: |app| async { Ok(worker::end_leases(app).await?) }.boxed(),
     background: worker::start_sweep,
+    terms: &[store::LEASES],
     ..Component::new(module_path!())
 };

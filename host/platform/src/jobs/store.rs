@@ -5,7 +5,9 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::clock::{Cutoff, Millis};
+use crate::component::{Term, renew_term};
 use crate::jobs::kind::JobOutcome;
+use crate::jobs::lease::LEASE;
 use crate::jobs::model::{Job, JobId, JobStats, NewJob, StoredJob};
 use crate::values::NetworkId;
 
@@ -190,8 +192,13 @@ macro_rules! of_lease {
     }};
 }
 
-const RENEW: &str =
-    "UPDATE jobs SET due_at = $5 WHERE network_id = $1 AND kind = $2 AND job_key = $3 AND lease_id = $4";
+/// Leases, whose ends are corrected with the clock.
+pub(super) const LEASES: Term =
+    Term { renew: renew_term!("jobs", "network_id, kind, job_key", "due_at", "node IS NOT NULL"), length: |_| LEASE };
+
+// Never shorter: another node may have set the clock forwards, and renewed it by that.
+const RENEW: &str = "UPDATE jobs SET due_at = CASE WHEN due_at > $5 THEN due_at ELSE $5 END
+     WHERE network_id = $1 AND kind = $2 AND job_key = $3 AND lease_id = $4";
 
 /// Renews a lease; false if it is lost.
 pub(super) async fn renew(db: &Db, job: &Job, until: Millis) -> Result<bool, Error> {

@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -18,6 +18,11 @@ use tokio::task::JoinSet;
 use crate::fault::FaultKind;
 use crate::health;
 use crate::ids::Ids;
+
+/// Time for a client to send its request's head.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum number of connections; others wait in the system's queue.
+const MAX_CONNECTIONS: usize = 256;
 
 /// The part that is waited for, if any.
 #[derive(Debug)]
@@ -60,7 +65,7 @@ pub async fn until<T>(listener: &TcpListener, missing: &Missing, start: impl Fut
     loop {
         tokio::select! {
             started = &mut start => return started,
-            accepted = listener.accept() => {
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => {
                 match accepted {
                     Ok((stream, _)) => {
                         connections.spawn(serve(stream, missing.wait().await));
@@ -78,7 +83,9 @@ async fn serve(stream: TcpStream, missing: FaultKind) {
     let answer = service_fn(move |request: Request<Incoming>| async move {
         Ok::<_, Infallible>(answer(request.uri().path(), missing))
     });
-    let served = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), answer).await;
+    let mut http = http1::Builder::new();
+    http.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+    let served = http.serve_connection(TokioIo::new(stream), answer).await;
     if let Err(error) = served {
         tracing::debug!(%error, "connection ended early");
     }

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -132,6 +133,66 @@ async fn the_shards_of_a_dead_node_are_taken_though_the_databases_clock_goes_bac
     for node in 1..3 {
         let health = fleet.health(node).await.unwrap();
         assert_eq!((&health["lacks"], &health["faults"][0]["name"]), (&json!([]), &json!("clock")), "{health}");
+    }
+}
+
+/// All clocks are set, as by a time service that was repaired, and the operator confirms it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_confirmed_clock_is_followed_by_all_nodes_and_ends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let offset = folder.path().join("offset");
+    std::fs::write(&offset, "+0").unwrap();
+    let fleet = Fleet::start_all_with(clock_of(&offset)).await;
+    fleet.wait_until_balanced().await;
+    let mut worlds = vec![];
+    for number in 0..9 {
+        worlds.push(world(&fleet, number).await);
+    }
+    let mut streams = vec![];
+    for (node, (owner, _)) in worlds.iter().enumerate() {
+        streams.push(owner.stream(node, "islands-1", None).unwrap().send().await.unwrap());
+    }
+    for (set, ahead) in [("+120", 120), ("-3600", -3_720)] {
+        for (owner, _) in &worlds {
+            owner.register("dead", json!({})).await;
+        }
+        let before = fleet.numbers(NOW).await[0];
+        std::fs::write(&offset, set).unwrap();
+        let doubt = async |node| fleet.faults(node).await.is_some_and(|faults| faults.contains(&"clock".to_owned()));
+        wait_until(async || {
+            assert_live(&worlds).await;
+            doubt(0).await && doubt(1).await && doubt(2).await
+        })
+        .await;
+        fleet.confirm_clock(&clock_of(&offset));
+        wait_until(async || {
+            assert_live(&worlds).await;
+            !doubt(0).await && !doubt(1).await && !doubt(2).await
+        })
+        .await;
+        let after = fleet.numbers(NOW).await[0];
+        assert!((after - before - ahead).abs() < 60, "{before} {after}");
+        for (owner, _) in &worlds {
+            wait_until(async || {
+                assert_live(&worlds).await;
+                owner.get("/api/manage/servers/dead").await.expect(200)["status"] == "OFFLINE"
+            })
+            .await;
+            assert_eq!(owner.get("/api/manage/servers/islands-1").await.expect(200)["status"], "ONLINE");
+        }
+    }
+    for mut stream in streams {
+        let mut text = String::new();
+        let pinged = async {
+            while text.matches("event: PING").count() < 2 {
+                text.push_str(
+                    std::str::from_utf8(&stream.chunk().await.unwrap().expect("the stream goes on")).unwrap(),
+                );
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), pinged).await.expect("PINGs go on");
+        assert!(!text.contains("RESYNC"), "{text}");
     }
 }
 

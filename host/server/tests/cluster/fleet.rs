@@ -131,6 +131,14 @@ impl Fleet {
         Self::on(place, CURRENT, vec![], &url, Some(postgres), None).await
     }
 
+    /// A fleet whose nodes and database have these variables.
+    pub async fn start_all_with(environment: Vec<(&'static str, String)>) -> Self {
+        let place = FLEETS.acquire().await.unwrap();
+        let postgres = Postgres::start("127.0.0.1", free_port(), environment.clone());
+        let url = postgres.url.clone();
+        Self::on(place, CURRENT, environment, &url, Some(postgres), None).await
+    }
+
     /// A fleet whose nodes run with these variables.
     pub async fn start_with_variables(environment: Vec<(&'static str, String)>) -> Self {
         let url = std::env::var("HUB_TEST_POSTGRES").expect("HUB_TEST_POSTGRES is the URL of a PostgreSQL");
@@ -468,6 +476,17 @@ impl Fleet {
             .unwrap();
         let made: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"));
         self.client(made["apiKey"].as_str().unwrap())
+    }
+
+    /// Confirms the clock that a process with these variables sees.
+    pub fn confirm_clock(&self, environment: &[(&str, String)]) {
+        let output = Command::new(env!("CARGO_BIN_EXE_hub"))
+            .args(["clock", "confirm", "--database", &self.database, "--data"])
+            .arg(self.folder.path())
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
     }
 
     /// At least this many networks, and as many as it takes until every node with shards owns one: they are spread at

@@ -1,12 +1,12 @@
 //! A player forgotten at one node is forgotten at all.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::client::{Answer, Client};
-use crate::fleet::{Fleet, uuid};
+use crate::fleet::{Fleet, shard_of, uuid, wait_until};
 use crate::stream::Events;
 
 async fn send(client: &Client, node: usize, method: Method, path: &str, body: Value) -> Answer {
@@ -58,4 +58,37 @@ async fn no_node_remembers_a_forgotten_player() {
     }
     let list = send(&owner, 2, Method::GET, "/api/manage/forgotten-players", Value::Null).await.expect(200).clone();
     assert!(list["items"][0]["finishedAt"].is_number(), "{list}");
+}
+
+/// It could still need the player's names, which are therefore not deleted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_erasure_waits_for_a_paused_node() {
+    let fleet = Fleet::start().await;
+    fleet.wait_until_balanced().await;
+    let (paused, leases) = (fleet.url(1), fleet.leases().await);
+    let networks = fleet.networks_everywhere("paused", 3).await;
+    let owner = networks.into_iter().find(|network| leases[&shard_of(&network.key)].url != paused).unwrap();
+    let player = format!("/api/plugin/players/{}", uuid(1));
+    send(&owner, 0, Method::POST, &format!("{player}/load?username=somebody"), Value::Null).await.expect(200);
+    fleet.pause(1);
+    let began = Instant::now();
+    let erase = owner.clone();
+    // It may take longer than a request waits.
+    tokio::spawn(async move { erase.send(0, &Method::DELETE, &format!("/api/manage/players/{}", uuid(1)), None, None).await });
+    let recorded = async || {
+        let list = send(&owner, 0, Method::GET, "/api/manage/forgotten-players", Value::Null).await;
+        list.expect(200)["total"] == 1
+    };
+    wait_until(recorded).await;
+    let finished = async || {
+        let list = send(&owner, 0, Method::GET, "/api/manage/forgotten-players", Value::Null).await;
+        list.expect(200)["items"][0]["finishedAt"].is_number()
+    };
+    // Longer than nodes need that are not paused, and shorter than a node is silent that others give up.
+    while began.elapsed() < Duration::from_secs(6) {
+        assert!(!finished().await, "without the paused node");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    fleet.resume(1);
+    wait_until(finished).await;
 }

@@ -61,6 +61,15 @@ impl Installation {
         Self::start(self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat()))
     }
 
+    /// Another hub on the same database and blobs.
+    pub fn serve_elsewhere(&self, data: &Path) -> Serving {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
+        command.args(["serve", "--listen", "127.0.0.1:0", "--database", self.settings.database.as_ref().unwrap()]);
+        command.arg("--data").arg(data).arg("--blobs").arg(self.settings.data.join("blobs"));
+        command.arg("--secrets-key").arg(self.settings.data.join("secrets.key"));
+        Self::start(command)
+    }
+
     /// Its log, from level INFO on, is in [`Installation::log`].
     pub fn serve_logged(&self, options: &[&str], environment: &[(&str, &str)]) -> Serving {
         let mut command = self.command(&[&["serve", "--listen", "127.0.0.1:0"][..], options].concat());

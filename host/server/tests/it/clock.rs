@@ -57,6 +57,13 @@ impl Machine {
         self.installation.serve_logged(&["--offline-after", "4000"], &environment)
     }
 
+    /// Confirms the machine's clock.
+    fn confirm(&self) {
+        let mut confirm = self.installation.command(&["clock", "confirm"]);
+        let output = confirm.envs(self.environment.iter().map(|(name, value)| (name, value))).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     fn client(&self, hub: &Serving) -> Client {
         hub.client(self.network["apiKey"].as_str().unwrap())
     }
@@ -159,11 +166,66 @@ async fn a_confirmed_clock_is_followed(backend: Backend) {
     machine.set("+2d");
     waits_for_faults(&client, 1).await;
     assert!(clock().await < before + HOUR);
-    let mut confirm = machine.installation.command(&["clock", "confirm"]);
-    let output = confirm.envs(machine.environment.iter().map(|(name, value)| (name, value))).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    machine.confirm();
     waits_for_faults(&client, 0).await;
     assert!(clock().await >= before + 48 * HOUR);
+}
+
+/// What lives by renewals goes on, and what is silent ends, though the clock is set forwards or back.
+async fn a_clock_that_is_set_ends_and_prolongs_nothing(backend: Backend) {
+    let Some(machine) = Machine::new(backend) else { return };
+    let hub = machine.serve();
+    let client = machine.client(&hub);
+    register(&client, "islands-1", json!({"serverType": "islands"})).await;
+    let open = async |owner: &str| {
+        let open = json!({"ownerScope": "party", "ownerId": owner, "gameId": "islands"});
+        let opened = client.post("/api/plugin/worlds/open", open).await.expect(200)["worldInstanceId"].clone();
+        format!("/api/plugin/worlds/{}", opened.as_str().unwrap())
+    };
+    let callback = json!({"nodeServerId": "islands-1", "fence": 1});
+    let (live, silent) = (open("live").await, open("silent").await);
+    client.post(&format!("{live}/ready"), callback.clone()).await.expect(200);
+    let lives = async || {
+        beat(&client, "islands-1", json!({})).await;
+        client.post(&format!("{live}/heartbeat"), callback.clone()).await.expect(200)["expiresAt"].as_i64().unwrap()
+    };
+    let mut events = client.events(Some("islands-1"), None).await;
+    let begin = lives().await;
+    for offset in ["+120", "-3600"] {
+        register(&client, "dead", json!({})).await;
+        machine.set(offset);
+        for count in [1, 0] {
+            Hub::eventually("the fault comes or goes", async || {
+                lives().await;
+                clock_faults(&client).await == count
+            })
+            .await;
+            if count == 1 {
+                machine.confirm();
+            }
+        }
+        Hub::eventually("a silent server goes offline", async || {
+            lives().await;
+            status(&client, "dead").await == "OFFLINE"
+        })
+        .await;
+        assert_eq!(status(&client, "islands-1").await, "ONLINE");
+    }
+    Hub::eventually("the lease is of the usual length", async || lives().await < begin - HOUR / 2).await;
+    Hub::eventually("the lease of a silent node is of the usual length", async || {
+        let release = client.post(&format!("{silent}/release"), Value::Null).await.expect(200).clone();
+        release["state"] == "LOADING" && release["expiresAt"].as_i64().unwrap() <= lives().await
+    })
+    .await;
+    let ping = async {
+        loop {
+            let event = events.next_frame().await.unwrap();
+            if event.name == "PING" && event.data["at"].as_i64().unwrap() < begin - HOUR / 2 {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), ping).await.expect("a PING after the clock was set back");
 }
 
 /// Action and player of the next event of a punishment.
@@ -214,5 +276,6 @@ on_each! {
     a_clock_that_jumps_moves_nothing
     a_clock_that_is_wrong_at_the_start_moves_nothing
     a_confirmed_clock_is_followed
+    a_clock_that_is_set_ends_and_prolongs_nothing
     nothing_ends_while_the_time_is_doubtful
 }

@@ -16,6 +16,7 @@ mod config_documents;
 mod connections;
 mod console;
 mod control;
+mod copies;
 mod deliveries;
 mod doctor;
 mod economy;

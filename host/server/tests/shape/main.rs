@@ -150,6 +150,27 @@ fn every_query_carries_its_network() {
     assert!(seen > 30, "found only {seen} statements");
 }
 
+/// Changes of many networks' rows by one statement, which waits for a row that a network has locked.
+fn waits_for_any_network(statement: &str) -> bool {
+    let is_of_many = statement.starts_with("UPDATE") || statement.starts_with("\"UPDATE");
+    let is_of_one = statement.contains("network_id = ");
+    let skips = ["SKIP LOCKED", "$lock"].iter().any(|part| statement.contains(part));
+    is_of_many && statement.contains("(network_id, ") && !is_of_one && !skips
+}
+
+#[test]
+fn no_change_of_all_networks_waits_for_one_of_them() {
+    let one = "UPDATE t SET a = 1 WHERE (network_id, id) IN (SELECT network_id, id FROM t";
+    assert!(waits_for_any_network(&format!("{one} WHERE due_at <= $1)")));
+    assert!(!waits_for_any_network(&format!("{one} WHERE due_at <= $1 FOR UPDATE SKIP LOCKED)")));
+    assert!(!waits_for_any_network(&format!("{one} WHERE network_id = $1)")));
+    for (name, file) in all_files() {
+        for (statement, _) in statements(&fs::read_to_string(&file).unwrap()) {
+            assert!(!waits_for_any_network(&statement), "{name}: lock the rows with SKIP LOCKED: {statement}");
+        }
+    }
+}
+
 /// True if a statement deletes or expires rows by a time that it gets.
 fn ends_by_time(statement: &str) -> bool {
     let words: Vec<_> = statement.split_whitespace().collect();

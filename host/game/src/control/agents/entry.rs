@@ -50,6 +50,13 @@ impl AgentState {
         self.report.is_some() && (self.open_polls > 0 || now < self.ended_at.saturating_add(AGENT_TTL))
     }
 
+    pub(super) fn shift(&mut self, by: Millis) {
+        self.ended_at = self.ended_at.saturating_add(by);
+        for pending in &mut self.pending {
+            pending.expires_at = pending.expires_at.saturating_add(by);
+        }
+    }
+
     pub(super) fn drop_expired(&mut self, now: Millis) {
         self.pending.retain(|pending| now < pending.expires_at);
     }

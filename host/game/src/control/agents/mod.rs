@@ -136,6 +136,13 @@ impl Agents {
         connected.collect()
     }
 
+    /// Moves the times by which anything ends, as the clock is set.
+    pub(super) fn shift(&self, by: Millis) {
+        for entry in self.entries.read().values() {
+            entry.state.lock().shift(by);
+        }
+    }
+
     /// Networks that have agents.
     pub(super) fn networks(&self) -> HashSet<NetworkId> {
         self.entries.read().keys().map(|(network, _)| *network).collect()

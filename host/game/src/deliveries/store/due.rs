@@ -1,15 +1,24 @@
 //! SQL of the passes over all networks.
 
+use std::time::Duration;
+
 use hub_db::{Db, Error, Sql, Tx};
 use serde::Serialize;
 
 use super::columns;
 use crate::clock::{Cutoff, Millis};
-use crate::deliveries::model::Delivery;
+use crate::component::{Term, renew_term};
+use crate::deliveries::model::{CLAIM_TTL, Delivery};
 use crate::values::NetworkId;
 
 /// Time after which deliveries that this hub cannot read are looked at again.
 const UNREADABLE_LATER: Millis = 60_000;
+
+/// Claims, whose ends are corrected with the clock.
+pub(in crate::deliveries) const CLAIMS: Term = Term {
+    renew: renew_term!("deliveries", "network_id, delivery_id", "due_at", "state = 'CLAIMED'", ", claimed_until = $1"),
+    length: |_| Duration::from_millis(CLAIM_TTL.unsigned_abs()),
+};
 
 // Crosses networks: one task looks for all.
 pub(in crate::deliveries) const NEXT_DUE: &str =
@@ -22,12 +31,34 @@ pub(in crate::deliveries) async fn next_due(db: &Db) -> Result<Option<Millis>, E
     Ok(row.map(|(at,)| at))
 }
 
-pub(in crate::deliveries) const DUE: &str =
-    "SELECT network_id, delivery_id FROM deliveries WHERE due_at <= $1 ORDER BY due_at LIMIT $2";
+// Leaps from network to network: those with many deliveries cost no more than others.
+pub(in crate::deliveries) const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
+         SELECT (SELECT network_id FROM deliveries WHERE due_at IS NOT NULL ORDER BY network_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT d.network_id FROM deliveries d
+                 WHERE d.due_at IS NOT NULL AND d.network_id > n.network_id ORDER BY d.network_id LIMIT 1)
+         FROM n WHERE n.network_id IS NOT NULL)
+     SELECT network_id FROM n WHERE network_id IS NOT NULL AND EXISTS (
+         SELECT 1 FROM deliveries d WHERE d.network_id = n.network_id AND d.due_at <= $1)";
 
-/// Due deliveries. Crosses networks: see [`next_due`].
-pub(in crate::deliveries) async fn due(db: &Db, due: Cutoff, limit: i64) -> Result<Vec<(NetworkId, i64)>, Error> {
-    db.query(DUE).bind(due.at()).bind(limit).readable().await
+/// Networks with due deliveries. Crosses networks: each owner then records those of its own.
+pub(in crate::deliveries) async fn due_networks(db: &Db, due: Cutoff) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(DUE_NETWORKS).bind(due.at()).readable().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+pub(in crate::deliveries) const DUE: &str =
+    "SELECT delivery_id FROM deliveries WHERE network_id = $1 AND due_at <= $2 ORDER BY due_at LIMIT $3";
+
+/// Due deliveries of a network.
+pub(in crate::deliveries) async fn due(
+    db: &Db,
+    network: NetworkId,
+    due: Cutoff,
+    limit: i64,
+) -> Result<Vec<i64>, Error> {
+    let rows: Vec<(i64,)> = db.query(DUE).bind(network).bind(due.at()).bind(limit).readable().await?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
 macro_rules! of_ids {

@@ -296,7 +296,7 @@ pub(super) async fn is_blocked(
 
 #[cfg(test)]
 mod tests {
-    use super::due::{DUE, PURGE};
+    use super::due::{DUE, DUE_NETWORKS, PURGE};
     use super::list::{BY_PLAYER, BY_STATE, BY_STATE_AND_PLAYER, NEWEST};
     use super::references::{FIND, OF_NAME};
     use super::*;
@@ -331,8 +331,11 @@ mod tests {
                 "SEARCH e USING INDEX deliveries_open (network_id=? AND player_uuid=? AND kind=? AND delivery_id<?)";
             assert!(plan.iter().any(|step| step == earlier), "{plan:#?}");
         }
-        for (plan, index) in query_plans(&[DUE, PURGE]).await.iter().zip(["deliveries_due", "deliveries_settled"]) {
+        let due = "deliveries_due_of_network";
+        for (plan, index) in query_plans(&[DUE, DUE_NETWORKS, PURGE]).await.iter().zip([due, due, "deliveries_settled"])
+        {
             assert!(plan.iter().any(|step| step.contains(index)), "{plan:#?}");
+            assert!(plan.iter().all(|step| !step.contains("TEMP B-TREE")), "{plan:#?}");
         }
     }
 }

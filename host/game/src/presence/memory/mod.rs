@@ -13,6 +13,7 @@ mod watch;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::{Mutex, RwLock};
 
@@ -55,6 +56,8 @@ pub(crate) struct SharedPresence {
     /// Held while this network is being saved, so that batches are saved in order. The number of the last saved
     /// [batch](NetworkPresence::batch).
     pub(super) saved_batch: tokio::sync::Mutex<u64>,
+    /// True if all of it is to be saved again, because the database may lack saved changes.
+    pub(super) is_saved_again: AtomicBool,
 }
 
 impl Presence {
@@ -96,6 +99,13 @@ impl Presence {
 
     pub(super) fn set_server_start(&self, started_at: Millis) {
         *self.server_start.lock() = Some(started_at);
+    }
+
+    /// Moves the times by which anything ends, as the clock is set.
+    pub(super) fn shift(&self, by: Millis) {
+        for (_, shared) in self.all() {
+            shared.with(|presence| presence.shift(by));
+        }
     }
 
     /// Number of players and servers of all networks that are online, or not swept yet.

@@ -36,6 +36,13 @@ impl Reservations {
         self.0.insert(position, new);
     }
 
+    /// Moves their ends.
+    pub(super) fn shift(&mut self, by: Millis) {
+        for reservation in &mut self.0 {
+            reservation.expires_at = reservation.expires_at.saturating_add(by);
+        }
+    }
+
     /// The player's reservation, unless it has expired.
     pub(super) fn find(&self, player: PlayerId, now: Millis) -> Option<&Reservation> {
         self.live(now).find(|it| it.player == Some(player))

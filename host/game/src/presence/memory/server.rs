@@ -115,6 +115,17 @@ impl Server {
         now < self.offline_at
     }
 
+    /// Moves the times by which anything ends.
+    pub(super) fn shift(&mut self, by: Millis) {
+        self.last_heartbeat = self.last_heartbeat.saturating_add(by);
+        self.offline_at = self.offline_at.saturating_add(by);
+        for player in self.players.values_mut() {
+            player.confirmed_at = player.confirmed_at.saturating_add(by);
+            player.leaves_at = player.leaves_at.map(|at| at.saturating_add(by));
+        }
+        self.reservations.shift(by);
+    }
+
     /// True if it has recently confirmed that the player is on it.
     pub(super) fn has_confirmed(&self, player: PlayerId, now: Millis) -> bool {
         let confirmed = |it: &Player| it.leaves_at.is_none() && now - it.confirmed_at < CONFIRMATION_TTL;

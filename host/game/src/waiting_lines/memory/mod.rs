@@ -10,6 +10,7 @@ mod freed;
 mod keep;
 mod line;
 mod place;
+mod shift;
 mod take;
 mod told;
 mod view;

@@ -23,6 +23,7 @@ use crate::worlds::store;
 pub(super) use boot::{WorldOpen, boot_waiting};
 pub(super) use callbacks::{SavedSnapshot, WorldReady, heartbeat, ready, release_all, unloaded};
 pub(super) use drain::{WorldOrder, ask_snapshot, drain_idle, release};
+pub(super) use error::WorldsError;
 pub use forget::forget_world;
 pub(crate) use location::{find_live, is_live_on};
 pub(super) use open::{Opened, open};
@@ -55,14 +56,13 @@ async fn publish_state(
     publish(app, tx, network, EventKind::WorldState, None, change).await
 }
 
-/// Marks at most `limit` expired leases as lost. Returns their number.
-pub(super) async fn mark_lost(app: &App, now: Millis, limit: i64) -> Result<usize, hub_db::Error> {
+/// Marks at most `limit` expired leases of a network as lost. Returns their number.
+pub(super) async fn mark_lost(app: &App, network: NetworkId, now: Millis, limit: i64) -> Result<usize, hub_db::Error> {
     app.db
         .transaction(async |mut tx| {
-            let lost = store::sweep::mark_lost(&mut tx, now, limit).await?;
-            // In turn: events of one transaction.
-            for (network, id) in &lost {
-                publish_state(app, &mut tx, *network, *id, LeaseState::Lost).await?;
+            let lost = store::sweep::mark_lost(&mut tx, network, now, limit).await?;
+            for id in &lost {
+                publish_state(app, &mut tx, network, *id, LeaseState::Lost).await?;
             }
             Ok(lost.len())
         })

@@ -11,7 +11,7 @@ use crate::presence::{self, LiveServer, Presence, Reservation, free_slots};
 use crate::secrets::signing_key;
 use crate::values::{Identifier, NetworkId, PlayerId};
 use crate::worlds::link;
-use crate::worlds::model::{Lease, LeaseState, OpenWorldRequest, WorldRef};
+use crate::worlds::model::{Lease, LeaseState, MAX_WAIT, OpenWorldRequest, WorldRef};
 use crate::worlds::service::error::WorldsError;
 use crate::worlds::store;
 use crate::worlds::store::leases::NewLease;
@@ -20,8 +20,6 @@ use crate::worlds::store::leases::NewLease;
 const ATTEMPTS: usize = 3;
 /// Opening a world restarts its time without players, which is written at most this often.
 const EXPECT_AGAIN_AFTER: Millis = 60_000;
-/// Time a lease waits for the previous one.
-const MAX_WAIT: Millis = 600_000;
 
 const NODE_SILENT: &str = "The world's node does not answer; the world can be opened again once its lease has expired.";
 const BUSY: &str = "The world is being unloaded; open it again.";

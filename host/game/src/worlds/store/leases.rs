@@ -222,7 +222,7 @@ pub(in crate::worlds) async fn ready(
     .await
 }
 
-/// Renews the lease. Players count from the time it is up; an unknown number leaves the old one.
+/// Renews the lease, and never shortens it: another node may have set the clock forwards, and renewed it by that. Players count from the time it is up; an unknown number leaves the old one.
 pub(in crate::worlds) async fn renew(
     tx: &mut Tx,
     network: NetworkId,
@@ -232,7 +232,7 @@ pub(in crate::worlds) async fn renew(
     until: Millis,
 ) -> Result<Option<Lease>, Error> {
     tx.query(returning_lease!(
-        "UPDATE world_leases SET expires_at = $6, players = COALESCE($7, players),
+        "UPDATE world_leases SET expires_at = CASE WHEN expires_at > $6 THEN expires_at ELSE $6 END, players = COALESCE($7, players),
              idle_since = CASE
                  WHEN state <> 'READY' OR $7 IS NULL THEN idle_since
                  WHEN $7 > 0 THEN NULL

@@ -25,7 +25,6 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("person_links", "", "invitations by an operator who goes"),
     ("jobs", "", "the operator's lists, and the start of a hub"),
     ("outbox", "USING COVERING INDEX outbox_by_network", "the first of each network, or the first 10,000"),
-    ("world_leases", "USING INDEX world_leases_waiting", "a partial index"),
     ("webhooks", "USING INDEX webhooks_due", "a partial index"),
 ];
 

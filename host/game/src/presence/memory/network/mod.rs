@@ -233,6 +233,17 @@ impl NetworkPresence {
         self.release_expired(now);
     }
 
+    /// Moves the times by which anything ends, as the clock is set. Times of what happened stay.
+    pub(super) fn shift(&mut self, by: Millis) {
+        let ids: Vec<_> = self.servers.iter().map(|(id, _)| Arc::clone(id)).collect();
+        for id in ids {
+            if let Some(mut server) = self.servers.get_mut(&id) {
+                server.shift(by);
+            }
+            self.unsaved.server(&id, ServerChange::Heartbeat);
+        }
+    }
+
     /// Removes the players of a removed server, whose visits end at `ended_at`, and the reservations on it.
     fn remove_people(&mut self, server: &Server, id: &Arc<str>, ended_at: Millis) {
         for (player, state) in &server.players {

@@ -1,0 +1,66 @@
+//! Corrections of the hub's time.
+
+use std::time::Duration;
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::clock::{Millis, SteadyClock, Uptime, millis};
+use crate::timekeeping::store;
+
+/// Pause before the second look at rows, which finds those that were locked at the first.
+const LOCKED_AGAIN: Duration = Duration::from_millis(100);
+/// Time after which all nodes have followed the first.
+const FOLLOWED: Duration = Duration::from_secs(5);
+
+/// Sets the clock to a reading. What ends at a time of day goes on as if the clock had always shown it.
+pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptime) -> Result<(), Error> {
+    let before = clock.at(at);
+    let shift = now.saturating_sub(before);
+    let move_memory = || {
+        for component in app.components().list() {
+            (component.clock_set)(app, shift);
+        }
+    };
+    // In these orders something may seem to last for longer meanwhile, but nothing to be over.
+    if shift > 0 {
+        renew(app, now, Reach::Live { since: before }).await?;
+        tokio::time::sleep(LOCKED_AGAIN).await;
+        renew(app, now, Reach::Live { since: before }).await?;
+        move_memory();
+        clock.set(now, at);
+    } else {
+        clock.set(now, at);
+        move_memory();
+        let later = app.clone();
+        app.spawn(async move {
+            // By the time of a node that has not followed yet, these rows would be over.
+            later.clock.sleep(FOLLOWED).await;
+            if let Err(error) = renew(&later, later.clock.now(), Reach::TooLong).await {
+                tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
+            }
+        });
+    }
+    Ok(())
+}
+
+/// Rows that a correction is for.
+#[derive(Clone, Copy, Debug)]
+enum Reach {
+    /// Those that were live at that time, and have less than a full term by the new one.
+    Live { since: Millis },
+    /// Those with more than a full term.
+    TooLong,
+}
+
+async fn renew(app: &App, now: Millis, reach: Reach) -> Result<(), Error> {
+    for term in app.components().list().iter().flat_map(|component| component.terms) {
+        let end = now.saturating_add(millis((term.length)(&app.settings)));
+        let (after, before) = match reach {
+            Reach::Live { since } => (since, end),
+            Reach::TooLong => (end, Millis::MAX),
+        };
+        store::renew_term(&app.db, term.renew, end, after, before).await?;
+    }
+    Ok(())
+}
