@@ -74,7 +74,9 @@ async fn an_erasure_waits_for_a_paused_node() {
     let began = Instant::now();
     let erase = owner.clone();
     // It may take longer than a request waits.
-    tokio::spawn(async move { erase.send(0, &Method::DELETE, &format!("/api/manage/players/{}", uuid(1)), None, None).await });
+    tokio::spawn(async move {
+        erase.send(0, &Method::DELETE, &format!("/api/manage/players/{}", uuid(1)), None, None).await
+    });
     let recorded = async || {
         let list = send(&owner, 0, Method::GET, "/api/manage/forgotten-players", Value::Null).await;
         list.expect(200)["total"] == 1

@@ -25,6 +25,9 @@ const WHOLE: &[(&str, &str, &str)] = &[
     ("person_links", "", "invitations by an operator who goes"),
     ("jobs", "", "the operator's lists, and the start of a hub"),
     ("outbox", "USING COVERING INDEX outbox_by_network", "the first of each network, or the first 10,000"),
+    ("world_leases", "USING INDEX world_leases_", "the first of an index, by leaps from network to network"),
+    ("transfers", "USING INDEX transfers_due", "the same"),
+    ("deliveries", "USING COVERING INDEX deliveries_due_of_network", "the same"),
     ("webhooks", "USING INDEX webhooks_due", "a partial index"),
 ];
 
