@@ -296,7 +296,7 @@ start_hub() {
   local data="$1/hub" binary="${HUB_BINARY:-${CARGO_TARGET_DIR:-target}/debug/hub}"
   shift
   mkdir -p "$data"
-  HUB_KEY=$("$binary" network create tests --data "$data" --json |
+  HUB_KEY=$("$binary" admin network create tests --data "$data" --json |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["apiKey"])')
   HUB_LOG=${HUB_LOG:-warn} "$binary" serve --listen 127.0.0.1:0 --data "$data" "$@" >"$data/out" 2>"$data/log" &
   HUB_PID=$!

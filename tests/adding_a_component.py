@@ -74,7 +74,7 @@ def check_component(hub, data):
         time.sleep(0.1)
     hub.stop()
     archive = data / "network.tar"
-    run("network", "export", "example", "--out", archive, "--data", hub.data)
+    run("admin", "network", "export", "example", "--out", archive, "--data", hub.data)
     listed = subprocess.run(["tar", "-xOf", archive, "tables/player_notes/000001.jsonl"], check=True, capture_output=True)
     [[player, note]] = map(json.loads, listed.stdout.splitlines())
     assert player == OTHER and PLAYER not in note, (player, note)

@@ -1271,6 +1271,22 @@ CREATE TABLE pending_sign_ins (
 ) WITHOUT ROWID;
 CREATE INDEX pending_sign_ins_by_end ON pending_sign_ins (expires_at);
 
+-- Devices that wait for a person to confirm their codes.
+CREATE TABLE device_sign_ins (
+    -- Of the device's secret, which is not stored.
+    sha256      BLOB    NOT NULL PRIMARY KEY,
+    -- Of the code that a person types, which is not stored.
+    user_sha256 BLOB    NOT NULL UNIQUE,
+    client      TEXT    NOT NULL,
+    address     TEXT    NOT NULL,
+    expires_at  INTEGER NOT NULL,
+    -- CONFIRMED or REFUSED; null until a person has decided, as the next two are.
+    verdict     TEXT,
+    person_id   TEXT,
+    session_id  TEXT
+) WITHOUT ROWID;
+CREATE INDEX device_sign_ins_by_end ON device_sign_ins (expires_at);
+
 -- Recovery codes that stand in for the second factor, once each.
 CREATE TABLE person_recovery_codes (
     person_id TEXT NOT NULL,

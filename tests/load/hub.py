@@ -54,11 +54,11 @@ class Hub:
 
     def network(self, name):
         """Creates a network; returns the key of its owner."""
-        command = [self.program, "network", "create", name, "--json", "--data", self.data, *self.options]
+        command = [self.program, "admin", "network", "create", name, "--json", "--data", self.data, *self.options]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
 
     def operator_key(self):
-        command = [self.program, "key", "create", "--operator", "--json", "--data", self.data, *self.options]
+        command = [self.program, "admin", "key", "create", "--operator", "--json", "--data", self.data, *self.options]
         return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
 
     def call(self, key, method, path, body=None, kind="application/json", connection=None):

@@ -95,7 +95,7 @@ class Fleet:
     def create_networks(self, count):
         """Creates networks; returns their keys."""
         def create(number):
-            command = [HUB, "network", "create", f"network-{number}", "--json", "--database", self.database]
+            command = [HUB, "admin", "network", "create", f"network-{number}", "--json", "--database", self.database]
             command += ["--data", self.folder / "cli"]
             return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["apiKey"]
 

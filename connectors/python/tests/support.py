@@ -38,7 +38,7 @@ class HubProcess:
         self._folder = Path(tempfile.mkdtemp(prefix="hub-connector-test"))
         self.port = free_port()
         made = subprocess.run(
-            [BINARY, "network", "create", "tests", "--json", "--data", self._folder], check=True, capture_output=True
+            [BINARY, "admin", "network", "create", "tests", "--json", "--data", self._folder], check=True, capture_output=True
         )
         self.key: str = json.loads(made.stdout)["apiKey"]
         """A key of the network's owner."""

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
@@ -29,7 +29,8 @@ pub struct HubClient {
 pub(crate) struct Connection {
     pub(crate) http: reqwest::Client,
     pub(crate) base: Url,
-    pub(crate) key: HeaderValue,
+    /// The caller's right: an API key, or a person's session with the network that it acts in.
+    pub(crate) right: HeaderMap,
 }
 
 impl fmt::Debug for HubClient {
@@ -56,6 +57,8 @@ impl HubClient {
             connect_timeout: Duration::from_secs(5),
             retry: RetryPolicy::DEFAULT,
             http: None,
+            is_session: false,
+            network: None,
         }
     }
 
@@ -92,6 +95,9 @@ pub struct HubClientBuilder {
     connect_timeout: Duration,
     retry: RetryPolicy,
     http: Option<reqwest::Client>,
+    /// True if the key is the token of a session.
+    is_session: bool,
+    network: Option<String>,
 }
 
 impl HubClientBuilder {
@@ -119,6 +125,14 @@ impl HubClientBuilder {
         self
     }
 
+    /// Has the client act as a person: the key is the token of their session. A person of several networks names the one to
+    /// act in, by its id.
+    pub fn session(mut self, network: Option<&str>) -> Self {
+        self.is_session = true;
+        self.network = network.map(str::to_owned);
+        self
+    }
+
     /// The client.
     ///
     /// # Errors
@@ -129,16 +143,24 @@ impl HubClientBuilder {
             let form = "it must read as http://127.0.0.1:8080 or https://hub.example does";
             HubError::InvalidRequest(format!("`{}` is no address of a hub: {form}", self.url))
         })?;
-        let mut key = HeaderValue::from_str(&self.key)
-            .ok()
-            .filter(|key| !key.is_empty())
-            .ok_or_else(|| HubError::InvalidRequest("the API key is blank or malformed".to_owned()))?;
+        let malformed = || HubError::InvalidRequest("the API key is blank or malformed".to_owned());
+        let value =
+            |text: &str| HeaderValue::from_str(text).ok().filter(|_| !self.key.is_empty()).ok_or_else(malformed);
+        let (name, mut key) = if self.is_session {
+            (AUTHORIZATION, value(&format!("Bearer {}", self.key))?)
+        } else {
+            (HeaderName::from_static("x-service-api-key"), value(&self.key)?)
+        };
         key.set_sensitive(true);
+        let mut right = HeaderMap::from_iter([(name, key)]);
+        if let Some(network) = &self.network {
+            right.insert(HeaderName::from_static("x-network-id"), value(network)?);
+        }
         let http = match self.http {
             Some(http) => http,
             None => http_client(self.connect_timeout).map_err(|error| HubError::InvalidRequest(error.to_string()))?,
         };
-        let connection = Arc::new(Connection { http, base, key });
+        let connection = Arc::new(Connection { http, base, right });
         Ok(HubClient { connection, timeout: self.timeout, retry: self.retry })
     }
 }

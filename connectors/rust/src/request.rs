@@ -252,7 +252,7 @@ impl Request {
             .request(self.method.clone(), url)
             .query(&self.query)
             .headers(self.headers.clone())
-            .header("x-service-api-key", connection.key.clone());
+            .headers(connection.right.clone());
         if let Some(timeout) = self.client.timeout {
             request = request.timeout(timeout);
         }

@@ -43,6 +43,7 @@ templates![
     "config.html",
     "connect.html",
     "deliveries.html",
+    "device.html",
     "door-error.html",
     "door-note.html",
     "error.html",

@@ -1,5 +1,6 @@
 //! Settings. Precedence: command line, environment, config file, defaults.
 
+mod complaint;
 mod listen_address;
 #[cfg(test)]
 mod tests;
@@ -518,7 +519,7 @@ impl Settings {
         ];
         let environment = Env::prefixed("HUB_").only(&known).map(|key| key.as_str().replace('_', "-").into());
         let figment = figment.merge(environment).merge(Serialized::defaults(args));
-        let settings: Self = figment.extract()?;
+        let settings: Self = figment.extract().map_err(|error| complaint::of(&error, config.map(PathBuf::as_path)))?;
         let is_postgres = |url: &String| url.starts_with("postgres://") || url.starts_with("postgresql://");
         anyhow::ensure!(
             settings.database.as_ref().is_none_or(is_postgres),

@@ -98,7 +98,7 @@ fn try_lock(settings: &Settings) -> anyhow::Result<Option<File>> {
     }
     let written = file.set_len(0).and_then(|()| write!(file, "{}", settings.listen));
     if let Err(error) = written {
-        tracing::warn!(%error, "cannot write {shown}; `hub doctor` will not find this hub");
+        tracing::warn!(%error, "cannot write {shown}; `hub admin doctor` will not find this hub");
     }
     Ok(Some(file))
 }

@@ -196,6 +196,9 @@ struct BuildStamp {
     dev: bool,
 }
 
+/// Version, commit and its date, as `hub --version` prints them.
+pub const VERSION: &str = env!("HUB_VERSION");
+
 /// The build stamp
 #[utoipa::path(get, path = "/api/version", tag = "About", operation_id = "get_version", responses((status = 200, body = BuildStamp)))]
 async fn version() -> Json<BuildStamp> {

@@ -114,11 +114,11 @@ async fn fill(db: &Db, network: NetworkId, players: usize) {
     }
 }
 
-/// Runs `hub network …` and prints its cost.
+/// Runs `hub admin network …` and prints its cost.
 async fn measure(what: &str, arguments: &[&str]) {
     let hub = std::env::current_exe().unwrap().parent().unwrap().with_file_name("hub");
     let begun = Instant::now();
-    let mut child = Command::new(hub).arg("network").args(arguments).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = Command::new(hub).args(["admin", "network"]).args(arguments).stdout(Stdio::null()).spawn().unwrap();
     let (mut most, status) = (0, format!("/proc/{}/status", child.id()));
     let ended = loop {
         let lines = std::fs::read_to_string(&status).unwrap_or_default();

@@ -30,8 +30,10 @@ impl HubProcess {
     pub(crate) fn start_new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
-        let create =
-            command(&folder).args(["network", "create", "tests", "--json", "--data"]).arg(folder.path()).output();
+        let create = command(&folder)
+            .args(["admin", "network", "create", "tests", "--json", "--data"])
+            .arg(folder.path())
+            .output();
         let create = create.unwrap();
         let made: Value = serde_json::from_slice(&create.stdout)
             .unwrap_or_else(|_| panic!("no network: {}", String::from_utf8_lossy(&create.stderr)));

@@ -45,7 +45,7 @@ class Restarted {
 test(`items, deliveries and places outlive ${SWITCHES} switches`, { timeout: 900_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "hub-switching-"));
   cleanUp.push(() => rm(folder, { recursive: true, force: true }));
-  const made = execFileSync(BINARY, ["network", "create", "switching", "--json", "--data", folder], { stdio: ["ignore", "pipe", "ignore"] });
+  const made = execFileSync(BINARY, ["admin", "network", "create", "switching", "--json", "--data", folder], { stdio: ["ignore", "pipe", "ignore"] });
   const { apiKey } = JSON.parse(made);
   const url = `http://${HOST}:${await freePort()}`;
   const hub = new Restarted(BINARY, ["serve", "--listen", new URL(url).host, "--data", folder]);

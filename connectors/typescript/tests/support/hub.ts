@@ -21,7 +21,7 @@ export class Hub {
 
   static async start(): Promise<Hub> {
     const folder = mkdtempSync(join(tmpdir(), "hub-connector-test-"));
-    const made = execFileSync(BINARY, ["network", "create", "tests", "--json", "--data", folder], { encoding: "utf8" });
+    const made = execFileSync(BINARY, ["admin", "network", "create", "tests", "--json", "--data", folder], { encoding: "utf8" });
     const hub = new Hub(folder, await freePort(), (JSON.parse(made) as { apiKey: string }).apiKey);
     await hub.start();
     return hub;

@@ -100,7 +100,7 @@ metrics! {
     JOBS_WAITING = Gauge "hub_jobs_waiting" ["kind"];
     /// Jobs that run, at all nodes, by kind.
     JOBS_RUNNING = Gauge "hub_jobs_running" ["kind"];
-    /// Jobs that were given up after their last attempt, by kind; see `hub jobs`.
+    /// Jobs that were given up after their last attempt, by kind; see `hub admin jobs`.
     JOBS_DEAD = Gauge "hub_jobs_dead" ["kind"];
     /// Seconds for which the longest due job waits, by kind.
     JOBS_OLDEST = Gauge "hub_jobs_oldest_waiting_seconds" ["kind"];

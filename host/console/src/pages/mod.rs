@@ -73,6 +73,7 @@ pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
 
 static PAGES: &[Page] = &[
     page!("/me", "me.html", me::read),
+    page!("/me/device", "device.html", me::device),
     page!("/n/{network}", "overview.html", overview::read),
     page!("/n/{network}/servers", "servers.html", servers::list),
     page!("/n/{network}/servers/connect", "connect.html", servers::connect),
@@ -120,6 +121,7 @@ const PASSWORDS: &[Field] = &[Field::exact("current"), Field::exact("new")];
 const PASSWORD: &[Field] = &[Field::exact("password")];
 const CODE: &[Field] = &[Field::text("code")];
 const PASSWORD_AND_CODE: &[Field] = &[Field::exact("password"), Field::text("code")];
+const DECISION: &[Field] = &[Field::choice("confirmed")];
 const NOTHING: &[Field] = &[];
 
 static ACTIONS: &[Action] = &[
@@ -278,6 +280,7 @@ static ACTIONS: &[Action] = &[
         "/me",
         "Second factor removed",
     ),
+    Action::post("/me/device", "/api/people/devices/{userCode}", DECISION, "/me/device", "Decided"),
 ];
 
 #[cfg(test)]

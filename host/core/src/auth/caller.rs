@@ -133,7 +133,11 @@ impl Caller {
         Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "forbidden_scope",
-            format!("This key lacks the scope {}.", names.join(" or ")),
+            format!(
+                "{} lacks the scope {}.",
+                if self.is_person { "Your role" } else { "This key" },
+                names.join(" or ")
+            ),
         ))
     }
 }

@@ -79,7 +79,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let path = error.path().to_string();
         let path = path.strip_suffix('?').map_or(&*path, |path| path.trim_end_matches('.'));
         let path = if path.is_empty() { "." } else { path }.to_owned();
-        let reason = without_type_names(&error.into_inner().to_string());
+        let reason = error.into_inner().to_string();
+        let reason = without_type_names(without_place(&reason));
         if bytes.is_empty() {
             ApiError::invalid("A JSON body is required.")
         } else if let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) {
@@ -98,6 +99,14 @@ impl<T: Serialize + Send + 'static> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         json::unwritten(self.0)
     }
+}
+
+/// Removes the line and the column, where the field's name says more.
+fn without_place(reason: &str) -> &str {
+    let Some((before, place)) = reason.rsplit_once(" at line ") else { return reason };
+    let is_place =
+        place.split(" column ").all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    if is_place { before } else { reason }
 }
 
 /// Removes the names of this program's types from serde's message.

@@ -66,7 +66,7 @@ where
         }
         KeyState::Other => anyhow::bail!(
             "{shown} does not open the secrets in the database, which another key sealed; give all nodes the same file by \
-             --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub secrets renew`"
+             --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub admin secrets renew`"
         ),
         KeyState::Fits | KeyState::Unused => {
             let (key, is_given) = match SealingKey::read(&path)? {

@@ -50,6 +50,7 @@ actions! {
     OperatorInvited = "operator.invited";
     PersonCreated = "person.created";
     PersonDeleted = "person.deleted";
+    PersonDeviceSignedIn = "person.device_signed_in";
     PersonOpenIdLinked = "person.openid_linked";
     PersonPasswordChanged = "person.password_changed";
     PersonSecondFactorDisabled = "person.second_factor_disabled";

@@ -32,8 +32,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(6);
 const FIRST_ANSWERS: Duration = Duration::from_millis(500);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-const STRANGER: &str = "Another hub with a copy of this database uses the same bus; `hub cluster separate` makes the copy \
-                        a hub of its own.";
+const STRANGER: &str = "Another hub with a copy of this database uses the same bus; `hub admin cluster separate` makes \
+                        the copy a hub of its own.";
 const ABSENT: &str = "Nodes on this database use another bus; all of them need the same --bus.";
 
 /// Nodes as heard on the bus.

@@ -3,7 +3,7 @@
 //! The authority is the machine's clock, and in a cluster the database's. Differences below a minute are made up for
 //! slowly. A larger one is a contradiction: the hub keeps its own time, reports the fault `clock`, and deletes, closes
 //! and expires nothing for good ([`Clock::settled`]) until the authority is right again, two sources have agreed for
-//! ten minutes, or the operator confirms the time (`hub clock confirm`). At a start, the authority is held against the
+//! ten minutes, or the operator confirms the time (`hub admin clock confirm`). At a start, the authority is held against the
 //! times that were proven before.
 //!
 //! A clock that is set ends nothing: what ends at a time of day unless it is renewed gets a full term by the new time

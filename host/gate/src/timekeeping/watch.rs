@@ -66,7 +66,7 @@ impl Timekeeping {
             }
             Reason::FarAhead { .. } => "The clock is more than a day after the last start of the hub ended.".to_owned(),
         };
-        let until = "Nothing expires or is deleted until it is right, or confirmed by `hub clock confirm`.";
+        let until = "Nothing expires or is deleted until it is right, or confirmed by `hub admin clock confirm`.";
         Some(Fault::tolerable(FaultKind::Clock, format!("{what} {until}")))
     }
 }

@@ -83,7 +83,7 @@ pub(super) async fn clock(db: &Db) -> Check {
 pub(super) async fn restore(db: &Db) -> Check {
     match crate::archive::backup::refuse_incomplete(db).await {
         Ok(()) => Check::ok("restore", "no unfinished restore"),
-        Err(error) => Check::failed("restore", error.to_string(), "run `hub restore` again with the same file"),
+        Err(error) => Check::failed("restore", error.to_string(), "run `hub admin restore` again with the same file"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `hub doctor`: checks the hub's dependencies and suggests fixes.
+//! `hub admin doctor`: checks the hub's dependencies and suggests fixes.
 //!
 //! It leaves no changes behind: it writes a temporary file and a temporary blob, and sends one mail.
 
@@ -20,7 +20,7 @@ use crate::identity;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
-    purpose: "`hub doctor`: checks what the hub depends on ([doctor](../operate/doctor.md))",
+    purpose: "`hub admin doctor`: checks what the hub depends on ([doctor](../operate/doctor.md))",
     ..Component::new(module_path!())
 };
 

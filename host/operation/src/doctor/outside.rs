@@ -73,7 +73,7 @@ pub(super) async fn mail(settings: &Settings, to: Option<&str>) -> Check {
     let sent = async {
         let mailer = Mailer::new(settings)?;
         let to = to.map_or_else(|| mailer.sender(), str::to_owned);
-        let text = "This is a test mail of the Network Hub (`hub doctor`). No action is required.\n".to_owned();
+        let text = "This is a test mail of the Network Hub (`hub admin doctor`). No action is required.\n".to_owned();
         mailer.send(&Ids::System, &to, "Network Hub test mail", text).await?;
         anyhow::Ok(to)
     };

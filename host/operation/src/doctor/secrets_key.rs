@@ -16,7 +16,7 @@ pub(super) async fn check(settings: &Settings, db: &Db) -> Check {
     let (name, path) = ("secrets-key", settings.secrets_key_file());
     let shown = path.display();
     let advice =
-        "set --secrets-key to the key's file, or copy it from another node; if it is lost, run hub secrets renew";
+        "set --secrets-key to the key's file, or copy it from another node; if it is lost, run hub admin secrets renew";
     match key_state(&path, db).await {
         Ok(KeyState::Unused) => return Check::skipped(name, format!("{shown} is created when the hub starts")),
         Ok(KeyState::Missing) => return Check::failed(name, format!("{shown} is missing"), advice),

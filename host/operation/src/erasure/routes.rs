@@ -116,7 +116,7 @@ struct ListQuery {
 /// Rows read at a time.
 const BATCH: i64 = 1_000;
 
-/// Formats a line of the operator's list, as read by `hub restore --forgotten`.
+/// Formats a line of the operator's list, as read by `hub admin restore --forgotten`.
 pub fn to_line(row: &ForgottenPlayer) -> String {
     let line = json!({
         "networkId": row.network_id, "playerUuid": row.player_uuid, "forgottenAt": row.forgotten_at,
@@ -126,7 +126,7 @@ pub fn to_line(row: &ForgottenPlayer) -> String {
 
 /// Export the erased players
 ///
-/// Erased players of all networks as JSON lines, oldest first. Keep a copy apart from the backups: `hub restore
+/// Erased players of all networks as JSON lines, oldest first. Keep a copy apart from the backups: `hub admin restore
 /// --forgotten` uses it to erase them again.
 #[utoipa::path(get, path = "/api/admin/forgotten-players", operation_id = "export_forgotten_players", tag = "Operator",
     security(("apiKey" = ["operator"])), params(ListQuery),

@@ -5,7 +5,7 @@
 //! address; answers do not reveal the existence of accounts; no one grants a role above their own, or makes one; a role that a member or an invitation has is not deleted; a password reset
 //! ends all sessions.
 //! Tables: `persons`, `person_openid_subjects`, `person_sessions`, `person_recovery_codes`, `pending_sign_ins`,
-//! `sign_in_failures`, which belong to the hub; `network_members`, `network_roles` and `person_links`, which belong to networks. `auth` reads those that identify
+//! `device_sign_ins`, `sign_in_failures`, which belong to the hub; `network_members`, `network_roles` and `person_links`, which belong to networks. `auth` reads those that identify
 //! callers.
 
 mod model;
@@ -43,6 +43,7 @@ pub static COMPONENT: Component = Component {
         TableRule::hub("person_openid_subjects"),
         TableRule::hub("person_sessions").not_backed_up("people sign in again"),
         TableRule::hub("pending_sign_ins").not_backed_up("people sign in again"),
+        TableRule::hub("device_sign_ins").not_backed_up("codes of the last minutes"),
         TableRule::hub("person_recovery_codes"),
         TableRule::hub("sign_in_failures").not_backed_up("wrong passwords in the last minutes"),
         // People belong to the hub and do not move with a network: they are invited again.
@@ -98,7 +99,9 @@ pub static COMPONENT: Component = Component {
             "The account with this address belongs to another person at the provider.",
         ),
         ErrorCode::new("not_invited", &[403], "No account with this address, and no invitation was given."),
-        ErrorCode::new("unknown_token", &[400], "The link is invalid."),
+        ErrorCode::new("unknown_token", &[400], "The link or the code is invalid."),
+        ErrorCode::new("device_pending", &[400], "Nobody has decided about the device's sign-in yet."),
+        ErrorCode::new("device_refused", &[403], "The person refused the device's sign-in, or has signed out."),
     ],
     limits: &[ROLES],
     creations: Some(&service::GivenRoles),

@@ -16,6 +16,12 @@ pub(super) const RESET_TTL: Millis = 60 * 60 * 1000;
 /// Length of a session, and time after it for which its address stays known.
 pub(super) const SESSION_TTL: Millis = 14 * 24 * 60 * 60 * 1000;
 pub(super) const ADDRESS_TTL: Millis = 30 * 24 * 60 * 60 * 1000;
+/// Validity of the code of a device, and time between its requests.
+pub(super) const DEVICE_TTL: Millis = 10 * 60 * 1000;
+pub(super) const DEVICE_INTERVAL: Millis = 2 * 1000;
+/// Letters that make no words and are not taken for others.
+pub(super) const USER_CODE_ALPHABET: &[u8] = b"BCDFGHJKLMNPQRSTVWXZ";
+pub(super) const USER_CODE_LENGTH: usize = 8;
 /// Minimum time between two mails of one kind to one address.
 pub(super) const MAIL_PAUSE: Millis = 10 * 60 * 1000;
 pub(super) const TOKEN_LENGTH: usize = 40;
@@ -37,6 +43,11 @@ impl Password {
 
     pub(super) fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// A password that is to be checked, of any length: one that is too short is a wrong one.
+    pub(super) fn to_check<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
     }
 }
 
@@ -79,6 +90,24 @@ pub(super) fn hash(text: &str) -> Vec<u8> {
 pub(crate) enum LinkKind {
     Invitation,
     Reset,
+}
+
+/// A device that waits for a person's decision.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub(super) struct DeviceRow {
+    /// Of the device's code.
+    pub sha256: Vec<u8>,
+    pub client: String,
+    pub address: String,
+    pub expires_at: Millis,
+}
+
+/// Decision about a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
+pub(super) enum Verdict {
+    Confirmed,
+    Refused,
 }
 
 /// A person's row.

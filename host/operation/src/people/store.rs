@@ -1,6 +1,7 @@
 //! All SQL of people. Persons, their provider subjects, sessions and failures belong to the hub; members and links
 //! belong to a network.
 
+pub(super) mod devices;
 pub(super) mod roles;
 
 use hub_db::{Db, Error, Executor, Tx};
@@ -337,6 +338,8 @@ pub(super) async fn delete_ended(db: &Db, settled: Settled) -> Result<(), Error>
     db.write("DELETE FROM sign_in_failures WHERE last_at <= $1").bind(settled.before(DAY).at()).execute().await?;
     // Crosses networks: links end alike in all of them, at a `Settled` time.
     db.write("DELETE FROM person_links WHERE expires_at <= $1").bind(settled.now()).execute().await?;
+    // Codes of devices end at a `Settled` time, too.
+    db.write("DELETE FROM device_sign_ins WHERE expires_at <= $1").bind(settled.now()).execute().await?;
     Ok(())
 }
 

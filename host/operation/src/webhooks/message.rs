@@ -23,7 +23,7 @@ impl Message {
     pub(super) fn new(turn: &Turn, webhook: &Webhook, delivery: &Delivery, now: Millis) -> Self {
         match webhook.kind {
             WebhookKind::Standard => {
-                let body = standard_body(delivery);
+                let body = envelope(&delivery.event, delivery.event_at, &delivery.data);
                 let headers = signature_headers(webhook, &delivery.message_id, now, &body);
                 Self { body, headers }
             }
@@ -36,24 +36,40 @@ impl Message {
     }
 }
 
+/// Body and headers of an event as a webhook with this secret gets it, for those that forward events themselves.
+pub fn signed_message(
+    secret: &str,
+    id: &str,
+    (event, event_at, data): (&str, Millis, &str),
+    now: Millis,
+) -> (String, Vec<(&'static str, String)>) {
+    let body = envelope(event, event_at, data);
+    let timestamp = now.div_euclid(1_000);
+    let headers = headers(id, timestamp, sign(secret, id, timestamp, &body));
+    (body, headers)
+}
+
 /// The event in its form on streams, in the envelope that Standard Webhooks recommends.
-fn standard_body(delivery: &Delivery) -> String {
-    let at = Timestamp::from_millisecond(delivery.event_at).unwrap_or_default();
-    format!(r#"{{"type":"{}","timestamp":"{at:.3}","data":{}}}"#, delivery.event, delivery.data)
+fn envelope(event: &str, event_at: Millis, data: &str) -> String {
+    let at = Timestamp::from_millisecond(event_at).unwrap_or_default();
+    format!(r#"{{"type":"{event}","timestamp":"{at:.3}","data":{data}}}"#)
 }
 
 fn signature_headers(webhook: &Webhook, id: &str, now: Millis, body: &str) -> Vec<(&'static str, String)> {
     let timestamp = now.div_euclid(1_000);
     let signatures: Vec<_> = webhook.secrets(now).map(|secret| sign(secret.expose(), id, timestamp, body)).collect();
-    vec![
-        ("webhook-id", id.to_owned()),
-        ("webhook-timestamp", timestamp.to_string()),
-        ("webhook-signature", signatures.join(" ")),
-    ]
+    headers(id, timestamp, signatures.join(" "))
 }
 
-/// Reads a stored secret: one that does not decode would sign with nothing.
-pub(super) fn check_secret(secret: &str) -> Result<(), String> {
+fn headers(id: &str, timestamp: i64, signatures: String) -> Vec<(&'static str, String)> {
+    vec![("webhook-id", id.to_owned()), ("webhook-timestamp", timestamp.to_string()), ("webhook-signature", signatures)]
+}
+
+/// Checks a secret: one that does not decode would sign with nothing.
+///
+/// # Errors
+/// The reason against it.
+pub fn check_secret(secret: &str) -> Result<(), String> {
     let key = BASE64_STANDARD.decode(secret.strip_prefix(SECRET_PREFIX).unwrap_or(secret)).unwrap_or_default();
     (!key.is_empty()).then_some(()).ok_or_else(|| "must be a secret of a webhook".to_owned())
 }

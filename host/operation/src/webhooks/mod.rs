@@ -40,6 +40,8 @@ use crate::webhooks::model::{DeliveryState, DisabledReason, Templates, WebhookKi
 
 pub use deliver::Webhooks;
 use fan_out::FanOut;
+pub use message::{check_secret, signed_message};
+pub use model::{is_subscribable, new_secret};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

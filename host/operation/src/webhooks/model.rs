@@ -90,6 +90,11 @@ impl WebhookEvent {
         EventKind::VARIANTS.iter().filter(|kind| kind.is_subscribable()).map(|kind| kind.name())
     }
 
+    /// True if webhooks can subscribe to an event of this name.
+    fn is_known(name: &str) -> bool {
+        Self::parse(name).is_ok()
+    }
+
     /// Event of this name, or the reason against it.
     pub(super) fn parse(name: &str) -> Result<Self, String> {
         let kind = name.parse().ok().filter(|kind: &EventKind| kind.is_subscribable());
@@ -160,8 +165,13 @@ impl Webhook {
     }
 }
 
+/// True if webhooks can subscribe to an event of this name.
+pub fn is_subscribable(event: &str) -> bool {
+    WebhookEvent::is_known(event)
+}
+
 /// A new secret.
-pub(super) fn new_secret(ids: &Ids) -> SecretText {
+pub fn new_secret(ids: &Ids) -> SecretText {
     format!("{SECRET_PREFIX}{}", BASE64_STANDARD.encode(ids.bytes::<SECRET_BYTES>())).into()
 }
 

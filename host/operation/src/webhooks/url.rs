@@ -1,6 +1,6 @@
 //! Rules of webhooks' URLs.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use reqwest::Url;
 
@@ -34,10 +34,19 @@ pub(super) fn parse(text: &str, policy: &AddressPolicy, may_be_plain: bool) -> R
         Some(HTTPS | HTTP | FIRST_FREE_PORT..) => {}
         _ => return wrong("must have the port 443, 80, or one from 1024 on"),
     }
-    match literal_address(&url) {
-        Some(address) if !policy.allows(address) => wrong("must not lead to an address that is not public"),
+    match literal_address(&url).or_else(|| own_machine(&url)) {
+        Some(address) if !policy.allows(address) => wrong(
+            "must not lead to an address that is not public, unless the hub's operator allows it by --webhook-networks; \
+             `hub webhook listen` brings events to a machine of your own",
+        ),
         _ => Ok(url),
     }
+}
+
+/// Address of a name that is the hub's own machine at every hub.
+fn own_machine(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?.trim_end_matches('.');
+    (host == "localhost" || host.ends_with(".localhost")).then_some(IpAddr::V4(Ipv4Addr::LOCALHOST))
 }
 
 /// Reads a stored URL. The hub that takes it over has a policy of its own, which holds when something is sent.

@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 
 use crate::archive::files::{self, ModuleHashes, ModuleVersion, NamedFile};
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
+use crate::archive::progress::Counted;
 use crate::archive::row::{Row, text};
 use crate::blobs::Blobs;
 use crate::component::Tables;
@@ -52,7 +53,7 @@ pub async fn export(
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
     let mut writer = Writer {
         network,
-        tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file)),
+        tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, Counted(file))),
         summary: Summary::default(),
         modules: HashMap::new(),
         files: vec![],
@@ -75,7 +76,7 @@ pub async fn export(
 
 struct Writer {
     network: NetworkId,
-    tar: Builder<BufWriter<NamedTempFile>>,
+    tar: Builder<BufWriter<Counted<NamedTempFile>>>,
     summary: Summary,
     modules: HashMap<ModuleVersion, ModuleHashes>,
     /// Files referenced by the rows so far, in order.
@@ -145,7 +146,7 @@ impl Writer {
         append_json(&mut self.tar, SUMMARY, &summary)?;
         let mut buffered = self.tar.into_inner()?;
         buffered.flush()?;
-        Ok(buffered.into_inner().map_err(io::IntoInnerError::into_error)?)
+        Ok(buffered.into_inner().map_err(io::IntoInnerError::into_error)?.0)
     }
 }
 

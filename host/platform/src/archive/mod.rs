@@ -1,4 +1,4 @@
-//! A network as one file: `hub network export` and `hub network import` move it between databases.
+//! A network as one file: `hub admin network export` and `hub admin network import` move it between databases.
 //!
 //! The file is a plain tar, its members in this order; `docs/reference/file-formats.md` describes it.
 //!
@@ -19,6 +19,7 @@ mod format;
 mod hashing;
 mod import;
 mod module_code;
+mod progress;
 mod reader;
 mod row;
 mod store;
@@ -28,10 +29,11 @@ use crate::component::{Component, TableRule};
 pub use export::export;
 pub use format::Report;
 pub use import::{ImportOptions, import};
+pub use progress::bytes_moved;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
-    purpose: "`hub network export` and `import` ([export and import](../operate/export-and-import.md)), `hub backup` and `restore` ([backup](../operate/backup.md)); reads and writes all tables",
+    purpose: "`hub admin network export` and `import` ([export and import](../operate/export-and-import.md)), `hub admin backup` and `restore` ([backup](../operate/backup.md)); reads and writes all tables",
     tables: &[TableRule::hub("network_imports"), TableRule::hub("restores").not_backed_up("belongs to this database")],
     ..Component::new(module_path!())
 };

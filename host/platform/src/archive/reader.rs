@@ -15,6 +15,7 @@ use crate::archive::checks::Checks;
 use crate::archive::files::NamedFile;
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, Part, PartHasher, SUMMARY, Summary, chunk_name, read_row};
 use crate::archive::hashing::HashingReader;
+use crate::archive::progress::Counted;
 use crate::archive::row::Row;
 use crate::component::{NetworkTable, Tables};
 
@@ -43,9 +44,9 @@ impl Sink for Discard {
 }
 
 /// Opens a tar.
-pub(super) fn open(path: &Path) -> anyhow::Result<Archive<BufReader<File>>> {
+pub(super) fn open(path: &Path) -> anyhow::Result<Archive<BufReader<Counted<File>>>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    Ok(Archive::new(BufReader::with_capacity(1024 * 1024, file)))
+    Ok(Archive::new(BufReader::with_capacity(1024 * 1024, Counted(file))))
 }
 
 /// Members of the tar, raw: long names and other extensions, unused by the format, would be read into memory.

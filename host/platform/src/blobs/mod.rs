@@ -273,7 +273,7 @@ impl Blobs {
     /// Writes, reads and deletes a temporary blob.
     pub async fn probe(&self, now: Millis, ids: &Ids) -> Result<(), BlobError> {
         let path = self.path(&Path::from(format!("{INCOMING}/{now}-{}", ids.token(20))));
-        let bytes = bytes::Bytes::from_static(b"a probe of hub doctor");
+        let bytes = bytes::Bytes::from_static(b"a probe of hub admin doctor");
         self.store.put(&path, bytes.clone().into()).await?;
         let read = self.store.get(&path).await?.bytes().await;
         self.store.delete(&path).await?;

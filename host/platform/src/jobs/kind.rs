@@ -15,7 +15,7 @@ pub enum RunsAt {
 /// Kind of job.
 #[derive(Debug)]
 pub struct JobKind {
-    /// Name in the database, in metrics and in `hub jobs`.
+    /// Name in the database, in metrics and in `hub admin jobs`.
     pub name: &'static str,
     pub runs_at: RunsAt,
     /// True if the jobs are the hub's own, of the operator's network. Others, from an imported file, are never run.

@@ -37,7 +37,7 @@ use crate::component::{Component, TableRule};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
-    purpose: "work that outlives a request, queued by other components; `hub jobs` ([jobs](../operate/jobs.md))",
+    purpose: "work that outlives a request, queued by other components; `hub admin jobs` ([jobs](../operate/jobs.md))",
     tables: &[TableRule::moved("jobs")
         .last()
         .without_players("names of work, and the replacement in a player's erasure, which ends with it")

@@ -46,7 +46,7 @@ pub struct Job {
     pub(super) lease: Uuid,
 }
 
-/// Name of a job, as `hub jobs` prints it: kind, network and key.
+/// Name of a job, as `hub admin jobs` prints it: kind, network and key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobId {
     pub kind: String,
@@ -69,7 +69,7 @@ impl FromStr for JobId {
             let (network, key) = rest.split_once('/')?;
             Some(Self { kind: kind.to_owned(), network: NetworkId(network.parse().ok()?), key: key.to_owned() })
         };
-        parse().ok_or_else(|| "expected KIND/NETWORK/KEY, as `hub jobs list` prints it".to_owned())
+        parse().ok_or_else(|| "expected KIND/NETWORK/KEY, as `hub admin jobs list` prints it".to_owned())
     }
 }
 

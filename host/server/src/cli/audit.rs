@@ -1,4 +1,4 @@
-//! `hub audit …`: reads the database directly, even while a hub is running.
+//! `hub admin audit …`: reads the database directly, even while a hub is running.
 
 use clap::{Args, Subcommand};
 use hub_db::Db;

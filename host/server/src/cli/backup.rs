@@ -1,4 +1,5 @@
-//! `hub backup` and `hub restore`: a whole hub, backed up while it runs and restored into an empty database.
+//! `hub admin backup` and `hub admin restore`: a whole hub, backed up while it runs and restored into an empty
+//! database.
 
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use serde::Deserialize;
 use crate::archive::backup::{self, BackupReport};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
-use crate::cli::{connect, format, open_database};
+use crate::cli::{connect, format, open_database, progress};
 use crate::clock::{Clock, Millis};
 use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
@@ -26,7 +27,7 @@ use crate::values::{NetworkId, PlayerId};
 pub(super) struct Backup {
     /// File to write; it must not exist yet. It contains all data, but not the key of `--secrets-key`: keep that apart
     file: PathBuf,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -35,15 +36,15 @@ pub(super) struct Backup {
 
 #[derive(Args, Debug)]
 pub(super) struct Restore {
-    /// File written by `hub backup`
+    /// File written by `hub admin backup`
     file: PathBuf,
-    /// Newer list of erased players, printed by `hub player forgotten`; they are erased again
+    /// Newer list of erased players, printed by `hub admin player forgotten`; they are erased again
     #[arg(long, value_name = "FILE")]
     forgotten: Option<PathBuf>,
     /// The restored hub takes the place of the one that was backed up, which does not run any more
     #[arg(long)]
     same_cluster: bool,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -56,12 +57,13 @@ impl Backup {
         data_folder::require_blobs(&settings)?;
         let db = open_database(&self.storage).await?;
         let module_store = open_store(&settings, &db).await?;
-        let made = backup::backup(&settings, &db, &module_store, tables(), &Ids::System, &self.file).await;
+        let making = backup::backup(&settings, &db, &module_store, tables(), &Ids::System, &self.file);
+        let made = progress::with_bytes("written:", making).await;
         module_store.close().await;
         db.close().await;
         let report = made?;
         if self.json {
-            println!("{}", serde_json::to_string(&report)?);
+            print_json!(report);
             return Ok(());
         }
         println!("{}: {}", self.file.display(), amounts(&report));
@@ -88,7 +90,7 @@ impl Restore {
             forget_again(&db, &module_store, blobs, &forgotten).await
         };
         let restoring = backup::restore(&settings, &db, &module_store, tables(), &Ids::System, &self.file, finally);
-        let restored = hub_db::without_time_limit(Box::pin(restoring)).await;
+        let restored = progress::with_bytes("read:", hub_db::without_time_limit(Box::pin(restoring))).await;
         let has_new_secrets = match &restored {
             Ok(_) => secrets::open_restored(&settings, &db).await,
             Err(_) => Ok(false),
@@ -97,7 +99,7 @@ impl Restore {
         db.close().await;
         let (report, has_new_secrets) = (restored?, has_new_secrets?);
         if self.json {
-            println!("{}", serde_json::to_string(&report)?);
+            print_json!(report);
         } else {
             let folder = data_folder::shown(&settings);
             println!("restored into {}: {}", folder.display(), amounts(&report));

@@ -4,8 +4,8 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::Value;
 
-use crate::cli::client::HubClient;
 use crate::cli::format::{table, text, timestamp};
+use crate::cli::remote::Remote;
 
 const LINES: &str = "/api/manage/chat";
 
@@ -29,20 +29,16 @@ pub(super) struct Chat {
     /// Maximum number of lines, up to 200
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Hub URL
-    #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    hub: String,
-    /// API key with the scope chat:read
-    #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: String,
+    #[command(flatten)]
+    remote: Remote,
 }
 
 impl Chat {
     pub(super) async fn run(self) -> anyhow::Result<()> {
-        let hub = HubClient::new(&self.hub, &self.key)?;
+        let hub = self.remote.client()?;
         let limit = Some(self.limit.to_string());
         let filters = [
             ("playerUuid", self.player),
@@ -60,7 +56,7 @@ impl Chat {
         }
         let page = hub.get(&format!("{LINES}?{}", url.query().unwrap_or_default())).await?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&page)?);
+            print_json!(page);
         } else {
             print!("{}", show(page["items"].as_array().map_or(&[][..], Vec::as_slice)));
         }

@@ -2,12 +2,27 @@
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
-use network_hub_client::{HubError, Method, Request, RetryPolicy};
+use network_hub_client::{HubClientBuilder, HubError, Method, Request, RetryPolicy};
 use reqwest::Response;
 use serde_json::Value;
 use sse_stream::SseByteStream;
 
 use crate::http_client;
+
+/// A refusal of the hub in words of the command line, with the API's code.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) text: String,
+    pub(super) code: String,
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Told {}
 
 /// A hub and its API key. Calls are made once, without a timeout, because a person is watching.
 #[derive(Clone, Debug)]
@@ -16,13 +31,22 @@ pub(super) struct HubClient(network_hub_client::HubClient);
 impl HubClient {
     /// Calls the hub at `base`, such as `https://hub.example.org`.
     pub(super) fn new(base: &str, key: &str) -> anyhow::Result<Self> {
+        Self::build(base, key, |client| client)
+    }
+
+    /// The same as a person, by their session and in the network with this id.
+    pub(super) fn of_session(base: &str, token: &str, network: Option<&str>) -> anyhow::Result<Self> {
+        Self::build(base, token, |client| client.session(network))
+    }
+
+    fn build(base: &str, key: &str, set: impl FnOnce(HubClientBuilder) -> HubClientBuilder) -> anyhow::Result<Self> {
         let url = reqwest::Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         anyhow::ensure!(
             url.is_some_and(|url| url.has_host()),
             "`{base}` is not a valid hub URL; examples: http://127.0.0.1:8080, https://hub.example"
         );
         let client = network_hub_client::HubClient::builder(base, key).http(http_client::client()?);
-        Ok(Self(client.timeout(None).retry(RetryPolicy::NONE).build()?))
+        Ok(Self(set(client.timeout(None).retry(RetryPolicy::NONE)).build()?))
     }
 
     /// Creates a request with the key.

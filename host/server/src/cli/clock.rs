@@ -1,4 +1,4 @@
-//! `hub clock …`: works on the database directly; a running hub notices within a second.
+//! `hub admin clock …`: works on the database directly; a running hub notices within a second.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -16,7 +16,7 @@ pub(super) enum Clock {
 
 #[derive(Args, Debug)]
 pub(super) struct Confirm {
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -33,7 +33,7 @@ impl Clock {
         confirmed?;
         let shown = jiff::Timestamp::from_millisecond(now).map_or_else(|_| now.to_string(), |at| format!("{at:.0}"));
         if confirm.json {
-            println!("{}", json!({"confirmedAt": now}));
+            print_json!(json!({"confirmedAt": now}));
         } else {
             println!("{shown} is confirmed; a hub that doubts this time follows it within a second");
         }

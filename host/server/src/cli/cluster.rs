@@ -1,4 +1,4 @@
-//! `hub cluster …`: works on the database directly.
+//! `hub admin cluster …`: works on the database directly.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(super) enum Cluster {
 
 #[derive(Args, Debug)]
 pub(super) struct Separate {
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -32,7 +32,7 @@ impl Cluster {
         db.close().await;
         let id = separated?;
         if separate.json {
-            println!("{}", json!({"clusterId": id}));
+            print_json!(json!({"clusterId": id}));
         } else {
             println!("this database is a hub of its own, with the id {id}");
         }

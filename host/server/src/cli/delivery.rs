@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use crate::cli::client::HubClient;
 use crate::cli::format::{table, text, timestamp};
+use crate::cli::remote::Remote;
+use crate::cli::typed;
 
 const DELIVERIES: &str = "/api/manage/deliveries";
 const LISTED: usize = 200;
@@ -62,15 +64,11 @@ impl State {
 /// The hub and its API key.
 #[derive(Args, Debug)]
 pub(super) struct Common {
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Hub URL
-    #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    hub: String,
-    /// API key with the scope deliveries:manage; for `add`, deliveries:write
-    #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: String,
+    #[command(flatten)]
+    remote: Remote,
 }
 
 #[derive(Args, Debug)]
@@ -135,16 +133,15 @@ impl Delivery {
 
 impl Common {
     fn client(&self) -> anyhow::Result<HubClient> {
-        HubClient::new(&self.hub, &self.key)
+        self.remote.client()
     }
 
-    fn print(&self, answer: &Value, rows: &[Value]) -> anyhow::Result<()> {
+    fn print(&self, answer: &Value, rows: &[Value]) {
         if self.json {
-            println!("{}", serde_json::to_string_pretty(answer)?);
+            print_json!(answer);
         } else {
             print!("{}", show(rows));
         }
-        Ok(())
     }
 }
 
@@ -163,17 +160,18 @@ impl List {
         }
         let path = format!("{DELIVERIES}?{}", url.query().unwrap_or_default());
         let list = hub.get(&path).await?;
-        self.common.print(&list, list["items"].as_array().map_or(&[][..], Vec::as_slice))
+        self.common.print(&list, list["items"].as_array().map_or(&[][..], Vec::as_slice));
+        Ok(())
     }
 }
 
 impl Add {
     async fn run(self) -> anyhow::Result<()> {
-        let payload = self.payload.as_deref().map(serde_json::from_str::<Value>).transpose();
+        let payload = self.payload.as_deref().map(|typed| typed::json::<Value>("--payload", typed)).transpose()?;
         let is_id = self.player.parse::<crate::values::PlayerId>().is_ok();
         let mut body = json!({
             "kind": self.kind,
-            "payload": payload.context("the payload is not valid JSON")?,
+            "payload": payload,
             "serverType": self.server_type,
             "serverId": self.server,
             "reference": self.reference,
@@ -181,7 +179,8 @@ impl Add {
         });
         body[if is_id { "playerUuid" } else { "playerName" }] = self.player.into();
         let made = self.common.client()?.post("/api/plugin/deliveries", &body).await?;
-        self.common.print(&made, std::slice::from_ref(&made))
+        self.common.print(&made, std::slice::from_ref(&made));
+        Ok(())
     }
 }
 
@@ -189,7 +188,8 @@ impl One {
     async fn decide(self, decision: &str) -> anyhow::Result<()> {
         let hub = self.common.client()?;
         let decided = hub.send(hub.request(Method::POST, &format!("{DELIVERIES}/{}/{decision}", self.id))).await?;
-        self.common.print(&decided, std::slice::from_ref(&decided))
+        self.common.print(&decided, std::slice::from_ref(&decided));
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! `hub doctor`.
+//! `hub admin doctor`.
 
 use clap::Args;
 use serde_json::json;
@@ -17,7 +17,7 @@ pub(super) struct Doctor {
     /// Minimum remaining validity of the public address's certificate, in days
     #[arg(long, value_name = "DAYS", default_value_t = 14)]
     min_certificate_days: i64,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ impl Doctor {
         let checks = doctor.examine().await;
         let is_well = checks.iter().all(|check| check.outcome != Outcome::Failed);
         if self.json {
-            println!("{}", json!({"ok": is_well, "checks": checks}));
+            print_json!(json!({"ok": is_well, "checks": checks}));
             return Ok(is_well);
         }
         for check in &checks {

@@ -1,4 +1,4 @@
-//! `hub jobs`: reads the database directly, even while a hub is running.
+//! `hub admin jobs`: reads the database directly, even while a hub is running.
 
 use clap::{Args, Subcommand};
 use hub_db::Db;
@@ -38,7 +38,7 @@ struct Output {
 
 #[derive(Args, Debug)]
 struct List {
-    /// Kind of the jobs, as `hub jobs` prints it
+    /// Kind of the jobs, as `hub admin jobs` prints it
     #[arg(long)]
     kind: String,
     /// Maximum number of jobs
@@ -50,7 +50,7 @@ struct List {
 
 #[derive(Args, Debug)]
 struct Retry {
-    /// Id of the job, as `hub jobs list` prints it
+    /// Id of the job, as `hub admin jobs list` prints it
     id: JobId,
     #[command(flatten)]
     output: Output,
@@ -94,7 +94,7 @@ async fn summary(db: &Db, is_json: bool) -> anyhow::Result<()> {
         }));
     }
     if is_json {
-        println!("{}", Value::Array(rows));
+        print_json!(Value::Array(rows));
         return Ok(());
     }
     let headers = ["KIND", "WAITING", "RUNNING", "FAILING", "DEAD", "NEXT ATTEMPT", "LAST ERROR"];
@@ -117,7 +117,7 @@ async fn summary(db: &Db, is_json: bool) -> anyhow::Result<()> {
 async fn list(db: &Db, kind: &str, limit: u32, is_json: bool) -> anyhow::Result<()> {
     let rows: Vec<_> = jobs::list(db, kind, i64::from(limit)).await?.iter().map(shown).collect();
     if is_json {
-        println!("{}", Value::Array(rows));
+        print_json!(Value::Array(rows));
         return Ok(());
     }
     let cells = |row: &Value| {
@@ -139,7 +139,7 @@ async fn retry(db: &Db, id: &JobId, is_json: bool) -> anyhow::Result<()> {
     let job = job.ok_or_else(|| anyhow::anyhow!("there is no job {id}"))?;
     anyhow::ensure!(job.state() != JobState::Running, "{id} is running");
     if is_json {
-        println!("{}", shown(&job));
+        print_json!(shown(&job));
     } else {
         println!("{id} will be tried now");
     }

@@ -1,4 +1,4 @@
-//! `hub key …`: works on the database directly, even while a hub is running.
+//! `hub admin key …`: works on the database directly, even while a hub is running.
 
 use clap::{Args, Subcommand};
 use hub_db::Db;
@@ -40,7 +40,7 @@ struct Holder {
 pub(super) struct List {
     #[command(flatten)]
     holder: Holder,
-    /// Print one JSON array
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -49,14 +49,14 @@ pub(super) struct List {
 
 #[derive(Args, Debug)]
 pub(super) struct Revoke {
-    /// Key id as printed by `hub key list`; also the part of the key between its underscores
+    /// Key id as printed by `hub admin key list`; also the part of the key between its underscores
     key: String,
     #[command(flatten)]
     holder: Holder,
     /// Keep what the key created; by default its keys and webhooks, and those of its keys, end with it
     #[arg(long)]
     keep: bool,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(super) struct Create {
     /// Display name
     #[arg(long, default_value = "made on the command line")]
     name: Identifier,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -127,7 +127,7 @@ impl Create {
         db.close().await;
         let key = created?;
         if self.json {
-            println!("{}", json!({"keyId": key.id, "apiKey": key.text}));
+            print_json!(json!({"keyId": key.id, "apiKey": key.text}));
         } else {
             println!("key id   {}", key.id.0);
             println!("API key  {}", key.text.expose());
@@ -148,7 +148,7 @@ impl List {
         db.close().await;
         let keys = listed?;
         if self.json {
-            println!("{}", keys.iter().map(to_json).collect::<Value>());
+            print_json!(keys.iter().map(to_json).collect::<Value>());
             return Ok(());
         }
         for key in &keys {
@@ -174,7 +174,7 @@ impl Revoke {
         db.close().await;
         let left = revoked?;
         if self.json {
-            println!("{}", json!({"keyId": id, "revoked": true, "left": left}));
+            print_json!(json!({"keyId": id, "revoked": true, "left": left}));
             return Ok(());
         }
         println!("{} is revoked", id.0);

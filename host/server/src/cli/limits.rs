@@ -7,7 +7,7 @@ use crate::limits;
 
 #[derive(Args, Debug)]
 pub(super) struct Limits {
-    /// Print one JSON array
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -15,7 +15,7 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn print(&self) {
         if self.json {
-            println!("{}", limits::to_json(components().limits()));
+            print_json!(limits::to_json(components().limits()));
         } else {
             print!("{}", limits::document(components().limits()));
         }

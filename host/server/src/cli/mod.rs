@@ -3,6 +3,7 @@
 #[macro_use]
 mod output;
 
+mod admin;
 mod api;
 mod audit;
 mod backup;
@@ -15,32 +16,41 @@ mod delivery;
 mod demo;
 mod doctor;
 mod format;
+mod help;
 mod import;
 mod jobs;
 mod key;
 mod limits;
 mod log;
+mod login;
+mod man;
 mod module;
 mod network;
 mod person;
 mod plan;
 mod player;
+mod profiles;
+mod progress;
 mod reference;
+mod remote;
 mod secrets;
 mod serve;
+mod stream;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod usage;
 mod webhook;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use network_hub_client::HubError;
 
 use crate::config::{Settings, StorageArgs};
 use crate::data_folder;
 
 /// The Network Hub: one service for a network of game servers.
 #[derive(Parser, Debug)]
-#[command(name = "hub", version, about, propagate_version = true)]
+#[command(name = "hub", version = crate::health::VERSION, about, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -52,43 +62,13 @@ enum Command {
     Serve(serve::Serve),
     /// Run a hub with a demo network, keys, modules, and simulated servers and players
     Demo(demo::Demo),
-    /// Manage networks (direct database access)
+    /// Work on a hub's data: networks, keys, plans, backups, checks
     #[command(subcommand)]
-    Network(network::Network),
-    /// Manage plans: limits for networks (direct database access)
-    #[command(subcommand)]
-    Plan(plan::Plan),
-    /// Manage API keys (direct database access)
-    #[command(subcommand)]
-    Key(key::Key),
-    /// Export audit logs (direct database access)
-    #[command(subcommand)]
-    Audit(audit::Audit),
-    /// Show the usage of networks (direct database access)
-    Usage(usage::Usage),
-    /// Show the jobs that wait, run or fail, and retry them (direct database access)
-    Jobs(jobs::Jobs),
-    /// Manage user accounts (direct database access)
-    #[command(subcommand)]
-    Person(person::Person),
-    /// Confirm a clock that the hub doubts (direct database access)
-    #[command(subcommand)]
-    Clock(clock::Clock),
-    /// Separate a copied database from its original (direct database access)
-    #[command(subcommand)]
-    Cluster(cluster::Cluster),
-    /// Check the hub's dependencies and suggest fixes (exit status 1 on problems)
-    Doctor(doctor::Doctor),
-    /// Back up the whole hub to a file, while it runs
-    Backup(backup::Backup),
-    /// Restore a backup into an empty folder or database; rerun to continue after an interruption
-    Restore(backup::Restore),
-    /// Replace the secrets that sign links, node agents' updates and requests between nodes (direct database access)
-    #[command(subcommand)]
-    Secrets(secrets::Secrets),
-    /// Export or erase a player's data (direct database access)
-    #[command(subcommand)]
-    Player(player::Player),
+    Admin(admin::Admin),
+    /// Sign in at a hub as a person, for the commands that call it
+    Login(login::Login),
+    /// Sign out of a hub, and forget its profile
+    Logout(login::Logout),
     /// Build, upload and activate modules
     #[command(subcommand)]
     Module(module::Module),
@@ -109,6 +89,8 @@ enum Command {
     Limits(limits::Limits),
     /// Print shell completions
     Completions(completions::Completions),
+    /// Write manual pages into a folder
+    Man(man::Man),
     /// Write the generated parts of the documentation
     #[command(hide = true)]
     Reference(reference::Reference),
@@ -124,9 +106,18 @@ enum Command {
     ReadImport,
 }
 
-/// Reports the error of a command.
+/// Reports the error of a command: as JSON if its answer would be.
 pub fn report(error: &anyhow::Error) {
-    eprintln!("hub: {error:#}");
+    let text = format!("{error:#}");
+    // Fields of a body are arguments here.
+    let text = text.replace("In the body, `", "`").replace("In the query, `", "`").replace("In the path, `", "`");
+    if std::env::args().skip(1).take_while(|it| it != "--").any(|it| it == "--json") {
+        let code = error.downcast_ref::<HubError>().map(HubError::code);
+        let code = code.or_else(|| Some(error.downcast_ref::<client::Told>()?.code.as_str()));
+        eprintln!("{}", serde_json::json!({"error": text, "code": code}));
+    } else {
+        eprintln!("hub: {text}");
+    }
 }
 
 /// Runs the command given on the command line.
@@ -134,7 +125,7 @@ pub fn run() -> anyhow::Result<()> {
     let words: Vec<_> = std::env::args().skip(1).take(2).collect();
     // `hub NOUN …` and `hub help NOUN`.
     let noun = words.iter().find(|word| *word != "help").cloned().unwrap_or_default();
-    let mut command = api::extend(Cli::command(), |it| it == noun);
+    let mut command = help::arrange(api::extend(Cli::command(), |it| it == noun));
     let matches = command.get_matches_mut();
     let Ok(cli) = Cli::from_arg_matches(&matches) else {
         sigpipe::reset();
@@ -155,16 +146,12 @@ pub fn run() -> anyhow::Result<()> {
         // End silently when the reader closes the pipe, for example in `hub … | head`.
         sigpipe::reset();
     }
-    if matches!(
-        cli.command,
-        Command::Serve(_)
-            | Command::Demo(_)
-            | Command::Network(_)
-            | Command::Key(_)
-            | Command::Person(_)
-            | Command::Restore(_)
-            | Command::Secrets(_)
-    ) {
+    let creates_files = match &cli.command {
+        Command::Serve(_) | Command::Demo(_) => true,
+        Command::Admin(admin) => admin.creates_files(),
+        _ => false,
+    };
+    if creates_files {
         data_folder::create_private_files();
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -172,25 +159,9 @@ pub fn run() -> anyhow::Result<()> {
         match cli.command {
             Command::Serve(serve) => Box::pin(serve.run()).await,
             Command::Demo(demo) => demo.run().await,
-            Command::Network(network) => network.run().await,
-            Command::Plan(plan) => plan.run().await,
-            Command::Key(key) => key.run().await,
-            Command::Audit(audit) => audit.run().await,
-            Command::Usage(usage) => usage.run().await,
-            Command::Jobs(jobs) => jobs.run().await,
-            Command::Person(person) => person.run().await,
-            Command::Clock(clock) => clock.run().await,
-            Command::Cluster(cluster) => cluster.run().await,
-            Command::Doctor(doctor) => {
-                if !doctor.run().await? {
-                    std::process::exit(1);
-                }
-                Ok(())
-            }
-            Command::Backup(backup) => backup.run().await,
-            Command::Restore(restore) => restore.run().await,
-            Command::Secrets(secrets) => secrets.run().await,
-            Command::Player(player) => player.run().await,
+            Command::Admin(admin) => admin.run().await,
+            Command::Login(login) => login.run().await,
+            Command::Logout(logout) => logout.run().await,
             Command::Module(module) => module.run().await,
             Command::Import(import) => import.run().await,
             Command::Chat(chat) => chat.run().await,
@@ -206,6 +177,7 @@ pub fn run() -> anyhow::Result<()> {
                 completions.print();
                 Ok(())
             }
+            Command::Man(man) => man.write(),
             Command::Openapi => {
                 println!("{}", serde_json::to_string_pretty(&crate::router::document())?);
                 Ok(())

@@ -1,4 +1,4 @@
-//! `hub network …`: works on the database directly, even while a hub is running.
+//! `hub admin network …`: works on the database directly, even while a hub is running.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::archive::{self, ImportOptions, Report};
 use crate::auth::Origin;
 use crate::blobs::Blobs;
-use crate::cli::{connect, open_database};
+use crate::cli::{connect, open_database, progress};
 use crate::clock::Clock;
 use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
@@ -49,7 +49,7 @@ pub(super) enum Network {
 pub(super) struct Create {
     /// Network name; must not be in use
     name: Identifier,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(super) struct Create {
 pub(super) struct Named {
     /// Network id or name
     network: String,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub(super) struct Named {
 
 #[derive(Args, Debug)]
 pub(super) struct List {
-    /// Print one JSON array
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub(super) struct Set {
     /// New plan
     #[arg(long)]
     plan: Option<Label>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -100,7 +100,7 @@ pub(super) struct Delete {
     /// Delete immediately; this cannot be undone
     #[arg(long)]
     now: bool,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub(super) struct Export {
     /// File to write; it must not exist yet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -123,7 +123,7 @@ pub(super) struct Export {
 
 #[derive(Args, Debug)]
 pub(super) struct Import {
-    /// File written by `hub network export`
+    /// File written by `hub admin network export`
     file: PathBuf,
     /// Plan of the network, whatever the file says
     #[arg(long, value_name = "NAME", default_value = "default")]
@@ -131,7 +131,7 @@ pub(super) struct Import {
     /// Also import the operator's own network, whose keys have full access
     #[arg(long)]
     operator: bool,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -170,7 +170,7 @@ impl Create {
         db.close().await;
         let (network, key) = created?;
         if self.json {
-            println!("{}", json!({"networkId": network, "name": self.name, "apiKey": key.text}));
+            print_json!(json!({"networkId": network, "name": self.name, "apiKey": key.text}));
         } else {
             println!("network  {} ({network})", self.name);
             println!("API key  {}", key.text.expose());
@@ -202,7 +202,7 @@ impl List {
         db.close().await;
         let (networks, _) = listed?;
         if self.json {
-            println!("{}", networks.iter().map(to_json).collect::<Value>());
+            print_json!(networks.iter().map(to_json).collect::<Value>());
             return Ok(());
         }
         for network in &networks {
@@ -222,7 +222,7 @@ fn to_json(network: &NetworkRow) -> Value {
 
 fn print_network(network: &NetworkRow, json: bool) {
     if json {
-        println!("{}", to_json(network));
+        print_json!(to_json(network));
         return;
     }
     let state = match (network.delete_at, network.suspended) {
@@ -265,8 +265,9 @@ impl Delete {
         let network = service::resolve_network(db, &self.network).await?;
         let delete_at = admin::delete(db, &origin(), network, self.now).await?;
         if !self.now {
-            let text =
-                format!("{network} is suspended and will be deleted in seven days; `hub network resume` cancels this");
+            let text = format!(
+                "{network} is suspended and will be deleted in seven days; `hub admin network resume` cancels this"
+            );
             self.print(&json!({"networkId": network, "deleteAt": delete_at}), &text);
             return Ok(());
         }
@@ -284,7 +285,7 @@ impl Delete {
 
     fn print(&self, json: &Value, text: &str) {
         if self.json {
-            println!("{json}");
+            print_json!(json);
         } else {
             println!("{text}");
         }
@@ -301,7 +302,7 @@ impl Export {
             let network = service::resolve_network(&db, &self.network).await?;
             archive::export(&settings, &db, &store, tables(), network, &self.out).await
         };
-        let exported = exported.await;
+        let exported = progress::with_bytes("written:", exported).await;
         store.close().await;
         db.close().await;
         print_report(&exported?, self.json);
@@ -317,7 +318,7 @@ impl Import {
         let store = open_store(&settings, &db).await?;
         let options = ImportOptions { from: &self.file, plan: &self.plan, allow_operator: self.operator };
         let importing = archive::import(&settings, &db, &store, tables(), &Ids::System, options);
-        let imported = hub_db::without_time_limit(Box::pin(importing)).await;
+        let imported = progress::with_bytes("read:", hub_db::without_time_limit(Box::pin(importing))).await;
         store.close().await;
         db.close().await;
         print_report(&imported?, self.json);
@@ -328,7 +329,7 @@ impl Import {
 fn print_report(report: &Report, json: bool) {
     let Report { network, name, rows, files } = report;
     if json {
-        println!("{}", json!({"networkId": network, "name": name, "rows": rows, "files": files}));
+        print_json!(json!({"networkId": network, "name": name, "rows": rows, "files": files}));
     } else {
         println!("network  {name} ({network}): {rows} rows, {files} files");
     }

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
+use serde::Serialize;
+
 use crate::values::is_invisible;
 
 /// Text in which only line breaks and tabs act on a terminal. The escapes are those of JSON, whose readers get the same
@@ -47,6 +49,20 @@ pub(super) fn clear_terminal() {
 pub(super) fn bytes() -> Option<io::Stdout> {
     let stdout = io::stdout();
     (!stdout.is_terminal()).then_some(stdout)
+}
+
+/// Prints one JSON document: on one line for programs, indented for people at a terminal. Its escapes are JSON's own.
+pub(super) fn json(value: &impl Serialize) {
+    let text =
+        if io::stdout().is_terminal() { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    // All that is printed are maps with texts as keys, which cannot fail.
+    print(format_args!("{}", text.unwrap_or_default()), "\n");
+}
+
+macro_rules! print_json {
+    ($value:expr) => {
+        $crate::cli::output::json(&$value)
+    };
 }
 
 /// These hide the standard ones in all commands.

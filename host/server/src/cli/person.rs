@@ -1,4 +1,4 @@
-//! `hub person …`: works on the database directly, even while a hub is running.
+//! `hub admin person …`: works on the database directly, even while a hub is running.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -28,7 +28,7 @@ pub(super) struct Create {
     /// Display name
     #[arg(long, default_value = "Operator")]
     name: Identifier,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -45,7 +45,7 @@ impl Person {
         db.close().await;
         let (id, password) = created?;
         if create.json {
-            println!("{}", json!({"personId": id, "email": create.email.as_str(), "password": password}));
+            print_json!(json!({"personId": id, "email": create.email.as_str(), "password": password}));
         } else {
             println!("person id  {id}");
             println!("password   {}", password.expose());

@@ -1,4 +1,4 @@
-//! `hub plan …`: works on the database directly; running hubs apply changes within a second.
+//! `hub admin plan …`: works on the database directly; running hubs apply changes within a second.
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -30,7 +30,7 @@ pub(super) enum Plan {
 
 #[derive(Args, Debug)]
 pub(super) struct List {
-    /// Print one JSON array
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(super) struct Write {
     /// punishment
     #[arg(long = "module-limit", value_name = "POINT.NAME=N|none", value_parser = parse_limit)]
     module_limits: Vec<(String, Value)>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(super) struct Write {
 pub(super) struct Named {
     /// Plan name
     name: Label,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -126,7 +126,7 @@ impl Write {
         db.close().await;
         let plan = written?;
         if self.json {
-            println!("{}", to_json(&plan)?);
+            print_json!(to_json(&plan)?);
             return Ok(());
         }
         print_plan(&plan)
@@ -172,7 +172,7 @@ impl Named {
         db.close().await;
         deleted?;
         if self.json {
-            println!("{}", json!({"name": self.name, "deleted": true}));
+            print_json!(json!({"name": self.name, "deleted": true}));
         } else {
             println!("{} is deleted", self.name);
         }

@@ -1,4 +1,4 @@
-//! `hub player …`: works on the database directly, even while a hub is running.
+//! `hub admin player …`: works on the database directly, even while a hub is running.
 
 use std::pin::pin;
 
@@ -29,7 +29,7 @@ pub(super) enum Player {
     Export(Named),
     /// Permanently erase all data that a network stores about a player
     Forget(Forget),
-    /// Print erased players of all networks as JSON lines, for `hub restore --forgotten`
+    /// Print erased players of all networks as JSON lines, for `hub admin restore --forgotten`
     Forgotten(Forgotten),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Named {
 pub(super) struct Forget {
     #[command(flatten)]
     named: Named,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -103,7 +103,7 @@ impl Named {
             };
             erasure::service::erase_recorded(&eraser, &Ids::System, network, self.player).await?;
             if json {
-                println!("{}", serde_json::json!({"networkId": network, "playerUuid": self.player}));
+                print_json!(serde_json::json!({"networkId": network, "playerUuid": self.player}));
             } else {
                 println!("{} is erased in {network}", self.player);
             }

@@ -1,4 +1,4 @@
-//! `hub secrets …`: works on the database directly, even while a hub is running.
+//! `hub admin secrets …`: works on the database directly, even while a hub is running.
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -27,7 +27,7 @@ pub(super) struct Rotate {
     /// Refuse the replaced secrets at once: links become invalid, node agents have to be downloaded again
     #[arg(long)]
     now: bool,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) struct Rotate {
 
 #[derive(Args, Debug)]
 pub(super) struct Renew {
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -60,7 +60,7 @@ impl Rotate {
         db.close().await;
         let purposes = rotated?;
         if self.json {
-            println!("{}", json!({"rotated": purposes}));
+            print_json!(json!({"rotated": purposes}));
         } else if purposes.is_empty() {
             println!("no secret has been needed yet");
         } else {
@@ -93,7 +93,7 @@ impl Renew {
         db.close().await;
         renewed?;
         if self.json {
-            println!("{}", json!({"keyFile": settings.secrets_key_file()}));
+            print_json!(json!({"keyFile": settings.secrets_key_file()}));
             return Ok(());
         }
         println!("All secrets are deleted. Start the hub, with this key at every node:");

@@ -39,13 +39,14 @@ fn every_argument_has_a_help_text() {
 fn every_command_that_answers_has_json() {
     // These run until stopped, or print something other than a result.
     let others = [
-        "hub player forgotten",
+        "hub admin player forgotten",
         "hub serve",
         "hub demo",
         "hub openapi",
         "hub completions",
-        "hub audit export",
-        "hub player export",
+        "hub man",
+        "hub admin audit export",
+        "hub admin player export",
     ];
     for (name, command) in commands() {
         let has_json = command.get_arguments().any(|argument| argument.get_id() == "json");
@@ -56,7 +57,9 @@ fn every_command_that_answers_has_json() {
 #[test]
 fn the_help_of_plans_names_every_limit() {
     let limits = serde_json::to_value(PlanLimits::default()).unwrap();
-    for (name, command) in commands().iter().filter(|(name, _)| matches!(&**name, "hub plan create" | "hub plan set")) {
+    for (name, command) in
+        commands().iter().filter(|(name, _)| matches!(&**name, "hub admin plan create" | "hub admin plan set"))
+    {
         let limit = command.get_arguments().find(|argument| argument.get_long() == Some("limit")).unwrap();
         let help = limit.get_help().unwrap().to_string();
         let named: Vec<_> = help.split(|character: char| !character.is_alphanumeric()).collect();

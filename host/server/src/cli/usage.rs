@@ -1,4 +1,4 @@
-//! `hub usage`: reads the database directly, even while a hub is running.
+//! `hub admin usage`: reads the database directly, even while a hub is running.
 
 use clap::Args;
 use hub_db::Db;
@@ -26,7 +26,7 @@ pub(super) struct Usage {
     /// Only hours that begin before this time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     to: Option<Millis>,
-    /// Print one JSON array
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -64,7 +64,7 @@ impl Usage {
             None => service::totals(db, range).await?.iter().map(total).collect(),
         };
         if self.json {
-            println!("{}", Value::Array(rows));
+            print_json!(Value::Array(rows));
             return Ok(());
         }
         let first = if self.network.is_some() { "HOUR" } else { "NETWORK" };

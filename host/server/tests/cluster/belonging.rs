@@ -105,7 +105,7 @@ async fn a_copy_of_the_database_does_not_join_the_bus_before_it_is_separated() {
         command.args(arguments).args(["--database", &copy]).arg("--data").arg(&data);
         command
     };
-    assert!(hub(&["network", "create", "copied"]).output().unwrap().status.success());
+    assert!(hub(&["admin", "network", "create", "copied"]).output().unwrap().status.success());
     let mut original = PgConnection::connect(fleet.database()).await.unwrap();
     let id: String = sqlx::query_scalar("SELECT cluster_id FROM hub_identity").fetch_one(&mut original).await.unwrap();
     let mut connection = PgConnection::connect(&copy).await.unwrap();
@@ -117,8 +117,8 @@ async fn a_copy_of_the_database_does_not_join_the_bus_before_it_is_separated() {
     let serve = || hub(&["serve", "--bus", &fleet.bus(), "--blobs", &blobs, "--listen", &address]);
     let output = serve().output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("hub cluster separate"), "{said}");
-    assert!(hub(&["cluster", "separate"]).output().unwrap().status.success());
+    assert!(!output.status.success() && said.contains("hub admin cluster separate"), "{said}");
+    assert!(hub(&["admin", "cluster", "separate"]).output().unwrap().status.success());
     let _separated = Daemon(serve().stdout(Stdio::null()).spawn().unwrap());
     let url = format!("http://{address}/readyz");
     wait_until(async || get(&url).await.is_ok_and(|answer| answer.status() == 200)).await;

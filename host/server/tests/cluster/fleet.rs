@@ -470,7 +470,7 @@ impl Fleet {
     /// Creates a network; returns a client with its owner's key.
     pub fn network(&self, name: &str) -> Client {
         let output = Command::new(env!("CARGO_BIN_EXE_hub"))
-            .args(["network", "create", name, "--json", "--database", &self.database, "--data"])
+            .args(["admin", "network", "create", name, "--json", "--database", &self.database, "--data"])
             .arg(self.folder.path())
             .output()
             .unwrap();

@@ -69,7 +69,7 @@ on_both! {
             (&["punishment", "create-by-name", "--type", "BAN"], "--player-name"),
             (&["punishment", "change", "7", "--body", "{"], "--body is not valid JSON"),
             (&["punishment", "change", "7", "--body", "[]", "--reason", "b"], "no JSON object"),
-            (&["punishment", "change", "7", "--body", "@/none"], "could not read /none"),
+            (&["punishment", "change", "7", "--body", "@/none"], "cannot read /none"),
             (&["punishment", "list-of-name", ".."], "`..` is no name"),
             (&["punishment", "nonsense"], "unrecognized subcommand"),
             (&["artifact", "upload", "--name", "a", "--version-field", "1", "/none"], "/none"),
@@ -147,11 +147,13 @@ fn help_names_nouns_and_verbs() {
     };
     let all = help(&["--help"]);
     assert!(all.contains("punishment") && all.contains("serve"), "{all}");
-    // Commands on the data folder stand beside those of the API.
+    // Commands on the data folder stand apart from those of the API.
     for arguments in [&["network", "--help"][..], &["help", "network"]] {
         let network = help(arguments);
-        assert!(network.contains("suspend") && network.contains("list-usage"), "{network}");
+        assert!(network.contains("update-settings") && !network.contains("suspend"), "{network}");
     }
+    let admin = help(&["admin", "network", "--help"]);
+    assert!(admin.contains("suspend") && !admin.contains("update-settings"), "{admin}");
     let one = help(&["server", "stop", "--help"]);
     assert!(one.contains("Calls POST /api/manage/servers/{serverId}/stop") && one.contains("SERVER_ID"), "{one}");
 }

@@ -84,28 +84,34 @@ async fn under_load(from: Backend, to: Backend) {
     let sum = |money: Vec<(String, i64)>| money.iter().map(|(_, balance)| balance).sum::<i64>();
     let before = sum(money(&hub.app.db, &busy).await);
     let answers = sample::answers(&still).await;
-    succeed(&from, &["network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("export"))]);
+    succeed(
+        &from,
+        &["admin", "network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("export"))],
+    );
     let is_over = Arc::new(AtomicBool::new(false));
     let paying = tokio::spawn(pay_until(busy.clone(), Arc::clone(&is_over)));
 
     let file = files.path("backup");
-    let output = beside(command(&from, &["backup", text(&file), "--json"])).await;
+    let output = beside(command(&from, &["admin", "backup", text(&file), "--json"])).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     is_over.store(true, Ordering::Relaxed);
     assert!(paying.await.unwrap() > 0, "nothing happened meanwhile");
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "it holds secrets");
-    assert!(fail(&from, &["backup", text(&file)]).contains("already exists"));
+    assert!(fail(&from, &["admin", "backup", text(&file)]).contains("already exists"));
 
-    let restored: Value = serde_json::from_str(&succeed(&to, &["restore", text(&file), "--json"])).unwrap();
+    let restored: Value = serde_json::from_str(&succeed(&to, &["admin", "restore", text(&file), "--json"])).unwrap();
     assert_eq!(restored, report);
-    assert!(fail(&to, &["restore", text(&file)]).contains("already contains a hub"));
+    assert!(fail(&to, &["admin", "restore", text(&file)]).contains("already contains a hub"));
     let second = Hub::start(to.clone()).await;
     let busy = second.with_key(busy.key.as_deref().unwrap()).for_network(busy.network.unwrap());
     assert_eq!(sum(money(&second.app.db, &busy).await), before, "the backup is not of one moment");
     let still = second.with_key(still.key.as_deref().unwrap()).for_network(still.network.unwrap());
     assert_eq!(sample::answers(&still).await, answers);
-    succeed(&to, &["network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("again"))]);
+    succeed(
+        &to,
+        &["admin", "network", "export", &still.network.unwrap().to_string(), "--out", text(&files.path("again"))],
+    );
     let bytes = |name: &str| std::fs::read(files.path(name)).unwrap();
     assert!(bytes("export") == bytes("again"), "the network is not what it was");
 }
@@ -136,21 +142,21 @@ async fn the_hub_itself_is_restored(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
     let operator = hub.operator().await;
     operator.post("/api/admin/plans", json!({"name": "gold", "limits": {"servers": 3}})).await.expect(201);
-    let person = ["person", "create", "a@example.org", "--operator", "--name", "Ada"];
+    let person = ["admin", "person", "create", "a@example.org", "--operator", "--name", "Ada"];
     succeed(&backend, &person);
     let deleted = operator.post("/api/admin/networks", json!({"name": "gone"})).await.expect(201).clone();
     let deleted = format!("/api/admin/networks/{}", deleted["networkId"].as_str().unwrap());
     operator.delete(&deleted).await.expect(204);
     let owner = hub.network().await;
     let counts = counts(&hub.app.db).await;
-    succeed(&backend, &["backup", text(&files.path("backup"))]);
+    succeed(&backend, &["admin", "backup", text(&files.path("backup"))]);
     let of_owner = format!("/api/admin/networks/{}", owner.network.unwrap());
     operator.delete(&format!("{of_owner}?now=true")).await.expect(204);
     hub.advance_ms(2_000);
     let is_gone = async || operator.get(&of_owner).await.expect(200)["deletedAt"].is_number();
     Hub::eventually("it is deleted", is_gone).await;
     let to = Backend::like(&backend).await;
-    succeed(&to, &["restore", text(&files.path("backup"))]);
+    succeed(&to, &["admin", "restore", text(&files.path("backup"))]);
     let second = Hub::start(to).await;
     assert_eq!(self::counts(&second.app.db).await, counts);
     let operator = second.with_key(operator.key.as_deref().unwrap());
@@ -181,9 +187,9 @@ async fn forgotten_players_stay_forgotten(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
     let owner = hub.network().await;
     sample::fill(&hub, &owner).await;
-    succeed(&backend, &["backup", text(&files.path("backup"))]);
+    succeed(&backend, &["admin", "backup", text(&files.path("backup"))]);
     owner.delete(&format!("/api/manage/players/{}", uuid(1))).await.expect(204);
-    std::fs::write(files.path("list"), succeed(&backend, &["player", "forgotten"])).unwrap();
+    std::fs::write(files.path("list"), succeed(&backend, &["admin", "player", "forgotten"])).unwrap();
     hub.stop().await;
 
     let is_there = async |to: &Backend| {
@@ -198,13 +204,13 @@ async fn forgotten_players_stay_forgotten(backend: Backend) {
         there
     };
     let without_list = Backend::like(&backend).await;
-    succeed(&without_list, &["restore", text(&files.path("backup"))]);
+    succeed(&without_list, &["admin", "restore", text(&files.path("backup"))]);
     assert!(is_there(&without_list).await, "the backup is older than the deletion");
     let with_list = Backend::like(&backend).await;
     std::fs::write(files.path("bad"), "{}").unwrap();
     let (backup, bad) = (files.path("backup"), files.path("bad"));
-    assert!(fail(&with_list, &["restore", text(&backup), "--forgotten", text(&bad)]).contains("line 1"));
-    succeed(&with_list, &["restore", text(&files.path("backup")), "--forgotten", text(&files.path("list"))]);
+    assert!(fail(&with_list, &["admin", "restore", text(&backup), "--forgotten", text(&bad)]).contains("line 1"));
+    succeed(&with_list, &["admin", "restore", text(&files.path("backup")), "--forgotten", text(&files.path("list"))]);
     assert!(!is_there(&with_list).await, "a restore brought back a forgotten player");
 }
 
@@ -224,8 +230,8 @@ async fn a_killed_restore_continues(backend: Backend) {
     let owner = hub.network().await;
     sample::fill(&hub, &owner).await;
     let answers = sample::answers(&owner).await;
-    succeed(&backend, &["backup", text(&files.path("backup"))]);
-    succeed(&backend, &["backup", text(&files.path("other"))]);
+    succeed(&backend, &["admin", "backup", text(&files.path("backup"))]);
+    succeed(&backend, &["admin", "backup", text(&files.path("other"))]);
     hub.stop().await;
     let to = Backend::like(&backend).await;
     let mut settings = hub::config::Settings::default();
@@ -236,7 +242,7 @@ async fn a_killed_restore_continues(backend: Backend) {
     // It is read twice: whole, to be checked, and then as far as it goes.
     let pipe = files.path("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let mut restore = command(&to, &["restore", text(&pipe)]).stdout(Stdio::null()).spawn().unwrap();
+    let mut restore = command(&to, &["admin", "restore", text(&pipe)]).stdout(Stdio::null()).spawn().unwrap();
     let whole = std::fs::read(files.path("backup")).unwrap();
     let feed = async |bytes: Vec<u8>| {
         let pipe = pipe.clone();
@@ -260,16 +266,18 @@ async fn a_killed_restore_continues(backend: Backend) {
     restore.wait().unwrap();
     drop(rest);
     expect_not_served(&to);
-    assert!(fail(&to, &["restore", text(&files.path("other"))]).contains("partially restored from another backup"));
+    assert!(
+        fail(&to, &["admin", "restore", text(&files.path("other"))]).contains("partially restored from another backup")
+    );
     let before = parts().await;
     // It is compared with the backup before it is served.
     let set = "UPDATE plans SET created_at = created_at + $1";
     db.write(set).bind(1_i64).execute().await.unwrap();
-    let error = fail(&to, &["restore", text(&files.path("backup"))]);
+    let error = fail(&to, &["admin", "restore", text(&files.path("backup"))]);
     assert!(error.contains("plans differs: 1 rows instead of 1; another process has written"), "{error}");
     expect_not_served(&to);
     db.write(set).bind(-1_i64).execute().await.unwrap();
-    succeed(&to, &["restore", text(&files.path("backup"))]);
+    succeed(&to, &["admin", "restore", text(&files.path("backup"))]);
     assert!(before > 5);
     db.close().await;
     let hub = Hub::start(to).await;
@@ -281,7 +289,7 @@ async fn damaged_backups_are_refused(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
     sample::fill(&hub, &hub.network().await).await;
     let file = files.path("backup");
-    succeed(&backend, &["backup", text(&file)]);
+    succeed(&backend, &["admin", "backup", text(&file)]);
     let whole = std::fs::read(&file).unwrap();
     let to = Backend::like(&backend).await;
     let find = |needle: &[u8]| whole.windows(needle.len()).position(|window| window == needle).unwrap();
@@ -295,16 +303,16 @@ async fn damaged_backups_are_refused(backend: Backend) {
         std::fs::write(&damaged, &whole).unwrap();
         let byte = if whole[at] == b'1' { b'2' } else { b'1' };
         OpenOptions::new().write(true).open(&damaged).unwrap().write_all_at(&[byte], at as u64).unwrap();
-        let error = fail(&to, &["restore", text(&damaged)]);
+        let error = fail(&to, &["admin", "restore", text(&damaged)]);
         assert!(error.contains(reason), "{what}: {error}");
     }
     std::fs::write(files.path("short"), &whole[..whole.len() - 20_000]).unwrap();
-    fail(&to, &["restore", text(&files.path("short"))]);
+    fail(&to, &["admin", "restore", text(&files.path("short"))]);
     let export = files.path("export");
     std::fs::write(&export, "no tar").unwrap();
-    fail(&to, &["restore", text(&export)]);
+    fail(&to, &["admin", "restore", text(&export)]);
     // No trace of the earlier writes.
-    succeed(&to, &["restore", text(&file)]);
+    succeed(&to, &["admin", "restore", text(&file)]);
 }
 
 on_both! {
@@ -354,11 +362,11 @@ async fn a_file_that_rots_on_the_disk_is_reported_and_not_backed_up(backend: Bac
     owner.send(upload).await.expect(201);
     let blob = hub.blobs().remove(0);
     std::fs::write(&blob, "come bytes").unwrap();
-    let error = fail(&backend, &["backup", text(&files.path("backup"))]);
+    let error = fail(&backend, &["admin", "backup", text(&files.path("backup"))]);
     assert!(error.contains("has a wrong SHA-256"), "{error}");
     assert!(std::fs::read_dir(files.0.path()).unwrap().next().is_none(), "half a backup is there");
     std::fs::write(&blob, "some bytes").unwrap();
-    succeed(&backend, &["backup", text(&files.path("backup"))]);
+    succeed(&backend, &["admin", "backup", text(&files.path("backup"))]);
 }
 
 async fn files_in_s3_stay_there(backend: Backend) {
@@ -368,17 +376,17 @@ async fn files_in_s3_stay_there(backend: Backend) {
     let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1").body("some bytes");
     owner.send(upload).await.expect(201);
     let (file, url) = (files.path("backup"), s3.url());
-    let output = beside(command(&backend, &["backup", text(&file), "--blobs", &url])).await;
+    let output = beside(command(&backend, &["admin", "backup", text(&file), "--blobs", &url])).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stdout).contains("also back up the bucket"));
     assert!(!std::fs::read(&file).unwrap().windows(10).any(|bytes| bytes == b"some bytes"));
     let empty = S3::start().await;
     let to = Backend::like(&backend).await;
     let wrong = empty.url();
-    let output = beside(command(&to, &["restore", text(&file), "--blobs", &wrong])).await;
+    let output = beside(command(&to, &["admin", "restore", text(&file), "--blobs", &wrong])).await;
     assert!(String::from_utf8_lossy(&output.stderr).contains("some are missing in the blob store"), "{output:?}");
     // With the right one, it continues.
-    let output = beside(command(&to, &["restore", text(&file), "--blobs", &url])).await;
+    let output = beside(command(&to, &["admin", "restore", text(&file), "--blobs", &url])).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 

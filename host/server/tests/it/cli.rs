@@ -128,9 +128,9 @@ impl Drop for Serving {
 
 async fn the_first_key_works(backend: Backend) {
     let installation = Installation::new(backend);
-    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "demo-net", "--json"]);
     assert_eq!(created["name"], "demo-net");
-    let again = installation.run(&["network", "create", "demo-net"]);
+    let again = installation.run(&["admin", "network", "create", "demo-net"]);
     assert!(!again.status.success());
     assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
 
@@ -139,14 +139,16 @@ async fn the_first_key_works(backend: Backend) {
     owner.get("/api/manage/keys").await.expect(200);
     // Keys can be created while the hub serves.
     let network = created["networkId"].as_str().unwrap();
-    let key = installation.json(&["key", "create", "--network", network, "--scope", "network:manage", "--json"]);
+    let key =
+        installation.json(&["admin", "key", "create", "--network", network, "--scope", "network:manage", "--json"]);
     let client = hub.client(key["apiKey"].as_str().unwrap());
     let acknowledged = client.post("/api/manage/keys", json!({"name": "k", "scopes": ["network:manage"]})).await;
     let acknowledged = acknowledged.expect(201)["apiKey"].as_str().unwrap().to_owned();
 
     // Bound ones, too.
     let bound = |address: &str| {
-        let common = ["key", "create", "--network", network, "--scope", "network:manage", "--server", "lobby-1"];
+        let common =
+            ["admin", "key", "create", "--network", network, "--scope", "network:manage", "--server", "lobby-1"];
         let key = installation.json(&[&common[..], &["--server", "lobby-2", "--address", address, "--json"]].concat());
         hub.client(key["apiKey"].as_str().unwrap())
     };
@@ -206,7 +208,8 @@ async fn a_host_name_to_listen_on_is_resolved() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sighup_changes_nothing() {
     let installation = Installation::new(Backend::sqlite());
-    let key = installation.json(&["network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let mut hub = installation.serve_logged(&[], &[]);
     let owner = hub.client(&key);
     hub.signal("-HUP");
@@ -231,7 +234,8 @@ async fn a_kill_doubles_and_loses_no_payment(backend: Backend) {
     const KILLS: usize = 6;
 
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let mut hub = installation.serve();
     let mut paid = 0;
     for kill in 0..KILLS {
@@ -297,7 +301,8 @@ async fn a_kill_leaves_no_change_unannounced(backend: Backend) {
     const KILLS: usize = 6;
 
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "demo-net", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let (mut last, mut left, mut left_in_all) = (None::<String>, vec![], 0);
     for round in 0..=KILLS {
         let mut hub = installation.serve();
@@ -371,7 +376,7 @@ async fn the_first_key_works_on_postgres() {
 #[tokio::test]
 async fn a_hub_whose_program_was_replaced_still_compiles() {
     let installation = Installation::new(Backend::sqlite());
-    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "demo-net", "--json"]);
     let program = installation.settings.data.join("hub");
     std::fs::copy(env!("CARGO_BIN_EXE_hub"), &program).unwrap();
     let hub = installation.serve_with(&program);
@@ -404,7 +409,7 @@ async fn the_data_folder_is_its_users_alone() {
     chmod(&data.join("blobs/old/file"), 0o644);
     chmod(&data.join("blobs/old"), 0o755);
     chmod(data, 0o755);
-    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "demo-net", "--json"]);
     let mut hub = installation.serve();
     let owner = hub.client(created["apiKey"].as_str().unwrap());
     let upload = owner.request(Method::POST, "/api/manage/artifacts?name=a&version=1");
@@ -443,15 +448,21 @@ async fn the_password_of_the_bus_is_never_shown() {
 #[tokio::test]
 async fn wrong_arguments_are_named_and_change_nothing() {
     let installation = Installation::new(Backend::sqlite());
-    installation.json(&["network", "create", "somebody", "--json"]);
+    installation.json(&["admin", "network", "create", "somebody", "--json"]);
     for (arguments, hint) in [
-        (&["key", "create", "--network", "nobody", "--scope", "plugin"][..], "No network `nobody`"),
-        (&["key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"], "No network"),
-        (&["key", "create", "--network", "x", "--scope", "root"], "unknown scope"),
-        (&["key", "create", "--network", "x", "--scope", "operator"], "--operator"),
-        (&["key", "create", "--network", "x", "--scope", "plugin", "--address", "10.0.0.0/99"], "IP address or range"),
-        (&["key", "create", "--operator", "--server", "a"], "cannot be used with"),
-        (&["network", "create", "  "], "blank"),
+        (&["admin", "key", "create", "--network", "nobody", "--scope", "plugin"][..], "No network `nobody`"),
+        (
+            &["admin", "key", "create", "--network", "7a4d0c3e-0000-4000-8000-000000000000", "--scope", "plugin"],
+            "No network",
+        ),
+        (&["admin", "key", "create", "--network", "x", "--scope", "root"], "unknown scope"),
+        (&["admin", "key", "create", "--network", "x", "--scope", "operator"], "--operator"),
+        (
+            &["admin", "key", "create", "--network", "x", "--scope", "plugin", "--address", "10.0.0.0/99"],
+            "IP address or range",
+        ),
+        (&["admin", "key", "create", "--operator", "--server", "a"], "cannot be used with"),
+        (&["admin", "network", "create", "  "], "blank"),
         (&["serve", "--listen", "nowhere"], "invalid"),
         (&["serve", "--listen", "127.0.0.1:0", "--config", "/does/not/exist.toml"], "does not exist"),
         (&["serve", "--listen", "127.0.0.1:0", "--bus", "nats://127.0.0.1:1"], "--blobs"),
@@ -476,7 +487,7 @@ async fn options_come_from_the_file_the_environment_and_the_command_line() {
     std::fs::write(&config, format!("data = {by_file:?}\n")).unwrap();
     let create = |name: &str, environment: Option<&Path>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-        command.args(["network", "create", name, "--config"]).arg(&config);
+        command.args(["admin", "network", "create", name, "--config"]).arg(&config);
         if let Some(data) = environment {
             command.env("HUB_DATA", data);
         }

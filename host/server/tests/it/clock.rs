@@ -35,7 +35,7 @@ impl Machine {
             return None;
         };
         let installation = Installation::new(backend);
-        let network = installation.json(&["network", "create", "timed", "--json"]);
+        let network = installation.json(&["admin", "network", "create", "timed", "--json"]);
         let offset = installation.settings.data.join("offset");
         std::fs::write(&offset, "+0").unwrap();
         let environment = vec![
@@ -117,8 +117,8 @@ async fn a_clock_that_jumps_moves_nothing(backend: Backend) {
 /// A bad image of a virtual machine, or no time service: the hub knows how long it was away.
 async fn a_clock_that_is_wrong_at_the_start_moves_nothing(backend: Backend) {
     let Some(machine) = Machine::new(backend) else { return };
-    let doomed = machine.installation.json(&["network", "create", "doomed", "--json"]);
-    machine.installation.run(&["network", "delete", "doomed"]);
+    let doomed = machine.installation.json(&["admin", "network", "create", "doomed", "--json"]);
+    machine.installation.run(&["admin", "network", "delete", "doomed"]);
     let hub = machine.serve();
     let client = machine.client(&hub);
     let ban = json!({"playerUuid": uuid(1), "playerName": "bad", "type": "BAN", "reason": "x",
@@ -149,7 +149,7 @@ async fn a_clock_that_is_wrong_at_the_start_moves_nothing(backend: Backend) {
     assert!(newest(&client).await <= before + HOUR);
     let active = client.get(&format!("/api/plugin/punishments/player/{}", uuid(1))).await.expect(200).clone();
     assert_eq!(active.as_array().unwrap().len(), 1, "{active}");
-    let networks = machine.installation.json(&["network", "list", "--json"]);
+    let networks = machine.installation.json(&["admin", "network", "list", "--json"]);
     assert!(networks.to_string().contains(doomed["networkId"].as_str().unwrap()), "{networks}");
 }
 

@@ -1,4 +1,4 @@
-//! `hub doctor`: each of its checks fails on its fault, and suggests a fix.
+//! `hub admin doctor`: each of its checks fails on its fault, and suggests a fix.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,7 +49,7 @@ impl Report {
 
 async fn doctor_with(backend: &Backend, arguments: &[&str], environment: &[(&str, &str)]) -> Report {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.args(["doctor", "--json"]).args(backend.options()).args(arguments);
+    command.args(["admin", "doctor", "--json"]).args(backend.options()).args(arguments);
     command.envs(environment.iter().copied());
     report(command, arguments).await
 }
@@ -75,7 +75,7 @@ async fn doctor(backend: &Backend, arguments: &[&str]) -> Report {
 /// Runs the doctor of a hub in this folder.
 async fn doctor_in(folder: &Path) -> Report {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.args(["doctor", "--json", "--data"]).arg(folder);
+    command.args(["admin", "doctor", "--json", "--data"]).arg(folder);
     report(command, &[]).await
 }
 
@@ -104,7 +104,7 @@ async fn a_hub_that_is_well(backend: Backend) {
     assert!(hub.blobs().is_empty(), "the doctor left something");
     // Text output.
     let mut command = Command::new(env!("CARGO_BIN_EXE_hub"));
-    command.args(["doctor", "--min-free", "999999999999"]).args(backend.options());
+    command.args(["admin", "doctor", "--min-free", "999999999999"]).args(backend.options());
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -315,10 +315,10 @@ async fn another_hub_is_not_asked(backend: Backend) {
     let other = other.serve();
     let elsewhere = other.url.strip_prefix("http://").unwrap().to_owned();
     let readiness = async |options: &[&str]| {
-        let command = own.command(&[&["doctor", "--json"], options].concat());
+        let command = own.command(&[&["admin", "doctor", "--json"], options].concat());
         report(command, options).await.checks["readiness"].clone()
     };
-    own.json(&["network", "create", "demo-net", "--json"]);
+    own.json(&["admin", "network", "create", "demo-net", "--json"]);
     let check = readiness(&["--listen", &elsewhere]).await;
     assert_eq!(check["outcome"], "SKIPPED", "{check}");
     assert!(check["message"].as_str().unwrap().starts_with("no hub is running in /"), "{check}");

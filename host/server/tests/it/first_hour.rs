@@ -27,20 +27,20 @@ fn a_command_in_another_folder_makes_no_second_hub() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("hub-data");
     for arguments in [
-        &["network", "list"][..],
-        &["network", "set", "a", "--plan", "b"],
-        &["network", "suspend", "a"],
-        &["network", "resume", "a"],
-        &["network", "delete", "a"],
-        &["network", "export", "a", "--out", "file"],
-        &["network", "import", "file"],
-        &["plan", "list"],
-        &["plan", "create", "a"],
-        &["plan", "set", "a"],
-        &["plan", "delete", "a"],
-        &["key", "create", "--operator"],
-        &["key", "list", "--operator"],
-        &["key", "revoke", "a", "--operator"],
+        &["admin", "network", "list"][..],
+        &["admin", "network", "set", "a", "--plan", "b"],
+        &["admin", "network", "suspend", "a"],
+        &["admin", "network", "resume", "a"],
+        &["admin", "network", "delete", "a"],
+        &["admin", "network", "export", "a", "--out", "file"],
+        &["admin", "network", "import", "file"],
+        &["admin", "plan", "list"],
+        &["admin", "plan", "create", "a"],
+        &["admin", "plan", "set", "a"],
+        &["admin", "plan", "delete", "a"],
+        &["admin", "key", "create", "--operator"],
+        &["admin", "key", "list", "--operator"],
+        &["admin", "key", "revoke", "a", "--operator"],
     ] {
         let error = errors(&run_in(folder.path(), arguments));
         let expected = format!("hub: no hub found in {};", data.display());
@@ -48,11 +48,11 @@ fn a_command_in_another_folder_makes_no_second_hub() {
         assert!(!data.exists(), "{arguments:?}");
     }
     // Creating a hub reports its folder.
-    let created = run_in(folder.path(), &["network", "create", "first"]);
+    let created = run_in(folder.path(), &["admin", "network", "create", "first"]);
     assert_eq!(String::from_utf8_lossy(&created.stderr), format!("created a new hub in {}\n", data.display()));
-    let created = run_in(folder.path(), &["network", "create", "second"]);
+    let created = run_in(folder.path(), &["admin", "network", "create", "second"]);
     assert!(created.status.success() && created.stderr.is_empty());
-    assert!(run_in(folder.path(), &["network", "list"]).status.success());
+    assert!(run_in(folder.path(), &["admin", "network", "list"]).status.success());
 }
 
 /// A new database would make all keys unknown.
@@ -63,8 +63,11 @@ fn an_empty_or_missing_database_beside_a_hubs_files_is_refused() {
     std::fs::create_dir(&data).unwrap();
     std::fs::write(data.join("module-store.db"), "SQLite format 3").unwrap();
     for state in ["is missing", "is empty"] {
-        for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["network", "create", "a"], &["network", "list"]]
-        {
+        for arguments in [
+            &["serve", "--listen", "127.0.0.1:0"][..],
+            &["admin", "network", "create", "a"],
+            &["admin", "network", "list"],
+        ] {
             let output = run_in(folder.path(), arguments);
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
             let is_named = error.contains(&format!("hub.db {state}")) || error.contains("no hub found in");
@@ -79,7 +82,9 @@ fn an_empty_or_missing_database_beside_a_hubs_files_is_refused() {
 async fn files_of_a_hub_on_postgres_go_to_no_folder_elsewhere() {
     let backend = Backend::postgres().await;
     let folder = TempDir::new().unwrap();
-    for arguments in [&["network", "import", "file"][..], &["network", "export", "a", "--out", "file"]] {
+    for arguments in
+        [&["admin", "network", "import", "file"][..], &["admin", "network", "export", "a", "--out", "file"]]
+    {
         let mut command = Command::new(HUB);
         let url = backend.options().last().unwrap().clone();
         let output = command.args(arguments).current_dir(folder.path()).env("HUB_DATABASE", url).output().unwrap();
@@ -91,29 +96,30 @@ async fn files_of_a_hub_on_postgres_go_to_no_folder_elsewhere() {
 
 async fn keys_are_listed_and_revoked(backend: Backend) {
     let hub = Installation::new(backend);
-    let created = hub.json(&["network", "create", "net", "--json"]);
+    let created = hub.json(&["admin", "network", "create", "net", "--json"]);
     let serving = hub.serve();
     let owner = serving.client(created["apiKey"].as_str().unwrap());
     owner.get("/api/manage/keys").await.expect(200);
-    let key = hub.json(&["key", "create", "--network", "net", "--scope", "plugin", "--name", "lobby", "--json"]);
-    hub.json(&["key", "create", "--operator", "--json"]);
+    let key =
+        hub.json(&["admin", "key", "create", "--network", "net", "--scope", "plugin", "--name", "lobby", "--json"]);
+    hub.json(&["admin", "key", "create", "--operator", "--json"]);
 
-    let listed = hub.json(&["key", "list", "--network", "net", "--json"]);
+    let listed = hub.json(&["admin", "key", "list", "--network", "net", "--json"]);
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|key| key["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 2);
     assert!(names.contains(&"lobby"), "{listed}");
     assert_eq!(listed[1]["scopes"], json!(["plugin"]));
-    assert_eq!(hub.json(&["key", "list", "--operator", "--json"]).as_array().unwrap().len(), 1);
+    assert_eq!(hub.json(&["admin", "key", "list", "--operator", "--json"]).as_array().unwrap().len(), 1);
     let id = key["keyId"].as_str().unwrap();
-    let table = String::from_utf8(hub.run(&["key", "list", "--network", "net"]).stdout).unwrap();
+    let table = String::from_utf8(hub.run(&["admin", "key", "list", "--network", "net"]).stdout).unwrap();
     assert!(table.contains(id) && !table.contains(key["apiKey"].as_str().unwrap()), "{table}");
 
     let client = serving.client(key["apiKey"].as_str().unwrap());
     client.get("/api/plugin/servers").await.expect(200);
     // Not through another network's name.
-    hub.json(&["network", "create", "other", "--json"]);
-    assert!(errors(&hub.run(&["key", "revoke", id, "--network", "other"])).contains(id));
-    let revoked = hub.json(&["key", "revoke", id, "--network", "net", "--json"]);
+    hub.json(&["admin", "network", "create", "other", "--json"]);
+    assert!(errors(&hub.run(&["admin", "key", "revoke", id, "--network", "other"])).contains(id));
+    let revoked = hub.json(&["admin", "key", "revoke", id, "--network", "net", "--json"]);
     assert_eq!(revoked, json!({"keyId": id, "revoked": true, "left": []}));
     for attempt in 0.. {
         let answer = client.get("/api/plugin/servers").await;
@@ -123,7 +129,7 @@ async fn keys_are_listed_and_revoked(backend: Backend) {
         assert!(attempt < 100, "the hub does not notice");
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
-    assert!(errors(&hub.run(&["key", "revoke", id, "--network", "net"])).contains(id));
+    assert!(errors(&hub.run(&["admin", "key", "revoke", id, "--network", "net"])).contains(id));
     owner.get("/api/manage/keys").await.expect(200);
 }
 
@@ -140,16 +146,16 @@ async fn keys_are_listed_and_revoked_on_postgres() {
 #[test]
 fn networks_and_plans_answer_json() {
     let hub = Installation::new(Backend::sqlite());
-    let id = hub.json(&["network", "create", "net", "--json"])["networkId"].clone();
-    assert_eq!(hub.json(&["network", "list", "--json"])[0]["networkId"], id);
-    hub.json(&["plan", "create", "small", "--limit", "servers=3", "--json"]);
-    assert_eq!(hub.json(&["network", "set", "net", "--plan", "small", "--json"])["plan"], "small");
-    assert_eq!(hub.json(&["network", "suspend", "net", "--json"])["suspended"], true);
-    let printed = hub.run(&["network", "resume", "net"]).stdout;
+    let id = hub.json(&["admin", "network", "create", "net", "--json"])["networkId"].clone();
+    assert_eq!(hub.json(&["admin", "network", "list", "--json"])[0]["networkId"], id);
+    hub.json(&["admin", "plan", "create", "small", "--limit", "servers=3", "--json"]);
+    assert_eq!(hub.json(&["admin", "network", "set", "net", "--plan", "small", "--json"])["plan"], "small");
+    assert_eq!(hub.json(&["admin", "network", "suspend", "net", "--json"])["suspended"], true);
+    let printed = hub.run(&["admin", "network", "resume", "net"]).stdout;
     assert!(String::from_utf8(printed).unwrap().trim_end().ends_with("active"));
-    hub.json(&["network", "set", "net", "--plan", "default", "--json"]);
-    assert_eq!(hub.json(&["plan", "delete", "small", "--json"]), json!({"name": "small", "deleted": true}));
-    assert!(hub.json(&["network", "delete", "net", "--json"])["deleteAt"].is_i64());
+    hub.json(&["admin", "network", "set", "net", "--plan", "default", "--json"]);
+    assert_eq!(hub.json(&["admin", "plan", "delete", "small", "--json"]), json!({"name": "small", "deleted": true}));
+    assert!(hub.json(&["admin", "network", "delete", "net", "--json"])["deleteAt"].is_i64());
 }
 
 #[test]
@@ -216,8 +222,8 @@ fn shells_complete_the_commands() {
         let printed = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && printed.contains("rollback") && printed.contains("on-failure"), "{shell}");
     }
-    let output = Command::new(HUB).args(["help", "key", "revoke"]).output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("Usage: hub key revoke"));
+    let output = Command::new(HUB).args(["help", "admin", "key", "revoke"]).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("Usage: hub admin key revoke"));
     let output = Command::new(HUB).args(["limits", "--json"]).output().unwrap();
     let limits: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(limits.as_array().unwrap().len() > 20 && limits[0]["bound"].is_i64());
@@ -261,7 +267,7 @@ fn the_quick_start_runs_as_it_is_written() {
     let mut script = String::new();
     for (command, _) in rest {
         let command = match command.as_str() {
-            create if create.starts_with("hub network create") => format!("{create} | tee {}", net.display()),
+            create if create.starts_with("hub admin network create") => format!("{create} | tee {}", net.display()),
             export if export.starts_with("export HUB_URL=http://127.0.0.1:8080 HUB_KEY=hub_…") => {
                 format!("export HUB_URL={} HUB_KEY=$(sed -n 's/^API key *//p' {})", serving.url, net.display())
             }

@@ -383,13 +383,13 @@ async fn the_command_line_forgets_too(backend: Backend) {
     let owner = hub.network().await;
     sample::fill(&hub, &owner).await;
     let (network, player) = (owner.network.unwrap().to_string(), uuid(1));
-    let output = run(&backend, &["player", "export", &player, "--network", &network]);
+    let output = run(&backend, &["admin", "player", "export", &player, "--network", &network]);
     let export: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(export["tables"]["players"][0]["username"], "p1");
-    let output = run(&backend, &["player", "forget", &player, "--network", &network]);
+    let output = run(&backend, &["admin", "player", "forget", &player, "--network", &network]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(found(&hub, owner.network.unwrap(), &[&player]).await, BTreeSet::new());
-    let output = run(&backend, &["player", "forgotten"]);
+    let output = run(&backend, &["admin", "player", "forgotten"]);
     let lines = String::from_utf8(output.stdout).unwrap();
     let line: Value = lines
         .lines()
@@ -399,8 +399,8 @@ async fn the_command_line_forgets_too(backend: Backend) {
     assert_eq!((line["playerUuid"].as_str(), line["networkId"].as_str()), (Some(&*player), Some(&*network)));
     let request = hub.operator().await.request(Method::GET, "/api/admin/forgotten-players");
     assert_eq!(request.send().await.unwrap().text().await.unwrap(), lines);
-    assert!(run(&backend, &["player", "forgotten", "--after", "9999999999999"]).stdout.is_empty());
-    let failed = run(&backend, &["player", "forget", &player, "--network", "nobody"]);
+    assert!(run(&backend, &["admin", "player", "forgotten", "--after", "9999999999999"]).stdout.is_empty());
+    let failed = run(&backend, &["admin", "player", "forget", &player, "--network", "nobody"]);
     assert_eq!(failed.status.code(), Some(1));
 }
 

@@ -44,9 +44,9 @@ async fn waiting(hub: &Hub, kind: &JobKind) -> i64 {
     stats.waiting + stats.running
 }
 
-/// Output of `hub jobs`, as JSON.
+/// Output of `hub admin jobs`, as JSON.
 fn shown(hub: &Hub, arguments: &[&str]) -> Value {
-    serde_json::from_str(&succeed(&hub.backend, &[&["jobs"], arguments, &["--json"]].concat())).unwrap()
+    serde_json::from_str(&succeed(&hub.backend, &[&["admin", "jobs"], arguments, &["--json"]].concat())).unwrap()
 }
 
 on_both! {
@@ -153,15 +153,15 @@ on_both! {
         assert_eq!((&dead["lastError"], &dead["nextAttemptAt"], &dead["attempts"]), (&json!("gone"), &Value::Null, &json!(2)));
         hub.advance_ms(24 * 60 * 60 * 1_000);
         assert_eq!(attempts.load(Ordering::Relaxed), 2);
-        succeed(&hub.backend, &["jobs", "retry", &id]);
+        succeed(&hub.backend, &["admin", "jobs", "retry", &id]);
         Hub::eventually("it is done", async || {
             // Found by the search of each second.
             hub.advance_ms(1_000);
             waiting(&hub, &FAILING).await == 0
         })
         .await;
-        assert!(fail(&hub.backend, &["jobs", "retry", &id]).contains("there is no job"));
-        let refused = run(&hub.backend, &["jobs", "retry", "failing"]);
+        assert!(fail(&hub.backend, &["admin", "jobs", "retry", &id]).contains("there is no job"));
+        let refused = run(&hub.backend, &["admin", "jobs", "retry", "failing"]);
         assert!(String::from_utf8_lossy(&refused.stderr).contains("expected KIND/NETWORK/KEY"));
     }
 

@@ -22,6 +22,7 @@ async fn expect_refused(client: &Client, method: &Method, path: &str, body: Opti
     let answer = client.send(if let Some(body) = body { request.body(body.to_owned()) } else { request }).await;
     let shown = (answer.status.as_u16(), answer.body["code"].as_str());
     assert_eq!(shown, (400, Some("invalid_request")), "{method} {path} {body:?}: {}", answer.body);
+    crate::words::check_sentence(answer.body["error"].as_str().unwrap());
 }
 
 on_both! {

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 use crate::support::{Backend, Client, Hub, text};
 
-/// `hub network …` on a database.
+/// `hub admin network …` on a database.
 fn command(backend: &Backend, arguments: &[&str]) -> Command {
     crate::support::command(backend, &of_network(arguments))
 }
@@ -39,7 +39,7 @@ fn fail(backend: &Backend, arguments: &[&str]) -> String {
 }
 
 fn of_network<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    [&["network"], arguments].concat()
+    [&["admin", "network"], arguments].concat()
 }
 
 fn export(backend: &Backend, network: &str, out: &Path) {

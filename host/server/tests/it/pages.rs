@@ -99,7 +99,7 @@ fn commands(page: &str, section: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_steps_of_moving_a_network_run_in_their_order() {
     let (from, to) = (Installation::new(Backend::sqlite()), Installation::new(Backend::postgres().await));
-    let created = from.json(&["network", "create", "mynetwork", "--json"]);
+    let created = from.json(&["admin", "network", "create", "mynetwork", "--json"]);
     let key = created["apiKey"].as_str().unwrap();
     let serving = from.serve();
     let owner = serving.client(key);

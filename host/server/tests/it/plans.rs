@@ -351,39 +351,41 @@ async fn the_commands_work_on_the_database_of_a_serving_hub(backend: Backend) {
     let id = owner.network.unwrap().to_string();
     let json = |text: String| serde_json::from_str::<Value>(&text).unwrap();
     let limits = ["--limit", "requestsPerSecond=1", "--limit", "servers=5", "--module-limit", "chat.computeMillis=4"];
-    let created = run(&backend, &[["plan", "create", "small", "--json"].as_slice(), &limits].concat()).unwrap();
+    let created =
+        run(&backend, &[["admin", "plan", "create", "small", "--json"].as_slice(), &limits].concat()).unwrap();
     assert_eq!(json(created)["limits"]["servers"], 5);
     let shown = operator.get("/api/admin/plans/small").await.expect(200).clone();
     assert_eq!((&shown["limits"]["servers"], &shown["moduleLimits"]["chat"]["computeMillis"]), (&json!(5), &json!(4)));
-    run(&backend, &["network", "set", &id, "--plan", "small", "--name", "renamed"]).unwrap();
+    run(&backend, &["admin", "network", "set", &id, "--plan", "small", "--name", "renamed"]).unwrap();
     hub.advance_ms(1_000);
     owner.get("/api/manage/keys").await.expect(200);
     owner.get("/api/manage/keys").await.expect_error(429, "rate_limited");
-    run(&backend, &["plan", "set", "small", "--limit", "requestsPerSecond=none", "--limit", "keys=2"]).unwrap();
+    run(&backend, &["admin", "plan", "set", "small", "--limit", "requestsPerSecond=none", "--limit", "keys=2"])
+        .unwrap();
     hub.advance_ms(1_000);
     for _ in 0..3 {
         owner.get("/api/manage/keys").await.expect(200);
     }
-    let plans = json(run(&backend, &["plan", "list", "--json"]).unwrap());
+    let plans = json(run(&backend, &["admin", "plan", "list", "--json"]).unwrap());
     let small = plans.as_array().unwrap().iter().find(|plan| plan["name"] == "small").unwrap();
     assert_eq!((&small["limits"]["keys"], &small["limits"]["servers"]), (&json!(2), &json!(5)));
-    let shown = run(&backend, &["plan", "list"]).unwrap();
+    let shown = run(&backend, &["admin", "plan", "list"]).unwrap();
     assert!(["servers=5", "keys=2", "chat.computeMillis=4"].iter().all(|limit| shown.contains(limit)), "{shown}");
-    assert!(run(&backend, &["plan", "delete", "small"]).unwrap_err().contains("`renamed`"));
-    let wrong = run(&backend, &["plan", "set", "small", "--limit", "cats=1"]).unwrap_err();
+    assert!(run(&backend, &["admin", "plan", "delete", "small"]).unwrap_err().contains("`renamed`"));
+    let wrong = run(&backend, &["admin", "plan", "set", "small", "--limit", "cats=1"]).unwrap_err();
     assert!(wrong.contains("unknown limit `cats`"), "{wrong}");
-    let wrong = run(&backend, &["plan", "set", "small", "--limit", "servers=-1"]).unwrap_err();
+    let wrong = run(&backend, &["admin", "plan", "set", "small", "--limit", "servers=-1"]).unwrap_err();
     assert!(wrong.contains("`servers`"), "{wrong}");
-    let networks = json(run(&backend, &["network", "list", "--json"]).unwrap());
+    let networks = json(run(&backend, &["admin", "network", "list", "--json"]).unwrap());
     let listed = networks.as_array().unwrap().iter().find(|network| network["networkId"] == id.as_str()).unwrap();
     assert_eq!(
         (&listed["name"], &listed["plan"], &listed["suspended"]),
         (&json!("renamed"), &json!("small"), &json!(false))
     );
-    assert!(run(&backend, &["network", "list"]).unwrap().contains("renamed"));
-    run(&backend, &["network", "set", "renamed", "--plan", "default"]).unwrap();
-    run(&backend, &["plan", "delete", "small"]).unwrap();
-    assert!(run(&backend, &["plan", "delete", "default"]).is_err());
+    assert!(run(&backend, &["admin", "network", "list"]).unwrap().contains("renamed"));
+    run(&backend, &["admin", "network", "set", "renamed", "--plan", "default"]).unwrap();
+    run(&backend, &["admin", "plan", "delete", "small"]).unwrap();
+    assert!(run(&backend, &["admin", "plan", "delete", "default"]).is_err());
 }
 
 on_each! { the_commands_work_on_the_database_of_a_serving_hub }

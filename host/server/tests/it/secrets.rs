@@ -37,18 +37,18 @@ async fn rotated_secrets_verify_once_more(backend: Backend) {
     let old_script = script().await;
 
     // The hub's clock is ahead of the command's, so that the new secret signs at once.
-    assert!(succeed(&backend, &["secrets", "rotate"]).contains("artifact-links"));
+    assert!(succeed(&backend, &["admin", "secrets", "rotate"]).contains("artifact-links"));
     Hub::eventually("the new key of agents", async || version().await["sha256"] != before["sha256"]).await;
     let after = version().await;
     assert!(after["previousSignature"].is_string() && script().await != old_script);
     hub.anonymous().get(&first).await.expect(200);
-    succeed(&backend, &["secrets", "rotate"]);
+    succeed(&backend, &["admin", "secrets", "rotate"]);
     Hub::eventually("the end of the first secret", async || hub.anonymous().get(&first).await.status == 403).await;
 
     let third = link(&owner, &artifact).await;
     hub.anonymous().get(&third).await.expect(200);
     let report: serde_json::Value =
-        serde_json::from_str(&succeed(&backend, &["secrets", "rotate", "--now", "--json"])).unwrap();
+        serde_json::from_str(&succeed(&backend, &["admin", "secrets", "rotate", "--now", "--json"])).unwrap();
     assert!(report["rotated"].as_array().unwrap().contains(&json!("agent")), "{report}");
     Hub::eventually("the end of all secrets", async || hub.anonymous().get(&third).await.status == 403).await;
     assert!(version().await["previousSignature"].is_null());
@@ -76,9 +76,9 @@ async fn hubs_start_only_with_their_key(backend: Backend) {
     let other = Hub::start(Backend::sqlite()).await;
     std::fs::copy(other.data().join("secrets.key"), &file).unwrap();
     refused("does not open the secrets").await;
-    let doctor = String::from_utf8(run(&backend, &["doctor"]).stdout).unwrap();
+    let doctor = String::from_utf8(run(&backend, &["admin", "doctor"]).stdout).unwrap();
     assert!(doctor.contains("does not open the secrets"), "{doctor}");
-    assert!(fail(&backend, &["secrets", "rotate"]).contains("cannot replace the secrets"));
+    assert!(fail(&backend, &["admin", "secrets", "rotate"]).contains("cannot replace the secrets"));
     std::fs::write(&file, "nonsense").unwrap();
     let mut settings = Settings::default();
     backend.apply(&mut settings);
@@ -88,14 +88,14 @@ async fn hubs_start_only_with_their_key(backend: Backend) {
     if backend.is_postgres() {
         refused("is missing").await;
         assert!(!file.exists(), "a second key was made");
-        assert!(succeed(&backend, &["secrets", "renew"]).contains("secrets.key"));
+        assert!(succeed(&backend, &["admin", "secrets", "renew"]).contains("secrets.key"));
     }
     let hub = Hub::start(backend).await;
     hub.anonymous().get(&path).await.expect_error(403, "invalid_link");
     let backend = hub.stop().await;
     // The old key opens nothing any more.
     std::fs::write(&file, key).unwrap();
-    let doctor = String::from_utf8(run(&backend, &["doctor"]).stdout).unwrap();
+    let doctor = String::from_utf8(run(&backend, &["admin", "doctor"]).stdout).unwrap();
     assert!(doctor.contains("does not open the secrets"), "{doctor}");
 }
 

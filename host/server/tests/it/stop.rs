@@ -76,7 +76,7 @@ async fn use_connection(address: SocketAddr, seen: &mut Seen) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_is_not_seen_as_a_reset() {
     let installation = Installation::new(Backend::sqlite());
-    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "demo-net", "--json"]);
     let mut hub = installation.serve();
     let address: SocketAddr = hub.url.strip_prefix("http://").unwrap().parse().unwrap();
     // A stream, a connection that idles, and one whose request is never finished.

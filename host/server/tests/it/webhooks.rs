@@ -3,6 +3,7 @@
 mod addresses;
 mod discord;
 mod kills;
+mod listen;
 mod manage;
 mod receiver;
 mod samples;

@@ -90,6 +90,8 @@ pub(super) async fn sign_out_everywhere(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = PasswordChange)]
 pub(super) struct ChangePassword {
+    #[serde(deserialize_with = "Password::to_check")]
+    #[schema(value_type = String, example = "correct horse battery staple")]
     current: Password,
     new: Password,
 }
@@ -112,6 +114,8 @@ pub(super) async fn change_password(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = SecondFactorRequest)]
 pub(super) struct Enroll {
+    #[serde(deserialize_with = "Password::to_check")]
+    #[schema(value_type = String, example = "correct horse battery staple")]
     password: Password,
 }
 
@@ -163,6 +167,8 @@ pub(super) async fn confirm(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = SecondFactorRemoval)]
 pub(super) struct Disable {
+    #[serde(deserialize_with = "Password::to_check")]
+    #[schema(value_type = String, example = "correct horse battery staple")]
     password: Password,
     /// Code of the second factor, or a recovery code.
     #[schema(example = "123456")]

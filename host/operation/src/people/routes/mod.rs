@@ -2,6 +2,7 @@
 
 mod account;
 mod admin;
+mod devices;
 mod manage;
 mod openid;
 mod roles;
@@ -46,6 +47,10 @@ pub(super) fn public() -> Endpoints {
         openid::begin,
         openid::finish,
         openid::finish_with_code,
+        devices::begin,
+        devices::read,
+        devices::decide,
+        devices::finish,
         account::me,
         account::join,
         account::sign_out,

@@ -147,6 +147,8 @@ pub(super) fn secure(hub: &HubUrl) -> &'static str {
 #[schema(as = SignInRequest)]
 pub(super) struct SignIn {
     email: Email,
+    #[serde(deserialize_with = "Password::to_check")]
+    #[schema(value_type = String, example = "correct horse battery staple")]
     password: Password,
     /// Code of the second factor, or a recovery code; required if the person has a second factor (401
     /// `second_factor_needed`).

@@ -23,6 +23,12 @@ pub enum PeopleError {
     /// The token is used, expired or replaced.
     #[error("Invalid, used or expired code.")]
     UnknownToken,
+    /// No person has decided about the device yet.
+    #[error("Nobody has confirmed this code yet.")]
+    DevicePending,
+    /// The person refused, or their session ended.
+    #[error("The sign-in was refused, or its confirmation no longer holds; begin again.")]
+    DeviceRefused,
     /// A new account for an address with an account.
     #[error("An account with this address already exists: sign in and join with it.")]
     PersonExists,
@@ -109,6 +115,8 @@ impl From<PeopleError> for ApiError {
             PeopleError::TooMany(wait) => Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message)
                 .retry_after(wait.unsigned_abs().div_ceil(1000).max(1)),
             PeopleError::UnknownToken => Self::bad_request("unknown_token", message),
+            PeopleError::DevicePending => Self::bad_request("device_pending", message),
+            PeopleError::DeviceRefused => Self::new(StatusCode::FORBIDDEN, "device_refused", message),
             PeopleError::PersonExists => Self::bad_request("person_exists", message),
             PeopleError::OtherAddress | PeopleError::KeyIsBound => {
                 Self::new(StatusCode::FORBIDDEN, "forbidden_origin", message)

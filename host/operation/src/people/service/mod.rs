@@ -1,6 +1,7 @@
 //! Rules of people.
 
 mod account;
+mod devices;
 mod error;
 mod first;
 mod given;
@@ -14,6 +15,7 @@ mod sign_in;
 
 pub use account::create_operator;
 pub(super) use account::{Me, change_password, lose_password, me, reset_password, sign_out, sign_out_everywhere};
+pub(super) use devices::{DeviceSignIn, begin_device, decide_device, device_of_code, finish_device};
 pub(super) use error::PeopleError;
 pub(super) use first::create_first_operator;
 pub use first::first_operator_code;

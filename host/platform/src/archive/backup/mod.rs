@@ -1,4 +1,5 @@
-//! All of a hub as one file: `hub backup` and `hub restore`. `docs/operate/backup.md` describes it for operators.
+//! All of a hub as one file: `hub admin backup` and `hub admin restore`. `docs/operate/backup.md` describes it for
+//! operators.
 //!
 //! The file is a tar like a network's, with whole tables: `manifest.json`; `tables/TABLE/000001.jsonl` …, whose rows
 //! begin with their network; `files/…`, if the blob store is a folder; `summary.json`.

@@ -31,7 +31,7 @@ pub async fn refuse_incomplete(db: &Db) -> anyhow::Result<()> {
     let unfinished = store::unfinished(db).await?;
     ensure!(
         unfinished.is_none(),
-        "the database is partially restored; run `hub restore` again with the same file to continue"
+        "the database is partially restored; run `hub admin restore` again with the same file to continue"
     );
     Ok(())
 }

@@ -15,6 +15,7 @@ use crate::archive::backup::format::{BackupReport, FORMAT, Manifest, read_lines}
 use crate::archive::export::{CHUNK_SIZE, append_file, append_json, append_member};
 use crate::archive::files::NamedFile;
 use crate::archive::format::{MANIFEST, PartHasher, SUMMARY, Summary, chunk_name};
+use crate::archive::progress::Counted;
 use crate::blobs::{BlobHold, Blobs};
 use crate::clock::Clock;
 use crate::component::Tables;
@@ -67,7 +68,7 @@ async fn write(
 ) -> anyhow::Result<(NamedTempFile, BackupReport)> {
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
-    let mut tar = Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file));
+    let mut tar = Builder::new(BufWriter::with_capacity(CHUNK_SIZE, Counted(file)));
     let (mut summary, mut finder, mut files) = (Summary::default(), FileFinder::new(tables), Vec::<NamedFile>::new());
     append_json(&mut tar, MANIFEST, manifest)?;
     for (table, rule) in tables.backed_up() {
@@ -106,6 +107,6 @@ async fn write(
     append_json(&mut tar, SUMMARY, &summary)?;
     let mut buffered = tar.into_inner()?;
     buffered.flush()?;
-    let file = buffered.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    let file = buffered.into_inner().map_err(std::io::IntoInnerError::into_error)?.0;
     Ok((file, BackupReport::new(manifest, &summary)))
 }

@@ -5,34 +5,34 @@ use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use clap::ArgMatches;
+use clap::{ArgMatches, FromArgMatches as _};
 use futures_util::StreamExt as _;
 use network_hub_client::{HubError, Method, Request};
 use reqwest::Response;
 use serde_json::{Map, Value, json};
-use sse_stream::SseByteStream;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use super::command::{self, BODY, FILE, HUB, JSON, MADE, OUTPUT, WATCH};
+use super::command::{self, BODY, FILE, MADE, OUTPUT, WATCH};
+use super::names::kebab;
 use super::operation::{Answer, Body, Input, Kind, Operation, Place};
 use super::show;
-use crate::cli::client::HubClient;
+use crate::cli::client::{HubClient, Told};
 use crate::cli::output;
+use crate::cli::remote::Remote;
+use crate::cli::stream::{self, Event};
+use crate::cli::typed;
 
 const WATCH_INTERVAL: Duration = Duration::from_secs(2);
-/// Longest silence of a stream, on which the hub pings every 15 s.
-const SILENCE: Duration = Duration::from_secs(40);
-/// Longest pause before a stream is opened again, in seconds.
-const MOST_PAUSE: u64 = 5;
 
 /// Calls the operation and prints its answer.
 pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<()> {
-    let text = |id: &str| matches.get_one::<String>(id).cloned().unwrap_or_default();
-    let hub = HubClient::new(&text(HUB), &text(MADE))?;
+    let hub = Remote::from_arg_matches(matches)?.client()?;
     let (path, body) = (path(operation, matches)?, body(operation, matches)?);
-    let is_json = matches.get_flag(JSON);
-    let ask =
-        async || hub.answer(request(&hub, operation, matches, &path, body.clone())?).await.map_err(anyhow::Error::from);
+    let is_json = matches.get_flag(MADE);
+    let ask = async || {
+        let answer = hub.answer(request(&hub, operation, matches, &path, body.clone())?).await;
+        answer.map_err(|error| told(operation, error))
+    };
     match operation.answer {
         Answer::Events => return follow_events(&hub, operation, matches, &path, is_json).await,
         Answer::Bytes => return save(ask().await?, matches.get_one::<String>(OUTPUT)).await,
@@ -46,7 +46,7 @@ pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::
             output::clear_terminal();
         }
         match (is_json, &answer) {
-            (true, answer) => println!("{}", serde_json::to_string_pretty(answer)?),
+            (true, answer) => print_json!(answer),
             (false, Value::Null) => println!("Done."),
             (false, answer) => print!("{}", show::answer(answer)),
         }
@@ -55,6 +55,26 @@ pub(super) async fn run(operation: &Operation, matches: &ArgMatches) -> anyhow::
         }
         sleep(WATCH_INTERVAL).await;
     }
+}
+
+/// The hub's refusal, with the argument in place of the field that it names.
+fn told(operation: &Operation, error: HubError) -> anyhow::Error {
+    let message = error.message();
+    let places = [("In the body, `", Place::Body), ("In the query, `", Place::Query), ("In the path, `", Place::Path)];
+    for (start, place) in places {
+        let Some((field, reason)) = message.strip_prefix(start).and_then(|rest| rest.split_once("`: ")) else {
+            continue;
+        };
+        let name = field.split(['.', '[']).next().unwrap_or(field);
+        if let Some(input) = operation.inputs.iter().find(|input| input.place == place && input.name == name) {
+            let argument = command::shown(input);
+            let part = field.strip_prefix(name).filter(|part| !part.is_empty());
+            let part = part.map(|part| format!(" (`{}`)", part.trim_start_matches('.'))).unwrap_or_default();
+            let text = format!("{argument}{part}: {}", reason.trim_end_matches('.'));
+            return Told { text, code: error.code().to_owned() }.into();
+        }
+    }
+    error.into()
 }
 
 /// Path with its values and the query.
@@ -91,12 +111,10 @@ fn body(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<Option<(V
             Ok(Some((if file == "-" { standard_input()? } else { read(file)? }, kind)))
         }
         Some(Body::Json { is_required }) => {
-            let base = match matches.get_one::<String>(BODY).map(String::as_str) {
-                None => None,
-                Some("-") => Some(standard_input()?),
-                Some(text) => Some(text.strip_prefix('@').map_or_else(|| Ok(text.as_bytes().to_vec()), read)?),
-            };
-            let base = base.map(|base| serde_json::from_slice::<Value>(&base).context("--body is not valid JSON"));
+            let base = matches.get_one::<String>(BODY).map(|typed| match typed.as_str() {
+                "-" => serde_json::from_slice(&standard_input()?).context("--body: standard input is not valid JSON"),
+                typed => typed::json_or_file::<Value>("--body", typed),
+            });
             let fields = fields(operation, matches)?;
             let body = match (base.transpose()?, fields.is_empty()) {
                 (None, true) if !is_required => return Ok(None),
@@ -117,12 +135,12 @@ fn body(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<Option<(V
 
 fn standard_input() -> anyhow::Result<Vec<u8>> {
     let mut bytes = vec![];
-    std::io::stdin().read_to_end(&mut bytes).context("could not read standard input")?;
+    std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
     Ok(bytes)
 }
 
 fn read(file: &str) -> anyhow::Result<Vec<u8>> {
-    std::fs::read(file).with_context(|| format!("could not read {file}"))
+    std::fs::read(file).with_context(|| format!("cannot read {file}"))
 }
 
 fn fields(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<Map<String, Value>> {
@@ -130,8 +148,7 @@ fn fields(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<Map<Str
     for input in operation.inputs.iter().filter(|it| it.place == Place::Body) {
         let values = values(input, matches);
         let Some(first) = values.first() else { continue };
-        let parsed =
-            || serde_json::from_str(first).with_context(|| format!("`{first}` is not valid JSON for {}", input.name));
+        let parsed = || typed::json(&format!("--{}", kebab(&input.name)), first);
         let value = match input.kind {
             Kind::Text | Kind::Choice(_) => json!(first),
             Kind::Texts => json!(values),
@@ -183,8 +200,7 @@ fn request(
     })
 }
 
-/// Prints events until stopped, or refused by the hub: a stream that ends is opened again and goes on after the last
-/// event.
+/// Prints events, their types with their fields or as JSON, until stopped or refused by the hub.
 async fn follow_events(
     hub: &HubClient,
     operation: &Operation,
@@ -192,71 +208,22 @@ async fn follow_events(
     path: &str,
     is_json: bool,
 ) -> anyhow::Result<()> {
-    let (mut last, mut was_open, mut failures) = (None::<String>, false, 0_u64);
-    loop {
-        let mut request = request(hub, operation, matches, path, None)?;
-        if let Some(id) = &last {
-            request = request.header("Last-Event-ID", id);
+    let request = || request(hub, operation, matches, path, None);
+    stream::follow(hub, request, path.contains("serverId="), async |event: Event| {
+        let Event { id, name, data } = event;
+        let data = serde_json::from_str(&data).unwrap_or(Value::String(data));
+        if is_json {
+            println!("{}", json!({"id": id, "type": name, "data": data}));
+        } else {
+            println!("{name}  {}", show::line(&data));
         }
-        let why = match hub.answer(request).await {
-            Ok(response) => {
-                (was_open, failures) = (true, 0);
-                match print_events(response, is_json, &mut last).await {
-                    // Its connector has the stream again: opening it would only take it away once more.
-                    Ended::ByHub if path.contains("serverId=") => anyhow::bail!("the hub ended the stream"),
-                    Ended::ByHub => "the hub ended the stream".to_owned(),
-                    Ended::Broken(why) => why,
-                }
-            }
-            Err(error) if !was_open || is_refusal(&error) => return Err(error.into()),
-            Err(error) => error.message(),
-        };
-        failures += 1;
-        let pause = failures.min(MOST_PAUSE);
-        eprintln!("hub: {why}; opening it again in {pause} s");
-        sleep(Duration::from_secs(pause)).await;
-    }
-}
-
-/// True if the hub says no, however often it is asked.
-fn is_refusal(error: &HubError) -> bool {
-    error.status().is_some_and(|status| status.is_client_error()) && !error.is_transient()
-}
-
-/// End of a stream.
-enum Ended {
-    ByHub,
-    Broken(String),
-}
-
-/// Prints the events of a stream, their types with their fields or as JSON, and notes the id of the last one.
-async fn print_events(response: Response, is_json: bool, last: &mut Option<String>) -> Ended {
-    let mut events = SseByteStream::new(response.bytes_stream()).boxed();
-    loop {
-        let event = match timeout(SILENCE, events.next()).await {
-            Ok(Some(Ok(event))) => event,
-            Ok(Some(Err(error))) => return Ended::Broken(format!("the stream broke off: {error}")),
-            Ok(None) => return Ended::ByHub,
-            Err(_) => return Ended::Broken("the stream fell silent".to_owned()),
-        };
-        // Without them it only tells the reader where to resume.
-        if let (Some(name), Some(text)) = (event.event, event.data) {
-            let data = serde_json::from_str(&text).unwrap_or(Value::String(text));
-            if is_json {
-                println!("{}", json!({"id": event.id, "type": name, "data": data}));
-            } else {
-                println!("{name}  {}", show::line(&data));
-            }
-        }
-        if event.id.is_some() {
-            *last = event.id;
-        }
-    }
+    })
+    .await
 }
 
 async fn save(response: Response, file: Option<&String>) -> anyhow::Result<()> {
     let mut target: Box<dyn std::io::Write + Send> = match file {
-        Some(file) => Box::new(File::create_new(file).with_context(|| format!("could not create {file}"))?),
+        Some(file) => Box::new(File::create_new(file).with_context(|| format!("cannot create {file}"))?),
         None => Box::new(output::bytes().context("the answer is a file; set --output, or send it to a program")?),
     };
     let mut bytes = response.bytes_stream();

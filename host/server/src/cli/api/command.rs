@@ -1,22 +1,21 @@
 //! Commands of operations.
 
 use clap::builder::{BoolishValueParser, PossibleValuesParser};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, Args as _, Command, value_parser};
 
 use super::names::kebab;
 use super::operation::{Answer, Body, Input, Kind, Operation, Place};
+use crate::cli::remote::Remote;
 
-/// Argument that only commands of operations have: the key.
-pub(super) const MADE: &str = "api.key";
-pub(super) const HUB: &str = "api.hub";
-pub(super) const JSON: &str = "json";
+/// Argument that only commands of operations have, by this id.
+pub(super) const MADE: &str = "api.json";
 pub(super) const WATCH: &str = "api.watch";
 pub(super) const BODY: &str = "api.body";
 pub(super) const FILE: &str = "api.file";
 pub(super) const OUTPUT: &str = "api.output";
 
 /// Options of every command, whose names fields cannot have.
-const TAKEN: [&str; 8] = ["help", "version", "hub", "key", "json", "watch", "body", "output"];
+const TAKEN: [&str; 9] = ["help", "version", "hub", "key", "profile", "json", "watch", "body", "output"];
 
 /// Adds commands to a group, but for those that it has.
 pub(super) fn add(group: Command, operations: &[&Operation]) -> Command {
@@ -61,26 +60,22 @@ pub(super) fn leaf(name: &str, operation: &Operation) -> Command {
         let help = "Ask again every two seconds, until stopped";
         command = command.arg(Arg::new(WATCH).long("watch").action(ArgAction::SetTrue).help(help));
     }
-    command.args(common())
+    let json = Arg::new(MADE).long("json").action(ArgAction::SetTrue).help("Print JSON");
+    Remote::augment_args(command.arg(json))
 }
 
-fn common() -> [Arg; 3] {
-    [
-        Arg::new(JSON).long("json").action(ArgAction::SetTrue).help("Print the answer as JSON"),
-        Arg::new(HUB)
-            .long("hub")
-            .value_name("URL")
-            .env("HUB_URL")
-            .default_value("http://127.0.0.1:8080")
-            .help("Hub URL"),
-        Arg::new(MADE)
-            .long("key")
-            .value_name("KEY")
-            .env("HUB_KEY")
-            .hide_env_values(true)
-            .required(true)
-            .help("API key"),
-    ]
+/// An input's argument, as somebody types it.
+pub(super) fn shown(input: &Input) -> String {
+    let name = kebab(&input.name);
+    match input.place {
+        Place::Path => format!("<{}>", name.to_uppercase().replace('-', "_")),
+        _ => format!("--{}", long(name)),
+    }
+}
+
+/// Name of the option of a field: some belong to options of every command.
+fn long(name: String) -> String {
+    if TAKEN.contains(&&*name) { format!("{name}-field") } else { name }
 }
 
 /// Id of an input's argument.
@@ -95,7 +90,7 @@ fn argument(input: &Input) -> Arg {
     if input.place == Place::Path {
         return arg.value_name(name.to_uppercase().replace('-', "_")).required(true).allow_hyphen_values(true);
     }
-    let long = if TAKEN.contains(&&*name) { format!("{name}-field") } else { name };
+    let long = long(name);
     let arg = match input.place {
         Place::Body if input.is_required => arg.required_unless_present(BODY),
         _ => arg.required(input.is_required),

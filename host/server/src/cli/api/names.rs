@@ -39,11 +39,11 @@ const AREAS: &[Area] = &[
     area("Modules", "module", ""),
     area("Webhooks", "webhook", ""),
     area("Imports", "import", ""),
-    area("Keys", "api-key", "Create, list, rotate and revoke the API keys of a network"),
-    area("People", "person", ""),
-    area("Network", "network", ""),
-    area("Usage", "network", ""),
-    area("Audit", "audit", ""),
+    area("Keys", "key", "Create, list, rotate and revoke the API keys of a network"),
+    area("People", "person", "Invite people, change their roles, and manage accounts"),
+    area("Network", "network", "Read and change the network's settings"),
+    area("Usage", "usage", "List the network's usage"),
+    area("Audit", "audit", "Read and export the audit log"),
     area("Operator", "operator", "Manage networks and plans of a hub, as its operator"),
     area("Waitlist", "waitlist", "Manage the waiting list of new networks"),
     area("Events", "events", "Print events as they happen"),
@@ -51,14 +51,8 @@ const AREAS: &[Area] = &[
     area("Health", "hub", ""),
 ];
 
-/// Verbs that say more than their ids, or that a command on the data folder has.
-const VERBS: &[(&str, &str)] = &[
-    ("openEventStream", ""),
-    ("exportPlayer", "download"),
-    ("exportAudit", "download"),
-    ("exportAuditOfHub", "download-of-hub"),
-    ("findMatch", "find"),
-];
+/// Verbs that say more than their ids.
+const VERBS: &[(&str, &str)] = &[("openEventStream", ""), ("findMatch", "find")];
 
 /// Nouns with their help texts.
 pub(super) fn nouns() -> Vec<(&'static str, &'static str)> {

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::cli::client::HubClient;
 use crate::cli::output::shown;
+use crate::cli::remote::Remote;
 
 /// Interval between polls of an import's progress.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -89,7 +90,7 @@ pub(super) enum Import {
     },
     /// List the network's imports
     List {
-        /// Print the answer as JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
         #[command(flatten)]
@@ -125,7 +126,7 @@ pub(super) struct Upload {
     /// Dry run: report changes without writing
     #[arg(long)]
     dry_run: bool,
-    /// Print the finished import as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -136,28 +137,11 @@ pub(super) struct Upload {
 pub(super) struct One {
     /// Import id
     id: String,
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     remote: Remote,
-}
-
-/// The hub and its API key.
-#[derive(Args, Debug)]
-pub(super) struct Remote {
-    /// Hub URL
-    #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    url: String,
-    /// API key with the scope network:manage
-    #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: String,
-}
-
-impl Remote {
-    fn client(&self) -> anyhow::Result<HubClient> {
-        HubClient::new(&self.url, &self.key)
-    }
 }
 
 impl Import {
@@ -180,17 +164,20 @@ impl Import {
             }
             Self::List { json, remote } => {
                 let imports = remote.client()?.get(&format!("/api/manage/imports?limit={LISTED}")).await?;
-                print_answer(&imports, json, show::list)
+                print_answer(&imports, json, show::list);
+                Ok(())
             }
             Self::Show(one) => {
                 let import = one.remote.client()?.get(&format!("/api/manage/imports/{}", one.id)).await?;
-                print_answer(&import, one.json, show::import)
+                print_answer(&import, one.json, show::import);
+                Ok(())
             }
             Self::Cancel(one) => {
                 let path = format!("/api/manage/imports/{}/cancel", one.id);
                 let hub = one.remote.client()?;
                 let import = hub.send(hub.request(Method::POST, &path)).await?;
-                print_answer(&import, one.json, show::import)
+                print_answer(&import, one.json, show::import);
+                Ok(())
             }
         }
     }
@@ -213,13 +200,12 @@ impl Scopes {
     }
 }
 
-fn print_answer(answer: &Value, json: bool, show: impl Fn(&Value) -> String) -> anyhow::Result<()> {
+fn print_answer(answer: &Value, json: bool, show: impl Fn(&Value) -> String) {
     if json {
-        println!("{}", serde_json::to_string_pretty(answer)?);
+        print_json!(answer);
     } else {
         print!("{}", show(answer));
     }
-    Ok(())
 }
 
 impl Upload {
@@ -230,7 +216,7 @@ impl Upload {
         let created = send(&hub, file, kind, self.dry_run, options).await?;
         let id = created["importId"].as_str().context("the hub's answer has no import id")?;
         let import = wait(&hub, id).await?;
-        print_answer(&import, self.json, show::import)?;
+        print_answer(&import, self.json, show::import);
         match import["state"].as_str() {
             Some("DONE") => Ok(()),
             Some("CANCELLED") => anyhow::bail!("the import was cancelled"),

@@ -22,7 +22,7 @@ pub(in crate::cli) struct Bench {
     /// Number of calls per case
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     calls: u32,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -51,7 +51,7 @@ impl Bench {
             all.extend(measure(&local, case, calls, Some(SharedInstances::default())).await?);
         }
         if self.json {
-            println!("{}", json!(all.iter().map(Measurements::to_json).collect::<Vec<_>>()));
+            print_json!(json!(all.iter().map(Measurements::to_json).collect::<Vec<_>>()));
             return Ok(());
         }
         println!("{}: {} calls of each case, one after the other", local.file.display(), format::number(calls as u64));

@@ -14,7 +14,7 @@ pub(in crate::cli) struct Build {
     /// Keep debug symbols for backtraces (Rust and C); the component gets several times larger
     #[arg(long)]
     debug: bool,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -27,7 +27,7 @@ impl Build {
             let json = json!({
                 "name": built.name, "file": file, "sizeBytes": built.component.len(), "points": points,
             });
-            println!("{json}");
+            print_json!(json);
             return Ok(());
         }
         println!("{}: {} bytes, serves {}", file.display(), built.component.len(), points.join(", "));

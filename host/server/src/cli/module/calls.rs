@@ -27,7 +27,7 @@ pub(in crate::cli) struct Calls {
     /// Append the calls to this file as test cases, one per called module
     #[arg(long, value_name = "CASES.JSON")]
     save: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -83,7 +83,7 @@ impl Calls {
             recorded::append(&before, &cases).with_context(|| format!("{path} is not a JSON array of cases"))?;
         std::fs::write(file, text).with_context(|| format!("cannot write {path}"))?;
         if self.json {
-            println!("{}", json!({"file": file, "added": new, "leftOut": left_out}));
+            print_json!(json!({"file": file, "added": new, "leftOut": left_out}));
             return Ok(());
         }
         println!("{path}: {} added", format::count(new, "case"));

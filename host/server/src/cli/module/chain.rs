@@ -1,11 +1,11 @@
 //! Commands that change a point's chain.
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
 use crate::cli::module::{Remote, format, newest_version};
+use crate::cli::typed;
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct Activate {
@@ -18,7 +18,7 @@ pub(in crate::cli) struct Activate {
     point: String,
     #[command(flatten)]
     link: LinkArgs,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub(in crate::cli) struct Deactivate {
     /// Only remove the module's entry in this mode
     #[arg(long, value_enum)]
     mode: Option<Mode>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -94,7 +94,7 @@ pub(in crate::cli) struct Rollback {
     /// Extension point: matchmaking, chat or punishment
     #[arg(long)]
     point: String,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -139,11 +139,10 @@ impl Rollback {
 
 /// Parses a JSON object given on the command line or, with @, in a file.
 pub(super) fn parse_object(what: &str, text: &str) -> anyhow::Result<Map<String, Value>> {
-    let text = match text.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?,
-        None => text.to_owned(),
-    };
-    serde_json::from_str(&text).with_context(|| format!("the {what} must be one JSON object"))
+    match typed::json_or_file(&format!("the {what}"), text)? {
+        Value::Object(object) => Ok(object),
+        _ => anyhow::bail!("the {what} must be one JSON object"),
+    }
 }
 
 /// Members of a link set by [`LinkArgs`].
@@ -224,7 +223,11 @@ fn insert_link(modules: &mut Vec<Value>, name: &str, version: i64, settings: &Li
 
 /// Prints a point's chain and the hub's warnings.
 pub(super) fn print_chain(chain: &Value, json: bool) {
-    println!("{}", if json { chain.to_string() } else { summary(chain) });
+    if json {
+        print_json!(chain);
+    } else {
+        println!("{}", summary(chain));
+    }
     print_warnings(chain);
 }
 

@@ -21,7 +21,7 @@ pub(in crate::cli) struct DryRun {
     /// Configuration: a JSON object, or @FILE
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
-    /// Print the hub's answer unchanged
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -41,7 +41,11 @@ impl DryRun {
             None => newest_version(&hub, &self.name).await?,
         };
         let answer: Value = hub.post(&format!("/api/manage/modules/{}/{version}/dry-run", self.name), &body).await?;
-        println!("{}", if self.json { answer.to_string() } else { format_report(&answer) });
+        if self.json {
+            print_json!(answer);
+        } else {
+            println!("{}", format_report(&answer));
+        }
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::module::{POINTS, Remote, chain, format};
 
 #[derive(Args, Debug)]
 pub(in crate::cli) struct List {
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(in crate::cli) struct List {
 pub(in crate::cli) struct Show {
     /// Module name
     name: String,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -35,7 +35,7 @@ impl List {
             chains.push(hub.get(&format!("/api/manage/extension-points/{point}")).await?);
         }
         if self.json {
-            println!("{}", json!({"modules": modules["items"], "extensionPoints": chains}));
+            print_json!(json!({"modules": modules["items"], "extensionPoints": chains}));
             return Ok(());
         }
         print!("{}", version_table(&modules));
@@ -61,7 +61,7 @@ impl Show {
                 link["point"] = point.into();
                 link
             });
-            println!("{}", json!({"versions": modules["items"], "links": links.collect::<Vec<_>>()}));
+            print_json!(json!({"versions": modules["items"], "links": links.collect::<Vec<_>>()}));
             return Ok(());
         }
         print!("{}", version_table(&modules));

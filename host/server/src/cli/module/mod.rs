@@ -21,10 +21,11 @@ mod watch;
 pub(in crate::cli) use push::wait_until_compiled;
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use crate::cli::client::HubClient;
 use crate::cli::format;
+use crate::cli::remote::Remote;
 use crate::modules::{explain, level_name};
 
 #[derive(Subcommand, Debug)]
@@ -63,28 +64,6 @@ pub(super) enum Module {
 
 /// The extension points.
 const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
-
-/// The hub and its API key.
-#[derive(Args, Debug)]
-struct Remote {
-    /// Hub URL
-    #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    url: String,
-    /// API key with the scope modules:write
-    #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: Option<String>,
-}
-
-impl Remote {
-    fn client(&self) -> anyhow::Result<HubClient> {
-        let key = self
-            .key
-            .as_deref()
-            .filter(|key| !key.is_empty())
-            .context("no API key: set HUB_KEY or pass --key (`hub network create` prints a network's first key)")?;
-        HubClient::new(&self.url, key)
-    }
-}
 
 /// Returns the newest READY version of a module.
 async fn newest_version(hub: &HubClient, name: &str) -> anyhow::Result<i64> {

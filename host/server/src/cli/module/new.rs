@@ -20,7 +20,7 @@ pub(in crate::cli) struct New {
     /// Folder to create [default: the module's name]
     #[arg(long)]
     dir: Option<PathBuf>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -33,7 +33,7 @@ impl New {
         create(&folder, &self.name, language, point)?;
         if self.json {
             let json = json!({"name": self.name, "language": self.lang, "point": self.point, "folder": folder});
-            println!("{json}");
+            print_json!(json);
             return Ok(());
         }
         println!("{} is a {point} module; see its README.md. Next:", folder.display());

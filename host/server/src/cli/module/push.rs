@@ -30,7 +30,7 @@ pub(in crate::cli) struct Push {
     points: Vec<String>,
     #[command(flatten)]
     link: chain::LinkArgs,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -68,7 +68,7 @@ impl Push {
         }
         if self.json {
             module["extensionPoints"] = chains.into();
-            println!("{module}");
+            print_json!(module);
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ pub(in crate::cli) struct Replay {
     /// Configuration: a JSON object, or @FILE [default: the recorded one]
     #[arg(long, value_name = "JSON|@FILE")]
     config: Option<String>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -57,16 +57,11 @@ impl Replay {
             _ => self.replay_on_hub(&hub, None, config).await?,
         };
         let has_examples = answer.get("examples").is_some();
-        println!(
-            "{}",
-            if self.json {
-                answer.to_string()
-            } else if has_examples {
-                summary(&answer)
-            } else {
-                call_report(&answer)
-            }
-        );
+        if self.json {
+            print_json!(answer);
+        } else {
+            println!("{}", if has_examples { summary(&answer) } else { call_report(&answer) });
+        }
         Ok(())
     }
 

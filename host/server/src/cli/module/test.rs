@@ -29,7 +29,7 @@ pub(in crate::cli) struct Test {
     /// Computing time limit of each call in ms, for machines much slower than your hub's [default: the point's]
     #[arg(long, value_name = "MS")]
     time_limit: Option<u64>,
-    /// Print one JSON object
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -74,7 +74,7 @@ impl Test {
         }
         let ok = file.cases.len() - failed;
         if self.json {
-            println!("{}", json!({"ok": ok, "failed": failed, "cases": results}));
+            print_json!(json!({"ok": ok, "failed": failed, "cases": results}));
         }
         let all = file.cases.len();
         print(&format!("{}: {ok} ok, {failed} failed", format::count(all, "case")));

@@ -1,5 +1,6 @@
 //! `hub webhook …`: manages the network's webhooks over a hub's HTTP API.
 
+mod listen;
 mod show;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use network_hub_client::Method;
 use serde_json::{Map, Value, json};
 
 use crate::cli::client::HubClient;
+use crate::cli::remote::Remote;
 
 const WEBHOOKS: &str = "/api/manage/webhooks";
 const LISTED: usize = 200;
@@ -32,6 +34,8 @@ pub(super) enum Webhook {
     Delete(One),
     /// Send a test and wait for the result
     Test(One),
+    /// Print events as they happen, or forward them to a machine that the hub cannot reach, signed like a webhook's
+    Listen(listen::Listen),
     /// List a webhook's latest deliveries
     Deliveries {
         #[command(flatten)]
@@ -73,15 +77,11 @@ pub(super) enum State {
 /// The hub and its API key.
 #[derive(Args, Debug)]
 pub(super) struct Common {
-    /// Print the answer as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Hub URL
-    #[arg(long = "hub", env = "HUB_URL", value_name = "URL", default_value = "http://127.0.0.1:8080")]
-    hub: String,
-    /// API key with the scope network:manage
-    #[arg(long, env = "HUB_KEY", hide_env_values = true)]
-    key: String,
+    #[command(flatten)]
+    remote: Remote,
 }
 
 #[derive(Args, Debug)]
@@ -143,19 +143,24 @@ impl Webhook {
         match self {
             Self::List(common) => {
                 let list = common.client()?.get(&format!("{WEBHOOKS}?limit={LISTED}")).await?;
-                common.print(&list, show::list)
+                common.print(&list, show::list);
+                Ok(())
             }
             Self::Add(add) => add.run().await,
             Self::Show(one) => {
                 let webhook = one.common.client()?.get(&path(&one.id)).await?;
-                one.common.print(&webhook, show::webhook)
+                one.common.print(&webhook, show::webhook);
+                Ok(())
             }
             Self::Set(set) => set.run().await,
             Self::Delete(one) => {
                 one.common.client()?.delete(&path(&one.id)).await?;
-                one.common.print(&json!({"webhookId": one.id, "deleted": true}), |_| format!("{} is deleted\n", one.id))
+                one.common
+                    .print(&json!({"webhookId": one.id, "deleted": true}), |_| format!("{} is deleted\n", one.id));
+                Ok(())
             }
             Self::Test(one) => one.test().await,
+            Self::Listen(listen) => listen.run().await,
             Self::Deliveries { one, state } => {
                 let state = match state {
                     None => "",
@@ -164,16 +169,19 @@ impl Webhook {
                     Some(State::Failed) => "&state=FAILED",
                 };
                 let path = format!("{}/deliveries?limit={LISTED}{state}", path(&one.id));
-                one.common.print(&one.common.client()?.get(&path).await?, show::deliveries)
+                one.common.print(&one.common.client()?.get(&path).await?, show::deliveries);
+                Ok(())
             }
             Self::Resend { id, delivery, common } => {
                 let path = format!("{}/deliveries/{delivery}/resend", path(&id));
-                common.print(&common.client()?.post(&path, &json!({})).await?, show::delivery)
+                common.print(&common.client()?.post(&path, &json!({})).await?, show::delivery);
+                Ok(())
             }
             Self::Rotate { one, overlap } => {
                 let body = overlap.map_or_else(|| json!({}), |overlap| json!({"overlapMs": overlap}));
                 let path = format!("{}/rotate-secret", path(&one.id));
-                one.common.print(&one.common.client()?.post(&path, &body).await?, show::secret)
+                one.common.print(&one.common.client()?.post(&path, &body).await?, show::secret);
+                Ok(())
             }
         }
     }
@@ -190,16 +198,15 @@ fn templates(file: &PathBuf) -> anyhow::Result<Value> {
 
 impl Common {
     fn client(&self) -> anyhow::Result<HubClient> {
-        HubClient::new(&self.hub, &self.key)
+        self.remote.client()
     }
 
-    fn print(&self, answer: &Value, show: impl Fn(&Value) -> String) -> anyhow::Result<()> {
+    fn print(&self, answer: &Value, show: impl Fn(&Value) -> String) {
         if self.json {
-            println!("{}", serde_json::to_string_pretty(answer)?);
+            print_json!(answer);
         } else {
             print!("{}", show(answer));
         }
-        Ok(())
     }
 }
 
@@ -211,7 +218,8 @@ impl Add {
             body["templates"] = templates(file)?;
         }
         let made = self.common.client()?.post(WEBHOOKS, &body).await?;
-        self.common.print(&made, |made| format!("{}{}", show::webhook(made), show::secret(made)))
+        self.common.print(&made, |made| format!("{}{}", show::webhook(made), show::secret(made)));
+        Ok(())
     }
 }
 
@@ -233,7 +241,8 @@ impl Set {
         );
         let hub = self.common.client()?;
         let webhook = hub.send(hub.request(Method::PATCH, &path(&self.id)).json(&Value::Object(body))).await?;
-        self.common.print(&webhook, show::webhook)
+        self.common.print(&webhook, show::webhook);
+        Ok(())
     }
 }
 
@@ -252,7 +261,7 @@ impl One {
             tokio::time::sleep(POLL_INTERVAL).await;
             delivery = hub.get(&path).await?;
         }
-        self.common.print(&delivery, show::delivery)?;
+        self.common.print(&delivery, show::delivery);
         match (delivery["state"].as_str(), delivery["error"].as_str()) {
             (Some("DELIVERED"), _) => Ok(()),
             (_, Some(error)) => anyhow::bail!("delivery failed: {error}"),

@@ -414,7 +414,7 @@ impl Site {
     /// Creates a network; returns its owner's key.
     pub async fn network(&self, name: &str) -> String {
         let mut command = Command::new(CURRENT);
-        command.args(["network", "create", name, "--json", "--database", &self.database, "--data"]);
+        command.args(["admin", "network", "create", name, "--json", "--database", &self.database, "--data"]);
         let output = command.arg(self.folder.join("cli")).output().await.unwrap();
         let made: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         made["apiKey"].as_str().unwrap().to_owned()

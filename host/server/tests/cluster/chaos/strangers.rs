@@ -117,7 +117,7 @@ async fn copy_identity(site: &Site, folder: &Path) -> Option<String> {
         hub.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.ok()?;
         let copy = format!("{}/{name}", site.database.rsplit_once('/')?.0);
         let mut command = Command::new(CURRENT);
-        command.args(["network", "create", "copied", "--database", &copy, "--data"]).arg(folder.join("data"));
+        command.args(["admin", "network", "create", "copied", "--database", &copy, "--data"]).arg(folder.join("data"));
         command.output().await.ok()?.status.success().then_some(())?;
         let mut connection = PgConnection::connect(&copy).await.ok()?;
         let insert = format!(

@@ -24,12 +24,12 @@ async fn is_kept(owner: &Client) -> bool {
 async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     let (files, billing) = (Files::new(), Billing::start().await);
     let hub = billing.hub(backend.clone()).await;
-    succeed(&backend, &["plan", "create", "gold", "--limit", "servers=5"]);
+    succeed(&backend, &["admin", "plan", "create", "gold", "--limit", "servers=5"]);
     let mut networks = vec![];
     for name in ["alpha", "beta"] {
-        let made = succeed(&backend, &["network", "create", name, "--json"]);
+        let made = succeed(&backend, &["admin", "network", "create", name, "--json"]);
         let made: serde_json::Value = serde_json::from_str(&made).unwrap();
-        succeed(&backend, &["network", "set", name, "--plan", "gold"]);
+        succeed(&backend, &["admin", "network", "set", name, "--plan", "gold"]);
         networks.push(hub.with_key(made["apiKey"].as_str().unwrap()));
     }
     let [alpha, beta] = &networks[..] else { unreachable!() };
@@ -41,7 +41,7 @@ async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     // Two networks are billed for an hour.
     hub.advance_ms(1_000);
     Hub::eventually("their requests are stored", async || {
-        let used = succeed(&backend, &["usage", "--json"]);
+        let used = succeed(&backend, &["admin", "usage", "--json"]);
         let used: serde_json::Value = serde_json::from_str(&used).unwrap();
         used.as_array().unwrap().iter().filter(|hour| hour["requests"].as_i64().unwrap() > 0).count() == 2
     })
@@ -49,13 +49,13 @@ async fn a_hub_that_loses_its_disk_goes_on_from_its_backup(backend: Backend) {
     hub.advance_ms(60 * 60 * 1_000);
     let billed = billing.expect(&hub, 2).await;
     let backup = files.path("backup");
-    succeed(&backend, &["backup", text(&backup)]);
+    succeed(&backend, &["admin", "backup", text(&backup)]);
     alpha.delete(&format!("/api/manage/players/{}", uuid(1))).await.expect(204);
-    std::fs::write(files.path("forgotten"), succeed(&backend, &["player", "forgotten"])).unwrap();
+    std::fs::write(files.path("forgotten"), succeed(&backend, &["admin", "player", "forgotten"])).unwrap();
     hub.stop().await;
 
     let to = Backend::like(&backend).await;
-    succeed(&to, &["restore", text(&backup), "--forgotten", text(&files.path("forgotten"))]);
+    succeed(&to, &["admin", "restore", text(&backup), "--forgotten", text(&files.path("forgotten"))]);
     let hub = billing.hub(to).await;
     let [alpha, beta] = [alpha, beta].map(|owner| hub.with_key(owner.key.as_deref().unwrap()));
     assert!(!is_kept(&alpha).await, "a restore brought back a forgotten player");

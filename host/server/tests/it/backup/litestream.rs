@@ -71,7 +71,7 @@ async fn copied(copies: &Path) -> Option<i64> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn litestream_restores_sqlite_to_its_last_write() {
     let (first, second) = (Installation::new(Backend::sqlite()), Installation::new(Backend::sqlite()));
-    let created = first.json(&["network", "create", "copied", "--json"]);
+    let created = first.json(&["admin", "network", "create", "copied", "--json"]);
     let key = created["apiKey"].as_str().unwrap();
     let mut hub = first.serve();
     let (owner, folder) = (hub.client(key), TempDir::new().unwrap());

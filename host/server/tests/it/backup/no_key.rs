@@ -111,7 +111,7 @@ async fn credentials_cannot_be_minted(backend: Backend) {
 
     let file = files.path("backup");
     let backend = hub.stop().await;
-    succeed(&backend, &["backup", text(&file)]);
+    succeed(&backend, &["admin", "backup", text(&file)]);
     let contents = contents(&file);
     assert!(contents.contains(&b"alex@example.org"[..]), "the test reads nothing");
     let key = std::fs::read_to_string(backend.data().join("secrets.key")).unwrap();
@@ -186,13 +186,13 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
     let path = format!("/api/artifacts/{}", link(&owner).await);
     let backend = hub.stop().await;
     let file = files.path("backup");
-    succeed(&backend, &["backup", text(&file)]);
+    succeed(&backend, &["admin", "backup", text(&file)]);
     for has_key in [true, false] {
         let to = Backend::like(&backend).await;
         if has_key {
             std::fs::copy(backend.data().join("secrets.key"), to.data().join("secrets.key")).unwrap();
         }
-        let restored = crate::support::run(&to, &["restore", text(&file)]);
+        let restored = crate::support::run(&to, &["admin", "restore", text(&file)]);
         assert!(restored.status.success());
         let message = String::from_utf8(restored.stderr).unwrap();
         assert_eq!(message.contains("secrets were made again"), !has_key, "{message}");

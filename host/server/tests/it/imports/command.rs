@@ -20,7 +20,8 @@ fn text(output: &Output) -> String {
 
 async fn owners_import_by_command(backend: Backend) {
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let hub = installation.serve();
     let folder = tempfile::TempDir::new().unwrap();
     let userdata = folder.path().join("userdata");
@@ -70,7 +71,8 @@ async fn kill_within(installation: &Installation, mut hub: Serving, key: &str, p
 async fn an_import_survives_a_kill(backend: Backend) {
     const BALANCES: usize = 12_000;
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let hub = installation.serve();
     let made = super::upload(&hub.client(&key), "kind=balances&currency=coins", files::balances(BALANCES)).await;
     let path = format!("{}/{}", super::IMPORTS, made.expect(201)["importId"].as_str().unwrap());
@@ -94,7 +96,8 @@ async fn an_import_survives_a_kill(backend: Backend) {
 async fn an_import_whose_hub_ends_twice_fails_and_may_be_repeated(backend: Backend) {
     const BALANCES: usize = 12_000;
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let hub = installation.serve();
     let made = super::upload(&hub.client(&key), "kind=balances&currency=coins", files::balances(BALANCES)).await;
     let path = format!("{}/{}", super::IMPORTS, made.expect(201)["importId"].as_str().unwrap());

@@ -122,7 +122,8 @@ async fn a_reader_that_answers_wrongly_fails_its_import(backend: Backend) {
 
 async fn a_killed_hub_leaves_no_reader(backend: Backend) {
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let mut hub = installation.serve();
     start(&hub.client(&key), "kind=litebans", endless()).await;
     let data = installation.settings.data.clone();
@@ -140,7 +141,8 @@ fn peak(process: u32) -> u64 {
 async fn a_large_file_takes_no_memory_of_the_hub(backend: Backend) {
     const SIZE: usize = 64 << 20;
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let hub = installation.serve();
     let client = hub.client(&key);
     let row = "-- nothing\n";

@@ -17,13 +17,14 @@ fn invite() -> Value {
 }
 
 fn mails(installation: &Installation) -> Value {
-    let shown = installation.json(&["jobs", "--json"]);
+    let shown = installation.json(&["admin", "jobs", "--json"]);
     shown.as_array().unwrap().iter().find(|row| row["kind"] == "person-mail").cloned().unwrap_or_default()
 }
 
 async fn a_job_of_a_killed_hub_runs_once_more(backend: Backend) {
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     // Accepts connections, and says nothing.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let [option, url] = options(silent.local_addr().unwrap().port());
@@ -44,7 +45,8 @@ async fn a_job_of_a_killed_hub_runs_once_more(backend: Backend) {
 
 async fn a_dead_job_is_shown_and_tried_again(backend: Backend) {
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let port = {
         let rejecting = MailServer::start(&["--reject"]);
         let [option, url] = options(rejecting.port);
@@ -54,9 +56,9 @@ async fn a_dead_job_is_shown_and_tried_again(backend: Backend) {
         rejecting.port
     };
     let text = |arguments: &[&str]| String::from_utf8(installation.run(arguments).stdout).unwrap();
-    let shown = text(&["jobs"]);
+    let shown = text(&["admin", "jobs"]);
     assert!(shown.contains("person-mail  0        0        0        1") && shown.contains("550"), "{shown}");
-    let listed = installation.json(&["jobs", "list", "--kind", "person-mail", "--json"]);
+    let listed = installation.json(&["admin", "jobs", "list", "--kind", "person-mail", "--json"]);
     assert_eq!((&listed[0]["state"], &listed[0]["nextAttemptAt"]), (&json!("DEAD"), &Value::Null), "{listed}");
     assert!(listed[0]["lastError"].as_str().unwrap().contains("no such mailbox"), "{listed}");
 
@@ -64,7 +66,7 @@ async fn a_dead_job_is_shown_and_tried_again(backend: Backend) {
     let [option, url] = options(port);
     let _hub = installation.serve_with_options(&[&option, &url]);
     let id = listed[0]["id"].as_str().unwrap();
-    assert_eq!(text(&["jobs", "retry", id]), format!("{id} will be tried now\n"));
+    assert_eq!(text(&["admin", "jobs", "retry", id]), format!("{id} will be tried now\n"));
     let (_server, mail) = server.next().await;
     assert_eq!(mail["to"], json!(["alex@example.org"]));
     Hub::eventually("the job is done", async || mails(&installation) == Value::Null).await;

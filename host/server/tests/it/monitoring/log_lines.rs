@@ -7,7 +7,7 @@ use crate::support::{Backend, on_each};
 
 async fn each_request_is_one_line(backend: Backend) {
     let installation = Installation::new(backend);
-    let created = installation.json(&["network", "create", "logged", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "logged", "--json"]);
     let key = created["apiKey"].as_str().unwrap();
     let mut hub = installation.serve_logged(&[], &[]);
     let owner = hub.client(key);
@@ -35,7 +35,7 @@ async fn each_request_is_one_line(backend: Backend) {
 
 async fn lines_name_the_request_that_they_are_of(backend: Backend) {
     let installation = Installation::new(backend);
-    let created = installation.json(&["network", "create", "logged", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "logged", "--json"]);
     let mut hub = installation.serve_logged(&[], &[]);
     let db = hub_db::Db::connect(&installation.settings.database()).await.unwrap();
     db.write("ALTER TABLE currencies RENAME TO currencies_away").execute().await.unwrap();

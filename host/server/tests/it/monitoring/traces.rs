@@ -62,7 +62,7 @@ fn attribute(span: &Span, name: &str) -> Option<Value> {
 async fn a_request_is_a_trace(backend: Backend) {
     let (url, collector) = collector().await;
     let installation = Installation::new(backend);
-    let created = installation.json(&["network", "create", "traced", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "traced", "--json"]);
     // Within the usual five seconds, a busy hub makes more spans than the exporter keeps.
     let mut hub = installation.serve_logged(&["--otlp", &url], &[("OTEL_BSP_SCHEDULE_DELAY", "20")]);
     let owner = hub.client(created["apiKey"].as_str().unwrap());
@@ -117,7 +117,7 @@ async fn a_failing_receiver_delays_no_request(backend: Backend) {
     let (url, collector) = collector().await;
     collector.is_failing.store(true, Ordering::Relaxed);
     let installation = Installation::new(backend);
-    let created = installation.json(&["network", "create", "traced", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "traced", "--json"]);
     let mut hub = installation.serve_logged(&["--otlp", &url], &[("OTEL_BSP_SCHEDULE_DELAY", "20")]);
     let owner = hub.client(created["apiKey"].as_str().unwrap());
     let after_a_request = async |is_done: &(dyn Fn() -> bool + Sync)| {

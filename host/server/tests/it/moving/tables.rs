@@ -34,6 +34,7 @@ const EXCLUDED: &[(&str, &str)] = &[
     ("person_openid_subjects", "accounts of the hub, no network's"),
     ("person_sessions", "who is signed in at this hub"),
     ("pending_sign_ins", "sign-ins under way at this hub"),
+    ("device_sign_ins", "sign-ins under way at this hub"),
     ("person_recovery_codes", "of accounts of the hub"),
     ("sign_in_failures", "of addresses, no network's"),
     ("network_members", "accounts of this hub, which another does not know"),

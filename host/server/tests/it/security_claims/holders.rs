@@ -71,7 +71,8 @@ async fn the_command_ends_what_a_revoked_key_made(backend: Backend) {
         let second = first_client.post("/api/manage/keys", body).await.expect(201).clone();
         let second_client = owner.with_key(second["apiKey"].as_str().unwrap());
         second_client.get("/api/manage/keys").await.expect(200);
-        let mut command = vec!["key", "revoke", first["keyId"].as_str().unwrap(), "--network", &network, "--json"];
+        let mut command =
+            vec!["admin", "key", "revoke", first["keyId"].as_str().unwrap(), "--network", &network, "--json"];
         command.extend(keeps.then_some("--keep"));
         let left: Value = serde_json::from_str(&succeed(&backend, &command)).unwrap();
         assert_eq!((&left["left"][0]["id"], &left["left"][0]["ended"]), (&second["keyId"], &json!(!keeps)), "{left}");
@@ -90,20 +91,20 @@ async fn an_imported_network_is_on_the_default_plan(backend: Backend) {
     let hub = Hub::start(backend.clone()).await;
     let owner = hub.network().await;
     let network = owner.network.unwrap().to_string();
-    succeed(&backend, &["plan", "create", "gold", "--limit", "servers=100000"]);
-    succeed(&backend, &["network", "set", &network, "--plan", "gold"]);
+    succeed(&backend, &["admin", "plan", "create", "gold", "--limit", "servers=100000"]);
+    succeed(&backend, &["admin", "network", "set", &network, "--plan", "gold"]);
     hub.stop().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("network");
-    succeed(&backend, &["network", "export", &network, "--out", text(&file)]);
+    succeed(&backend, &["admin", "network", "export", &network, "--out", text(&file)]);
     for plan in [None, Some("gold")] {
         let to = Backend::like(&backend).await;
         let hub = Hub::start(to.clone()).await;
-        let mut command = vec!["network", "import", text(&file)];
+        let mut command = vec!["admin", "network", "import", text(&file)];
         if let Some(plan) = plan {
-            let refused = run(&to, &["network", "import", text(&file), "--plan", plan]);
+            let refused = run(&to, &["admin", "network", "import", text(&file), "--plan", plan]);
             assert!(!refused.status.success(), "there is no such plan");
-            succeed(&to, &["plan", "create", plan, "--limit", "servers=3"]);
+            succeed(&to, &["admin", "plan", "create", plan, "--limit", "servers=3"]);
             command.extend(["--plan", plan]);
         }
         succeed(&to, &command);

@@ -80,7 +80,7 @@ async fn no_password_is_in_messages_and_logs() {
         }
         let _ = hub.kill();
         hub.wait().unwrap();
-        let doctor = command(&["doctor"]).stdin(Stdio::null()).output().unwrap();
+        let doctor = command(&["admin", "doctor"]).stdin(Stdio::null()).output().unwrap();
         let all = [messages(), String::from_utf8(doctor.stdout).unwrap(), String::from_utf8(doctor.stderr).unwrap()];
         for text in all {
             assert!(!text.contains(SECRET), "{environment:?}: {text}");
@@ -91,7 +91,7 @@ async fn no_password_is_in_messages_and_logs() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_secret_in_use_is_in_the_log() {
     let installation = Installation::new(Backend::sqlite());
-    let created = installation.json(&["network", "create", "demo-net", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "demo-net", "--json"]);
     let key = created["apiKey"].as_str().unwrap().to_owned();
     let mut hub = installation.serve_logged(&[], &[("HUB_LOG", "debug")]);
     let owner = hub.client(&key);

@@ -8,7 +8,7 @@ use crate::cli::Installation;
 use crate::support::{Backend, on_each};
 
 fn requests(installation: &Installation, arguments: &[&str]) -> i64 {
-    let hours = installation.json(&[&["usage", "--json"], arguments].concat());
+    let hours = installation.json(&[&["admin", "usage", "--json"], arguments].concat());
     hours.as_array().unwrap().iter().map(|hour| hour["requests"].as_i64().unwrap()).sum()
 }
 
@@ -18,7 +18,7 @@ async fn a_kill_loses_a_second_at_most(backend: Backend) {
     const KILLS: i64 = 4;
 
     let installation = Installation::new(backend);
-    let created = installation.json(&["network", "create", "billed", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "billed", "--json"]);
     let key = created["apiKey"].as_str().unwrap();
     let (mut stored, mut sent) = (0, 0);
     for kill in 0..KILLS {
@@ -49,15 +49,19 @@ async fn a_kill_loses_a_second_at_most(backend: Backend) {
     // The command, of one network and of all.
     let network = created["networkId"].as_str().unwrap();
     assert_eq!(requests(&installation, &[network]), stored);
-    let all = installation.json(&["usage", "--json"]);
+    let all = installation.json(&["admin", "usage", "--json"]);
     assert_eq!((&all[0]["name"], &all[0]["requests"]), (&json!("billed"), &json!(stored)));
-    assert_eq!(installation.json(&["usage", "billed", "--json", "--to", "1970-01-02T00:00:00Z"]), json!([]));
-    let text = String::from_utf8(installation.run(&["usage", "billed"]).stdout).unwrap();
+    assert_eq!(installation.json(&["admin", "usage", "billed", "--json", "--to", "1970-01-02T00:00:00Z"]), json!([]));
+    let text = String::from_utf8(installation.run(&["admin", "usage", "billed"]).stdout).unwrap();
     assert!(text.starts_with("HOUR ") && text.lines().count() >= 2, "{text}");
-    for wrong in [&["usage", "nobody"][..], &["usage", "--from", "soon"], &["usage", "--from", "7", "--to", "7"]] {
+    for wrong in [
+        &["admin", "usage", "nobody"][..],
+        &["admin", "usage", "--from", "soon"],
+        &["admin", "usage", "--from", "7", "--to", "7"],
+    ] {
         assert!(!installation.run(wrong).status.success(), "{wrong:?}");
     }
-    let first: &Value = &installation.json(&["usage", "billed", "--json"])[0];
+    let first: &Value = &installation.json(&["admin", "usage", "billed", "--json"])[0];
     assert_eq!(first["hour"].as_i64().unwrap() % 3_600_000, 0);
 }
 

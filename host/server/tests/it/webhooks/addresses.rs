@@ -174,7 +174,7 @@ async fn silent_name_servers_delay_no_other_network(backend: Backend) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn proxies_of_the_environment_are_not_used() {
     let installation = Installation::new(Backend::sqlite());
-    let created = installation.json(&["network", "create", "hooked", "--json"]);
+    let created = installation.json(&["admin", "network", "create", "hooked", "--json"]);
     let proxy = Receiver::start("127.0.0.1:0").await;
     let url = format!("http://{}", proxy.address());
     let variables = ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];

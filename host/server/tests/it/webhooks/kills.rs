@@ -39,7 +39,8 @@ async fn kills_lose_and_reorder_no_event(backend: Backend) {
     const KILLS: usize = 2;
 
     let installation = Installation::new(backend);
-    let key = installation.json(&["network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
+    let key =
+        installation.json(&["admin", "network", "create", "mine", "--json"])["apiKey"].as_str().unwrap().to_owned();
     let serve = || installation.serve_with_options(&["--webhook-networks", "127.0.0.2/32"]);
     let receiver = receiver().await;
     // Slower than changes are made, so that each kill finds queued events, and one on its way.

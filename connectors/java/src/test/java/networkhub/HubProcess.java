@@ -28,7 +28,7 @@ public final class HubProcess implements AutoCloseable {
     public HubProcess() throws IOException, InterruptedException {
         folder = Files.createTempDirectory("hub-connector-test");
         port = freePort();
-        key = operate("network", "create", "tests").get("apiKey").getAsString();
+        key = operate("admin", "network", "create", "tests").get("apiKey").getAsString();
         start();
     }
 

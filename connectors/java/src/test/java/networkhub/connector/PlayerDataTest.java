@@ -220,7 +220,7 @@ class PlayerDataTest {
         HubConnector b = start("b", bagsB);
         join(a);
         bagsA.of(player).add("sword");
-        hub.operate("network", "suspend", "tests");
+        hub.operate("admin", "network", "suspend", "tests");
         eventually("the hub refuses the key", () -> owner.players().session(player).handle((session, failure) ->
                 failure != null && HubException.of(failure).is("network_suspended")).join());
         CompletableFuture<Void> saved = a.playerData().save(player);
@@ -228,7 +228,7 @@ class PlayerDataTest {
         UUID other = UUID.randomUUID();
         b.playerJoined(other, "Ben");
         eventually("the connectors notice", () -> a.status().lastError() != null && b.status().lastError() != null);
-        hub.operate("network", "resume", "tests");
+        hub.operate("admin", "network", "resume", "tests");
         saved.get(60, TimeUnit.SECONDS);
         eventually("the session is closed", () -> session().state() == PlayerSessionState.CLOSED);
         assertEquals(List.of("sword"), stored());
