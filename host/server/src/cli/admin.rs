@@ -1,8 +1,23 @@
 //! `hub admin …`: commands that work on a hub's data, on its machine.
 
+use std::ffi::OsString;
+
 use clap::Subcommand;
 
 use super::{audit, backup, clock, cluster, doctor, jobs, key, network, person, plan, player, secrets, usage};
+
+/// Arguments with `admin` before the commands that a hub is set up and kept with: they have a short form without it.
+pub(super) fn expand(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
+    let is_short = matches!(
+        (word(1), word(2)),
+        ("network", "create" | "export" | "import") | ("key", "create") | ("backup" | "restore" | "doctor", _)
+    );
+    if is_short {
+        arguments.insert(1, "admin".into());
+    }
+    arguments
+}
 
 #[derive(Subcommand, Debug)]
 pub(super) enum Admin {
@@ -72,6 +87,25 @@ impl Admin {
             Self::Secrets(secrets) => secrets.run().await,
             Self::Clock(clock) => clock.run().await,
             Self::Cluster(cluster) => cluster.run().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_for_setting_up_have_a_short_form() {
+        let expand = |line: &str| {
+            let words = expand(line.split(' ').map(OsString::from).collect());
+            words.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        for line in ["network create n --json", "key create --operator", "backup --data d f", "restore f", "doctor"] {
+            assert_eq!(expand(&format!("hub {line}")), format!("hub admin {line}"));
+        }
+        for line in ["hub network get", "hub admin key create", "hub serve", "hub"] {
+            assert_eq!(expand(line), line);
         }
     }
 }

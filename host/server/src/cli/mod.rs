@@ -63,7 +63,10 @@ enum Command {
     /// Run a hub with a demo network, keys, modules, and simulated servers and players
     Demo(demo::Demo),
     /// Work on a hub's data: networks, keys, plans, backups, checks
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Without `admin`, too: network create|export|import, key create, backup, restore, doctor"
+    )]
     Admin(admin::Admin),
     /// Sign in at a hub as a person, for the commands that call it
     Login(login::Login),
@@ -122,11 +125,12 @@ pub fn report(error: &anyhow::Error) {
 
 /// Runs the command given on the command line.
 pub fn run() -> anyhow::Result<()> {
-    let words: Vec<_> = std::env::args().skip(1).take(2).collect();
+    let arguments = admin::expand(std::env::args_os().collect());
+    let words: Vec<_> = arguments.iter().skip(1).take(2).map(|word| word.to_string_lossy().into_owned()).collect();
     // `hub NOUN …` and `hub help NOUN`.
     let noun = words.iter().find(|word| *word != "help").cloned().unwrap_or_default();
     let mut command = help::arrange(api::extend(Cli::command(), |it| it == noun));
-    let matches = command.get_matches_mut();
+    let matches = command.get_matches_from_mut(arguments);
     let Ok(cli) = Cli::from_arg_matches(&matches) else {
         sigpipe::reset();
         return tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

@@ -481,7 +481,7 @@ impl Fleet {
     /// Confirms the clock that a process with these variables sees.
     pub fn confirm_clock(&self, environment: &[(&str, String)]) {
         let output = Command::new(env!("CARGO_BIN_EXE_hub"))
-            .args(["clock", "confirm", "--database", &self.database, "--data"])
+            .args(["admin", "clock", "confirm", "--database", &self.database, "--data"])
             .arg(self.folder.path())
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .output()

@@ -59,7 +59,7 @@ impl Machine {
 
     /// Confirms the machine's clock.
     fn confirm(&self) {
-        let mut confirm = self.installation.command(&["clock", "confirm"]);
+        let mut confirm = self.installation.command(&["admin", "clock", "confirm"]);
         let output = confirm.envs(self.environment.iter().map(|(name, value)| (name, value))).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }

@@ -39,6 +39,9 @@ fn a_command_in_another_folder_makes_no_second_hub() {
         &["admin", "plan", "set", "a"],
         &["admin", "plan", "delete", "a"],
         &["admin", "key", "create", "--operator"],
+        // The short forms.
+        &["key", "create", "--operator"],
+        &["doctor"],
         &["admin", "key", "list", "--operator"],
         &["admin", "key", "revoke", "a", "--operator"],
     ] {
@@ -102,7 +105,7 @@ async fn keys_are_listed_and_revoked(backend: Backend) {
     owner.get("/api/manage/keys").await.expect(200);
     let key =
         hub.json(&["admin", "key", "create", "--network", "net", "--scope", "plugin", "--name", "lobby", "--json"]);
-    hub.json(&["admin", "key", "create", "--operator", "--json"]);
+    hub.json(&["key", "create", "--operator", "--json"]);
 
     let listed = hub.json(&["admin", "key", "list", "--network", "net", "--json"]);
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|key| key["name"].as_str().unwrap()).collect();

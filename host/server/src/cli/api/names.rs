@@ -39,7 +39,7 @@ const AREAS: &[Area] = &[
     area("Modules", "module", ""),
     area("Webhooks", "webhook", ""),
     area("Imports", "import", ""),
-    area("Keys", "key", "Create, list, rotate and revoke the API keys of a network"),
+    area("Keys", "api-key", "Create, list, rotate and revoke the API keys of a network"),
     area("People", "person", "Invite people, change their roles, and manage accounts"),
     area("Network", "network", "Read and change the network's settings"),
     area("Usage", "usage", "List the network's usage"),

@@ -35,7 +35,7 @@ fn every_operation_is_a_command() {
 #[test]
 fn verbs_are_ids_without_the_noun() {
     let verbs =
-        [("server", "listServers"), ("person", "invitePerson"), ("player", "getPlayerData"), ("key", "rotateKey")];
+        [("server", "listServers"), ("person", "invitePerson"), ("player", "getPlayerData"), ("api-key", "rotateKey")];
     let verbs = verbs.map(|(noun, id)| names::verb(noun, id));
     assert_eq!(verbs, ["list", "invite", "get-data", "rotate"]);
 }
