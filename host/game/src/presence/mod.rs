@@ -120,6 +120,7 @@ pub static COMPONENT: Component = Component {
         Ok(())
     },
     network_state: Some(&PresenceState),
+    terms: &[store::presence::ONLINE],
     clock_set: |app, shift| app.state::<Presence>().shift(shift),
     start: |app| Box::pin(saving::start(app)),
     stop: |app| Box::pin(saving::stop(app)),

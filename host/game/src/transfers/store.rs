@@ -131,10 +131,10 @@ pub(super) async fn arrive(
 }
 
 /// Pending transfers, whose ends are corrected with the clock.
-pub(super) const PENDING: Term = Term {
-    renew: renew_term!("transfers", "network_id, id", "expires_at", "ended_at IS NULL"),
-    length: |_| Duration::from_millis(COMMAND_TTL.unsigned_abs()),
-};
+pub(super) const PENDING: Term =
+    Term::new(renew_term!("transfers", "network_id, id", "expires_at", "ended_at IS NULL"), |_| {
+        Duration::from_millis(COMMAND_TTL.unsigned_abs())
+    });
 
 // Leaps from network to network: those with many transfers cost no more than others.
 const DUE_NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (

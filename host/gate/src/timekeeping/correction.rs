@@ -55,9 +55,10 @@ enum Reach {
 
 async fn renew(app: &App, now: Millis, reach: Reach) -> Result<(), Error> {
     for term in app.components().list().iter().flat_map(|component| component.terms) {
-        let end = now.saturating_add(millis((term.length)(&app.settings)));
+        let age = millis((term.age)(&app.settings));
+        let end = now.saturating_add(millis((term.length)(&app.settings))).saturating_sub(age);
         let (after, before) = match reach {
-            Reach::Live { since } => (since, end),
+            Reach::Live { since } => (since.saturating_sub(age), end),
             Reach::TooLong => (end, Millis::MAX),
         };
         store::renew_term(&app.db, term.renew, end, after, before).await?;

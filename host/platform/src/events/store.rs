@@ -24,8 +24,8 @@ pub(super) use subscriptions::{subscribe, subscribed, subscribed_names, subscrib
 
 /// Records of streams, whose ends are corrected with the clock.
 pub(super) const TERMS: &[Term] = &[
-    Term { renew: renew_term!("event_listeners", "network_id, name", "until", "TRUE"), length: |_| TTL },
-    Term { renew: renew_term!("session_listeners", "network_id, server_id", "until", "TRUE"), length: |_| TTL },
+    Term::new(renew_term!("event_listeners", "network_id, name", "until", "TRUE"), |_| TTL),
+    Term::new(renew_term!("session_listeners", "network_id, server_id", "until", "TRUE"), |_| TTL),
 ];
 
 #[cfg(test)]

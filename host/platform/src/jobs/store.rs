@@ -194,7 +194,7 @@ macro_rules! of_lease {
 
 /// Leases, whose ends are corrected with the clock.
 pub(super) const LEASES: Term =
-    Term { renew: renew_term!("jobs", "network_id, kind, job_key", "due_at", "node IS NOT NULL"), length: |_| LEASE };
+    Term::new(renew_term!("jobs", "network_id, kind, job_key", "due_at", "node IS NOT NULL"), |_| LEASE);
 
 // Never shorter: another node may have set the clock forwards, and renewed it by that.
 const RENEW: &str = "UPDATE jobs SET due_at = CASE WHEN due_at > $5 THEN due_at ELSE $5 END

@@ -18,4 +18,13 @@ pub struct Term {
     pub renew: Sql,
     /// Longest time from now to an end.
     pub length: fn(&Settings) -> Duration,
+    /// Time from the stored time to the end, where the last sign of life is stored.
+    pub age: fn(&Settings) -> Duration,
+}
+
+impl Term {
+    /// Rows whose ends are stored.
+    pub const fn new(renew: Sql, length: fn(&Settings) -> Duration) -> Self {
+        Self { renew, length, age: |_| Duration::ZERO }
+    }
 }

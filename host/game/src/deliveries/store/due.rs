@@ -15,10 +15,10 @@ use crate::values::NetworkId;
 const UNREADABLE_LATER: Millis = 60_000;
 
 /// Claims, whose ends are corrected with the clock.
-pub(in crate::deliveries) const CLAIMS: Term = Term {
-    renew: renew_term!("deliveries", "network_id, delivery_id", "due_at", "state = 'CLAIMED'", ", claimed_until = $1"),
-    length: |_| Duration::from_millis(CLAIM_TTL.unsigned_abs()),
-};
+pub(in crate::deliveries) const CLAIMS: Term = Term::new(
+    renew_term!("deliveries", "network_id, delivery_id", "due_at", "state = 'CLAIMED'", ", claimed_until = $1"),
+    |_| Duration::from_millis(CLAIM_TTL.unsigned_abs()),
+);
 
 // Crosses networks: one task looks for all.
 pub(in crate::deliveries) const NEXT_DUE: &str =

@@ -11,28 +11,20 @@ use crate::worlds::model::MAX_WAIT;
 
 /// Live leases, and the begin of the time without players: both are corrected with the clock.
 pub(in crate::worlds) const TERMS: &[Term] = &[
-    Term {
-        renew: renew_term!(
+    Term::new(
+        renew_term!(
             "world_leases",
             "network_id, id",
             "expires_at",
             "state IN ('LOADING', 'READY', 'DRAINING') AND node_server_id IS NOT NULL"
         ),
-        length: |settings| settings.lease(),
-    },
-    Term {
-        renew: renew_term!(
-            "world_leases",
-            "network_id, id",
-            "expires_at",
-            "state = 'LOADING' AND node_server_id IS NULL"
-        ),
-        length: |_| Duration::from_millis(MAX_WAIT.unsigned_abs()),
-    },
-    Term {
-        renew: renew_term!("world_leases", "network_id, id", "idle_since", "state = 'READY'"),
-        length: |_| Duration::ZERO,
-    },
+        |settings| settings.lease(),
+    ),
+    Term::new(
+        renew_term!("world_leases", "network_id, id", "expires_at", "state = 'LOADING' AND node_server_id IS NULL"),
+        |_| Duration::from_millis(MAX_WAIT.unsigned_abs()),
+    ),
+    Term::new(renew_term!("world_leases", "network_id, id", "idle_since", "state = 'READY'"), |_| Duration::ZERO),
 ];
 
 /// Leaps by an index from network to network, to those with due work: one with much of it costs no more than others.
