@@ -106,9 +106,12 @@ fn differences(then: &[String], now: &[String]) -> Value {
 
 async fn money(visit: &Visit) -> Result<Value, Refusal> {
     let query = [("limit", "50"), ("page", visit.query("page")), ("currency", visit.query("currency"))];
+    let mut owner = visit.clone();
+    let key = visit.params.get("uuid").cloned().unwrap_or_default();
+    owner.params.extend([("ownerType".to_owned(), "player".to_owned()), ("ownerKey".to_owned(), key)]);
     let (player, ledger) = join!(
         visit.get("/api/plugin/players/{uuid}", &[]),
-        visit.get("/api/manage/economy/player/{uuid}/ledger", &query),
+        owner.get("/api/manage/economy/{ownerType}/{ownerKey}/ledger", &query),
     );
     Ok(json!({"player": player?, "ledger": ledger?}))
 }

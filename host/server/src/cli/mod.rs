@@ -130,7 +130,7 @@ pub fn run() -> anyhow::Result<()> {
     // `hub NOUN …` and `hub help NOUN`.
     let noun = words.iter().find(|word| *word != "help").cloned().unwrap_or_default();
     let mut command = help::arrange(api::extend(Cli::command(), |it| it == noun));
-    let matches = command.get_matches_from_mut(arguments);
+    let matches = command.try_get_matches_from_mut(arguments).unwrap_or_else(|error| error.exit());
     let Ok(cli) = Cli::from_arg_matches(&matches) else {
         sigpipe::reset();
         return tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

@@ -6,6 +6,7 @@ use hub_db::{Backend, Db, Error, Executor, Sql, Tx};
 
 use crate::clock::Millis;
 use crate::component::{Term, renew_term};
+use crate::config::Settings;
 use crate::presence::memory::{SavedPlayer, SavedServer};
 use crate::presence::model::search_text;
 use crate::presence::store::json;
@@ -15,8 +16,8 @@ use crate::values::{Identifier, NetworkId, PlayerId};
 /// Heartbeats of online servers: a node that takes their network over while the clock is set restores them.
 pub(in crate::presence) const ONLINE: Term = Term {
     renew: renew_term!("servers", "network_id, server_id", "last_seen", "present"),
-    length: |settings| settings.offline_after(),
-    age: |settings| settings.offline_after(),
+    length: Settings::offline_after,
+    age: Settings::offline_after,
 };
 
 /// Start time of the database server; `None` for the embedded one, which loses nothing.

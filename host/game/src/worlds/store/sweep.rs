@@ -6,6 +6,7 @@ use hub_db::{Db, Error, Sql, Tx};
 
 use crate::clock::{Cutoff, Millis};
 use crate::component::{Term, renew_term};
+use crate::config::Settings;
 use crate::values::NetworkId;
 use crate::worlds::model::MAX_WAIT;
 
@@ -18,7 +19,7 @@ pub(in crate::worlds) const TERMS: &[Term] = &[
             "expires_at",
             "state IN ('LOADING', 'READY', 'DRAINING') AND node_server_id IS NOT NULL"
         ),
-        |settings| settings.lease(),
+        Settings::lease,
     ),
     Term::new(
         renew_term!("world_leases", "network_id, id", "expires_at", "state = 'LOADING' AND node_server_id IS NULL"),

@@ -1,8 +1,8 @@
 //! Minecraft servers without a plugin: the real agent, and a server that speaks the management protocol as its schema has it.
 
-use std::net::TcpListener;
 use std::path::Path;
 
+use hub_testing::ports::free_port;
 use serde_json::{Value, json};
 
 use super::{Agent, PATIENCE};
@@ -26,8 +26,7 @@ impl Minecraft {
     }
 
     async fn start_as(hub: &Hub, script: &str, update_interval: &str) -> Self {
-        // Free a moment ago, and nothing else takes ports without asking for any.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let url = format!("ws://127.0.0.1:{port}");
         let options = ["--management", &url, "--server-type", "survival", "--update-interval", update_interval];
         let agent = Agent::start_game(hub, &options, script, MINECRAFT, &["plugin"], |_, folder| {
