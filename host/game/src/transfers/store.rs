@@ -45,7 +45,7 @@ pub(super) async fn supersede(tx: &mut Tx, network: NetworkId, player: PlayerId,
     tx.query(
         "UPDATE transfers SET result = $4, error_message = 'It was replaced by another transfer of the player.',
              ended_at = $3
-         WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3",
+         WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND +expires_at > $3",
     )
     .bind(network)
     .bind(player)
@@ -95,8 +95,9 @@ pub(super) async fn finish(
     Ok(row.map(|(server,)| server))
 }
 
+// The sign keeps SQLite, which has no statistics, from reading all pending transfers of the network by their ends.
 const FIND_PENDING: &str = "SELECT from_server, to_server, expires_at FROM transfers
-     WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND expires_at > $3";
+     WHERE network_id = $1 AND player_uuid = $2 AND ended_at IS NULL AND +expires_at > $3";
 
 /// Source, target and deadline of each pending transfer of the player.
 pub(super) async fn under_way(
@@ -118,7 +119,7 @@ pub(super) async fn arrive(
 ) -> Result<(), Error> {
     db.write(
         "UPDATE transfers SET result = $5, ended_at = $4
-         WHERE network_id = $1 AND player_uuid = $2 AND to_server = $3 AND ended_at IS NULL AND expires_at > $4",
+         WHERE network_id = $1 AND player_uuid = $2 AND to_server = $3 AND ended_at IS NULL AND +expires_at > $4",
     )
     .bind(network)
     .bind(player)

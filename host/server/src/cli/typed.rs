@@ -23,7 +23,9 @@ pub(super) fn json<T: DeserializeOwned>(option: &str, typed: &str) -> anyhow::Re
     serde_json::from_str(typed).map_err(|error| {
         let reason = error.to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default().to_owned();
-        let before: String = typed.chars().take(error.column().saturating_sub(1)).collect();
+        // The column is in bytes; at an end too early it is that of the last one.
+        let read = if error.is_eof() { error.column() } else { error.column().saturating_sub(1) };
+        let before = typed.get(..read).unwrap_or(typed);
         let skipped = before.chars().count().saturating_sub(SHOWN);
         let shown: String = before.chars().skip(skipped).collect();
         let place = if shown.trim().is_empty() { String::new() } else { format!(", after `{shown}`") };

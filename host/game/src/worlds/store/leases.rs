@@ -104,9 +104,10 @@ pub(in crate::worlds) async fn is_draining(
     Ok(row.is_some())
 }
 
+// The sign keeps SQLite from reading by the ends of leases, and sorting by node then.
 const PER_NODE: &str = "SELECT node_server_id, COUNT(*) FROM world_leases
      WHERE network_id = $1 AND node_server_id IS NOT NULL AND state IN ('LOADING', 'READY', 'DRAINING')
-       AND expires_at > $2
+       AND +expires_at > $2
      GROUP BY node_server_id";
 
 /// Number of leases of each node.
