@@ -39,7 +39,7 @@ on_both! {
             ("{name:x}", "not valid JSON: key must be a string at line 1 column 2"),
             (r#"{"name": "x", "scopes": [{plugin}]}"#, "not valid JSON: key must be a string"),
             (r#"{"name": "x", "scopes": [5]}"#, "`scopes[0]`"),
-            ("[]", "invalid type: sequence, expected an object at line 1"),
+            ("[]", "invalid type: sequence, expected an object."),
             (r#"{"name": 5, "scopes": []}"#, "`name`"),
             (r#"{"name": "  ", "scopes": ["plugin"]}"#, "blank"),
             (r#"{"name": "x", "scopes": ["root"]}"#, "`scopes[0]`"),

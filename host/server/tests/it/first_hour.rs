@@ -39,9 +39,8 @@ fn a_command_in_another_folder_makes_no_second_hub() {
         &["admin", "plan", "set", "a"],
         &["admin", "plan", "delete", "a"],
         &["admin", "key", "create", "--operator"],
-        // The short forms.
+        // The short form.
         &["key", "create", "--operator"],
-        &["doctor"],
         &["admin", "key", "list", "--operator"],
         &["admin", "key", "revoke", "a", "--operator"],
     ] {

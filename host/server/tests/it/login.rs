@@ -88,7 +88,7 @@ on_both! {
         assert_eq!(signed_in["networkId"], json!(owner.network.unwrap()));
         // Other commands use the session, with the rights of the person's role.
         assert_eq!(machine.json(&["punishment", "list-all", "--json"]).await["total"], 0);
-        let refused = machine.refusal(&["key", "list"]).await;
+        let refused = machine.refusal(&["api-key", "list"]).await;
         assert!(refused.contains("403") && refused.contains("role"), "{refused}");
         // The code is used up.
         let page = browser.get(&format!("/console/me/device?code={code}")).await.expect(200);
