@@ -184,7 +184,7 @@ fn commands_on_the_data_name_what_was_typed() {
         ),
         (&["admin", "key", "create", "--network", "a", "--scope", "plugins"], "unknown scope"),
         (&["admin", "plan", "create", "a", "--limit", "servers"], "--limit"),
-        (&["network", "create", "a"], "unrecognized subcommand"),
+        (&["network", "make", "a"], "unrecognized subcommand"),
         (&["logout", "--profile", "none"], "there is no profile `none`"),
         (&["man", "/proc/none"], "cannot write into /proc/none"),
     ] {

@@ -43,8 +43,11 @@ async fn snapshots_go_to_the_store_by_presigned_urls() {
     assert_eq!(booted.as_deref(), Some("first"));
     let saved = upload(&client, &id, "second").await;
     call(&client, &id, "unloaded", "n1", 2, saved).await.expect(200);
-    // Abandoned uploads are deleted from the store, too.
-    assert_eq!(s3.keys().len(), 2);
+    // Abandoned uploads are deleted from the store, too, once their links are good for nothing.
+    assert_eq!(s3.keys().len(), 3);
+    hub.advance_ms(31 * 60_000);
+    Hub::eventually("the abandoned upload is deleted", async || s3.keys().len() == 2).await;
+    node(&client, "n1").await;
     let (id, _, booted) = boot(&client).await;
     assert_eq!(booted.as_deref(), Some("second"));
     for body in ["third", "fourth"] {
