@@ -92,14 +92,16 @@ impl NetworkPresence {
         offline_after: Millis,
     ) {
         for saved in servers {
+            // A heartbeat of later is of a time before the clock was set back.
+            let last_heartbeat = saved.last_heartbeat.min(now);
             self.servers.insert(Server {
                 info: saved.info,
                 started_at: saved.started_at,
-                last_heartbeat: saved.last_heartbeat,
+                last_heartbeat,
                 game_state: saved.game_state,
                 players_to_start: saved.players_to_start,
                 worlds: saved.worlds,
-                offline_at: saved.last_heartbeat.saturating_add(offline_after),
+                offline_at: last_heartbeat.saturating_add(offline_after),
                 players: FastMap::default(),
                 reservations: Reservations::default(),
             });
