@@ -12,11 +12,11 @@ install_packages() {
     return 1
   fi
   echo "installing: $*" >&2
-  # Steps run side by side, and apt refuses what does.
+  # Steps run side by side, and apt refuses what does. A service that a package starts must not keep the lock.
   (
     flock 9
-    $sudo apt-get update -qq
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    $sudo apt-get update -qq 9>&-
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null 9>&-
   ) 9>"${TMPDIR:-/tmp}/network-hub-packages.lock"
 }
 

@@ -1,4 +1,4 @@
-//! What was said, and what the modules made of it.
+//! Chat lines, and what the modules made of them.
 
 use serde_json::{Value, json};
 

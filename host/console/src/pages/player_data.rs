@@ -1,4 +1,4 @@
-//! What games stored about a player, its snapshots, and the way back; and the player's money.
+//! Data that games stored about a player, its snapshots, and the way back; and the player's money.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn namespaces(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"player": player?, "namespaces": namespaces?, "session": session?}))
 }
 
-/// What a route answers, or null if there is nothing.
+/// Answer of a route, or null if there is nothing.
 async fn if_any(visit: &Visit, route: &str) -> Result<Value, Refusal> {
     match visit.part(route, &[]).await {
         Err(refusal) if refusal.status == StatusCode::NOT_FOUND => Ok(Value::Null),

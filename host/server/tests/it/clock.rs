@@ -171,7 +171,7 @@ async fn a_confirmed_clock_is_followed(backend: Backend) {
     assert!(clock().await >= before + 48 * HOUR);
 }
 
-/// What lives by renewals goes on, and what is silent ends, though the clock is set forwards or back.
+/// Leases and streams go on, and silent servers end, though the clock is set forwards or back.
 async fn a_clock_that_is_set_ends_and_prolongs_nothing(backend: Backend) {
     let Some(machine) = Machine::new(backend) else { return };
     let hub = machine.serve();
