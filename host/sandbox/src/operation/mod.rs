@@ -4,6 +4,7 @@
 mod any;
 pub(crate) mod candidates;
 mod chat;
+mod handle;
 mod matchmaking;
 mod memory;
 mod punishment;
@@ -11,6 +12,7 @@ mod punishment;
 pub use any::{AnyAnswer, AnyInput};
 pub use candidates::{Candidate, Candidates, RankAnswer};
 pub use chat::FilterChat;
+pub use handle::{HandleEvent, Handled};
 pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
 pub use punishment::ReviewPunishment;
 
@@ -20,7 +22,8 @@ use crate::versions::Running;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`] or [`ReviewPunishment`].
+/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`] or
+/// [`HandleEvent`].
 pub trait Operation: 'static {
     /// The extension point it belongs to.
     const POINT: Point;
