@@ -110,6 +110,13 @@ pub enum HostCall {
         /// UUID from the module.
         player: String,
     },
+    /// Online players in the order of their UUIDs. Answer: [`HostAnswer::Players`].
+    OnlinePlayers {
+        /// Those after this UUID alone.
+        after: Option<String>,
+        /// 1 to 200.
+        limit: u32,
+    },
     /// Players on a candidate of this matchmaking call. Answer: [`HostAnswer::PlayersOn`].
     PlayersOn {
         /// The server.
@@ -117,6 +124,16 @@ pub enum HostCall {
         /// The world, if the candidate is one.
         world_id: Option<String>,
     },
+}
+
+impl HostCall {
+    /// True for calls of `store`, the store of overrides.
+    pub(crate) const fn is_of_store(&self) -> bool {
+        matches!(
+            self,
+            Self::StoreGet { .. } | Self::StoreSet { .. } | Self::StoreIncrement { .. } | Self::StoreDelete { .. }
+        )
+    }
 }
 
 /// The answer to a [`HostCall`].
@@ -177,7 +194,7 @@ impl Host for EmptyHost {
             HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
             HostCall::Punishments { .. } => HostAnswer::Punishments(Vec::new()),
             HostCall::Online { .. } => HostAnswer::Online(None),
-            HostCall::PlayersOn { .. } => HostAnswer::Players(Vec::new()),
+            HostCall::OnlinePlayers { .. } | HostCall::PlayersOn { .. } => HostAnswer::Players(Vec::new()),
         };
         Box::pin(std::future::ready(Ok(answer)))
     }

@@ -1,4 +1,4 @@
-//! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.0` one to one.
+//! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.1` one to one.
 //!
 //! The hub itself works with these types, too. When a later version of the contract changes a type, the newest
 //! version's types stay here, and the older version translates: see `versions`.
@@ -21,8 +21,10 @@ use std::fmt;
 /// The WIT package of all the contract's interfaces.
 pub const PACKAGE: &str = "network-hub:module";
 
-/// Host interfaces that a module may import.
-pub const HOST_INTERFACES: &[&str] = &["log", "store", "players", "candidates"];
+/// Interfaces of types alone, which a module may import without any of their functions.
+pub(crate) const TYPE_INTERFACES: &[&str] = &["types", "effects"];
+/// Interfaces of the contract that this hub does not call yet.
+pub(crate) const UNSERVED_POINTS: &[&str] = &["endpoints", "schedules", "timers", "login", "economy", "queue"];
 
 /// An extension point: a decision of the hub that a network's modules make, or events that they handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -78,6 +78,15 @@ impl StateWrite {
             Self::Set { key, .. } | Self::Increment { key, .. } | Self::Delete { key } => key,
         }
     }
+
+    /// Bytes that it counts with in the bound of a call's writes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Set { key, value, .. } => key.len() + value.len(),
+            Self::Increment { key, .. } => key.len() + size_of::<i64>(),
+            Self::Delete { key } => key.len(),
+        }
+    }
 }
 
 /// Reads and writes of one call.

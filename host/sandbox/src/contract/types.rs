@@ -130,9 +130,12 @@ pub enum HostError {
     /// The module's key-value store is full.
     #[component(name = "quota-exceeded")]
     QuotaExceeded,
-    /// The hub could not reach its data in time.
+    /// The hub could not reach its data in time, or does not offer this to calls of this kind.
     #[component(name = "unavailable")]
     Unavailable,
+    /// The owner did not grant the scope that this needs.
+    #[component(name = "forbidden")]
+    Forbidden,
 }
 
 /// Severity of a log line.

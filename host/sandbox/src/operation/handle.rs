@@ -2,7 +2,7 @@
 
 use super::Operation;
 use super::any::{AnyAnswer, AnyInput};
-use crate::bounds::effects::check_effects;
+use crate::bounds::effects::{check_effects, check_failure, check_state};
 use crate::contract::Point;
 use crate::contract::effects::Effect;
 use crate::contract::events::{Event, Failure};
@@ -16,11 +16,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub struct HandleEvent;
 
+/// A handler's answer: effects in their order, or its own failure.
+pub type HandlerAnswer = Result<Vec<Effect>, Failure>;
+
 /// Answer of a handler, with what its call read and wrote in `state`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handled {
-    /// The effects, in order, inside the bounds of the contract; or the module's own failure.
-    pub answer: Result<Vec<Effect>, Failure>,
+    /// The effects, inside the bounds of the contract, or the failure.
+    pub answer: HandlerAnswer,
     /// Reads and writes. The reads of a failure count too: it may rest on what has changed meanwhile.
     pub state: StateChanges,
 }
@@ -35,6 +38,8 @@ impl Default for Handled {
 impl Operation for HandleEvent {
     const POINT: Point = Point::Events;
     const NAME: &'static str = "handle";
+    // The effects alone may have 512 KiB.
+    const HANDOVER_BYTES: usize = 1 << 20;
     type Input = Event;
     type Answer = Handled;
     type Ruling = Handled;
@@ -66,9 +71,10 @@ impl Operation for HandleEvent {
     }
 
     fn check(_: &Event, handled: &Handled) -> Result<(), String> {
+        check_state(&handled.state)?;
         match &handled.answer {
             Ok(effects) => check_effects(effects),
-            Err(_) => Ok(()),
+            Err(failure) => check_failure(failure),
         }
     }
 

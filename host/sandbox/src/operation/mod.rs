@@ -12,7 +12,7 @@ mod punishment;
 pub use any::{AnyAnswer, AnyInput};
 pub use candidates::{Candidate, Candidates, RankAnswer};
 pub use chat::FilterChat;
-pub use handle::{HandleEvent, Handled};
+pub use handle::{HandleEvent, Handled, HandlerAnswer};
 pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
 pub use punishment::ReviewPunishment;
 
@@ -29,6 +29,9 @@ pub trait Operation: 'static {
     const POINT: Point;
     /// The exported function's name.
     const NAME: &'static str;
+    /// Maximum bytes passed to the host in one host call, or in a module's answer.
+    #[doc(hidden)]
+    const HANDOVER_BYTES: usize = 256 << 10;
     /// Input of a module beside the context.
     type Input: Send + Sync + 'static;
     /// Answer of a module.
