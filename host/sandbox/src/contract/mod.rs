@@ -44,6 +44,9 @@ impl Point {
     /// All points, in their listing order.
     pub const ALL: [Self; 4] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events];
 
+    /// The points of [`Point::is_override`], in their listing order.
+    pub const OVERRIDES: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
+
     /// True if its modules decide on the way of a request; false if they handle something after it, with effects.
     pub const fn is_override(self) -> bool {
         matches!(self, Self::Matchmaking | Self::Chat | Self::Punishment)
