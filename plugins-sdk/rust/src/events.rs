@@ -10,7 +10,7 @@
 //! #[network_hub_module::export]
 //! impl Events for Welcome {
 //!     fn handle(_: &CallContext, event: &Event) -> Result<Vec<Effect>, Failure> {
-//!         Ok(vec![effects::modify_currency(event.player()?, "coins", 100.0, "first join")])
+//!         Ok(vec![effects::modify_currency(event.player()?, "coins", 100.0, "welcome")])
 //!     }
 //! }
 //! ```
@@ -21,7 +21,7 @@
 //! scopes = ["events:read", "economy:write"]
 //!
 //! [events]
-//! types = ["FIRST_JOIN"]
+//! types = ["PLAYER_JOINED"]
 //! ```
 
 pub use crate::bindings::events::exports::network_hub::module::events::{Event, Failure};

@@ -31,13 +31,19 @@ impl Events for FirstJoin {
         let config: Config = config(context);
         let player = event.player()?;
         let name = event.player_name.as_deref().unwrap_or("stranger");
+        let seen = format!("seen:{player}");
+        if state::get(&seen)?.is_some() {
+            return Ok(vec![]);
+        }
+        // Committed with the effects: all or nothing.
+        state::set(&seen, "1", None)?;
         let mut effects = vec![];
         if config.reward > 0.0 {
             effects.push(effects::modify_currency(player, &config.currency, config.reward, "first join"));
         }
         // Refused where the player has left meanwhile, which is no reason to keep the reward back.
         effects.push(effects::tell(player, format!("Welcome, {name}!")).optional());
-        // Committed with the effects. Where two calls count at once, one of them runs again.
+        // Where two calls count at once, one of them runs again.
         let joined = state::get("joined")?.and_then(|count| count.parse::<i64>().ok()).unwrap_or(0) + 1;
         state::set("joined", &joined.to_string(), None)?;
         if config.announce_every > 0 && joined % config.announce_every == 0 {
@@ -55,10 +61,11 @@ mod tests {
 
     #[test]
     fn every_second_join_is_announced() {
-        for (joins, effects) in [(1, 2), (2, 3), (3, 2)] {
+        for (player, effects) in [("a", 2), ("b", 3), ("b", 0), ("c", 2)] {
             let context = testing::handler_context(0, r#"{"announceEvery": 2}"#);
-            let event = testing::event("FIRST_JOIN", "{}");
-            assert_eq!(FirstJoin::handle(&context, &event).unwrap().len(), effects, "join {joins}");
+            let mut event = testing::event("PLAYER_JOINED", "{}");
+            event.player_uuid = Some(player.into());
+            assert_eq!(FirstJoin::handle(&context, &event).unwrap().len(), effects, "{player}");
         }
     }
 }

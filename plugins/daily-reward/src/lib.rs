@@ -16,30 +16,39 @@ struct DailyReward;
 impl Events for DailyReward {
     fn handle(context: &CallContext, event: &Event) -> Result<Vec<Effect>, Failure> {
         let config: Config = config(context);
-        let player = event.player()?;
-        let (reward, reason, message) = if event.kind == "FIRST_JOIN" {
-            let (reward, currency) = (config.first_join, &config.currency);
-            (reward, "first join".to_owned(), format!("Welcome! You got {reward} {currency}."))
-        } else if config.daily > 0.0 {
-            let Some(streak) = days_in_a_row(player, event.at_ms / DAY_MS)? else { return Ok(vec![]) };
+        let (player, currency) = (event.player()?, &config.currency);
+        let mut effects = vec![];
+        let mut pay = |reward: f64, reason: &str, message: String| {
+            effects.push(effects::modify_currency(player, currency, reward, reason));
+            // Refused where the player has left meanwhile.
+            effects.push(effects::tell(player, message).optional());
+        };
+        if config.first_join > 0.0 && is_new(player)? {
+            pay(config.first_join, "first join", format!("Welcome! You got {} {currency}.", config.first_join));
+        }
+        if config.daily > 0.0
+            && let Some(streak) = days_in_a_row(player, event.at_ms / DAY_MS)?
+        {
             // Both are small.
             #[allow(clippy::cast_precision_loss)]
             let further = streak.min(config.max_streak.max(1)).saturating_sub(1) as f64;
-            let (reward, currency) = (config.daily + config.streak_bonus * further, &config.currency);
+            let reward = config.daily + config.streak_bonus * further;
             let in_a_row = if streak > 1 { format!(" Day {streak} in a row!") } else { String::new() };
-            (reward, format!("daily reward, day {streak}"), format!("Daily reward: {reward} {currency}.{in_a_row}"))
-        } else {
-            return Ok(vec![]);
-        };
-        if reward <= 0.0 {
-            return Ok(vec![]);
+            let message = format!("Daily reward: {reward} {currency}.{in_a_row}");
+            pay(reward, &format!("daily reward, day {streak}"), message);
         }
-        Ok(vec![
-            effects::modify_currency(player, &config.currency, reward, &reason),
-            // Refused where the player has left meanwhile.
-            effects::tell(player, message).optional(),
-        ])
+        Ok(effects)
     }
+}
+
+/// True if the player was never paid for a first join; remembers it.
+fn is_new(player: &str) -> Result<bool, HostError> {
+    let key = format!("seen:{player}");
+    let is_new = state::get(&key)?.is_none();
+    if is_new {
+        state::set(&key, "1", None)?;
+    }
+    Ok(is_new)
 }
 
 /// Number of days in a row on which the player has joined, with this one; none if this day is paid already.

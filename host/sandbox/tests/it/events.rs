@@ -198,11 +198,12 @@ async fn daily_reward_pays_once_a_day() {
     let handled = handle(Arc::new(EmptyHost)).await.result.unwrap();
     let effects = handled.answer.unwrap();
     let Action::ModifyCurrency(paid) = &effects[0].action else { panic!("{effects:?}") };
-    assert_eq!((paid.amount, paid.currency.as_str(), effects[0].optional), (500_000, "coins", false));
+    assert_eq!((paid.amount, paid.currency.as_str(), effects[0].optional), (2_000_000, "coins", false));
     let Action::SendChat(told) = &effects[1].action else { panic!("{effects:?}") };
     assert!(effects[1].optional && matches!(told.target, ChatTarget::Player(_)));
-    assert_eq!(handled.state.reads.len(), 1);
-    assert!(matches!(&handled.state.writes[..], [StateWrite::Set { ttl_ms: Some(172_800_000), .. }]));
+    assert_eq!((effects.len(), handled.state.reads.len()), (4, 2));
+    let writes = &handled.state.writes[..];
+    assert!(matches!(writes, [StateWrite::Set { .. }, StateWrite::Set { ttl_ms: Some(172_800_000), .. }]), "{writes:?}");
     // Without the hub's data the module asks to be called again.
     let handled = handle(Arc::new(StoreHost::default())).await.result.unwrap();
     assert!(matches!(handled.answer, Err(Failure::Retry(_))), "{handled:?}");
