@@ -35,9 +35,25 @@ macro_rules! effects {
 }
 
 effects!(
-    CallWebhook, CancelTimer, DeleteDocument, DeletePlayerData, Deliver, Emit, IncrementStatistic, ModifyCurrency, Punish,
-    PutDocument, PutPermission, PutPlayerData, RemovePermission, RevokePunishment, RunCommand, SendChat, SetTimer,
-    Transaction, Transfer
+    CallWebhook,
+    CancelTimer,
+    DeleteDocument,
+    DeletePlayerData,
+    Deliver,
+    Emit,
+    IncrementStatistic,
+    ModifyCurrency,
+    Punish,
+    PutDocument,
+    PutPermission,
+    PutPlayerData,
+    RemovePermission,
+    RevokePunishment,
+    RunCommand,
+    SendChat,
+    SetTimer,
+    Transaction,
+    Transfer
 );
 
 /// An amount of a currency in ten-thousandths, as effects have it: `amount(2.5)` is 25,000.

@@ -20,9 +20,8 @@ pub(super) fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>, BuildEr
     if !path.exists() {
         return Ok(None);
     }
-    let file = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| BuildError::Io { path: path.to_owned(), error })
-    };
+    let file =
+        |path: &Path| std::fs::read_to_string(path).map_err(|error| BuildError::Io { path: path.to_owned(), error });
     let wrong = |why: String| BuildError::Package { folder: folder.into(), why: format!("its {FILE} {why}") };
     let mut fields: Map<String, Value> =
         toml::from_str(&file(&path)?).map_err(|error| wrong(format!("is invalid: {error}")))?;

@@ -42,8 +42,14 @@ impl Host for StateHost {
 async fn handle(upload: Vec<u8>) -> CallReport<Handled> {
     let test = TestSandbox::new();
     let module = test.module(upload).await;
-    test.call_with::<HandleEvent>(&module, relaxed_limits(Point::Events), Arc::new(StateHost), "{}", event("FIRST_JOIN"))
-        .await
+    test.call_with::<HandleEvent>(
+        &module,
+        relaxed_limits(Point::Events),
+        Arc::new(StateHost),
+        "{}",
+        event("FIRST_JOIN"),
+    )
+    .await
 }
 
 #[tokio::test]
@@ -174,7 +180,9 @@ async fn too_many_effects_are_an_invalid_answer() {
 #[tokio::test]
 async fn a_failure_of_its_own_passes_the_trial() {
     for (tag, failure) in [(0, Failure::Retry("no".into())), (1, Failure::Reject("no".into()))] {
-        let answer = format!(r#"(data (i32.const 64) "\01\00\00\00\{tag:02x}\00\00\00\00\02\00\00\02") (data (i32.const 512) "no")"#);
+        let answer = format!(
+            r#"(data (i32.const 64) "\01\00\00\00\{tag:02x}\00\00\00\00\02\00\00\02") (data (i32.const 512) "no")"#
+        );
         assert_eq!(handle(handler("", &answer)).await.result.unwrap().answer, Err(failure));
     }
 }
@@ -203,7 +211,10 @@ async fn daily_reward_pays_once_a_day() {
     assert!(effects[1].optional && matches!(told.target, ChatTarget::Player(_)));
     assert_eq!((effects.len(), handled.state.reads.len()), (4, 2));
     let writes = &handled.state.writes[..];
-    assert!(matches!(writes, [StateWrite::Set { .. }, StateWrite::Set { ttl_ms: Some(172_800_000), .. }]), "{writes:?}");
+    assert!(
+        matches!(writes, [StateWrite::Set { .. }, StateWrite::Set { ttl_ms: Some(172_800_000), .. }]),
+        "{writes:?}"
+    );
     // Without the hub's data the module asks to be called again.
     let handled = handle(Arc::new(StoreHost::default())).await.result.unwrap();
     assert!(matches!(handled.answer, Err(Failure::Retry(_))), "{handled:?}");
