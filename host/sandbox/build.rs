@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 const SDK: &str = "../../plugins-sdk";
-const EMBEDDED: [&str; 6] = ["wit/1.0", "rust", "js", "python", "c", "examples"];
+const EMBEDDED: [&str; 7] = ["wit/1.0", "wit/1.1", "rust", "js", "python", "c", "examples"];
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap_or_default()).join(SDK).canonicalize()?;

@@ -37,6 +37,12 @@ async fn answer(app: &App, network: NetworkId, call: &HostCall) -> Result<HostAn
             HostAnswer::Punishments(punishments(app, network, player, filter).await?)
         }
         HostCall::Online { player } => HostAnswer::Online(online(app, network, player)),
+        HostCall::OnlinePlayers { after, limit } => {
+            let after = after.as_deref().map(str::parse).transpose();
+            let after = after.map_err(|_| HostError::Invalid("`after` is no UUID of a player".to_owned()))?;
+            let online = presence::service::online_players(app, network, after, *limit as usize);
+            HostAnswer::Players(online.iter().map(ToString::to_string).collect())
+        }
         HostCall::PlayersOn { server_id, world_id } => {
             let on = presence::service::players_on(app, network, server_id, world_id.as_deref());
             HostAnswer::Players(on.iter().take(MAX_PLAYERS).map(ToString::to_string).collect())
@@ -50,7 +56,9 @@ async fn answer(app: &App, network: NetworkId, call: &HostCall) -> Result<HostAn
         }
         HostCall::Balance { player, currency } => HostAnswer::Balance(balance(app, network, player, currency).await?),
         // A module's own store answers these.
-        HostCall::StoreGet { .. }
+        HostCall::StateGet { .. }
+        | HostCall::StateList { .. }
+        | HostCall::StoreGet { .. }
         | HostCall::StoreSet { .. }
         | HostCall::StoreIncrement { .. }
         | HostCall::StoreDelete { .. } => return Err(HostError::Unavailable),

@@ -7,7 +7,7 @@
 
 pub mod host {
     wit_bindgen::generate!({
-        path: "../wit/1.0",
+        path: "../wit/1.1",
         world: "host",
         generate_unused_types: true,
         additional_derives: [PartialEq],
@@ -16,14 +16,15 @@ pub mod host {
 
 pub mod matchmaking {
     wit_bindgen::generate!({
-        path: "../wit/1.0",
+        path: "../wit/1.1",
         world: "matchmaking-module",
         with: {
-            "network-hub:module/types@1.0.0": crate::bindings::host::network_hub::module::types,
-            "network-hub:module/log@1.0.0": crate::bindings::host::network_hub::module::log,
-            "network-hub:module/store@1.0.0": crate::bindings::host::network_hub::module::store,
-            "network-hub:module/players@1.0.0": crate::bindings::host::network_hub::module::players,
-            "network-hub:module/candidates@1.0.0": crate::bindings::host::network_hub::module::candidates,
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
         },
         additional_derives: [PartialEq],
         pub_export_macro: true,
@@ -33,14 +34,15 @@ pub mod matchmaking {
 
 pub mod chat {
     wit_bindgen::generate!({
-        path: "../wit/1.0",
+        path: "../wit/1.1",
         world: "chat-module",
         with: {
-            "network-hub:module/types@1.0.0": crate::bindings::host::network_hub::module::types,
-            "network-hub:module/log@1.0.0": crate::bindings::host::network_hub::module::log,
-            "network-hub:module/store@1.0.0": crate::bindings::host::network_hub::module::store,
-            "network-hub:module/players@1.0.0": crate::bindings::host::network_hub::module::players,
-            "network-hub:module/candidates@1.0.0": crate::bindings::host::network_hub::module::candidates,
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
         },
         additional_derives: [PartialEq],
         pub_export_macro: true,
@@ -50,17 +52,36 @@ pub mod chat {
 
 pub mod punishment {
     wit_bindgen::generate!({
-        path: "../wit/1.0",
+        path: "../wit/1.1",
         world: "punishment-module",
         with: {
-            "network-hub:module/types@1.0.0": crate::bindings::host::network_hub::module::types,
-            "network-hub:module/log@1.0.0": crate::bindings::host::network_hub::module::log,
-            "network-hub:module/store@1.0.0": crate::bindings::host::network_hub::module::store,
-            "network-hub:module/players@1.0.0": crate::bindings::host::network_hub::module::players,
-            "network-hub:module/candidates@1.0.0": crate::bindings::host::network_hub::module::candidates,
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
         },
         additional_derives: [PartialEq],
         pub_export_macro: true,
         export_macro_name: "export_punishment",
+    });
+}
+
+pub mod events {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "events-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_events",
     });
 }

@@ -1,7 +1,8 @@
 //! Write modules for a Network Hub in Rust.
 //!
 //! A module is a small program that decides something for a network: where a player is sent
-//! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]).
+//! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]). Or it
+//! handles what happened, and has the hub do something about it ([`events`]).
 //! The hub runs it inside its own process, isolated, within a few milliseconds. This is a whole one:
 //!
 //! ```
@@ -24,11 +25,11 @@
 //! - **Context.** Every call is given a [`CallContext`]: the time, a seed for randomness, the module's configuration
 //!   ([`config`]). A module has no clock, randomness, file or socket of its own, so the same call always gives
 //!   the same answer, and can be replayed.
-//! - **Host calls.** [`store`] is the module's own key-value store, [`players`] has the hub's data about players,
-//!   [`candidates`] the texts of matchmaking candidates. A call has 8 host calls to data.
+//! - **Host calls.** [`store`] is the module's own key-value store, [`state`] that of handlers, [`players`] has the hub's
+//!   data about players, [`candidates`] the texts of matchmaking candidates. A call has 8 host calls to data, a handler's 32.
 //! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take the arguments of `println!`. A panic ends the call
 //!   as failed and is logged with its place in the source.
-//! - **State.** Every call starts with fresh memory; keep data in the [`store`].
+//! - **State.** Every call starts with fresh memory; keep data in the [`store`], in handlers in the [`state`].
 //! - **Memory.** The allocator comes with this crate, so a module has no `#[global_allocator]` of its own.
 //! - **Several points.** Implement several traits, each with its own [`macro@export`].
 //! - **Unit tests** run natively, without a hub: [`testing`] stands in for it.
@@ -40,12 +41,15 @@ pub mod bindings;
 pub mod candidates;
 pub mod chat;
 mod config;
+pub mod effects;
 #[doc(hidden)]
 pub mod entry;
+pub mod events;
 pub mod log;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod state;
 pub mod store;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
@@ -62,7 +66,7 @@ use bindings::host::network_hub::module as host;
 #[cfg(not(target_arch = "wasm32"))]
 use testing::host;
 
-pub use bindings::host::network_hub::module::types::{CallContext, HostError, PlayerRef, PunishmentKind};
+pub use bindings::host::network_hub::module::types::{CallContext, Cause, HostError, PlayerRef, PunishmentKind};
 pub use config::{config, try_config};
 ///
 /// ```

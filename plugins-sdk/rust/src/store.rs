@@ -2,6 +2,8 @@
 //!
 //! Keys have 1 to 256 bytes, values up to 64 KiB. Each function is one of the call's 8 host calls to data. Two calls
 //! of a module may run at once, so count with [`increment`] rather than with [`get`] and [`set`].
+//!
+//! In handlers every function is [`HostError::Unavailable`]: they have the [`state`](crate::state).
 
 use crate::HostError;
 use crate::host::store as host;

@@ -13,6 +13,7 @@
 //! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
 
 use crate::chat::Line;
+use crate::events::Event;
 use crate::matchmaking::{Candidate, GameState, MatchRequest};
 use crate::players::{Location, PermissionState, Punishment};
 use crate::punishment::{Proposal, Terms};
@@ -25,12 +26,16 @@ use std::collections::BTreeMap;
 pub struct Hub {
     /// Fails every data call with this error, if set.
     pub failing: Option<HostError>,
-    /// Data calls since the last [`context`]. Like on the hub, one more than 8 ends the call.
+    /// Data calls since the last [`context`]. Like on the hub, one more than 8 ends the call, in handlers one more than 32.
     pub data_calls: u32,
+    /// True after [`handler_context`]: the call is that of a handler, which has the state and no store.
+    pub is_handler: bool,
     /// Current time, by which keys of the store expire. [`context_at`] sets it too.
     pub now_ms: u64,
     /// The store: values, with their expiry.
     pub store: BTreeMap<String, (String, Option<u64>)>,
+    /// The state, in the same form. Writes are there at once: a handler that fails in a test leaves them.
+    pub state: BTreeMap<String, (String, Option<u64>)>,
     /// Statistics by player and name, for any game mode and period.
     pub statistics: BTreeMap<(String, String), f64>,
     /// Balances by player and currency, in ten-thousandths.
@@ -81,8 +86,41 @@ pub fn context_at(now_ms: u64, config: &str) -> CallContext {
     hub(|hub| {
         hub.now_ms = now_ms;
         hub.data_calls = 0;
+        hub.is_handler = false;
     });
-    CallContext { call_id: "test".into(), network_id: "test".into(), now_ms, seed: 0, config: config.into() }
+    CallContext {
+        call_id: "test".into(),
+        network_id: "test".into(),
+        now_ms,
+        seed: 0,
+        config: config.into(),
+        version: 1,
+        attempt: 1,
+        cause: None,
+        depth: 0,
+        root_id: "test".into(),
+    }
+}
+
+/// The context of a handler's call with this configuration at this time.
+pub fn handler_context(now_ms: u64, config: &str) -> CallContext {
+    let context = context_at(now_ms, config);
+    hub(|hub| hub.is_handler = true);
+    context
+}
+
+/// An event of this type about the [`player`], with these fields: the text of one JSON object.
+pub fn event(kind: &str, data: &str) -> Event {
+    Event {
+        id: "test".into(),
+        kind: kind.into(),
+        at_ms: hub(|hub| hub.now_ms),
+        key: player().uuid,
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
+        server_id: Some("lobby-1".into()),
+        data: data.into(),
+    }
 }
 
 /// The player of all inputs: UUID `p`, name `Steve`.
@@ -147,14 +185,18 @@ pub fn candidate(index: u32) -> Candidate {
 pub(crate) mod host {
     use super::{Hub, hub};
     use crate::HostError;
+    use std::collections::BTreeMap;
 
     /// Data calls of one call of a module.
     const DATA_CALLS: u32 = 8;
+    /// Data calls of one call of a handler.
+    const HANDLER_DATA_CALLS: u32 = 32;
 
     fn data<T>(f: impl FnOnce(&mut Hub) -> Result<T, HostError>) -> Result<T, HostError> {
         hub(|hub| {
             hub.data_calls += 1;
-            assert!(hub.data_calls <= DATA_CALLS, "more than {DATA_CALLS} data calls in one call");
+            let most = if hub.is_handler { HANDLER_DATA_CALLS } else { DATA_CALLS };
+            assert!(hub.data_calls <= most, "more than {most} data calls in one call");
             match &hub.failing {
                 Some(error) => Err(error.clone()),
                 None => f(hub),
@@ -171,14 +213,14 @@ pub(crate) mod host {
     }
 
     pub(crate) mod store {
-        use super::{HostError, Hub, data};
+        use super::{HostError, Hub, data, live};
 
         pub(crate) fn get(key: &str) -> Result<Option<String>, HostError> {
-            data(|hub| Ok(live(hub, key).map(|(value, _)| value)))
+            of_override(|hub| Ok(live(&hub.store, hub.now_ms, key).map(|(value, _)| value)))
         }
 
         pub(crate) fn set(key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), HostError> {
-            data(|hub| {
+            of_override(|hub| {
                 let expires = ttl_ms.map(|ttl| hub.now_ms + ttl);
                 hub.store.insert(key.into(), (value.into(), expires));
                 Ok(())
@@ -186,28 +228,85 @@ pub(crate) mod host {
         }
 
         pub(crate) fn increment(key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, HostError> {
-            data(|hub| {
-                let created = (String::from("0"), ttl_ms.map(|ttl| hub.now_ms + ttl));
-                let (value, expires) = live(hub, key).unwrap_or(created);
-                let sum = value.parse::<i64>().ok().and_then(|number| number.checked_add(by));
-                let sum = sum.ok_or_else(|| HostError::Invalid("not a number".into()))?;
-                hub.store.insert(key.into(), (sum.to_string(), expires));
-                Ok(sum)
-            })
+            of_override(|hub| super::add(&mut hub.store, hub.now_ms, key, by, ttl_ms))
         }
 
         pub(crate) fn delete(key: &str) -> Result<bool, HostError> {
-            data(|hub| {
-                let found = live(hub, key).is_some();
+            of_override(|hub| {
+                let found = live(&hub.store, hub.now_ms, key).is_some();
                 hub.store.remove(key);
                 Ok(found)
             })
         }
 
-        fn live(hub: &Hub, key: &str) -> Option<(String, Option<u64>)> {
-            let entry = hub.store.get(key)?;
-            entry.1.is_none_or(|expires| hub.now_ms < expires).then(|| entry.clone())
+        fn of_override<T>(f: impl FnOnce(&mut Hub) -> Result<T, HostError>) -> Result<T, HostError> {
+            data(|hub| if hub.is_handler { Err(HostError::Unavailable) } else { f(hub) })
         }
+    }
+
+    pub(crate) mod state {
+        use super::{HostError, Hub, data, live};
+        use crate::state::Entry;
+
+        pub(crate) fn get(key: &str) -> Result<Option<String>, HostError> {
+            data(|hub| Ok(live(&hub.state, hub.now_ms, key).map(|(value, _)| value)))
+        }
+
+        pub(crate) fn get_many(keys: &[String]) -> Result<Vec<Option<String>>, HostError> {
+            data(|hub| Ok(keys.iter().map(|key| live(&hub.state, hub.now_ms, key).map(|(value, _)| value)).collect()))
+        }
+
+        pub(crate) fn list(prefix: &str, after: Option<&str>, limit: u32) -> Result<Vec<Entry>, HostError> {
+            data(|hub| {
+                let keys = hub.state.keys().filter(|key| key.starts_with(prefix));
+                let keys = keys.filter(|key| after.is_none_or(|after| key.as_str() > after));
+                let entry = |key: &String| {
+                    live(&hub.state, hub.now_ms, key).map(|(value, _)| Entry { key: key.clone(), value })
+                };
+                Ok(keys.filter_map(entry).take(limit as usize).collect())
+            })
+        }
+
+        pub(crate) fn set(key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), HostError> {
+            of_handler(|hub| {
+                let expires = ttl_ms.map(|ttl| hub.now_ms + ttl);
+                hub.state.insert(key.into(), (value.into(), expires));
+                Ok(())
+            })
+        }
+
+        pub(crate) fn increment(key: &str, by: i64, ttl_ms: Option<u64>) -> Result<(), HostError> {
+            of_handler(|hub| super::add(&mut hub.state, hub.now_ms, key, by, ttl_ms).map(drop))
+        }
+
+        pub(crate) fn delete(key: &str) -> Result<(), HostError> {
+            of_handler(|hub| {
+                hub.state.remove(key);
+                Ok(())
+            })
+        }
+
+        fn of_handler<T>(f: impl FnOnce(&mut Hub) -> Result<T, HostError>) -> Result<T, HostError> {
+            let refused = || HostError::Invalid("an override can read `state`, but not write it".into());
+            data(|hub| if hub.is_handler { f(hub) } else { Err(refused()) })
+        }
+    }
+
+    /// Values with their expiry.
+    type Values = BTreeMap<String, (String, Option<u64>)>;
+
+    fn live(values: &Values, now_ms: u64, key: &str) -> Option<(String, Option<u64>)> {
+        let entry = values.get(key)?;
+        entry.1.is_none_or(|expires| now_ms < expires).then(|| entry.clone())
+    }
+
+    fn add(values: &mut Values, now_ms: u64, key: &str, by: i64, ttl_ms: Option<u64>) -> Result<i64, HostError> {
+        let created = (String::from("0"), ttl_ms.map(|ttl| now_ms + ttl));
+        let (value, expires) = live(values, now_ms, key).unwrap_or(created);
+        let sum = value.parse::<i64>().ok().and_then(|number| number.checked_add(by));
+        let sum = sum.ok_or_else(|| HostError::Invalid("not a number".into()))?;
+        values.insert(key.into(), (sum.to_string(), expires));
+        Ok(sum)
     }
 
     pub(crate) mod players {
@@ -347,5 +446,20 @@ mod tests {
         assert_eq!(store::increment("k", 2, None), Ok(2));
         assert_eq!(store::delete("k"), Ok(true));
         assert_eq!(store::delete("k"), Ok(false));
+    }
+
+    #[test]
+    fn a_handler_has_the_state_and_an_override_the_store() {
+        use crate::state;
+        let _ = handler_context(0, "{}");
+        assert_eq!(store::get("k"), Err(HostError::Unavailable));
+        state::increment("k", 2, Some(5)).unwrap();
+        (0..20).for_each(|_| drop(state::get("k")));
+        assert_eq!(state::list("", None, 9).unwrap().len(), 1);
+        let _ = context_at(4, "{}");
+        assert_eq!(state::get("k"), Ok(Some("2".into())));
+        assert!(matches!(state::set("k", "v", None), Err(HostError::Invalid(_))));
+        let _ = context_at(5, "{}");
+        assert_eq!(state::get("k"), Ok(None));
     }
 }

@@ -118,6 +118,17 @@ pub fn players_on(app: &App, network: NetworkId, server_id: &str, world_id: Opti
     players
 }
 
+/// Online players in the order of their UUIDs: up to `limit` of those after `after`.
+pub fn online_players(app: &App, network: NetworkId, after: Option<PlayerId>, limit: usize) -> Vec<PlayerId> {
+    let now = app.clock.now();
+    let locations = app.state::<Presence>().with(network, |presence| presence.players(now, |_| true));
+    let is_after = |player: &PlayerId| after.is_none_or(|after| *player > after);
+    let mut players: Vec<_> = locations.iter().map(|at| at.player).filter(is_after).collect();
+    players.sort_unstable();
+    players.truncate(limit);
+    players
+}
+
 /// Removes an erased player from their server, and releases their slot, if this node owns the presence. A later
 /// heartbeat that lists them records them as a new player.
 pub async fn forget_player(app: &App, network: NetworkId, player: PlayerId) -> Result<(), hub_db::Error> {

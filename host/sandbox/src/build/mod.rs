@@ -13,6 +13,7 @@ mod job;
 mod js;
 pub(crate) mod language;
 mod manifest;
+mod module_toml;
 mod python;
 mod seal;
 mod symbols;
@@ -31,6 +32,7 @@ use crate::contract::Point;
 use crate::sha256::Sha256Sum;
 use job::BuildJob;
 use manifest::Manifest;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// A built module.
@@ -71,27 +73,41 @@ pub fn compile(folder: &Path, symbols: Symbols) -> Result<Built, BuildError> {
     let Some(manifest) = Manifest::read(folder)? else {
         // Cargo itself builds only what has changed.
         let (name, core) = cargo::compile(folder, symbols)?;
-        return finish(name, &core, None, false);
+        let manifest = module_toml::read(folder, &name)?;
+        return finish(name, &core, manifest.as_deref(), None, false);
     };
     if symbols == Symbols::Lines && !matches!(manifest.language, Language::C) {
         return Err(BuildError::Tool(
             "a module in this language has no debug build: its exceptions carry their location".to_owned(),
         ));
     }
+    module_toml::check_points(folder, &manifest)?;
     let folder = folder.canonicalize().map_err(|error| BuildError::Io { path: folder.into(), error })?;
     let tools = install(&folder, &manifest)?;
     let inputs = component_cache::inputs(&folder, &manifest, symbols, &tools);
     if let Some(component) = component_cache::find(&folder, &manifest.name, inputs) {
-        return finish(manifest.name, &component, inputs, true);
+        return finish(manifest.name, &component, None, inputs, true);
     }
     let work = tempfile::tempdir().map_err(|error| BuildError::Io { path: "a temporary folder".into(), error })?;
     let built = build_in(&BuildJob::new(&folder, &manifest, work.path())?, symbols)?;
-    finish(manifest.name, &built, inputs, false)
+    finish(manifest.name, &built, None, inputs, false)
 }
 
-fn finish(name: String, built: &[u8], inputs: Option<Sha256Sum>, is_cached: bool) -> Result<Built, BuildError> {
-    let (component, info) = componentize(built).map_err(BuildError::Invalid)?;
-    Ok(Built { name, component: component.into_owned(), points: info.points, inputs, is_cached })
+fn finish(
+    name: String,
+    built: &[u8],
+    manifest: Option<&[u8]>,
+    inputs: Option<Sha256Sum>,
+    is_cached: bool,
+) -> Result<Built, BuildError> {
+    let with_manifest = module_toml::add(built, manifest);
+    let (component, info) = componentize(&with_manifest).map_err(BuildError::Invalid)?;
+    let component = match component {
+        Cow::Borrowed(component) => component.to_vec(),
+        // The manifest belongs to the outermost module.
+        Cow::Owned(wrapped) => module_toml::add(&wrapped, manifest),
+    };
+    Ok(Built { name, component, points: info.points, inputs, is_cached })
 }
 
 /// Installs missing packages for a module's build; returns the versions of the tools.

@@ -4,6 +4,7 @@ use super::embedded;
 use super::error::BuildError;
 use super::language::Language;
 use super::manifest::{self, Manifest, NAME_RULE, is_name};
+use super::module_toml;
 use crate::contract::Point;
 use std::path::Path;
 
@@ -15,6 +16,9 @@ pub fn create(folder: &Path, name: &str, language: Language, point: Point) -> Re
     let invalid = |why: String| BuildError::Package { folder: folder.into(), why };
     if !is_name(name) {
         return Err(invalid(format!("`{name}` can't be a module's name, which {NAME_RULE}")));
+    }
+    if language != Language::Rust && !point.is_override() {
+        return Err(invalid(module_toml::only_in_rust(point)));
     }
     let is_empty = std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
     if !is_empty {
@@ -46,6 +50,10 @@ impl Template<'_> {
         }
         let entry = self.language.entry();
         files.push((entry.to_owned(), self.fill(embedded::text(&format!("{sdk}/template/{point}.{extension}")))));
+        if !point.is_override() {
+            let manifest = embedded::text(&format!("examples/{point}.{}", module_toml::FILE));
+            files.push((module_toml::FILE.to_owned(), self.fill(manifest)));
+        }
         if self.language != Language::Rust {
             files.push((manifest::FILE.to_owned(), self.manifest()));
         }
@@ -63,7 +71,7 @@ impl Template<'_> {
         let mut files = copied(&format!("{}/", self.language.sdk()), if is_rust { "sdk/rust/" } else { "sdk/" });
         files.retain(|(file, _)| !file.contains("/template/") && !file.contains("/bindings/"));
         match self.language {
-            Language::Rust => files.extend(copied("wit/1.0/", "sdk/wit/1.0/")),
+            Language::Rust => files.extend(copied("wit/1.1/", "sdk/wit/1.1/")),
             Language::C => files.extend(copied(&format!("c/bindings/{}/", self.point), "sdk/")),
             Language::Js | Language::Ts | Language::Python => {}
         }

@@ -8,6 +8,7 @@ mod cache;
 mod chain;
 mod confinement;
 mod contract;
+mod events;
 mod hostile;
 mod hostile_calls;
 mod hostile_set;

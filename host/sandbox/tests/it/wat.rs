@@ -10,10 +10,15 @@ pub(crate) fn core(world: &str, text: &str) -> Vec<u8> {
 }
 
 /// A core module with the type of one of the contract's worlds.
-pub(crate) fn typed(world: &str, mut module: Vec<u8>) -> Vec<u8> {
+pub(crate) fn typed(world: &str, module: Vec<u8>) -> Vec<u8> {
+    typed_as("1.0", world, module)
+}
+
+/// A core module with the type of a world of a version of the contract.
+fn typed_as(version: &str, world: &str, mut module: Vec<u8>) -> Vec<u8> {
     let mut resolve = Resolve::default();
-    let (package, _) =
-        resolve.push_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.0")).unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit").join(version);
+    let (package, _) = resolve.push_path(folder).unwrap();
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     wit_component::embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     module
@@ -35,6 +40,26 @@ pub(crate) fn chat_module(body: &str, more: &str) -> Vec<u8> {
                 {more})"#
         ),
     )
+}
+
+/// A module of version 1.1, without a manifest, whose function of this name has this body; its answer lies at address
+/// 64. The body may call `$get`, `$set`, `$increment` and `$list` of `state`, and `$store_get`.
+pub(crate) fn later_module(world: &str, function: &str, body: &str, more: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(module
+            (import "network-hub:module/state@1.1.0" "get" (func $get (param i32 i32 i32)))
+            (import "network-hub:module/state@1.1.0" "set" (func $set (param i32 i32 i32 i32 i32 i64 i32)))
+            (import "network-hub:module/state@1.1.0" "increment" (func $increment (param i32 i32 i64 i32 i64 i32)))
+            (import "network-hub:module/state@1.1.0" "list" (func $list (param i32 i32 i32 i32 i32 i32 i32)))
+            (import "network-hub:module/store@1.1.0" "get" (func $store_get (param i32 i32 i32)))
+            {PRELUDE}
+            (func (export "network-hub:module/{function}") (param i32) (result i32)
+                (local $count i32)
+                {body}
+                (i32.const 64))
+            {more})"#
+    );
+    typed_as("1.1", world, wat::parse_str(text).unwrap())
 }
 
 /// A chat module that allows every line, and is unlike any with another name.

@@ -1,0 +1,62 @@
+//! `module.toml` beside a module's source, which becomes the manifest in its component.
+
+use super::error::BuildError;
+use super::manifest::{Manifest as Package, is_name};
+use crate::contract::Point;
+use crate::manifest::{Manifest, embed};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// The file.
+pub(super) const FILE: &str = "module.toml";
+
+/// Version of the contract that a module with a manifest is built for.
+const CONTRACT: &str = "1.1.0";
+
+/// The text of the manifest of a module in a folder; `None` if the folder has no such file. What the file leaves out is
+/// filled in: the name, the version of the contract, and the schema of the configuration if it is named as a file.
+pub(super) fn read(folder: &Path, name: &str) -> Result<Option<Vec<u8>>, BuildError> {
+    let path = folder.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let file =
+        |path: &Path| std::fs::read_to_string(path).map_err(|error| BuildError::Io { path: path.to_owned(), error });
+    let wrong = |why: String| BuildError::Package { folder: folder.into(), why: format!("its {FILE} {why}") };
+    let mut fields: Map<String, Value> =
+        toml::from_str(&file(&path)?).map_err(|error| wrong(format!("is invalid: {error}")))?;
+    for (field, value) in [("manifest", json!(1)), ("contract", json!(CONTRACT)), ("name", json!(name))] {
+        fields.entry(field).or_insert(value);
+    }
+    if fields["name"].as_str().is_some_and(|named| named != name && is_name(named)) {
+        return Err(wrong(format!("has the name {}, but the module is {name}", fields["name"])));
+    }
+    if let Some(schema) = fields.get("config").and_then(Value::as_str) {
+        let text = file(&folder.join(schema))?;
+        let schema = serde_json::from_str(&text).map_err(|error| wrong(format!("names {schema}: {error}")))?;
+        fields.insert("config".to_owned(), schema);
+    }
+    let text = Value::Object(fields).to_string().into_bytes();
+    Manifest::parse(&text).map_err(|error| wrong(format!("is invalid: {error}")))?;
+    Ok(Some(text))
+}
+
+/// A built core module or component with its manifest.
+pub(super) fn add(built: &[u8], manifest: Option<&[u8]>) -> Vec<u8> {
+    match manifest {
+        Some(manifest) => embed(built.to_vec(), manifest),
+        None => built.to_vec(),
+    }
+}
+
+/// Refuses points that the SDK of a language does not have yet.
+pub(super) fn check_points(folder: &Path, package: &Package) -> Result<(), BuildError> {
+    match package.points.iter().find(|point| !point.is_override()) {
+        Some(point) => Err(BuildError::Package { folder: folder.into(), why: only_in_rust(*point) }),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn only_in_rust(point: Point) -> String {
+    format!("a module for {point} is written in Rust; the SDKs of other languages do not have it yet")
+}
