@@ -21,6 +21,8 @@ actions! {
     ChainPut = "chain.put";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
+    DeadLetterDeleted = "dead_letter.deleted";
+    DeadLetterRetried = "dead_letter.retried";
     DeliveryCancelled = "delivery.cancelled";
     DeliveryConfirmed = "delivery.confirmed";
     DeliveryRetried = "delivery.retried";

@@ -13,6 +13,7 @@ pub(super) mod uploads;
 
 pub use breakers::breakers;
 pub use calls::{CallTrace, call, has_chain, traced_call};
+pub(super) use calls::{meter, record_alone, report_opening, take_sample};
 pub use error::ModulesError;
 pub use hub_sandbox::Ranking;
 pub use hub_sandbox::contract::Point;
