@@ -34,7 +34,7 @@ use crate::modules::handlers::{FanOut, Handlers};
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
 
 pub use compiler::open_sandbox_in;
-pub use handlers::{ModuleActor, ModuleEffects, Prepared};
+pub use handlers::{ModuleActor, ModuleEffects, Prepared, read_field};
 pub use host::ModuleData;
 pub use logs::{explain, level_name};
 pub use network_state::LoadedModules;
@@ -121,6 +121,8 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("grant_needed", &[400], "The module needs more than its link grants; `needed` lists it."),
         ErrorCode::new("try_again", &[503], "Older changes are still under way; nothing was changed, try again."),
         ErrorCode::new("unknown_dead_letter", &[404], "The module has no such dead letter."),
+        ErrorCode::new("not_available", &[409], "The hub does not apply this effect of a module yet."),
+        ErrorCode::new("no_timers", &[409], "The module has no active version at the extension point `schedules`."),
         ErrorCode::new("running", &[409], "It is under way already."),
         ErrorCode::new("not_active_at_events", &[409], "The module is not in the chain of the extension point `events`."),
     ],

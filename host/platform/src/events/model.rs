@@ -77,6 +77,8 @@ pub enum EventKind {
     TicketUpdated,
     /// A module emitted it.
     ModuleEvent,
+    /// A message of a module to players; to the servers with the players.
+    SystemMessage,
     /// A module did not handle an event, which waits for a person.
     ModuleDeadLetter,
 }
@@ -113,6 +115,7 @@ impl EventKind {
                 | Self::AppealCreated
                 | Self::TicketMatched
                 | Self::TicketUpdated
+                | Self::SystemMessage
                 | Self::ModuleEvent
                 | Self::ModuleDeadLetter
         )
@@ -170,6 +173,7 @@ impl EventKind {
             | Self::WorldUnload
             | Self::SigningSecretRotated
             | Self::SessionRequested
+            | Self::SystemMessage
             | Self::TicketUpdated => false,
         }
     }

@@ -251,8 +251,9 @@ impl Attempt<'_> {
         started: Millis,
     ) -> Result<Result<(), NotCommitted>, Error> {
         let mut prepared = vec![];
+        let applier = self.app.state::<Modules>().effects;
         for (at, effect) in effects.iter().enumerate() {
-            let preparing = self.app.state::<Modules>().effects.prepare(self.app, self.network, &effect.action);
+            let preparing = applier.prepare(self.app, self.network, self.module(), &effect.action);
             match preparing.await {
                 Ok(ready) => prepared.push(PreparedEffect::Ready(ready)),
                 Err(error) if error.status().is_server_error() => {
@@ -290,6 +291,7 @@ impl Attempt<'_> {
             prepared: &prepared,
             cause: cause.into(),
         };
+        let _ordered = applier.order(self.app, self.network, effects).await;
         Ok(commit(self.app, &call).await)
     }
 

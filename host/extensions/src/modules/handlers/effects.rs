@@ -1,9 +1,11 @@
 //! Effects of modules, applied by the components that own what they change.
 
 use std::any::Any;
+use std::fmt::Display;
+use std::str::FromStr;
 
 use futures_util::future::BoxFuture;
-use hub_sandbox::contract::effects::Action;
+use hub_sandbox::contract::effects::{Action, Effect};
 use hub_sandbox::manifest::Grants;
 
 use crate::app::App;
@@ -36,16 +38,25 @@ impl ModuleActor {
     }
 }
 
+/// Reads a field of an effect, as the same field of a request.
+pub fn read_field<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, ApiError> {
+    text.parse().map_err(|reason| ApiError::invalid(format!("`{field}`: {reason}.")))
+}
+
 /// Part of an effect that was made before its transaction, such as what other modules said about it.
 pub type Prepared = Box<dyn Any + Send + Sync>;
 
 /// Applies effects. A refusal has the code and the message of the same request.
 pub trait ModuleEffects: Send + Sync {
+    /// Orders the effects of a call, until the answer is dropped, with what the database does not order.
+    fn order<'a>(&'a self, app: &'a App, network: NetworkId, effects: &'a [Effect]) -> BoxFuture<'a, Prepared>;
+
     /// Does what must be done before the transaction, which waits for nothing but the database.
     fn prepare<'a>(
         &'a self,
         app: &'a App,
         network: NetworkId,
+        module: &'a str,
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Option<Prepared>, ApiError>>;
 
