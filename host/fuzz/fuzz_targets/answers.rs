@@ -77,6 +77,7 @@ fn call<O: Operation>(script: &[u8], input: O::Input) -> CallReport<O::Answer> {
         now_ms: 1_700_000_000_000,
         seed: 42,
         config: scripted::config(script),
+        ..CallContext::default()
     };
     let Setup { runtime, sandbox, module } = &*SETUP;
     runtime.block_on(sandbox.call::<O>(module, limits(O::POINT), Arc::new(VerboseHost), context, Arc::new(input)))

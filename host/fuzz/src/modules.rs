@@ -38,6 +38,8 @@ impl Host for VerboseHost {
             HostCall::StoreSet { .. } => Err(HostError::QuotaExceeded),
             HostCall::StoreIncrement { by, .. } => Ok(HostAnswer::Number(*by)),
             HostCall::StoreDelete { key } => Ok(HostAnswer::Deleted(key.len() > 1)),
+            HostCall::StateGet { keys } => Ok(HostAnswer::Values(keys.iter().map(|key| Some(key.repeat(200))).collect())),
+            HostCall::StateList { .. } => Err(HostError::Forbidden),
             HostCall::Statistics { players, .. } => {
                 Ok(HostAnswer::Statistics(players.iter().map(|player| Some(player.len() as f64)).collect()))
             }
@@ -51,7 +53,7 @@ impl Host for VerboseHost {
                 server_type: "lobby".into(),
                 world_id: Some("world".into()),
             }))),
-            HostCall::PlayersOn { .. } => Ok(HostAnswer::Players(vec!["somebody".into(); 200])),
+            HostCall::OnlinePlayers { .. } | HostCall::PlayersOn { .. } => Ok(HostAnswer::Players(vec!["somebody".into(); 200])),
         };
         Box::pin(std::future::ready(answer))
     }

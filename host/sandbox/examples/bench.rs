@@ -128,5 +128,6 @@ fn context() -> CallContext {
         now_ms: 1_700_000_000_000,
         seed: 1,
         config: "{}".into(),
+        ..CallContext::default()
     }
 }

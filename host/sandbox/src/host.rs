@@ -2,6 +2,7 @@
 //! place, recorded, and answered from a record in a replay.
 
 use crate::contract::HostError;
+use crate::contract::state::StateEntry;
 use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
@@ -52,6 +53,22 @@ pub enum HostCall {
         /// 1 to 256 bytes.
         key: String,
     },
+    /// Values of keys of the module's `state`, as committed: the call's own writes are the sandbox's. Answer:
+    /// [`HostAnswer::Values`].
+    StateGet {
+        /// 1 to 32 keys of 1 to 256 bytes.
+        keys: Vec<String>,
+    },
+    /// Entries of the module's `state` in the order of their keys' bytes, as committed. Answer:
+    /// [`HostAnswer::Entries`].
+    StateList {
+        /// Beginning of the keys; may be empty.
+        prefix: String,
+        /// Keys after this one alone.
+        after: Option<String>,
+        /// 1 to 132: what the module asks for, and as many as the call itself deleted or may have added.
+        limit: u32,
+    },
     /// One statistic of several players, in their order. Answer: [`HostAnswer::Statistics`].
     Statistics {
         /// UUIDs from the module, at most 100.
@@ -93,6 +110,13 @@ pub enum HostCall {
         /// UUID from the module.
         player: String,
     },
+    /// Online players in the order of their UUIDs. Answer: [`HostAnswer::Players`].
+    OnlinePlayers {
+        /// Those after this UUID alone.
+        after: Option<String>,
+        /// 1 to 200.
+        limit: u32,
+    },
     /// Players on a candidate of this matchmaking call. Answer: [`HostAnswer::PlayersOn`].
     PlayersOn {
         /// The server.
@@ -100,6 +124,16 @@ pub enum HostCall {
         /// The world, if the candidate is one.
         world_id: Option<String>,
     },
+}
+
+impl HostCall {
+    /// True for calls of `store`, the store of overrides.
+    pub(crate) const fn is_of_store(&self) -> bool {
+        matches!(
+            self,
+            Self::StoreGet { .. } | Self::StoreSet { .. } | Self::StoreIncrement { .. } | Self::StoreDelete { .. }
+        )
+    }
 }
 
 /// The answer to a [`HostCall`].
@@ -114,6 +148,10 @@ pub enum HostAnswer {
     Number(i64),
     /// True if there was something to delete.
     Deleted(bool),
+    /// One per requested key of `state`, in their order.
+    Values(Vec<Option<String>>),
+    /// Entries of `state`.
+    Entries(Vec<StateEntry>),
     /// One per requested player, in their order.
     Statistics(Vec<Option<f64>>),
     /// In ten-thousandths; `None` if there is no such currency.
@@ -149,12 +187,14 @@ impl Host for EmptyHost {
             HostCall::StoreSet { .. } => HostAnswer::Done,
             HostCall::StoreIncrement { by, .. } => HostAnswer::Number(*by),
             HostCall::StoreDelete { .. } => HostAnswer::Deleted(false),
+            HostCall::StateGet { keys } => HostAnswer::Values(vec![None; keys.len()]),
+            HostCall::StateList { .. } => HostAnswer::Entries(Vec::new()),
             HostCall::Statistics { players, .. } => HostAnswer::Statistics(vec![None; players.len()]),
             HostCall::Balance { .. } => HostAnswer::Balance(None),
             HostCall::Permission { .. } => HostAnswer::Permission(PermissionState::Undefined),
             HostCall::Punishments { .. } => HostAnswer::Punishments(Vec::new()),
             HostCall::Online { .. } => HostAnswer::Online(None),
-            HostCall::PlayersOn { .. } => HostAnswer::Players(Vec::new()),
+            HostCall::OnlinePlayers { .. } | HostCall::PlayersOn { .. } => HostAnswer::Players(Vec::new()),
         };
         Box::pin(std::future::ready(Ok(answer)))
     }

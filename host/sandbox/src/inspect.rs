@@ -1,7 +1,8 @@
 //! Kind of an upload, by its imports and exports, before anything is compiled.
 
-use crate::contract::{HOST_INTERFACES, PACKAGE, Point};
-use crate::versions;
+use crate::contract::{PACKAGE, Point, TYPE_INTERFACES, UNSERVED_POINTS};
+use crate::manifest;
+use crate::versions::{self, Version};
 use wasmparser::{ComponentExternName, ComponentExternalKind, Parser, Payload};
 
 /// Kind of an upload.
@@ -30,6 +31,8 @@ pub(crate) struct Surface {
 pub(crate) struct ModuleInfo {
     pub(crate) points: Vec<Point>,
     pub(crate) world_version: String,
+    /// Text of its valid manifest.
+    pub(crate) manifest: Option<String>,
 }
 
 const NOT_WASM: &str = "this is not a WebAssembly module";
@@ -106,38 +109,45 @@ fn core(bytes: &[u8]) -> Result<Upload, String> {
 pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
     let mut versions = Vec::new();
     for import in &surface.imports {
-        let (interface, version) = contract_name(import).ok_or_else(|| {
+        let (interface, number) = contract_name(import).ok_or_else(|| {
+            let newest = versions::newest();
             format!(
-                "it imports `{import}`, which the hub does not offer. A module may import {} of \
-                 {PACKAGE}@{}",
-                HOST_INTERFACES.join(", "),
+                "it imports `{import}`, which the hub does not offer. A module may import {} of {PACKAGE}@{}",
+                newest.interfaces().join(", "),
                 versions::numbers(),
             )
         })?;
-        check_version(import, version)?;
-        if interface != "types" && !HOST_INTERFACES.contains(&interface) {
+        let version = check_version(import, number)?;
+        if !TYPE_INTERFACES.contains(&interface) && !version.interfaces().contains(&interface) {
             return Err(format!(
                 "it imports `{import}`, which is not part of the contract. A module may import {}",
-                HOST_INTERFACES.join(", "),
+                version.interfaces().join(", "),
             ));
         }
-        versions.push(version);
+        versions.push(number);
     }
     let mut points = Vec::new();
     for (export, is_interface) in &surface.exports {
-        let point = contract_name(export)
-            .filter(|_| *is_interface)
-            .map(|(interface, version)| (Point::from_name(interface), version));
-        let Some((Some(point), version)) = point else {
+        let named = contract_name(export).filter(|_| *is_interface);
+        if let Some((interface, number)) = named
+            && UNSERVED_POINTS.contains(&interface)
+            && check_version(export, number)?.has_point(Point::Events)
+        {
+            return Err(format!("it exports `{export}`, an extension point that this hub does not serve yet"));
+        }
+        let point = named.map(|(interface, number)| (Point::from_name(interface), number));
+        let Some((Some(point), number)) = point else {
             return Err(format!(
                 "it exports `{export}`, which is no extension point. The points are {}. (`hub module build` removes \
                  other exports of a language's tools.)",
                 point_names(),
             ));
         };
-        check_version(export, version)?;
+        if !check_version(export, number)?.has_point(point) {
+            return Err(format!("it exports `{export}`, but version {number} of the contract has no {point}"));
+        }
         points.push(point);
-        versions.push(version);
+        versions.push(number);
     }
     versions.sort_unstable();
     versions.dedup();
@@ -152,7 +162,29 @@ pub(crate) fn check_surface(surface: &Surface) -> Result<ModuleInfo, String> {
         return Err(no_point());
     }
     points.sort_unstable();
-    Ok(ModuleInfo { points, world_version })
+    Ok(ModuleInfo { points, world_version, manifest: None })
+}
+
+/// Reads the manifest of an upload, and checks that it declares what the module exports. A module of 1.0 has none.
+pub(crate) fn with_manifest(upload: &[u8], mut info: ModuleInfo) -> Result<ModuleInfo, String> {
+    if !versions::find(&info.world_version).is_some_and(|version| version.has_point(Point::Events)) {
+        return Ok(info);
+    }
+    let invalid = |error: manifest::Invalid| format!("its manifest is invalid: {error}");
+    let Some(text) = manifest::read(upload).map_err(invalid)? else {
+        return match info.points.iter().find(|point| !point.is_override()) {
+            Some(point) => Err(format!(
+                "it exports {point} and has no manifest that declares what it handles: it needs a module.toml beside its \
+                 source when `hub module build` builds it, or a custom section {}",
+                manifest::SECTION
+            )),
+            None => Ok(info),
+        };
+    };
+    let manifest = manifest::Manifest::parse(text).map_err(invalid)?;
+    manifest.check_exports(&info.points).map_err(invalid)?;
+    info.manifest = Some(String::from_utf8_lossy(text).into_owned());
+    Ok(info)
 }
 
 /// True if an import or export has the name of an item of the contract.
@@ -165,11 +197,10 @@ pub(crate) fn contract_name(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(PACKAGE)?.strip_prefix('/')?.split_once('@')
 }
 
-fn check_version(name: &str, version: &str) -> Result<(), String> {
-    if versions::find(version).is_some() {
-        return Ok(());
-    }
-    Err(format!("`{name}` has version {version} of the contract; this hub supports {}", versions::numbers()))
+fn check_version(name: &str, version: &str) -> Result<&'static dyn Version, String> {
+    versions::find(version).ok_or_else(|| {
+        format!("`{name}` has version {version} of the contract; this hub supports {}", versions::numbers())
+    })
 }
 
 fn no_point() -> String {
@@ -211,6 +242,9 @@ mod tests {
             (&["network-hub:module/log@1.0.0"], &[], "exports no extension point"),
             (&["network-hub:module/log@1.9.0"], &[chat], "version 1.9.0"),
             (&["network-hub:module/log@1.1.0"], &[chat], "mixes versions of the contract: 1.0.0, 1.1.0"),
+            (&["network-hub:module/state@1.0.0"], &[chat], "not part of the contract"),
+            (&[], &["network-hub:module/events@1.0.0"], "version 1.0.0 of the contract has no events"),
+            (&[], &["network-hub:module/login@1.1.0"], "does not serve yet"),
             (&["network-hub:module/http@1.0.0"], &[chat], "not part of the contract"),
             (&["acme:tools/log@1.0.0"], &[chat], "does not offer"),
             (&[], &[chat, "run"], "no extension point"),

@@ -68,6 +68,7 @@ mod json;
 mod limits;
 mod linker;
 mod load;
+pub mod manifest;
 mod module;
 mod network;
 mod open;
@@ -80,6 +81,7 @@ mod run;
 mod sandbox;
 mod sha256;
 mod state;
+mod state_overlay;
 pub mod test_case;
 mod texts;
 mod threads;
@@ -101,7 +103,7 @@ pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LIN
 pub use module::{ComponentSource, ModuleHandle, Prepared};
 pub use network::UploadPermit;
 pub use operation::{
-    AnyAnswer, AnyInput, Candidate, Candidates, FilterChat, Operation, Rank, RankAnswer, RankServers, RankWorlds,
+    AnyAnswer, AnyInput, Candidate, Candidates, FilterChat, HandleEvent, Handled, HandlerAnswer, Operation, Rank, RankAnswer, RankServers, RankWorlds,
     Ranking, ReviewPunishment,
 };
 pub use recorded::RecordedHost;

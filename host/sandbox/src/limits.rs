@@ -15,6 +15,8 @@ pub const MAX_FOLLOW_UPS: usize = 8;
 
 /// Ratio of the caller's waiting time to the module's computing time.
 const WAIT_FACTOR: u32 = 10;
+/// Waiting time of handlers, for which no player waits.
+const HANDLER_WAIT: Duration = Duration::from_secs(30);
 
 /// Limits of one call of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,26 +41,34 @@ pub struct Limits {
 impl Limits {
     /// The default limits of a point.
     pub const fn of(point: Point) -> Self {
-        let (compute_ms, fuel) = match point {
-            Point::Matchmaking => (25, 100_000_000),
-            Point::Chat => (10, 50_000_000),
-            Point::Punishment => (50, 200_000_000),
+        let (compute_ms, fuel, host_calls) = match point {
+            Point::Matchmaking => (25, 100_000_000, 8),
+            Point::Chat => (10, 50_000_000, 8),
+            Point::Punishment => (50, 200_000_000, 8),
+            Point::Events => (100, 400_000_000, 32),
         };
+        let compute = Duration::from_millis(compute_ms);
         Self {
-            compute: Duration::from_millis(compute_ms),
-            wait: Duration::from_millis(compute_ms).saturating_mul(WAIT_FACTOR),
+            compute,
+            wait: match point {
+                Point::Events => HANDLER_WAIT,
+                Point::Matchmaking | Point::Chat | Point::Punishment => compute.saturating_mul(WAIT_FACTOR),
+            },
             fuel,
             memory_bytes: 64 << 20,
-            host_calls: 8,
+            host_calls,
             log_lines: 64,
             log_line_bytes: 2048,
         }
     }
 
-    /// With another computing time, and ten times that to wait.
+    /// With another computing time, and ten times that to wait; the longer wait of handlers stays.
     #[must_use]
     pub const fn with_compute(self, compute: Duration) -> Self {
-        Self { compute, wait: compute.saturating_mul(WAIT_FACTOR), ..self }
+        let wait = compute.saturating_mul(WAIT_FACTOR);
+        let is_handler = self.wait.as_nanos() > self.compute.saturating_mul(WAIT_FACTOR).as_nanos();
+        let wait = if is_handler && wait.as_nanos() < self.wait.as_nanos() { self.wait } else { wait };
+        Self { compute, wait, ..self }
     }
 }
 

@@ -3,6 +3,8 @@
 use crate::cache::Cached;
 use crate::compile::Compiled;
 use crate::error::{LoadError, PrepareError};
+use crate::inspect::ModuleInfo;
+use crate::manifest::Manifest;
 use crate::module::{ComponentSource, LoadedModule, Module, ModuleHandle, Prepared};
 use crate::sandbox::{Inner, Sandbox};
 use crate::sha256::Sha256Sum;
@@ -126,7 +128,11 @@ impl Inner {
             .map_err(|error| PrepareError::Invalid(format!("it does not fit the contract: {error:#}")))?;
         let Compiled { wrapped, artifact, info } = compiled;
         let component = wrapped.map_or(upload, Bytes::from);
-        let prepared = Prepared { sha256, component, id, points: info.points, world_version: info.world_version };
+        let ModuleInfo { points, world_version, manifest } = info;
+        // The child has checked it, but its answer is not trusted further than that.
+        let manifest = manifest.map(|text| Manifest::parse(text.as_bytes())).transpose();
+        let manifest = manifest.map_err(|why| PrepareError::Invalid(format!("its manifest is invalid: {why}")))?;
+        let prepared = Prepared { sha256, component, id, points, world_version, manifest };
         Ok(CompiledModule { prepared, loaded, artifact })
     }
 

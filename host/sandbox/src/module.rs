@@ -4,6 +4,7 @@ use crate::clock::monotonic;
 use crate::contract::{Point, interface_name};
 use crate::host::BoxFuture;
 use crate::inspect::contract_name;
+use crate::manifest::Manifest;
 use crate::network::LOCAL_NETWORK;
 use crate::sha256::Sha256Sum;
 use crate::state::CallState;
@@ -31,6 +32,8 @@ pub struct Prepared {
     pub points: Vec<Point>,
     /// Version of the contract of this module.
     pub world_version: String,
+    /// What it handles and needs; `None` if it has no manifest, as modules of 1.0.
+    pub manifest: Option<Manifest>,
 }
 
 /// Fetches a component's bytes when its compiled code is not on this node.

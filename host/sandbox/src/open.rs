@@ -1,6 +1,7 @@
 //! Modules on their author's machine.
 
 use crate::error::PrepareError;
+use crate::manifest::{self, Manifest};
 use crate::module::ModuleHandle;
 use crate::network::LOCAL_NETWORK;
 use crate::sandbox::Sandbox;
@@ -20,7 +21,8 @@ impl Sandbox {
         let id = Sha256Sum::of(&module);
         let cached = self.load_from_disk(LOCAL_NETWORK, id).await.map_err(|error| internal(&error))?;
         let (id, component) = if let Some(loaded) = cached {
-            trial::run(self, LOCAL_NETWORK, &loaded, &loaded.points()).await?;
+            let manifest = manifest::read(&module).ok().flatten().and_then(|text| Manifest::parse(text).ok());
+            trial::run(self, LOCAL_NETWORK, &loaded, &loaded.points(), manifest.as_ref()).await?;
             (id, Bytes::from(module))
         } else {
             let prepared = self.prepare(module).await?;

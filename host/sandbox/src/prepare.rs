@@ -36,7 +36,8 @@ impl Sandbox {
         let _preparing = network.preparing.lock().await;
         let _compiling = network.compiling.lock().await;
         let compiled = self.compile(upload).await?;
-        trial::run(self, &network.name, &compiled.loaded, &compiled.prepared.points).await?;
+        let Prepared { points, manifest, .. } = &compiled.prepared;
+        trial::run(self, &network.name, &compiled.loaded, points, manifest.as_ref()).await?;
         // Only now, so that no trace stays of a refused module.
         Ok(self.keep(&network.name, compiled).await?.0)
     }

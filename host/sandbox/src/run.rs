@@ -13,6 +13,7 @@ use crate::operation::Operation;
 use crate::priority::{self, Priority};
 use crate::report::{CallFailure, CallReport};
 use crate::state::{CallState, HostAbort, MemoryLimiter};
+use crate::state_overlay::StateOverlay;
 use crate::ticker::Ticker;
 use crate::time::{CallTime, micros};
 use crate::versions::Running;
@@ -21,8 +22,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use wasmtime::{Store, StoreContextMut, UpdateDeadline};
 
-/// Maximum bytes passed to the host in one host call, or in a module's answer.
-const HOSTCALL_BYTES: usize = 256 << 10;
 /// Maximum number of resource handles of a module. The contract has no resources.
 const COMPONENT_HANDLES: usize = 64;
 /// CPU time after which a call continues at background priority.
@@ -65,12 +64,16 @@ impl<O: Operation> CallJob<O> {
             logs: Vec::new(),
             logs_dropped: 0,
             host_calls: Vec::new(),
+            data_calls: 0,
+            is_override: O::POINT.is_override(),
+            overlay: StateOverlay::default(),
             memory: MemoryLimiter { limit: limits.memory_bytes, peak: 0, denied: false },
         };
         let mut instance = match pool_key.and_then(|key| pool.take(key)) {
             Some(pooled) => pooled.with_state(state),
             None => fresh(module, state),
         };
+        instance.store.set_hostcall_fuel(O::HANDOVER_BYTES);
         instance.store.set_epoch_deadline(1);
         let result = answer::<O>(&mut instance, &context, &input);
         let fuel_left = instance.store.get_fuel().unwrap_or(0);
@@ -100,7 +103,6 @@ impl<O: Operation> CallJob<O> {
 fn fresh(module: Arc<LoadedModule>, state: CallState) -> PooledInstance {
     let mut instance = PooledInstance::new(module, state);
     instance.store.limiter(|state| &mut state.memory);
-    instance.store.set_hostcall_fuel(HOSTCALL_BYTES);
     instance.store.set_max_component_handles(COMPONENT_HANDLES);
     instance.store.epoch_deadline_callback(tick);
     instance

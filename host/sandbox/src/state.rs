@@ -1,11 +1,13 @@
 //! State of one running call, and the effects of its host functions.
 
 use crate::bounds;
+use crate::contract::state::{StateChanges, StateEntry};
 use crate::contract::{HostError, LogLevel};
 use crate::host::{EmptyHost, Host, HostAnswer, HostCall, HostCallRecord};
 use crate::limits::Limits;
 use crate::network::CpuPermit;
 use crate::report::LogLine;
+use crate::state_overlay::{ListRange, StateOverlay};
 use crate::texts::{CandidateText, CandidateTexts};
 use crate::time::CallTime;
 use std::sync::Arc;
@@ -38,6 +40,11 @@ pub(crate) struct CallState {
     pub(crate) logs: Vec<LogLine>,
     pub(crate) logs_dropped: u32,
     pub(crate) host_calls: Vec<HostCallRecord>,
+    /// Calls of host functions that touch data, also those that the host is not asked for.
+    pub(crate) data_calls: u32,
+    /// True if its point is an override, which has `store`; others have `state`.
+    pub(crate) is_override: bool,
+    pub(crate) overlay: StateOverlay,
     pub(crate) memory: MemoryLimiter,
 }
 
@@ -58,15 +65,34 @@ impl CallState {
         self.logs.push(LogLine { level, message });
     }
 
+    /// Counts a data call, which ends the call beyond its limit.
+    fn count_data_call(&mut self) -> Result<()> {
+        if self.data_calls >= self.limits.host_calls {
+            return Err(Error::new(HostAbort::HostCallLimit));
+        }
+        self.data_calls += 1;
+        Ok(())
+    }
+
     /// Counts a data call, waits for the host's answer until the caller leaves, and records both.
     pub(crate) fn call_host<T>(
         &mut self,
         call: HostCall,
         pick: impl FnOnce(HostAnswer) -> Option<T>,
     ) -> Result<Result<T, HostError>> {
-        if self.host_calls.len() >= self.limits.host_calls as usize {
-            return Err(Error::new(HostAbort::HostCallLimit));
+        self.count_data_call()?;
+        if call.is_of_store() && !self.is_override {
+            return Ok(Err(HostError::Unavailable));
         }
+        self.ask_host(call, pick)
+    }
+
+    /// Waits for the host's answer to a call that is counted.
+    fn ask_host<T>(
+        &mut self,
+        call: HostCall,
+        pick: impl FnOnce(HostAnswer) -> Option<T>,
+    ) -> Result<Result<T, HostError>> {
         let answer = if let Err(why) = bounds::check(&call) {
             Err(HostError::Invalid(why))
         } else {
@@ -86,6 +112,61 @@ impl CallState {
             }
             Err(error) => Err(error),
         })
+    }
+
+    /// The reads and writes of `state`, which end with the call.
+    pub(crate) fn take_state(&mut self) -> StateChanges {
+        self.overlay.take()
+    }
+
+    /// Values of keys of `state`, with the call's own writes.
+    pub(crate) fn state_values(&mut self, keys: &[String]) -> Result<Result<Vec<Option<String>>, HostError>> {
+        self.count_data_call()?;
+        if let Err(why) = bounds::check_state_keys(keys) {
+            return Ok(Err(HostError::Invalid(why)));
+        }
+        let unknown = self.overlay.unknown(keys);
+        if !unknown.is_empty() {
+            let asked = unknown.len();
+            let values = self.ask_host(HostCall::StateGet { keys: unknown.clone() }, |answer| match answer {
+                HostAnswer::Values(values) if values.len() == asked => Some(values),
+                _ => None,
+            })?;
+            match values {
+                Ok(values) => self.overlay.learn(unknown, values),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(keys.iter().map(|key| self.overlay.value(key)).collect())
+    }
+
+    /// Entries of `state`, with the call's own writes.
+    pub(crate) fn state_entries(&mut self, range: &ListRange) -> Result<Result<Vec<StateEntry>, HostError>> {
+        self.count_data_call()?;
+        if let Err(why) = bounds::check_state_list(&range.prefix, range.after.as_deref(), range.limit) {
+            return Ok(Err(HostError::Invalid(why)));
+        }
+        let committed = self.overlay.committed_range(range);
+        let ListRange { prefix, after, limit } = committed.clone();
+        let entries = self.ask_host(HostCall::StateList { prefix, after, limit }, |answer| match answer {
+            HostAnswer::Entries(entries) => Some(entries),
+            _ => None,
+        })?;
+        Ok(entries.map(|entries| self.overlay.list(range, committed, entries)))
+    }
+
+    /// Counts and checks a write of `state`, which the overlay keeps until the call is committed.
+    pub(crate) fn check_state_write(
+        &mut self,
+        key: &str,
+        value: &str,
+        ttl_ms: Option<u64>,
+    ) -> Result<Result<(), HostError>> {
+        self.count_data_call()?;
+        if self.is_override {
+            return Ok(Err(HostError::Invalid("an override can read `state`, but not write it".into())));
+        }
+        Ok(bounds::check_state_write(key, value, ttl_ms).map_err(HostError::Invalid))
     }
 
     /// Waits, until the caller leaves, for the permit of a long call that runs on its caller's thread.

@@ -2,13 +2,15 @@
 
 use crate::call::CallOptions;
 use crate::chain::Link;
+use crate::contract::events::Event;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
 use crate::error::PrepareError;
 use crate::host::EmptyHost;
 use crate::limits::Limits;
+use crate::manifest::Manifest;
 use crate::module::LoadedModule;
-use crate::operation::{Candidates, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment};
+use crate::operation::{Candidates, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment};
 use crate::priority::Priority;
 use crate::report::CallFailure;
 use crate::sandbox::Sandbox;
@@ -27,11 +29,19 @@ impl Sandbox {
     /// # Errors
     /// The failure, and the last log line.
     pub async fn run_trial(&self, link: &Link, point: Point) -> Result<(), String> {
+        self.run_trial_of(link, point, None).await
+    }
+
+    /// Variant of [`Sandbox::run_trial`] for a module with a manifest, which decides what a handler is tried with.
+    ///
+    /// # Errors
+    /// The failure, and the last log line.
+    pub async fn run_trial_of(&self, link: &Link, point: Point, manifest: Option<&Manifest>) -> Result<(), String> {
         let config = link.config();
         // A module's loading does not depend on its configuration.
         let Ok(loaded) = self.load_code(&config.module.0).await else { return Ok(()) };
         let network = config.module.0.source.network();
-        let trial = Trial { sandbox: self, network: &network, module: &loaded, config: &config.config };
+        let trial = Trial { sandbox: self, network: &network, module: &loaded, config: &config.config, manifest };
         match trial.run(point, link.limits()).await {
             Err(failure) if !failure.is_hubs => Err(failure.message),
             _ => Ok(()),
@@ -65,8 +75,9 @@ pub(crate) async fn run(
     network: &str,
     module: &Arc<LoadedModule>,
     points: &[Point],
+    manifest: Option<&Manifest>,
 ) -> Result<(), TrialFailure> {
-    let trial = Trial { sandbox, network, module, config: "{}" };
+    let trial = Trial { sandbox, network, module, config: "{}", manifest };
     for &point in points {
         trial.run(point, Limits::of(point)).await?;
     }
@@ -79,6 +90,7 @@ struct Trial<'a> {
     network: &'a str,
     module: &'a Arc<LoadedModule>,
     config: &'a str,
+    manifest: Option<&'a Manifest>,
 }
 
 impl Trial<'_> {
@@ -91,6 +103,7 @@ impl Trial<'_> {
             }
             Point::Chat => self.attempt::<FilterChat>(limits, line()).await,
             Point::Punishment => self.attempt::<ReviewPunishment>(limits, proposal()).await,
+            Point::Events => self.attempt::<HandleEvent>(limits, event(self.manifest)).await,
         }
     }
 
@@ -101,6 +114,8 @@ impl Trial<'_> {
             now_ms: 1_700_000_000_000,
             seed: 1,
             config: self.config.into(),
+            root_id: "trial".into(),
+            ..CallContext::default()
         };
         let (time, module) = (CallTime::new(&self.sandbox.0.clock, &limits), Arc::clone(self.module));
         let options = CallOptions { priority: Priority::Background, ..CallOptions::default() };
@@ -205,5 +220,30 @@ fn proposal() -> punishment::Proposal {
         ip_based: false,
         issuer_uuid: None,
         issuer_name: None,
+    }
+}
+
+/// An event of the first type that the module handles, with the fields that events commonly have.
+fn event(manifest: Option<&Manifest>) -> Event {
+    let types = manifest.and_then(|manifest| Some(&manifest.events.as_ref()?.types));
+    let kind = types.and_then(|types| types.first()).map_or("FIRST_JOIN", String::as_str);
+    let PlayerRef { uuid, name } = player();
+    let at_ms = 1_700_000_000_000_u64;
+    let data = serde_json::json!({
+        "type": kind, "at": at_ms, "playerUuid": uuid, "playerName": name, "serverId": "trial-1",
+        "serverType": "trial", "worldId": null, "ownerType": "player", "ownerKey": uuid, "currencyName": "coins",
+        "balance": 12.5, "applied": 2.5, "ledgerId": 1, "name": "trial", "gameMode": "global", "delta": 1, "value": 1,
+        "namespace": "trial", "version": 1, "sizeBytes": 2, "deleted": false, "fence": 1, "key": uuid,
+        "module": "trial", "payload": {}, "reason": "Trial", "id": 1, "message": "Hello, world!", "text": "Hello, world!",
+    });
+    Event {
+        id: "trial".into(),
+        kind: kind.into(),
+        at_ms,
+        key: uuid.clone(),
+        player_uuid: Some(uuid),
+        player_name: Some(name),
+        server_id: Some("trial-1".into()),
+        data: data.to_string(),
     }
 }

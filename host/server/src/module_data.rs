@@ -50,7 +50,10 @@ async fn answer(app: &App, network: NetworkId, call: &HostCall) -> Result<HostAn
         }
         HostCall::Balance { player, currency } => HostAnswer::Balance(balance(app, network, player, currency).await?),
         // A module's own store answers these.
-        HostCall::StoreGet { .. }
+        HostCall::OnlinePlayers { .. }
+        | HostCall::StateGet { .. }
+        | HostCall::StateList { .. }
+        | HostCall::StoreGet { .. }
         | HostCall::StoreSet { .. }
         | HostCall::StoreIncrement { .. }
         | HostCall::StoreDelete { .. } => return Err(HostError::Unavailable),

@@ -195,6 +195,16 @@ pub struct ModuleLimits {
     pub punishment: PointLimits,
 }
 
+/// Limits of a point that a plan does not change.
+static POINT_DEFAULTS: PointLimits = PointLimits {
+    compute_millis: None,
+    fuel: None,
+    memory_bytes: None,
+    host_calls: None,
+    log_lines: None,
+    concurrency: None,
+};
+
 impl ModuleLimits {
     /// Limits of one point.
     pub fn of(&self, point: Point) -> &PointLimits {
@@ -202,6 +212,7 @@ impl ModuleLimits {
             Point::Matchmaking => &self.matchmaking,
             Point::Chat => &self.chat,
             Point::Punishment => &self.punishment,
+            Point::Events => &POINT_DEFAULTS,
         }
     }
 }

@@ -17,13 +17,16 @@ pub struct Call {
 
 impl Call {
     /// The context of a module with this configuration.
-    pub(super) fn context(&self, config: &str) -> CallContext {
+    pub(super) fn context(&self, config: &str, version: u64) -> CallContext {
         CallContext {
+            version: u32::try_from(version).unwrap_or(u32::MAX),
+            root_id: self.call_id.clone(),
             call_id: self.call_id.clone(),
             network_id: self.network_id.clone(),
             now_ms: self.now_ms,
             seed: self.seed,
             config: config.to_owned(),
+            ..CallContext::default()
         }
     }
 }

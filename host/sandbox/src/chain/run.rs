@@ -101,7 +101,7 @@ impl<'a, O: Operation> ChainRun<'a, O> {
                 pool_key: link.pool_key(),
                 ..CallOptions::default()
             };
-            let (host, context) = (Arc::clone(&config.host), self.call.context(&config.config));
+            let (host, context) = (Arc::clone(&config.host), self.call.context(&config.config, config.version));
             let called = self.sandbox.call_with::<O>(options, &config.module, limits, host, context, Arc::clone(input));
             let called = called.await;
             opening = link.record(admission, &called, self.call.now_ms);

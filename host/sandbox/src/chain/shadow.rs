@@ -70,7 +70,7 @@ impl Sandbox {
             None => (input.neutral_answer(), Arc::clone(&config.host)),
         };
         let options = CallOptions { pool_key: link.pool_key(), ..CallOptions::default() };
-        let context = call.context(&config.config);
+        let context = call.context(&config.config, config.version);
         let report = self.call_json_with(options, &config.module, link.limits(), host, context, &input).await;
         let opening = link.record(admission, &report, call.now_ms);
         link.shadow.compare(&call, expected, &report);

@@ -42,7 +42,13 @@ struct FirstLine {
 #[derive(Serialize, Deserialize)]
 enum Answer {
     Invalid(String),
-    Compiled { points: Vec<Point>, world_version: String, wrapped_bytes: Option<usize>, artifact_bytes: usize },
+    Compiled {
+        points: Vec<Point>,
+        world_version: String,
+        manifest: Option<String>,
+        wrapped_bytes: Option<usize>,
+        artifact_bytes: usize,
+    },
 }
 
 /// Writes the outcome of a compilation.
@@ -56,6 +62,7 @@ pub(super) fn write(
         Ok(compiled) => Answer::Compiled {
             points: compiled.info.points.clone(),
             world_version: compiled.info.world_version.clone(),
+            manifest: compiled.info.manifest.clone(),
             wrapped_bytes: compiled.wrapped.as_ref().map(Vec::len),
             artifact_bytes: compiled.artifact.len(),
         },
@@ -79,8 +86,8 @@ pub(super) async fn read(output: &mut (impl AsyncBufRead + Unpin)) -> io::Result
     let Ok(FirstLine { confinement, answer }) = serde_json::from_slice(&line) else { return Ok(None) };
     let (info, wrapped_bytes, artifact_bytes) = match answer {
         Answer::Invalid(why) => return Ok(Some((confinement, Err(why)))),
-        Answer::Compiled { points, world_version, wrapped_bytes, artifact_bytes } => {
-            (ModuleInfo { points, world_version }, wrapped_bytes, artifact_bytes)
+        Answer::Compiled { points, world_version, manifest, wrapped_bytes, artifact_bytes } => {
+            (ModuleInfo { points, world_version, manifest }, wrapped_bytes, artifact_bytes)
         }
     };
     let wrapped = match wrapped_bytes {
@@ -112,7 +119,7 @@ mod tests {
         let compiled = Compiled {
             wrapped: Some(vec![1, 2, 3]),
             artifact: vec![b'\n', 5],
-            info: ModuleInfo { points: vec![Point::Chat], world_version: "1.0.0".into() },
+            info: ModuleInfo { points: vec![Point::Chat], world_version: "1.0.0".into(), manifest: None },
         };
         let mut bytes = Vec::new();
         write(Confinement { landlock: true }, &Ok(compiled), &mut bytes).unwrap();

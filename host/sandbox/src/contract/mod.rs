@@ -1,15 +1,19 @@
-//! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.0` one to one.
+//! The contract between hub and module, as Rust types: `plugins-sdk/wit/1.1` one to one.
 //!
 //! The hub itself works with these types, too. When a later version of the contract changes a type, the newest
 //! version's types stay here, and the older version translates: see `versions`.
 
 pub mod chat;
+pub mod effects;
+pub mod events;
+mod json_form;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod state;
 mod types;
 
-pub use types::{CallContext, HostError, LogLevel, PlayerRef, PunishmentKind};
+pub use types::{CallContext, Cause, HostError, LogLevel, PlayerRef, PunishmentKind};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -17,10 +21,12 @@ use std::fmt;
 /// The WIT package of all the contract's interfaces.
 pub const PACKAGE: &str = "network-hub:module";
 
-/// Host interfaces that a module may import.
-pub const HOST_INTERFACES: &[&str] = &["log", "store", "players", "candidates"];
+/// Interfaces of types alone, which a module may import without any of their functions.
+pub(crate) const TYPE_INTERFACES: &[&str] = &["types", "effects"];
+/// Interfaces of the contract that this hub does not call yet.
+pub(crate) const UNSERVED_POINTS: &[&str] = &["endpoints", "schedules", "timers", "login", "economy", "queue"];
 
-/// An extension point: a decision of the hub that a network's modules make.
+/// An extension point: a decision of the hub that a network's modules make, or events that they handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Point {
@@ -30,11 +36,18 @@ pub enum Point {
     Chat,
     /// Every punishment before it is made.
     Punishment,
+    /// Events of the network, after they happened.
+    Events,
 }
 
 impl Point {
     /// All points, in their listing order.
-    pub const ALL: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
+    pub const ALL: [Self; 4] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events];
+
+    /// True if its modules decide on the way of a request; false if they handle something after it, with effects.
+    pub const fn is_override(self) -> bool {
+        matches!(self, Self::Matchmaking | Self::Chat | Self::Punishment)
+    }
 
     /// The name in the API, which is also the name of its WIT interface.
     pub const fn name(self) -> &'static str {
@@ -42,6 +55,7 @@ impl Point {
             Self::Matchmaking => "matchmaking",
             Self::Chat => "chat",
             Self::Punishment => "punishment",
+            Self::Events => "events",
         }
     }
 
@@ -56,6 +70,7 @@ impl Point {
             Self::Matchmaking => &["rank-servers", "rank-worlds"],
             Self::Chat => &["filter"],
             Self::Punishment => &["review"],
+            Self::Events => &["handle"],
         }
     }
 }

@@ -23,6 +23,68 @@ pub struct CallContext {
     /// The module's configuration: the text of one JSON object.
     #[component(name = "config")]
     pub config: String,
+    /// Version of the module under its name; 0 if it has none.
+    #[component(name = "version")]
+    #[serde(default)]
+    pub version: u32,
+    /// Number of this attempt, from 1.
+    #[component(name = "attempt")]
+    #[serde(default = "first")]
+    pub attempt: u32,
+    /// The call of a module that led to this one.
+    #[component(name = "cause")]
+    #[serde(default)]
+    pub cause: Option<Cause>,
+    /// Number of calls of modules that led to this one.
+    #[component(name = "depth")]
+    #[serde(default)]
+    pub depth: u32,
+    /// Id of the event, tick or request with which the chain of causes began.
+    #[component(name = "root-id")]
+    #[serde(default)]
+    pub root_id: String,
+}
+
+const fn first() -> u32 {
+    1
+}
+
+impl Default for CallContext {
+    /// The first attempt of a call that no other module caused.
+    fn default() -> Self {
+        Self {
+            call_id: String::new(),
+            network_id: String::new(),
+            now_ms: 0,
+            seed: 0,
+            config: "{}".to_owned(),
+            version: 0,
+            attempt: 1,
+            cause: None,
+            depth: 0,
+            root_id: String::new(),
+        }
+    }
+}
+
+/// The call of a module that caused an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ComponentType, Lift, Lower)]
+#[component(record)]
+#[serde(rename_all = "camelCase")]
+pub struct Cause {
+    /// Id of that call.
+    #[component(name = "call-id")]
+    pub call_id: String,
+    /// Id of the event it handled; `None` if it handled none.
+    #[component(name = "event-id")]
+    #[serde(default)]
+    pub event_id: Option<String>,
+    /// Name of its module.
+    #[component(name = "module")]
+    pub module: String,
+    /// Version of its module.
+    #[component(name = "version")]
+    pub version: u32,
 }
 
 /// A player by identity.
@@ -68,9 +130,12 @@ pub enum HostError {
     /// The module's key-value store is full.
     #[component(name = "quota-exceeded")]
     QuotaExceeded,
-    /// The hub could not reach its data in time.
+    /// The hub could not reach its data in time, or does not offer this to calls of this kind.
     #[component(name = "unavailable")]
     Unavailable,
+    /// The owner did not grant the scope that this needs.
+    #[component(name = "forbidden")]
+    Forbidden,
 }
 
 /// Severity of a log line.

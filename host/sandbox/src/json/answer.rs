@@ -5,13 +5,15 @@ use crate::report::{CallFailure, CallReport};
 use serde_json::{Value, json};
 
 impl AnyAnswer {
-    /// `{"order": […]}` or `{"refused": reason}` for matchmaking, otherwise the contract's verdict.
+    /// `{"order": […]}` or `{"refused": reason}` for matchmaking, `{"effects": […], "state": {…}}` or `{"retry": reason}`
+    /// or `{"reject": reason}` for handlers, otherwise the contract's verdict.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Ranked(Ok(order)) => json!({"order": order}),
             Self::Ranked(Err(refusal)) => json!({"refused": refusal.reason}),
             Self::Chat(verdict) => json!(verdict),
             Self::Review(verdict) => json!(verdict),
+            Self::Handled(handled) => handled.to_json(),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::contract::CallContext;
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
-use crate::operation::{AnyAnswer, AnyInput, FilterChat, Operation, RankServers, RankWorlds, ReviewPunishment};
+use crate::operation::{AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment};
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
 use serde_json::Value;
@@ -22,7 +22,19 @@ impl Sandbox {
         context: CallContext,
         input: &AnyInput,
     ) -> CallReport<Value> {
-        self.call_json_with(CallOptions::default(), module, limits, host, context, input).await
+        self.call_any(module, limits, host, context, input).await.map(|answer| answer.to_json())
+    }
+
+    /// Calls the function for this kind of input, like [`Sandbox::call`].
+    pub async fn call_any(
+        &self,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &AnyInput,
+    ) -> CallReport<AnyAnswer> {
+        self.call_any_with(CallOptions::default(), module, limits, host, context, input).await
     }
 
     pub(crate) async fn call_json_with(
@@ -34,6 +46,18 @@ impl Sandbox {
         context: CallContext,
         input: &AnyInput,
     ) -> CallReport<Value> {
+        self.call_any_with(options, module, limits, host, context, input).await.map(|answer| answer.to_json())
+    }
+
+    async fn call_any_with(
+        &self,
+        options: CallOptions<'_>,
+        module: &ModuleHandle,
+        limits: Limits,
+        host: Arc<dyn Host>,
+        context: CallContext,
+        input: &AnyInput,
+    ) -> CallReport<AnyAnswer> {
         match input {
             AnyInput::Servers(it) => self.call_as::<RankServers>(options, module, limits, host, context, it).await,
             AnyInput::Worlds(it) => self.call_as::<RankWorlds>(options, module, limits, host, context, it).await,
@@ -41,6 +65,7 @@ impl Sandbox {
             AnyInput::Proposal(it) => {
                 self.call_as::<ReviewPunishment>(options, module, limits, host, context, it).await
             }
+            AnyInput::Event(it) => self.call_as::<HandleEvent>(options, module, limits, host, context, it).await,
         }
     }
 
@@ -52,8 +77,7 @@ impl Sandbox {
         host: Arc<dyn Host>,
         context: CallContext,
         input: &Arc<O::Input>,
-    ) -> CallReport<Value> {
-        let report = self.call_with::<O>(options, module, limits, host, context, Arc::clone(input)).await;
-        report.map(|answer| Into::<AnyAnswer>::into(answer).to_json())
+    ) -> CallReport<AnyAnswer> {
+        self.call_with::<O>(options, module, limits, host, context, Arc::clone(input)).await.map(Into::into)
     }
 }

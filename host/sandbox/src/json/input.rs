@@ -3,12 +3,13 @@
 use super::ranking;
 use super::read::read;
 use crate::contract::{Point, chat, punishment};
-use crate::operation::AnyInput;
+use crate::contract::events::Event;
+use crate::operation::{AnyInput, Handled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl AnyInput {
-    /// Reads the input of a point: a line, a proposal, or a match request with `servers` or `worlds`, their regions by
+    /// Reads the input of a point: a line, a proposal, an event, or a match request with `servers` or `worlds`, their regions by
     /// name and their texts beside the numbers.
     ///
     /// # Errors
@@ -18,6 +19,7 @@ impl AnyInput {
             Point::Chat => Self::Line(Arc::new(read(input)?)),
             Point::Punishment => Self::Proposal(Arc::new(read(input)?)),
             Point::Matchmaking => ranking::parse(read(input)?)?,
+            Point::Events => Self::Event(Arc::new(event(input)?)),
         })
     }
 
@@ -28,6 +30,7 @@ impl AnyInput {
             Self::Worlds(input) => ranking::worlds(input),
             Self::Line(line) => json!(line),
             Self::Proposal(proposal) => json!(proposal),
+            Self::Event(event) => json!(event),
         }
     }
 
@@ -38,10 +41,36 @@ impl AnyInput {
             Self::Worlds(input) => unchanged_order(input.candidates().len()),
             Self::Line(_) => json!(chat::Verdict::default()),
             Self::Proposal(_) => json!(punishment::Verdict::default()),
+            Self::Event(_) => Handled::default().to_json(),
         }
     }
 }
 
 fn unchanged_order(candidates: usize) -> Value {
     json!({"order": (0..candidates).collect::<Vec<_>>()})
+}
+
+/// Reads an event. What a case leaves out follows from its `data`: the type and the time are in it, too.
+fn event(mut input: Value) -> Result<Event, String> {
+    let Value::Object(event) = &mut input else { return Err("an event must be a JSON object".to_owned()) };
+    let data = event.entry("data").or_insert_with(|| json!({}));
+    let Value::Object(data) = data else { return Err("`data`: must be a JSON object".to_owned()) };
+    let mut data = data.clone();
+    for field in ["type", "at"] {
+        match (event.get(field).cloned(), data.get(field).cloned()) {
+            (Some(value), None) => drop(data.insert(field.to_owned(), value)),
+            (None, Some(value)) => drop(event.insert(field.to_owned(), value)),
+            _ => {}
+        }
+    }
+    let player = event.get("playerUuid").or_else(|| data.get("playerUuid")).filter(|player| !player.is_null()).cloned();
+    for (field, value) in [("playerUuid", player.clone()), ("playerName", data.get("playerName").cloned())] {
+        if let Some(value) = value {
+            event.entry(field).or_insert(value);
+        }
+    }
+    event.entry("id").or_insert_with(|| json!("case"));
+    event.entry("key").or_insert_with(|| player.unwrap_or_else(|| json!("network")));
+    event.insert("data".to_owned(), Value::Object(data));
+    read(input)
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod call;
+mod handled;
 mod input;
 mod ranking;
 mod read;

@@ -1,6 +1,8 @@
 //! The input and the answer of a call of any point.
 
 use super::candidates::{Candidates, RankAnswer};
+use super::handle::Handled;
+use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{Point, chat, punishment};
 use std::fmt;
@@ -17,6 +19,8 @@ pub enum AnyInput {
     Line(Arc<chat::Line>),
     /// A punishment.
     Proposal(Arc<punishment::Proposal>),
+    /// An event.
+    Event(Arc<Event>),
 }
 
 impl AnyInput {
@@ -26,6 +30,7 @@ impl AnyInput {
             Self::Servers(_) | Self::Worlds(_) => Point::Matchmaking,
             Self::Line(_) => Point::Chat,
             Self::Proposal(_) => Point::Punishment,
+            Self::Event(_) => Point::Events,
         }
     }
 
@@ -36,6 +41,7 @@ impl AnyInput {
             (Self::Worlds(one), Self::Worlds(other)) => Arc::ptr_eq(one, other),
             (Self::Line(one), Self::Line(other)) => Arc::ptr_eq(one, other),
             (Self::Proposal(one), Self::Proposal(other)) => Arc::ptr_eq(one, other),
+            (Self::Event(one), Self::Event(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -48,7 +54,7 @@ impl fmt::Debug for AnyInput {
 }
 
 /// The answer of a call of any point.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum AnyAnswer {
     /// Of a ranking.
     Ranked(RankAnswer),
@@ -56,6 +62,14 @@ pub enum AnyAnswer {
     Chat(chat::Verdict),
     /// On a punishment.
     Review(punishment::Verdict),
+    /// On an event.
+    Handled(Handled),
+}
+
+impl From<Handled> for AnyAnswer {
+    fn from(handled: Handled) -> Self {
+        Self::Handled(handled)
+    }
 }
 
 impl From<RankAnswer> for AnyAnswer {

@@ -2,6 +2,10 @@
 
 use super::any::{AnyAnswer, AnyInput};
 use super::candidates::{Candidate, Candidates};
+use super::handle::Handled;
+use crate::contract::effects::{Action, Effect};
+use crate::contract::events::Event;
+use crate::contract::state::{StateEntry, StateRead};
 use crate::contract::{chat, punishment};
 use crate::host::{HostAnswer, HostCall};
 use crate::report::CallReport;
@@ -28,6 +32,12 @@ impl AnyInput {
                 let texts = [&it.player_uuid, &it.player_name, &it.issuer_uuid, &it.issuer_name];
                 let texts = texts.iter().map(|it| text(it.as_ref())).sum::<usize>();
                 size_of::<punishment::Proposal>() + texts + it.terms.reason.len()
+            }
+            Self::Event(it) => {
+                let optional = [&it.player_uuid, &it.player_name, &it.server_id];
+                let optional = optional.iter().map(|it| text(it.as_ref())).sum::<usize>();
+                let texts = [&it.id, &it.kind, &it.key, &it.data];
+                size_of::<Event>() + optional + texts.map(String::len).iter().sum::<usize>()
             }
         }
     }
@@ -56,11 +66,47 @@ fn answer(answer: &AnyAnswer) -> usize {
         AnyAnswer::Ranked(Err(refusal)) => refusal.reason.len(),
         // Bounded by the contract to about this.
         AnyAnswer::Chat(_) | AnyAnswer::Review(_) => 256,
+        AnyAnswer::Handled(handled) => handled_bytes(handled),
     }
+}
+
+/// Approximate bytes of effects and of `state`.
+fn handled_bytes(handled: &Handled) -> usize {
+    let effects = match &handled.answer {
+        Ok(effects) => effects.iter().map(effect_bytes).sum(),
+        Err(failure) => failure.reason().len(),
+    };
+    let reads = handled.state.reads.iter().map(|read| match read {
+        StateRead::Key { key, value } => key.len() + text(value.as_ref()),
+        StateRead::List { entries, .. } => entries_bytes(entries),
+    });
+    let writes = handled.state.writes.iter().map(|write| size_of_val(write) + write.bytes());
+    effects + reads.map(|bytes| size_of::<StateRead>() + bytes).sum::<usize>() + writes.sum::<usize>()
+}
+
+fn effect_bytes(effect: &Effect) -> usize {
+    let long = match &effect.action {
+        Action::PutPlayerData(it) => it.data.len(),
+        Action::PutDocument(it) => it.document.len() + text(it.expected.as_ref()),
+        Action::DeleteDocument(it) => text(it.expected.as_ref()),
+        Action::Transaction(it) => it.operations.len() * 256,
+        Action::Emit(it) => it.payload.len(),
+        Action::Deliver(it) => it.payload.len(),
+        Action::CallWebhook(it) => it.payload.len(),
+        Action::SetTimer(it) => it.payload.len(),
+        // Their texts are short.
+        _ => 256,
+    };
+    size_of::<Effect>() + 128 + long
+}
+
+fn entries_bytes(entries: &[StateEntry]) -> usize {
+    entries.iter().map(|entry| size_of_val(entry) + entry.key.len() + entry.value.len()).sum()
 }
 
 fn host_call(call: &HostCall) -> usize {
     let texts = match call {
+        HostCall::StateGet { keys } => keys.iter().map(|key| key.len() + 24).sum(),
         HostCall::StoreSet { key, value, .. } => key.len() + value.len(),
         HostCall::Statistics { players, .. } => players.iter().map(|player| player.len() + 24).sum(),
         // Their arguments are short.
@@ -72,6 +118,8 @@ fn host_call(call: &HostCall) -> usize {
 fn host_answer<E>(answer: &Result<HostAnswer, E>) -> usize {
     let list = match answer {
         Ok(HostAnswer::Value(value)) => text(value.as_ref()),
+        Ok(HostAnswer::Values(values)) => values.iter().map(|value| 24 + text(value.as_ref())).sum(),
+        Ok(HostAnswer::Entries(entries)) => entries_bytes(entries),
         Ok(HostAnswer::Statistics(values)) => size_of_val(values.as_slice()),
         Ok(HostAnswer::Punishments(list)) => list.iter().map(|it| size_of_val(it) + it.reason.len() + 32).sum(),
         Ok(HostAnswer::Players(players)) => players.iter().map(|player| player.len() + 24).sum(),

@@ -4,6 +4,7 @@
 mod any;
 pub(crate) mod candidates;
 mod chat;
+mod handle;
 mod matchmaking;
 mod memory;
 mod punishment;
@@ -11,6 +12,7 @@ mod punishment;
 pub use any::{AnyAnswer, AnyInput};
 pub use candidates::{Candidate, Candidates, RankAnswer};
 pub use chat::FilterChat;
+pub use handle::{HandleEvent, Handled, HandlerAnswer};
 pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
 pub use punishment::ReviewPunishment;
 
@@ -20,12 +22,16 @@ use crate::versions::Running;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`] or [`ReviewPunishment`].
+/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`] or
+/// [`HandleEvent`].
 pub trait Operation: 'static {
     /// The extension point it belongs to.
     const POINT: Point;
     /// The exported function's name.
     const NAME: &'static str;
+    /// Maximum bytes passed to the host in one host call, or in a module's answer.
+    #[doc(hidden)]
+    const HANDOVER_BYTES: usize = 256 << 10;
     /// Input of a module beside the context.
     type Input: Send + Sync + 'static;
     /// Answer of a module.

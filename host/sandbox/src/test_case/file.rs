@@ -121,6 +121,8 @@ impl TestCase {
             now_ms: step.now_ms,
             seed: self.seed,
             config: Value::Object(self.config.clone()).to_string(),
+            root_id: self.call_id.clone(),
+            ..CallContext::default()
         }
     }
 }

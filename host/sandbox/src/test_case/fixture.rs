@@ -1,6 +1,7 @@
 //! A host that answers from the data of a test case.
 
 use super::store::TestStore;
+use crate::contract::state::StateChanges;
 use crate::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::{HostError, PunishmentKind};
 use crate::host::{BoxFuture, Host, HostAnswer, HostCall};
@@ -20,6 +21,8 @@ const BALANCE_PARTS: f64 = 10_000.0;
 pub struct Fixtures {
     /// The module's store: texts that never expire.
     pub store: BTreeMap<String, String>,
+    /// The module's state: texts that never expire.
+    pub state: BTreeMap<String, String>,
     /// Resolved nodes, in any context and world.
     pub permissions: BTreeMap<String, BTreeMap<String, bool>>,
     /// By `name`, or by `game-mode/name`; in any period.
@@ -77,14 +80,16 @@ impl PastPunishment {
 pub struct FixtureHost {
     fixtures: Arc<Fixtures>,
     store: Arc<Mutex<TestStore>>,
+    state: Arc<Mutex<TestStore>>,
     now_ms: u64,
 }
 
 impl FixtureHost {
     /// A host with these fixtures.
     pub fn new(fixtures: Fixtures) -> Self {
-        let store = TestStore::new(&fixtures.store);
-        Self { fixtures: Arc::new(fixtures), store: Arc::new(Mutex::new(store)), now_ms: 0 }
+        let of = |values| Arc::new(Mutex::new(TestStore::new(values)));
+        let (store, state) = (of(&fixtures.store), of(&fixtures.state));
+        Self { fixtures: Arc::new(fixtures), store, state, now_ms: 0 }
     }
 
     /// The same host at that time, which decides the expiry of its store's entries.
@@ -92,11 +97,17 @@ impl FixtureHost {
     pub fn at(&self, now_ms: u64) -> Self {
         Self { now_ms, ..self.clone() }
     }
+
+    /// Applies what a call at that time wrote into `state`, for the calls after it.
+    pub fn commit(&self, changes: &StateChanges, now_ms: u64) {
+        self.state.lock().commit(&changes.writes, now_ms);
+    }
 }
 
 impl Host for FixtureHost {
     fn answer<'a>(&'a self, call: &'a HostCall) -> BoxFuture<'a, Result<HostAnswer, HostError>> {
-        let answer = match self.fixtures.find(call, self.now_ms) {
+        let known = self.fixtures.find(call, self.now_ms).or_else(|| self.state.lock().read_state(call, self.now_ms));
+        let answer = match known {
             Some(answer) => Ok(answer),
             None => self.store.lock().apply(call, self.now_ms),
         };
@@ -133,7 +144,13 @@ impl Fixtures {
                 });
                 HostAnswer::Players(there.map(|(player, _)| player.clone()).take(MAX_PLAYERS).collect())
             }
-            HostCall::StoreGet { .. }
+            HostCall::OnlinePlayers { after, limit } => {
+                let players = self.online.keys().filter(|player| after.as_ref().is_none_or(|after| *player > after));
+                HostAnswer::Players(players.take(*limit as usize).cloned().collect())
+            }
+            HostCall::StateGet { .. }
+            | HostCall::StateList { .. }
+            | HostCall::StoreGet { .. }
             | HostCall::StoreSet { .. }
             | HostCall::StoreIncrement { .. }
             | HostCall::StoreDelete { .. } => return None,

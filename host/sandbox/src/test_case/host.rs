@@ -1,6 +1,7 @@
 //! The host of a test case.
 
 use super::fixture::FixtureHost;
+use crate::contract::state::StateChanges;
 use crate::host::Host;
 use crate::recorded::RecordedHost;
 use std::sync::Arc;
@@ -20,6 +21,14 @@ impl TestCaseHost {
         match self {
             Self::Described(host) => Arc::new(host.at(now_ms)),
             Self::Recorded(host) => Arc::<RecordedHost>::clone(host),
+        }
+    }
+
+    /// Applies what a call at that time wrote into `state`. A record has the values after it.
+    pub fn commit(&self, changes: &StateChanges, now_ms: u64) {
+        match self {
+            Self::Described(host) => host.commit(changes, now_ms),
+            Self::Recorded(_) => {}
         }
     }
 

@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::instance_pool::PoolKey;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
-use crate::operation::AnyInput;
+use crate::operation::{AnyAnswer, AnyInput, Handled};
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
 use serde_json::Value;
@@ -47,8 +47,11 @@ impl Sandbox {
         let host = case.host();
         let mut reports = vec![];
         for step in &case.steps {
-            let host = host.at(step.now_ms);
-            reports.push(self.call_json(module, limits, host, case.context(step), &step.input).await);
+            let report = self.call_any(module, limits, host.at(step.now_ms), case.context(step), &step.input).await;
+            if let Ok(AnyAnswer::Handled(Handled { answer: Ok(_), state })) = &report.result {
+                host.commit(state, step.now_ms);
+            }
+            reports.push(report.map(|answer| answer.to_json()));
         }
         reports
     }

@@ -1,6 +1,7 @@
 //! A module's key-value store in memory, with the rules of the real one.
 
 use crate::contract::HostError;
+use crate::contract::state::{StateEntry, StateWrite};
 use crate::host::{HostAnswer, HostCall};
 use std::collections::{BTreeMap, HashMap};
 
@@ -48,6 +49,40 @@ impl TestStore {
                 Ok(HostAnswer::Deleted(existed))
             }
             _ => Err(HostError::Unavailable),
+        }
+    }
+
+    /// Executes a read of `state`; `None` for any other call.
+    pub(super) fn read_state(&self, call: &HostCall, now_ms: u64) -> Option<HostAnswer> {
+        Some(match call {
+            HostCall::StateGet { keys } => {
+                HostAnswer::Values(keys.iter().map(|key| self.value(key, now_ms).map(str::to_owned)).collect())
+            }
+            HostCall::StateList { prefix, after, limit } => {
+                let in_range =
+                    |key: &&String| key.starts_with(prefix) && after.as_ref().is_none_or(|after| *key > after);
+                let mut keys: Vec<_> = self.0.keys().filter(in_range).collect();
+                keys.sort();
+                let entry = |key: &String| {
+                    let value = self.value(key, now_ms)?.to_owned();
+                    Some(StateEntry { key: key.clone(), value })
+                };
+                HostAnswer::Entries(keys.into_iter().filter_map(entry).take(*limit as usize).collect())
+            }
+            _ => return None,
+        })
+    }
+
+    /// Applies what a call wrote into `state`.
+    pub(super) fn commit(&mut self, writes: &[StateWrite], now_ms: u64) {
+        for write in writes {
+            let call = match write.clone() {
+                StateWrite::Set { key, value, ttl_ms } => HostCall::StoreSet { key, value, ttl_ms },
+                StateWrite::Increment { key, by, ttl_ms } => HostCall::StoreIncrement { key, by, ttl_ms },
+                StateWrite::Delete { key } => HostCall::StoreDelete { key },
+            };
+            // One that the hub would refuse shows in the hub alone.
+            let _ = self.apply(&call, now_ms);
         }
     }
 

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod later;
 mod v1_0;
+mod v1_1;
 mod version;
 
 pub(crate) use version::{Export, Running, Version};
@@ -17,14 +18,19 @@ use wasmtime::{Engine, Result};
 
 /// The supported versions, newest first.
 #[cfg(not(test))]
-const SUPPORTED: &[&dyn Version] = &[&v1_0::V1_0];
+const SUPPORTED: &[&dyn Version] = &[&v1_1::V1_1, &v1_0::V1_0];
 /// In unit tests also a made-up one, to see that two versions run side by side.
 #[cfg(test)]
-const SUPPORTED: &[&dyn Version] = &[&later::Later, &v1_0::V1_0];
+const SUPPORTED: &[&dyn Version] = &[&later::Later, &v1_1::V1_1, &v1_0::V1_0];
 
 /// The supported version of that number.
 pub(crate) fn find(number: &str) -> Option<&'static dyn Version> {
     SUPPORTED.iter().copied().find(|version| version.number() == number)
+}
+
+/// The newest supported version.
+pub(crate) fn newest() -> &'static dyn Version {
+    &v1_1::V1_1
 }
 
 /// Numbers of the supported versions, newest first, for messages.

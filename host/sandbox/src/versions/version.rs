@@ -1,16 +1,26 @@
 //! Interface of a version of the contract.
 
+use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
-use crate::contract::{CallContext, chat, punishment};
+use crate::contract::{CallContext, Point, chat, punishment};
+use crate::operation::HandlerAnswer;
 use crate::operation::candidates::{Candidates, RankAnswer};
 use crate::state::CallState;
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Linker, Lower};
-use wasmtime::{Result, Store};
+use wasmtime::{Error, Result, Store};
 
 /// A version of the contract: calls the functions of its modules with arguments in its own types.
 pub(crate) trait Version: Sync {
     /// Its number, such as `1.0.0`.
     fn number(&self) -> &'static str;
+
+    /// Host interfaces that its modules may import.
+    fn interfaces(&self) -> &'static [&'static str];
+
+    /// True if its modules may serve the point.
+    fn has_point(&self, point: Point) -> bool {
+        point.is_override()
+    }
 
     /// Adds its host functions.
     fn link(&self, linker: &mut Linker<CallState>) -> Result<()>;
@@ -26,6 +36,11 @@ pub(crate) trait Version: Sync {
 
     /// `punishment.review`.
     fn review(&self, running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict>;
+
+    /// `events.handle`, since 1.1.
+    fn handle(&self, _: Running<'_>, _: &Event) -> Result<HandlerAnswer> {
+        Err(Error::msg("this version of the contract has no handlers"))
+    }
 }
 
 /// An exported function, and its version of the contract.

@@ -1,13 +1,13 @@
 //! The checked-in starter modules, with real inputs.
 
 use crate::support::{
-    EUROPE, NOW, StoreHost, TestSandbox, context, line, player, proposal, relaxed_limits, root, servers, starter,
+    EUROPE, NOW, StoreHost, TestSandbox, context, event, line, player, proposal, relaxed_limits, root, servers, starter,
 };
 use hub_sandbox::contract::chat::{Decision, Mute};
 use hub_sandbox::contract::players::Punishment;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::test_case::{Answer, TestCase};
-use hub_sandbox::{CallFailure, FilterChat, HostCall, Operation, RankServers, ReviewPunishment};
+use hub_sandbox::{CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment};
 use std::sync::Arc;
 
 const UNKNOWN: u16 = 0;
@@ -64,6 +64,10 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
             Point::Punishment => {
                 let input = proposal(PunishmentKind::Ban);
                 let report = test.call_with::<ReviewPunishment>(&module, limits, host, &example, input).await;
+                (report.fuel, report.result.err())
+            }
+            Point::Events => {
+                let report = test.call_with::<HandleEvent>(&module, limits, host, &example, event("FIRST_JOIN")).await;
                 (report.fuel, report.result.err())
             }
         };

@@ -1,5 +1,6 @@
 //! Shared sandboxes, hosts and inputs of the tests.
 
+use hub_sandbox::contract::events::Event;
 use hub_sandbox::contract::matchmaking::{GameState, MatchRequest, ServerCandidate};
 use hub_sandbox::contract::{CallContext, HostError, PlayerRef, Point, PunishmentKind, chat, punishment};
 use hub_sandbox::{
@@ -100,7 +101,14 @@ pub(crate) fn root() -> PathBuf {
 }
 
 pub(crate) fn context(config: &str) -> CallContext {
-    CallContext { call_id: "call".into(), network_id: "network".into(), now_ms: NOW, seed: 42, config: config.into() }
+    CallContext {
+        call_id: "call".into(),
+        network_id: "network".into(),
+        now_ms: NOW,
+        seed: 42,
+        config: config.into(),
+        ..CallContext::default()
+    }
 }
 
 pub(crate) const NOW: u64 = 1_700_000_000_000;
@@ -128,6 +136,20 @@ pub(crate) fn proposal(kind: PunishmentKind) -> punishment::Proposal {
         ip_based: false,
         issuer_uuid: None,
         issuer_name: Some("Alex".into()),
+    }
+}
+
+/// An event of a player.
+pub(crate) fn event(kind: &str) -> Event {
+    Event {
+        id: "1700000000000-1".into(),
+        kind: kind.into(),
+        at_ms: NOW,
+        key: player().uuid,
+        player_uuid: Some(player().uuid),
+        player_name: Some(player().name),
+        server_id: Some("lobby-1".into()),
+        data: format!(r#"{{"type": "{kind}", "at": {NOW}, "playerUuid": "{}"}}"#, player().uuid),
     }
 }
 

@@ -67,6 +67,7 @@ pub(in crate::modules) async fn run(
         now_ms,
         seed,
         config: serde_json::to_string(&options.config)?,
+        ..CallContext::default()
     };
     let host = Arc::new(DryHost::new(app, network, target.name));
     let limits = ModuleLimits::of(app, network).await?.at(target.point);

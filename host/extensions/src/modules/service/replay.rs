@@ -97,6 +97,7 @@ impl<'a> Replay<'a> {
             now_ms: record.call.now_ms,
             seed: record.call.seed,
             config: config.clone(),
+            ..CallContext::default()
         };
         let host = Arc::new(RecordedHost::replay(record.host_calls(self.target.name)));
         let limits = step.map_or(self.default_limits, |(step, _)| step.limits).with_compute(COMPUTE);

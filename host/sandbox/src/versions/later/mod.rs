@@ -1,4 +1,4 @@
-//! A made-up version 1.1 for tests, as an example of the next version's file: its lines name a channel, its mutes are in
+//! A made-up version 1.8 for tests, as an example of the next version's file: its lines name a channel, its mutes are in
 //! seconds, its log lines have a topic; the rest is as in 1.0.
 
 mod tests;
@@ -47,7 +47,11 @@ struct Verdict {
 
 impl Version for Later {
     fn number(&self) -> &'static str {
-        "1.1.0"
+        "1.8.0"
+    }
+
+    fn interfaces(&self) -> &'static [&'static str] {
+        &["log"]
     }
 
     fn link(&self, linker: &mut Linker<CallState>) -> Result<()> {

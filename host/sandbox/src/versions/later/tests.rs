@@ -11,9 +11,13 @@ use std::time::Duration;
 use wit_component::StringEncoding;
 use wit_parser::Resolve;
 
-const WIT: &str = "package network-hub:module@1.1.0;
+const WIT: &str = "package network-hub:module@1.8.0;
     interface types {
-        record call-context { call-id: string, network-id: string, now-ms: u64, seed: u64, config: string }
+        record cause { call-id: string, event-id: option<string>, module: string, version: u32 }
+        record call-context {
+            call-id: string, network-id: string, now-ms: u64, seed: u64, config: string,
+            version: u32, attempt: u32, cause: option<cause>, depth: u32, root-id: string
+        }
         record player-ref { uuid: string, name: string }
     }
     interface log {
@@ -33,7 +37,7 @@ const WIT: &str = "package network-hub:module@1.1.0;
 /// Logs the message with the channel as its topic, rewrites the line to the channel's name, mutes for three seconds. The
 /// arguments lie in memory: the message at 56, the channel at 64. So does the answer, at 64.
 const LATER: &str = r#"(module
-    (import "network-hub:module/log@1.1.0" "write" (func $log (param i32 i32 i32 i32 i32)))
+    (import "network-hub:module/log@1.8.0" "write" (func $log (param i32 i32 i32 i32 i32)))
     (memory (export "memory") 1)
     (global $next (mut i32) (i32.const 4096))
     (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32)
@@ -41,7 +45,7 @@ const LATER: &str = r#"(module
         (local.set $at (i32.and (i32.add (global.get $next) (i32.const 7)) (i32.const -8)))
         (global.set $next (i32.add (local.get $at) (local.get 3)))
         (local.get $at))
-    (func (export "network-hub:module/chat@1.1.0#filter") (param $arguments i32) (result i32)
+    (func (export "network-hub:module/chat@1.8.0#filter") (param $arguments i32) (result i32)
         (call $log (i32.const 1)
             (i32.load offset=56 (local.get $arguments)) (i32.load offset=60 (local.get $arguments))
             (i32.load offset=64 (local.get $arguments)) (i32.load offset=68 (local.get $arguments)))
@@ -92,7 +96,7 @@ async fn modules_of_two_versions_run_in_one_chain() {
     let now = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/chat-guard/chat-guard.wasm")).unwrap();
     let now = sandbox.prepare(now).await.unwrap();
     let later = sandbox.prepare(later()).await.unwrap();
-    assert_eq!((&*now.world_version, &*later.world_version), ("1.0.0", "1.1.0"));
+    assert_eq!((&*now.world_version, &*later.world_version), ("1.0.0", "1.8.0"));
 
     let line = Line {
         player: PlayerRef { uuid: "p".into(), name: "Steve".into() },
@@ -128,6 +132,6 @@ async fn an_unknown_version_is_refused_with_the_supported_ones() {
         let Err(PrepareError::Invalid(why)) = sandbox.prepare(wat::parse_str(upload).unwrap()).await else {
             panic!("{unknown} became a module")
         };
-        assert!(why.contains(unknown) && why.contains("this hub supports 1.1.0, 1.0.0"), "{why}");
+        assert!(why.contains(unknown) && why.contains("this hub supports 1.8.0, 1.0.0"), "{why}");
     }
 }

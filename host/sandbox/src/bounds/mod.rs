@@ -1,12 +1,17 @@
 //! The contract's bounds for arguments of host calls and for answers.
 
+pub(crate) mod effects;
+
 use crate::host::HostCall;
 use crate::limits::{MAX_DURATION_MS, MAX_LINE_CHARS, MAX_REASON_CHARS};
 
 const MAX_KEY_BYTES: usize = 256;
 const MAX_VALUE_BYTES: usize = 64 << 10;
+const MAX_KEYS: usize = 32;
+const MAX_ENTRIES: u32 = 100;
 const MAX_PLAYERS: usize = 100;
 const MAX_PUNISHMENTS: u32 = 100;
+const MAX_ONLINE: u32 = 200;
 /// Bytes of any other argument, which the host checks further.
 const MAX_TEXT_BYTES: usize = 256;
 
@@ -16,9 +21,7 @@ pub(crate) fn check(call: &HostCall) -> Result<(), String> {
         HostCall::StoreGet { key } | HostCall::StoreDelete { key } => check_key(key),
         HostCall::StoreSet { key, value, ttl_ms } => {
             check_key(key)?;
-            if value.len() > MAX_VALUE_BYTES {
-                return Err(format!("the value has {} bytes, more than {MAX_VALUE_BYTES}", value.len()));
-            }
+            check_value(value)?;
             check_ttl(*ttl_ms)
         }
         HostCall::StoreIncrement { key, ttl_ms, .. } => {
@@ -42,9 +45,48 @@ pub(crate) fn check(call: &HostCall) -> Result<(), String> {
             check_texts([player])
         }
         HostCall::Online { player } => check_texts([player]),
-        // Made by the sandbox, not by the module.
-        HostCall::PlayersOn { .. } => Ok(()),
+        HostCall::OnlinePlayers { after, limit } => {
+            if !(1..=MAX_ONLINE).contains(limit) {
+                return Err(format!("the limit must be 1 to {MAX_ONLINE}"));
+            }
+            check_texts(after)
+        }
+        // Made by the sandbox, not by the module; those of `state` are checked before its own writes are counted in.
+        HostCall::PlayersOn { .. } | HostCall::StateGet { .. } | HostCall::StateList { .. } => Ok(()),
     }
+}
+
+/// Checks the keys of one read of `state`.
+pub(crate) fn check_state_keys(keys: &[String]) -> Result<(), String> {
+    if !(1..=MAX_KEYS).contains(&keys.len()) {
+        return Err(format!("a call reads 1 to {MAX_KEYS} keys, not {}", keys.len()));
+    }
+    keys.iter().try_for_each(|key| check_key(key))
+}
+
+/// Checks a list of `state`.
+pub(crate) fn check_state_list(prefix: &str, after: Option<&str>, limit: u32) -> Result<(), String> {
+    if !(1..=MAX_ENTRIES).contains(&limit) {
+        return Err(format!("the limit must be 1 to {MAX_ENTRIES}"));
+    }
+    match [Some(prefix), after].into_iter().flatten().find(|text| text.len() > MAX_KEY_BYTES) {
+        Some(text) => Err(format!("an argument has {} bytes, more than {MAX_KEY_BYTES}", text.len())),
+        None => Ok(()),
+    }
+}
+
+/// Checks a write of `state`.
+pub(crate) fn check_state_write(key: &str, value: &str, ttl_ms: Option<u64>) -> Result<(), String> {
+    check_key(key)?;
+    check_value(value)?;
+    check_ttl(ttl_ms)
+}
+
+fn check_value(value: &str) -> Result<(), String> {
+    if value.len() > MAX_VALUE_BYTES {
+        return Err(format!("the value has {} bytes, more than {MAX_VALUE_BYTES}", value.len()));
+    }
+    Ok(())
 }
 
 fn check_key(key: &str) -> Result<(), String> {

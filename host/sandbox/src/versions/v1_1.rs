@@ -1,0 +1,62 @@
+//! Version 1.1: its types are the hub's own, so that everything passes unchanged.
+
+use super::version::{Running, Version, call};
+use crate::contract::events::Event;
+use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::{HostError, Point, chat, punishment};
+use crate::linker;
+use crate::operation::HandlerAnswer;
+use crate::operation::candidates::{Candidates, RankAnswer};
+use crate::state::CallState;
+use wasmtime::Result;
+use wasmtime::component::Linker;
+
+pub(super) struct V1_1;
+
+impl Version for V1_1 {
+    fn number(&self) -> &'static str {
+        "1.1.0"
+    }
+
+    fn interfaces(&self) -> &'static [&'static str] {
+        &["log", "store", "state", "players", "candidates"]
+    }
+
+    fn has_point(&self, _: Point) -> bool {
+        true
+    }
+
+    fn link(&self, to: &mut Linker<CallState>) -> Result<()> {
+        linker::log(to, self.number())?;
+        linker::store::<HostError>(to, self.number())?;
+        linker::state::<HostError>(to, self.number())?;
+        linker::players::<HostError>(to, self.number())?;
+        linker::online_players::<HostError>(to, self.number())?;
+        linker::candidates::<HostError>(to, self.number())
+    }
+
+    fn rank_servers(&self, running: Running<'_>, input: &Candidates<ServerCandidate>) -> Result<RankAnswer> {
+        let params = (running.context, input.request(), input.candidates());
+        call(running, params)
+    }
+
+    fn rank_worlds(&self, running: Running<'_>, input: &Candidates<WorldCandidate>) -> Result<RankAnswer> {
+        let params = (running.context, input.request(), input.candidates());
+        call(running, params)
+    }
+
+    fn filter(&self, running: Running<'_>, line: &chat::Line) -> Result<chat::Verdict> {
+        let params = (running.context, line);
+        call(running, params)
+    }
+
+    fn review(&self, running: Running<'_>, proposal: &punishment::Proposal) -> Result<punishment::Verdict> {
+        let params = (running.context, proposal);
+        call(running, params)
+    }
+
+    fn handle(&self, running: Running<'_>, event: &Event) -> Result<HandlerAnswer> {
+        let params = (running.context, event);
+        call(running, params)
+    }
+}
