@@ -85,7 +85,7 @@ pub static COMPONENT: Component = Component {
         ]),
         // An imported network begins with the events of its new hub.
         TableRule::left("handler_positions").without_players("numbers"),
-        TableRule::left("handler_events"),
+        TableRule::left("handler_events").prose(&["data", "player_name"]),
         TableRule::left("handler_queue"),
         TableRule::left("handler_cascades").without_players("sums of hours"),
         TableRule::left("handler_dead_letters").prose(&["message", "data", "player_name"]),
@@ -117,14 +117,22 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("point_not_offered", &[400], "The module does not export this extension point."),
         ErrorCode::new("nothing_to_roll_back", &[400], "The extension point has no previous chain."),
         ErrorCode::new("unknown_call", &[404], "No such recorded call."),
-        ErrorCode::new("invalid_config", &[400], "The configuration does not fit the module's schema; see the message."),
+        ErrorCode::new(
+            "invalid_config",
+            &[400],
+            "The configuration does not fit the module's schema; see the message.",
+        ),
         ErrorCode::new("grant_needed", &[400], "The module needs more than its link grants; `needed` lists it."),
         ErrorCode::new("try_again", &[503], "Older changes are still under way; nothing was changed, try again."),
         ErrorCode::new("unknown_dead_letter", &[404], "The module has no such dead letter."),
         ErrorCode::new("not_available", &[409], "The hub does not apply this effect of a module yet."),
         ErrorCode::new("no_timers", &[409], "The module has no active version at the extension point `schedules`."),
         ErrorCode::new("running", &[409], "It is under way already."),
-        ErrorCode::new("not_active_at_events", &[409], "The module is not in the chain of the extension point `events`."),
+        ErrorCode::new(
+            "not_active_at_events",
+            &[409],
+            "The module is not in the chain of the extension point `events`.",
+        ),
     ],
     limits: &[HANDLER_BACKLOG],
     events: || {

@@ -5,8 +5,8 @@ use hub_db::Error;
 
 use crate::app::App;
 use crate::cluster::NetworkState;
-use crate::modules::handlers::{self, Handlers};
 use crate::modules::Modules;
+use crate::modules::handlers::{self, Handlers};
 use crate::values::NetworkId;
 
 /// The loaded modules of all networks.

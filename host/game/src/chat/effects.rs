@@ -56,19 +56,14 @@ pub async fn send(app: &App, network: NetworkId, actor: &ModuleActor, effect: &S
         }
         ChatTarget::Player(player) => {
             let player: PlayerId = read_field("playerUuid", player)?;
-            let location = presence::service::online_player(app, network, player).ok_or_else(|| {
-                ApiError::new(StatusCode::CONFLICT, "player_offline", "The player is on no server.")
-            })?;
+            let location = presence::service::online_player(app, network, player)
+                .ok_or_else(|| ApiError::new(StatusCode::CONFLICT, "player_offline", "The player is on no server."))?;
             servers = Some(vec![location.server_id]);
             MessageTarget { player_uuid: Some(player), ..MessageTarget::default() }
         }
     };
-    let message = SystemMessage {
-        text: effect.text.clone(),
-        prefix: effect.prefix.clone(),
-        target,
-        module: actor.name.clone(),
-    };
+    let message =
+        SystemMessage { text: effect.text.clone(), prefix: effect.prefix.clone(), target, module: actor.name.clone() };
     app.db
         .transaction(async |mut tx| {
             let kind = EventKind::SystemMessage;

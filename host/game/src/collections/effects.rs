@@ -22,10 +22,8 @@ async fn check_expected(
     let Some(expected) = expected else { return Ok(()) };
     let expected: Value = serde_json::from_str(expected)
         .map_err(|error| ApiError::invalid(format!("`expected`: must be JSON: {error}.")))?;
-    let stored = app
-        .db
-        .transaction(async |mut tx| store::lock_document(&mut tx, network, place.0, place.1).await)
-        .await?;
+    let stored =
+        app.db.transaction(async |mut tx| store::lock_document(&mut tx, network, place.0, place.1).await).await?;
     let is_same = stored.is_some_and(|stored| serde_json::from_str(stored.as_str()).ok() == Some(expected));
     if is_same {
         return Ok(());

@@ -180,8 +180,7 @@ pub(super) async fn lock_document(
     collection: &CollectionName,
     id: &DocumentId,
 ) -> Result<Option<Document>, Error> {
-    let row: Option<DocumentRow> =
-        tx.query(LOCK_DOCUMENT).bind(network).bind(collection).bind(id).optional().await?;
+    let row: Option<DocumentRow> = tx.query(LOCK_DOCUMENT).bind(network).bind(collection).bind(id).optional().await?;
     Ok(row.map(|row| row.doc))
 }
 

@@ -17,7 +17,8 @@ const MAX_OPERATIONS: usize = 16;
 
 fn change(owner: (&str, &str), currency: &str, amount: i64) -> Result<BalanceChange, ApiError> {
     let (owner_type, owner_key) = (read_field("ownerType", owner.0)?, read_field("ownerKey", owner.1)?);
-    let owner = Owner::new(owner_type, owner_key).map_err(|reason| ApiError::invalid(format!("`ownerKey`: {reason}.")))?;
+    let owner =
+        Owner::new(owner_type, owner_key).map_err(|reason| ApiError::invalid(format!("`ownerKey`: {reason}.")))?;
     let amount = Amount::of_ten_thousandths(amount)
         .ok_or_else(|| ApiError::invalid("`amount`: must be from -900 trillion to 900 trillion."))?;
     Ok(BalanceChange { owner, currency: read_field("currency", currency)?, amount })

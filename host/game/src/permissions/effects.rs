@@ -25,12 +25,7 @@ fn node(name: &str, context: Option<&str>, world: Option<&str>) -> Result<Node, 
 }
 
 /// Adds a node to a player, or updates it.
-pub async fn put(
-    app: &App,
-    network: NetworkId,
-    actor: &ModuleActor,
-    effect: &PutPermission,
-) -> Result<(), ApiError> {
+pub async fn put(app: &App, network: NetworkId, actor: &ModuleActor, effect: &PutPermission) -> Result<(), ApiError> {
     check_granted(actor, &effect.node)?;
     let expires_at = effect.expires_at_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
     if expires_at.is_some_and(|at| at < 1) {

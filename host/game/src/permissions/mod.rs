@@ -55,6 +55,8 @@ pub static COMPONENT: Component = Component {
         TableRule::moved("player_permission_revisions"),
     ],
     errors: &[
-        ErrorCode::new("forbidden_node", &[403], "A module's link does not grant the permission node."),ErrorCode::new("unknown_group", &[404], "The network has no such permission group.")],
+        ErrorCode::new("forbidden_node", &[403], "A module's link does not grant the permission node."),
+        ErrorCode::new("unknown_group", &[404], "The network has no such permission group."),
+    ],
     ..Component::new(module_path!())
 };

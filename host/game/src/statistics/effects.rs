@@ -14,7 +14,8 @@ use crate::values::{Label, NetworkId};
 pub async fn increment(app: &App, network: NetworkId, effect: &IncrementStatistic) -> Result<(), ApiError> {
     let (owner_type, owner_key) =
         (read_field("ownerType", &effect.owner_type)?, read_field("ownerKey", &effect.owner_key)?);
-    let owner = Owner::new(owner_type, owner_key).map_err(|reason| ApiError::invalid(format!("`ownerKey`: {reason}.")))?;
+    let owner =
+        Owner::new(owner_type, owner_key).map_err(|reason| ApiError::invalid(format!("`ownerKey`: {reason}.")))?;
     let game_mode = effect.game_mode.as_deref().unwrap_or("global");
     let game_mode: Label = read_field("gameMode", game_mode)?;
     let amount = FiniteNumber::try_from(effect.amount);

@@ -29,6 +29,7 @@ actions! {
     HubRestored = "hub.restored";
     ImportEnded = "import.ended";
     ImportStarted = "import.started";
+    KeptModuleEnded = "kept_module.ended";
     KeyCreated = "key.created";
     KeyRevoked = "key.revoked";
     KeyRolled = "key.rolled";

@@ -33,8 +33,9 @@ pub(super) struct ManifestText {
 
 impl From<ManifestText> for Manifest {
     fn from(text: ManifestText) -> Self {
-        let ManifestText { manifest, contract, name, description, events, endpoints, schedules, timers, config, .. } =
-            text;
+        let ManifestText {
+            manifest, contract, name, description, events, endpoints, schedules, timers, config, ..
+        } = text;
         let needs = Grants {
             scopes: text.scopes,
             hosts: text.hosts,

@@ -144,7 +144,8 @@ impl Attempt<'_> {
             let context = self.context(event, started);
             let input = Arc::new(to_input(event, &self.row.event_key));
             let sandbox = &self.app.state::<Modules>().sandbox;
-            let called = sandbox.call_link::<HandleEvent>(&self.handler.link, context.clone(), Arc::clone(&input)).await;
+            let called =
+                sandbox.call_link::<HandleEvent>(&self.handler.link, context.clone(), Arc::clone(&input)).await;
             let Some((report, opening)) = called else {
                 // Its breaker is open: events wait, and no attempt is counted.
                 return Ok(Ended::PauseUntil(self.app.clock.now() + 1_000));
@@ -234,7 +235,7 @@ impl Attempt<'_> {
         match answer {
             Ok(effects) => self.commit(event, context, &state, &effects, started).await,
             Err(failure) => {
-                if !state::is_unchanged(self.app, self.network, self.module(), &state, started).await? {
+                if !state::is_unchanged(self.app, self.network, self.module(), &state).await? {
                     return Ok(Err(NotCommitted::Conflict));
                 }
                 fail(failure.code(), failure.reason().to_owned())
@@ -382,7 +383,6 @@ impl Attempt<'_> {
         }
     }
 }
-
 
 fn to_call(context: &CallContext) -> Call {
     Call {

@@ -66,7 +66,10 @@ pub(super) struct RefusedEffect {
 pub(super) enum NotCommitted {
     Refused(RefusedEffect),
     /// The call itself failed.
-    Failed { code: &'static str, message: String },
+    Failed {
+        code: &'static str,
+        message: String,
+    },
     /// Something that it read has changed: it runs again.
     Conflict,
     /// Its event is not there: it was handled, deleted or erased.
@@ -93,11 +96,11 @@ pub(super) async fn commit(app: &App, call: &CommittedCall<'_>) -> Result<(), No
         }
         Ok(())
     };
-    let is_good = |_: &mut Tx, result: &Result<(), NotCommitted>| {
+    let ended = app.db.ambient_transaction(on_begin, work, |_, result: &Result<(), NotCommitted>| {
         let is_good = result.is_ok();
         async move { Ok(is_good) }.boxed()
-    };
-    match app.db.ambient_transaction(on_begin, work, is_good).await? {
+    });
+    match ended.await? {
         AmbientOutcome::Finished(result) | AmbientOutcome::NotBegun(result) => result,
         AmbientOutcome::Cancelled => Err(NotCommitted::Unavailable("the transaction did not begin".to_owned())),
     }
@@ -120,13 +123,15 @@ async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), N
             return Err(refused(None, "cascade_limit", message));
         }
     }
-    match state::commit(tx, network, module, call.state, call.now).await? {
+    match state::commit(tx, network, module, call.state, (call.now, app.clock.now())).await? {
         Ok(()) => Ok(()),
         Err(StateConflict::Changed) => Err(NotCommitted::Conflict),
         Err(StateConflict::Full) => Err(refused(None, "quota_exceeded", "the module's state is full".to_owned())),
-        Err(StateConflict::NotANumber) => {
-            Err(refused(None, "not_a_number", "the value of a key to which the call adds is no whole number".to_owned()))
-        }
+        Err(StateConflict::NotANumber) => Err(refused(
+            None,
+            "not_a_number",
+            "the value of a key to which the call adds is no whole number".to_owned(),
+        )),
     }
 }
 

@@ -30,12 +30,7 @@ pub(in crate::modules) struct ModuleEvent {
 }
 
 /// Publishes an event in the caller's transaction.
-pub(super) async fn publish(
-    app: &App,
-    network: NetworkId,
-    actor: &ModuleActor,
-    emit: &Emit,
-) -> Result<(), ApiError> {
+pub(super) async fn publish(app: &App, network: NetworkId, actor: &ModuleActor, emit: &Emit) -> Result<(), ApiError> {
     let payload = RawValue::from_string(emit.payload.clone())
         .map_err(|error| ApiError::invalid(format!("`payload`: must be JSON: {error}.")))?;
     let event = ModuleEvent {

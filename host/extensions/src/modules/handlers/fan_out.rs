@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::app::App;
 use crate::events::{EventConsumer, MODULE_SUBSCRIBER, SubscribedEvent};
 use crate::limits;
+use crate::modules::HANDLER_BACKLOG;
 use crate::modules::Modules;
 use crate::modules::handlers::backlog::{Backlog, MAX_BYTES};
 use crate::modules::handlers::model::{
@@ -20,7 +21,6 @@ use crate::modules::handlers::model::{
 use crate::modules::handlers::registry::{Handlers, NetworkHandlers};
 use crate::modules::handlers::store::{cascades, dead_letters, handlers as store, queue};
 use crate::modules::handlers::subject::{Subject, withhold};
-use crate::modules::HANDLER_BACKLOG;
 use crate::values::NetworkId;
 
 /// Consumer of the outbox that queues events for handlers.

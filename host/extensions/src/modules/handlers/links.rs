@@ -10,7 +10,8 @@ use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::{Grants, Manifest, Order};
 
 use crate::app::App;
-use crate::auth::{Scope, Scopes};
+use crate::audit::{self, Action, Change};
+use crate::auth::{Origin, Scope, Scopes};
 use crate::clock::{Millis, millis};
 use crate::events::{self, EventKind, MODULE_SUBSCRIBER};
 use crate::modules::Modules;
@@ -251,9 +252,20 @@ pub(in crate::modules) async fn revoke(
 }
 
 /// Ends a kept handler at its owner's request.
-pub(in crate::modules) async fn end_kept(app: &App, network: NetworkId, module: &str) -> Result<(), ModulesError> {
-    let is_ended = app.db.transaction(async |mut tx| revoke(app, &mut tx, network, module).await).await?;
-    if is_ended { Ok(()) } else { Err(ModulesError::UnknownModule(module.to_owned())) }
+pub(in crate::modules) async fn end_kept(
+    app: &App,
+    network: NetworkId,
+    module: &str,
+    origin: &Origin,
+) -> Result<(), ModulesError> {
+    app.db
+        .transaction(async |mut tx| {
+            if !revoke(app, &mut tx, network, module).await? {
+                return Err(ModulesError::UnknownModule(module.to_owned()));
+            }
+            Ok(audit::record(&mut tx, network, origin, Change::new(Action::KeptModuleEnded, module)).await?)
+        })
+        .await
 }
 
 /// Ends the kept handler of a module whose last version is deleted.

@@ -33,6 +33,7 @@ mod watch;
 
 pub use effects::{ModuleActor, ModuleEffects, Prepared, read_field};
 pub use registry::Handlers;
+pub use state::recount;
 
 pub(super) use dead_letters::DeadLetterEvent;
 pub(super) use emitted::ModuleEvent;
@@ -42,7 +43,7 @@ pub(super) use fan_out::FanOut;
 pub(super) use links::{
     Activation, CheckedLink, HandlerStats, authorize, begin, check, end_kept, end_of_module, follow, kept, stats,
 };
-pub(super) use model::{DeadLetterRow, KeptHandler, LetterKind};
+pub(super) use model::{DeadLetterRow, KeptHandler};
 pub(super) use registry::restore;
 pub(super) use state::answer as answer_state;
 pub(super) use watch::start;

@@ -59,12 +59,7 @@ fn unavailable(network: NetworkId, error: &Error) -> HostError {
     HostError::Unavailable
 }
 
-async fn get(
-    on: impl Into<Executor<'_>>,
-    of: StateOwner<'_>,
-    key: &str,
-    now: Millis,
-) -> Result<Option<String>, Error> {
+async fn get(on: impl Into<Executor<'_>>, of: StateOwner<'_>, key: &str, now: Millis) -> Result<Option<String>, Error> {
     let entry = store::entry(on, of, key).await?.filter(|entry| entry.is_live(now));
     Ok(entry.map(|entry| String::from_utf8_lossy(&entry.value).into_owned()))
 }
@@ -94,7 +89,7 @@ fn end_of(prefix: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// Checks what a call read, at the time of the call.
+/// Checks what a call read.
 async fn check(tx: &mut Tx, of: StateOwner<'_>, reads: &[StateRead], now: Millis) -> Result<bool, Error> {
     for read in reads {
         let is_same = match read {
@@ -116,11 +111,11 @@ pub(super) async fn is_unchanged(
     network: NetworkId,
     module: &str,
     changes: &StateChanges,
-    now: Millis,
 ) -> Result<bool, Error> {
     if changes.reads.is_empty() {
         return Ok(true);
     }
+    let now = app.clock.now();
     let of = StateOwner { network, module };
     app.db.transaction(async |mut tx| check(&mut tx, of, &changes.reads, now).await).await
 }
@@ -132,7 +127,7 @@ pub(super) async fn commit(
     network: NetworkId,
     module: &str,
     changes: &StateChanges,
-    now: Millis,
+    (called_at, now): (Millis, Millis),
 ) -> Result<Result<(), StateConflict>, Error> {
     if changes.reads.is_empty() && changes.writes.is_empty() {
         return Ok(Ok(()));
@@ -147,7 +142,7 @@ pub(super) async fn commit(
     }
     let mut used = before;
     for write in &changes.writes {
-        match apply(tx, of, write, now).await? {
+        match apply(tx, of, write, (called_at, now)).await? {
             Some(added) => used += added,
             None => return Ok(Err(StateConflict::NotANumber)),
         }
@@ -163,12 +158,25 @@ pub(super) async fn commit(
     Ok(Ok(()))
 }
 
+/// Counts the bytes of a module's state again after a deletion of entries.
+pub async fn recount(tx: &mut Tx, network: NetworkId, module: &str) -> Result<(), Error> {
+    let of = StateOwner { network, module };
+    store::lock(tx, of).await?;
+    let (bytes, entries) = store::count(tx, of).await?;
+    store::set_size(tx, of, bytes + entries * ENTRY_BYTES).await
+}
+
 /// Makes one change. Returns the bytes that it adds; none if it adds to what is no number.
-async fn apply(tx: &mut Tx, of: StateOwner<'_>, write: &StateWrite, now: Millis) -> Result<Option<i64>, Error> {
+async fn apply(
+    tx: &mut Tx,
+    of: StateOwner<'_>,
+    write: &StateWrite,
+    (called_at, now): (Millis, Millis),
+) -> Result<Option<i64>, Error> {
     let before = store::entry(&mut *tx, of, write.key()).await?;
     let size = |value: &[u8]| ENTRY_BYTES + write.key().len() as i64 + value.len() as i64;
     let freed = before.as_ref().map_or(0, |entry| size(&entry.value));
-    let expiry = |ttl: &Option<u64>| ttl.map(|ttl| now.saturating_add(i64::try_from(ttl).unwrap_or(i64::MAX)));
+    let expiry = |ttl: &Option<u64>| ttl.map(|ttl| called_at.saturating_add(i64::try_from(ttl).unwrap_or(i64::MAX)));
     Ok(match write {
         StateWrite::Set { key, value, ttl_ms } => {
             store::put(tx, of, key, value.as_bytes(), expiry(ttl_ms)).await?;

@@ -27,7 +27,11 @@ impl Subject {
         let text = |pointer: &str| data.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let first = |pointers: &[&str]| pointers.iter().find_map(|pointer| text(pointer));
         if name == "MODULE_EVENT" {
-            return Self { other: Some(text("/key").unwrap_or_else(|| NETWORK.to_owned())), is_keyed: true, ..Self::default() };
+            return Self {
+                other: Some(text("/key").unwrap_or_else(|| NETWORK.to_owned())),
+                is_keyed: true,
+                ..Self::default()
+            };
         }
         let owner = text("/ownerType").zip(text("/ownerKey"));
         let of_owner = owner.as_ref().filter(|(kind, _)| kind == "player").map(|(_, key)| key.clone());
@@ -84,7 +88,8 @@ pub(super) fn withhold(data: &mut Value) -> bool {
         Value::Object(fields) => {
             let before = fields.len();
             fields.retain(|name, _| !WITHHELD.contains(&name.as_str()));
-            fields.values_mut().fold(fields.len() < before, |has_changed, value| withhold(value) || has_changed)
+            let is_shorter = fields.len() < before;
+            fields.values_mut().fold(is_shorter, |has_changed, value| withhold(value) || has_changed)
         }
         Value::Array(items) => items.iter_mut().fold(false, |has_changed, item| withhold(item) || has_changed),
         _ => false,

@@ -34,8 +34,7 @@ pub(super) async fn delete_old(app: App, settled: Settled) -> Result<(), Error> 
     dead_letters::delete_old(&app.db, settled.before(millis(DEAD_LETTER_RETENTION))).await?;
     cascades::delete_old(&app.db, settled.before(millis(CASCADE_RETENTION))).await?;
     let ended = store::ended(&app.db, settled.before(0)).await?;
-    for_each_network(ended, "end a kept handler", |network, module| end_kept(app.clone(), network, module))
-    .await;
+    for_each_network(ended, "end a kept handler", |network, module| end_kept(app.clone(), network, module)).await;
     let queued = queue::networks(&app.db).await?.into_iter().map(|network| (network, ()));
     for_each_network(queued, "delete events that no handler waits for", |network, ()| {
         delete_unused(app.clone(), network)

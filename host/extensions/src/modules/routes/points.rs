@@ -18,8 +18,8 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::modules::handlers::{self, HandlerStats, KeptHandler};
 use crate::modules::model::LinkSpec;
-use crate::modules::service::chains::{self as service, ChainCaller};
 use crate::modules::service::ModulesError;
+use crate::modules::service::chains::{self as service, ChainCaller};
 use crate::modules::state::ActiveChain;
 use crate::values::NetworkId;
 
@@ -274,7 +274,7 @@ pub(super) async fn end_kept(
     State(app): State<App>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    handlers::end_kept(&app, caller.network, &name).await?;
+    handlers::end_kept(&app, caller.network, &name, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

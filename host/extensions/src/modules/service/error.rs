@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
 use hub_sandbox::manifest::Grants;
 
-use crate::blobs::BlobError;
 use crate::auth::Scope;
+use crate::blobs::BlobError;
 use crate::http::error::{ApiError, ErrorDetails, NeededGrants};
 use crate::limits::QuotaExceeded;
 
@@ -156,9 +156,7 @@ impl From<ModulesError> for ApiError {
                 Self::bad_request("grant_needed", message).details(ErrorDetails { needed, ..ErrorDetails::default() })
             }
             ModulesError::ForbiddenGrant(_) => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
-            ModulesError::TryAgain => {
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, "try_again", message).retry_after(1)
-            }
+            ModulesError::TryAgain => Self::new(StatusCode::SERVICE_UNAVAILABLE, "try_again", message).retry_after(1),
             ModulesError::UnknownDeadLetter(..) => Self::not_found("unknown_dead_letter", message),
             ModulesError::Running(_) => Self::new(StatusCode::CONFLICT, "running", message),
             ModulesError::NothingToRetry(_) => Self::invalid(message),

@@ -77,14 +77,12 @@ pub(in crate::modules::handlers) async fn keep_until(
     module: &str,
     until: Millis,
 ) -> Result<(), Error> {
-    tx.query(
-        "UPDATE handlers SET kept_until = $3 WHERE network_id = $1 AND module = $2 AND kept_until IS NULL",
-    )
-    .bind(network)
-    .bind(module)
-    .bind(until)
-    .execute()
-    .await?;
+    tx.query("UPDATE handlers SET kept_until = $3 WHERE network_id = $1 AND module = $2 AND kept_until IS NULL")
+        .bind(network)
+        .bind(module)
+        .bind(until)
+        .execute()
+        .await?;
     Ok(())
 }
 

@@ -8,14 +8,16 @@ use crate::modules::handlers::model::{QueueRow, QueuedEvent};
 use crate::values::NetworkId;
 
 const INSERT_EVENTS: Sql = Sql {
-    sqlite: "INSERT INTO handler_events (network_id, seq, name, data, at, player_name, server_id, depth, root_id, cause,
+    sqlite:
+        "INSERT INTO handler_events (network_id, seq, name, data, at, player_name, server_id, depth, root_id, cause,
                  player_uuid)
              SELECT $1, json_extract(value, '$.seq'), json_extract(value, '$.name'), json_extract(value, '$.data'),
                  json_extract(value, '$.at'), json_extract(value, '$.player_name'), json_extract(value, '$.server_id'),
                  json_extract(value, '$.depth'), json_extract(value, '$.root_id'), json_extract(value, '$.cause'),
                  unhex(json_extract(value, '$.player'))
              FROM json_each($2)",
-    postgres: "INSERT INTO handler_events (network_id, seq, name, data, at, player_name, server_id, depth, root_id, cause,
+    postgres:
+        "INSERT INTO handler_events (network_id, seq, name, data, at, player_name, server_id, depth, root_id, cause,
                    player_uuid)
                SELECT $1, CAST(e.value ->> 'seq' AS BIGINT), e.value ->> 'name', e.value ->> 'data',
                    CAST(e.value ->> 'at' AS BIGINT), e.value ->> 'player_name', e.value ->> 'server_id',
@@ -101,14 +103,7 @@ pub(in crate::modules::handlers) async fn waiting(
     except: &[&str],
     limit: i64,
 ) -> Result<Vec<QueueRow>, Error> {
-    db.query(WAITING)
-        .bind(network)
-        .bind(module)
-        .bind(up_to)
-        .bind(json!(except).to_string())
-        .bind(limit)
-        .all()
-        .await
+    db.query(WAITING).bind(network).bind(module).bind(up_to).bind(json!(except).to_string()).bind(limit).all().await
 }
 
 /// Number of the first queued event of a handler, and its time.
@@ -117,13 +112,11 @@ pub(in crate::modules::handlers) async fn first(
     network: NetworkId,
     module: &str,
 ) -> Result<Option<(i64, Millis)>, Error> {
-    db.query(
-        "SELECT seq, queued_at FROM handler_queue WHERE network_id = $1 AND module = $2 ORDER BY seq LIMIT 1",
-    )
-    .bind(network)
-    .bind(module)
-    .optional()
-    .await
+    db.query("SELECT seq, queued_at FROM handler_queue WHERE network_id = $1 AND module = $2 ORDER BY seq LIMIT 1")
+        .bind(network)
+        .bind(module)
+        .optional()
+        .await
 }
 
 /// Number of queued events of a handler.
@@ -204,20 +197,12 @@ pub(in crate::modules::handlers) async fn delete_event(
             return Ok(());
         }
     }
-    tx.query("DELETE FROM handler_events WHERE network_id = $1 AND seq = $2")
-        .bind(network)
-        .bind(seq)
-        .execute()
-        .await?;
+    tx.query("DELETE FROM handler_events WHERE network_id = $1 AND seq = $2").bind(network).bind(seq).execute().await?;
     Ok(())
 }
 
 /// Deletes the events up to a number; those after it may be waited for.
-pub(in crate::modules::handlers) async fn delete_unused(
-    db: &Db,
-    network: NetworkId,
-    before: i64,
-) -> Result<(), Error> {
+pub(in crate::modules::handlers) async fn delete_unused(db: &Db, network: NetworkId, before: i64) -> Result<(), Error> {
     db.write("DELETE FROM handler_events WHERE network_id = $1 AND seq < $2")
         .bind(network)
         .bind(before)
@@ -235,9 +220,7 @@ pub(in crate::modules::handlers) async fn fail(
     (attempts, due_at): (i64, Millis),
 ) -> Result<bool, Error> {
     let rows = tx
-        .query(
-            "UPDATE handler_queue SET attempts = $4, due_at = $5 WHERE network_id = $1 AND module = $2 AND seq = $3",
-        )
+        .query("UPDATE handler_queue SET attempts = $4, due_at = $5 WHERE network_id = $1 AND module = $2 AND seq = $3")
         .bind(network)
         .bind(module)
         .bind(seq)

@@ -62,8 +62,7 @@ pub(in crate::modules::handlers) async fn list(
     }
     let mut on = on.into();
     let statement = on.query(if before.is_some() { select!(" AND key < $7") } else { select!("") });
-    let statement =
-        statement.bind(of.network).bind(of.module).bind(from).bind(!is_exclusive).bind(now).bind(limit);
+    let statement = statement.bind(of.network).bind(of.module).bind(from).bind(!is_exclusive).bind(now).bind(limit);
     match before {
         Some(before) => statement.bind(before).all().await,
         None => statement.all().await,
@@ -122,6 +121,18 @@ pub(in crate::modules::handlers) async fn delete(tx: &mut Tx, of: StateOwner<'_>
         .execute()
         .await?;
     Ok(())
+}
+
+/// Bytes of a module's keys and values, and their number.
+pub(in crate::modules::handlers) async fn count(tx: &mut Tx, of: StateOwner<'_>) -> Result<(i64, i64), Error> {
+    tx.query(
+        "SELECT CAST(COALESCE(SUM(LENGTH(key) + LENGTH(value)), 0) AS BIGINT), COUNT(*) FROM module_state
+         WHERE network_id = $1 AND module = $2",
+    )
+    .bind(of.network)
+    .bind(of.module)
+    .one()
+    .await
 }
 
 /// Deletes expired entries of a module. Returns the bytes of their keys and values, and their number.

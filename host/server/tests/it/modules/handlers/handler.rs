@@ -70,12 +70,8 @@ struct Effect {
 
 /// Adds 1 to the statistic `handled` of `farm/f1`.
 fn count() -> Effect {
-    let fields = vec![
-        (0, Field::Text("farm")),
-        (8, Field::Text("f1")),
-        (16, Field::Text("handled")),
-        (40, Field::Float(1.0)),
-    ];
+    let fields =
+        vec![(0, Field::Text("farm")), (8, Field::Text("f1")), (16, Field::Text("handled")), (40, Field::Float(1.0))];
     Effect { case: 2, optional: false, fields }
 }
 
@@ -103,23 +99,29 @@ fn command() -> Effect {
     Effect { case: 14, optional: false, fields }
 }
 
+/// Shows a message to all players.
+fn message() -> Effect {
+    let fields = vec![(12, Field::Text("Thank you for the vote!")), (20, Field::OptionText("[Vote]"))];
+    Effect { case: 11, optional: false, fields }
+}
+
 /// Manifest of the handler.
 pub fn manifest(order: &str, types: &[&str]) -> Value {
     json!({"manifest": 1, "contract": "1.1.0", "name": "counter",
         "events": {"types": types, "order": order, "own": true},
-        "scopes": ["events:read", "economy:write", "servers:control"],
+        "scopes": ["events:read", "economy:write", "servers:control", "chat:send"],
         "config": {"type": "object", "properties": {"goal": {"type": "integer"}}}})
 }
 
 /// Grants of all that the handler asks for.
 pub fn grants() -> Value {
-    json!({"scopes": ["events:read", "economy:write", "servers:control"]})
+    json!({"scopes": ["events:read", "economy:write", "servers:control", "chat:send"]})
 }
 
 /// A handler that counts each event in a statistic, and appends its id to the state's entry of its key. It acts on the first
 /// letter after `Key":"` (or `note":"`) in the event's data: `T` traps, `R` asks for a retry at the first attempt, `J`
 /// rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
-/// to one entry for all keys, `N` adds an effect that the hub does not apply yet. `version` tells apart modules that do the
+/// to one entry for all keys, `M` sends a message, `N` adds an effect that the hub does not apply yet. `version` tells apart modules that do the
 /// same.
 pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     let mut image = Image(vec![]);
@@ -128,6 +130,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     let optional = image.effects(&[impossible(true), count()]);
     let emitting = image.effects(&[count(), emit()]);
     let missing = image.effects(&[count(), command()]);
+    let speaking = image.effects(&[count(), message()]);
     let reason = image.text("not now");
     let all = image.text("all");
     image.text(&format!("version {version}"));
@@ -209,7 +212,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
                     (i32.const 0) (i64.const 0) (i32.const 64))
                 (if (i32.load8_u (i32.const 64)) (then unreachable))
                 (local.set $list (i32.const {usual_at})) (local.set $count (i32.const 1))
-                {refused} {optional} {emitting} {missing}
+                {refused} {optional} {emitting} {missing} {speaking}
                 (i32.store8 (i32.const 16) (i32.const 0))
                 (i32.store (i32.const 20) (local.get $list))
                 (i32.store (i32.const 24) (local.get $count))
@@ -223,6 +226,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
         optional = answer('O', optional),
         emitting = answer('E', emitting),
         missing = answer('N', missing),
+        speaking = answer('M', speaking),
     );
     embed(component(&module_of("1.1", "events-module", &text)), manifest.to_string().as_bytes())
 }

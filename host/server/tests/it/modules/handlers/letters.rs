@@ -46,7 +46,7 @@ on_both! {
         assert_eq!((&letter["effect"], &letter["attempts"], &letter["kind"]), (&json!(1), &json!(3), &json!("EVENT")));
         assert_eq!((&letter["key"], &letter["state"]), (&json!("voter:X1"), &json!("WAITING")));
         assert_eq!((&letter["event"]["type"], &letter["event"]["data"]["ownerKey"]), (&json!("BALANCE_CHANGED"), &json!("X1")));
-        assert_eq!((&letter["firstAt"], &letter["version"]), (&json!(NOW), &json!(1)));
+        assert_eq!((&letter["event"]["at"], &letter["version"]), (&json!(NOW), &json!(1)));
         assert!(letter["callId"].as_str().unwrap().ends_with(".3"), "{letter}");
         // Neither the effect before it nor the state was kept.
         assert_eq!(handled(&owner).await, 0);
@@ -65,8 +65,8 @@ on_both! {
         })
         .await;
         settle(&hub, &owner).await;
-        // The event of the funds, and the letter.
-        assert_eq!(handled(&owner).await, 2);
+        // The event of the funds, the letter, and the event of its effect.
+        assert_eq!(handled(&owner).await, 3);
         owner.post(&format!("{path}/retry"), json!({})).await.expect_error(404, "unknown_dead_letter");
     }
 
