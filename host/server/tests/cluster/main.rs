@@ -29,12 +29,7 @@ mod lease_model;
 mod leases;
 mod lines;
 mod long_requests;
-/// Path at which the tests of modules have it.
-mod modules {
-    #[allow(dead_code, reason = "the other tests use the rest")]
-    #[path = "../../it/modules/wasm.rs"]
-    pub mod wasm;
-}
+mod modules;
 mod moves;
 mod payments;
 mod play_time;
