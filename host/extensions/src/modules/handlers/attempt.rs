@@ -157,7 +157,7 @@ impl Attempt<'_> {
             self.record(&context, AnyInput::Event(input), &report).await;
             let outcome = self.judge(event, &context, report, started).await?;
             match outcome {
-                Ok(()) => return self.succeeded(event),
+                Ok(()) => return Ok(self.succeeded(event)),
                 Err(NotCommitted::Conflict) => self.figures.count(|counts| counts.conflicts += 1),
                 Err(NotCommitted::Gone) => return Ok(Ended::Done),
                 Err(NotCommitted::Moved) => return Ok(Ended::Over),
@@ -296,11 +296,11 @@ impl Attempt<'_> {
         Ok(commit(self.app, &call).await)
     }
 
-    fn succeeded(&self, event: &QueuedEvent) -> Result<Ended, Error> {
+    fn succeeded(&self, event: &QueuedEvent) -> Ended {
         self.figures.count(|counts| counts.delivered += 1);
         let bytes = i64::try_from(event.data.len()).unwrap_or(0);
         self.app.state::<Handlers>().network(self.network).shrink_backlog(1, bytes);
-        Ok(Ended::Done)
+        Ended::Done
     }
 
     /// Records a failed attempt: the event waits for the next one, or is a dead letter.

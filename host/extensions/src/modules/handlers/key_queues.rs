@@ -89,17 +89,14 @@ impl KeyQueues {
     /// The event of a busy key was handled: the next one may come.
     pub(super) fn done(&mut self, key: &str) {
         self.busy.remove(key);
-        match self.loaded.get(key).and_then(VecDeque::front) {
-            Some(next) => {
-                self.ready.insert(next.seq, key.to_owned());
-            }
-            None => {
-                self.loaded.remove(key);
-                // A later read left the key out.
-                let is_current = self.loaded_by.remove(key).flatten() == Some(self.reads);
-                self.is_stale |= !is_current;
-            }
+        if let Some(next) = self.loaded.get(key).and_then(VecDeque::front) {
+            self.ready.insert(next.seq, key.to_owned());
+            return;
         }
+        self.loaded.remove(key);
+        // A later read left the key out.
+        let is_current = self.loaded_by.remove(key).flatten() == Some(self.reads);
+        self.is_stale |= !is_current;
     }
 
     /// The event of a busy key failed: it and those after it wait.

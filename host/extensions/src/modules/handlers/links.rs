@@ -330,17 +330,17 @@ pub(super) async fn handlers(app: &App, network: NetworkId) -> Result<HashMap<St
     let mut found = HashMap::new();
     for (spec, link) in chain.links() {
         let Some(row) = rows.iter().find(|row| row.module == spec.name) else { continue };
+        let link = if let Some(link) = link {
+            Ok(Arc::clone(link))
+        } else {
+            let mut reusable = ReusableLinks::new(std::iter::empty());
+            links::reuse_or_make(app, network, Point::Events, spec, &mut reusable).await
+        };
         let link = match link {
-            Some(link) => Arc::clone(link),
-            None => {
-                let mut reusable = ReusableLinks::new(std::iter::empty());
-                match links::reuse_or_make(app, network, Point::Events, spec, &mut reusable).await {
-                    Ok(link) => link,
-                    Err(error) => {
-                        tracing::error!(%network, module = spec.name, version = spec.version, %error, "not loaded");
-                        continue;
-                    }
-                }
+            Ok(link) => link,
+            Err(error) => {
+                tracing::error!(%network, module = spec.name, version = spec.version, %error, "not loaded");
+                continue;
             }
         };
         let events = Arc::new(serde_json::from_str(&row.events).unwrap_or_default());

@@ -109,13 +109,11 @@ impl Turn<'_> {
         // One that left the chain is forgotten; its calls under way end by themselves.
         self.handlers.retain(|name, served| served.queues.is_busy() || found.contains_key(name));
         for (name, handler) in found {
-            match self.handlers.get_mut(&name) {
-                Some(served) => served.handler = handler,
-                None => {
-                    let served = Served { handler, queues: KeyQueues::default(), paused_until: None };
-                    self.handlers.insert(name, served);
-                }
+            if let Some(served) = self.handlers.get_mut(&name) {
+                served.handler = handler;
+                continue;
             }
+            self.handlers.insert(name, Served { handler, queues: KeyQueues::default(), paused_until: None });
         }
         Ok(())
     }

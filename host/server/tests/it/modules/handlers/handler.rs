@@ -13,7 +13,7 @@ struct Image(Vec<u8>);
 
 impl Image {
     fn add(&mut self, bytes: &[u8]) -> u32 {
-        while self.0.len() % 8 != 0 {
+        while !self.0.len().is_multiple_of(8) {
             self.0.push(0);
         }
         let at = BASE + u32::try_from(self.0.len()).unwrap();
@@ -118,6 +118,28 @@ pub fn grants() -> Value {
     json!({"scopes": ["events:read", "economy:write", "servers:control", "chat:send"]})
 }
 
+/// Chooses effects for a letter.
+fn answer(letter: char, (at, count): (u32, usize)) -> String {
+    format!(
+        "(if (i32.eq (local.get $letter) (i32.const {})) (then
+            (local.set $list (i32.const {at})) (local.set $count (i32.const {count}))))",
+        u32::from(letter)
+    )
+}
+
+/// Fails for a letter, with the text of 7 bytes at `reason`.
+fn fail(letter: char, case: u32, reason: u32, condition: &str) -> String {
+    format!(
+        "(if (i32.and (i32.eq (local.get $letter) (i32.const {})) {condition}) (then
+            (i32.store8 (i32.const 16) (i32.const 1))
+            (i32.store8 (i32.const 20) (i32.const {case}))
+            (i32.store (i32.const 24) (i32.const {reason}))
+            (i32.store (i32.const 28) (i32.const 7))
+            (return (i32.const 16))))",
+        u32::from(letter)
+    )
+}
+
 /// A handler that counts each event in a statistic, and appends its id to the state's entry of its key. It acts on the first
 /// letter after `Key":"` (or `note":"`) in the event's data: `T` traps, `R` asks for a retry at the first attempt, `J`
 /// rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
@@ -137,24 +159,6 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     let word = |bytes: [u8; 8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (reason_at, all_at) = (word(reason, 0), word(all, 0));
     let data: String = image.0.iter().map(|byte| format!("\\{byte:02x}")).collect();
-    let answer = |letter: char, (at, count): (u32, usize)| {
-        format!(
-            "(if (i32.eq (local.get $letter) (i32.const {})) (then
-                (local.set $list (i32.const {at})) (local.set $count (i32.const {count}))))",
-            u32::from(letter)
-        )
-    };
-    let fail = |letter: char, case: u32, condition: &str| {
-        format!(
-            "(if (i32.and (i32.eq (local.get $letter) (i32.const {})) {condition}) (then
-                (i32.store8 (i32.const 16) (i32.const 1))
-                (i32.store8 (i32.const 20) (i32.const {case}))
-                (i32.store (i32.const 24) (i32.const {reason_at}))
-                (i32.store (i32.const 28) (i32.const 7))
-                (return (i32.const 16))))",
-            u32::from(letter)
-        )
-    };
     let mark = |text: &str| i64::from_le_bytes(text.as_bytes().try_into().unwrap());
     let text = format!(
         r#"(module
@@ -219,8 +223,8 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
                 (i32.const 16)))"#,
         owner_key = mark("erKey\":\""),
         note = mark("\"note\":\""),
-        retry = fail('R', 0, "(i32.eq (i32.load offset=44 (local.get $in)) (i32.const 1))"),
-        reject = fail('J', 1, "(i32.const 1)"),
+        retry = fail('R', 0, reason_at, "(i32.eq (i32.load offset=44 (local.get $in)) (i32.const 1))"),
+        reject = fail('J', 1, reason_at, "(i32.const 1)"),
         usual_at = usual.0,
         refused = answer('X', refused),
         optional = answer('O', optional),
