@@ -1,7 +1,6 @@
 //! Attempts at an event: calls the module, commits its call, or records the failure.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hub_db::Error;
@@ -102,10 +101,8 @@ impl Attempt<'_> {
         if self.source == Source::Queue && self.row.attempts > 0 {
             self.figures.count(|counts| counts.retried += 1);
         }
-        self.figures.running.fetch_add(1, Ordering::Relaxed);
-        let ended = self.run_event(&event).await;
-        self.figures.running.fetch_sub(1, Ordering::Relaxed);
-        ended
+        let _running = self.figures.begin_call();
+        self.run_event(&event).await
     }
 
     /// Ends the row without a call.

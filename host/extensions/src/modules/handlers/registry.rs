@@ -121,9 +121,24 @@ impl ModuleHandlers {
         change(&mut self.counts.lock());
     }
 
+    /// Counts a call under way until the answer is dropped.
+    pub(super) fn begin_call(&self) -> RunningCall<'_> {
+        self.running.fetch_add(1, Ordering::Relaxed);
+        RunningCall(&self.running)
+    }
+
     /// Counts that are not stored yet.
     pub(super) fn unsaved(&self) -> HandlerCounts {
         *self.counts.lock()
+    }
+}
+
+/// A call under way.
+pub(super) struct RunningCall<'a>(&'a AtomicUsize);
+
+impl Drop for RunningCall<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
