@@ -54,11 +54,12 @@ async fn take(app: &App, tx: &mut Tx, network: NetworkId, events: &[SubscribedEv
         let module = event.subscriber.trim_start_matches(MODULE_SUBSCRIBER);
         by_id.entry(event.id).or_insert_with(|| Wanted { event, modules: vec![] }).modules.push(module);
     }
-    let rows = store::list(&mut *tx, network).await?;
-    let rows: HashMap<_, _> = rows.iter().map(|row| (row.module.as_str(), row)).collect();
     let handlers = app.state::<Handlers>().network(network);
     let count = i64::try_from(by_id.len()).unwrap_or(i64::MAX);
     let mut seq = store::take_seqs(tx, network, count).await? - count;
+    // After the numbers, whose row a change of the handlers locks, too: events after its barrier have the new order.
+    let rows = store::list(&mut *tx, network).await?;
+    let rows: HashMap<_, _> = rows.iter().map(|row| (row.module.as_str(), row)).collect();
     let (mut queued, mut places, mut caused) = (vec![], vec![], BTreeMap::<String, i64>::new());
     for wanted in by_id.values() {
         seq += 1;
