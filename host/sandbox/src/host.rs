@@ -2,8 +2,8 @@
 //! place, recorded, and answered from a record in a replay.
 
 use crate::contract::HostError;
-use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::state::StateEntry;
+use crate::contract::players::{Location, Period, PermissionState, Punishment, PunishmentFilter};
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::Pin;

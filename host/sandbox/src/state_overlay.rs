@@ -71,12 +71,7 @@ impl StateOverlay {
     }
 
     /// Records committed entries of a range, and returns those that the call sees.
-    pub(crate) fn list(
-        &mut self,
-        range: &ListRange,
-        committed: ListRange,
-        entries: Vec<StateEntry>,
-    ) -> Vec<StateEntry> {
+    pub(crate) fn list(&mut self, range: &ListRange, committed: ListRange, entries: Vec<StateEntry>) -> Vec<StateEntry> {
         let mut seen: BTreeMap<String, String> = BTreeMap::new();
         for StateEntry { key, value } in &entries {
             seen.insert(key.clone(), value.clone());

@@ -26,8 +26,6 @@ pub enum ActorType {
     Operator,
     /// The hub itself.
     System,
-    /// A module of the network, by an effect of a call.
-    Module,
 }
 
 /// Actor of a change.

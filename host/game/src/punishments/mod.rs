@@ -8,7 +8,6 @@
 
 mod body;
 mod edit;
-pub mod effects;
 mod expiry;
 mod import;
 mod managed;

@@ -139,8 +139,7 @@ fn check_action(action: &Action, size: &mut Size) -> Result<(), String> {
                 return Err("`operations` must not be empty".into());
             }
             for one in &it.operations {
-                let fields =
-                    [("ownerType", &*one.owner_type), ("ownerKey", &one.owner_key), ("currency", &one.currency)];
+                let fields = [("ownerType", &*one.owner_type), ("ownerKey", &one.owner_key), ("currency", &one.currency)];
                 size.short(&fields)?;
             }
             size.optional(&[("reason", &it.reason)])

@@ -7,7 +7,6 @@ mod link;
 mod run;
 mod shadow;
 mod shadow_stats;
-mod single;
 mod stats;
 mod window;
 

@@ -5,9 +5,7 @@ use crate::contract::CallContext;
 use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
-use crate::operation::{
-    AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
-};
+use crate::operation::{AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment};
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
 use serde_json::Value;

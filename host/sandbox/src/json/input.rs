@@ -2,8 +2,8 @@
 
 use super::ranking;
 use super::read::read;
-use crate::contract::events::Event;
 use crate::contract::{Point, chat, punishment};
+use crate::contract::events::Event;
 use crate::operation::{AnyInput, Handled};
 use serde_json::{Value, json};
 use std::sync::Arc;

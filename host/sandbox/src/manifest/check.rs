@@ -130,12 +130,7 @@ fn check_endpoint(endpoint: &Endpoint, at: &str) -> Checked {
     for segment in segments {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
         let fine = match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-            Some(name) => {
-                is_label(name) && !parameters.contains(&name) && {
-                    parameters.push(name);
-                    true
-                }
-            }
+            Some(name) => is_label(name) && !parameters.contains(&name) && { parameters.push(name); true },
             None => !segment.is_empty() && segment != "." && segment != ".." && segment.bytes().all(plain),
         };
         if !fine {
@@ -147,10 +142,7 @@ fn check_endpoint(endpoint: &Endpoint, at: &str) -> Checked {
         return refuse(format!("{at}/headers"), format!("at most {MAX_HEADERS} headers"));
     }
     for (index, header) in endpoint.headers.iter().enumerate() {
-        if !is_header(header)
-            || ["authorization", "cookie"].contains(&header.as_str())
-            || header.starts_with("x-forwarded-")
-        {
+        if !is_header(header) || ["authorization", "cookie"].contains(&header.as_str()) || header.starts_with("x-forwarded-") {
             return refuse(format!("{at}/headers/{index}"), format!("`{header}` can't be shown to a module"));
         }
     }

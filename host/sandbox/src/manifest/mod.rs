@@ -118,11 +118,7 @@ impl Invalid {
 
 impl fmt::Display for Invalid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.pointer.is_empty() {
-            f.write_str(&self.reason)
-        } else {
-            write!(f, "`{}`: {}", self.pointer, self.reason)
-        }
+        if self.pointer.is_empty() { f.write_str(&self.reason) } else { write!(f, "`{}`: {}", self.pointer, self.reason) }
     }
 }
 

@@ -7,25 +7,8 @@ use serde_json::{Map, Value};
 const MAX_BYTES: usize = 16 << 10;
 const MAX_DEPTH: usize = 8;
 const KEYWORDS: [&str; 19] = [
-    "type",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "default",
-    "title",
-    "description",
-    "format",
-    "x-secret",
-    "$schema",
+    "type", "properties", "required", "additionalProperties", "items", "enum", "const", "minimum", "maximum",
+    "minLength", "maxLength", "minItems", "maxItems", "default", "title", "description", "format", "x-secret", "$schema",
 ];
 const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
 
@@ -122,12 +105,8 @@ fn check_value(schema: &Value, value: &Value, at: &str) -> Result<(), Invalid> {
     };
     let wrong = |reason: String| Err(Invalid::new(at, reason));
     if let Some(types) = schema.get("type") {
-        let names: Vec<_> = types
-            .as_array()
-            .map_or_else(|| vec![types], |names| names.iter().collect())
-            .into_iter()
-            .filter_map(Value::as_str)
-            .collect();
+        let names: Vec<_> =
+            types.as_array().map_or_else(|| vec![types], |names| names.iter().collect()).into_iter().filter_map(Value::as_str).collect();
         if !names.iter().any(|name| is_of_type(value, name)) {
             return wrong(format!("must be of the type {}", names.join(" or ")));
         }
@@ -150,8 +129,7 @@ fn check_value(schema: &Value, value: &Value, at: &str) -> Result<(), Invalid> {
             check_range(number, limit("minimum"), limit("maximum"), "").or_else(wrong)
         }
         Value::String(text) => {
-            check_range(text.chars().count() as f64, limit("minLength"), limit("maxLength"), " characters")
-                .or_else(wrong)
+            check_range(text.chars().count() as f64, limit("minLength"), limit("maxLength"), " characters").or_else(wrong)
         }
         Value::Array(items) => {
             check_range(items.len() as f64, limit("minItems"), limit("maxItems"), " entries").or_else(wrong)?;

@@ -79,8 +79,7 @@ fn an_invalid_part_is_named_by_its_pointer() {
     ] {
         assert_eq!(refused(pointer, value.clone()).pointer, pointer, "{value}");
     }
-    let same =
-        json!([{"name": "a", "method": "GET", "path": "x/{one}"}, {"name": "b", "method": "GET", "path": "x/{two}"}]);
+    let same = json!([{"name": "a", "method": "GET", "path": "x/{one}"}, {"name": "b", "method": "GET", "path": "x/{two}"}]);
     assert_eq!(refused("/endpoints", same).pointer, "/endpoints/1/path");
 }
 
@@ -158,7 +157,11 @@ fn grants_that_are_missing_are_listed() {
         ..Grants::default()
     };
     let missing = needed.missing_in(&granted).unwrap();
-    let expected = Grants { scopes: list(&["economy:write"]), permission_nodes: list(&["kit.a"]), ..Grants::default() };
+    let expected = Grants {
+        scopes: list(&["economy:write"]),
+        permission_nodes: list(&["kit.a"]),
+        ..Grants::default()
+    };
     assert_eq!(missing, expected);
     assert_eq!(needed.missing_in(&needed), None);
     assert!(granted.permits_node("rank.vip") && !granted.permits_node("rank.") && !granted.permits_node("rankvip"));

@@ -33,9 +33,8 @@ pub(super) struct ManifestText {
 
 impl From<ManifestText> for Manifest {
     fn from(text: ManifestText) -> Self {
-        let ManifestText {
-            manifest, contract, name, description, events, endpoints, schedules, timers, config, ..
-        } = text;
+        let ManifestText { manifest, contract, name, description, events, endpoints, schedules, timers, config, .. } =
+            text;
         let needs = Grants {
             scopes: text.scopes,
             hosts: text.hosts,

@@ -1,8 +1,8 @@
 //! A host that answers from the data of a test case.
 
 use super::store::TestStore;
-use crate::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::state::StateChanges;
+use crate::contract::players::{Location, PermissionState, Punishment, PunishmentFilter};
 use crate::contract::{HostError, PunishmentKind};
 use crate::host::{BoxFuture, Host, HostAnswer, HostCall};
 use parking_lot::Mutex;

@@ -6,7 +6,6 @@ use hub_db::{Db, Error, Sql, Tx};
 use sqlx::FromRow;
 
 use crate::clock::Millis;
-use crate::events::cause;
 use crate::values::NetworkId;
 
 /// Event that waits to be published.
@@ -27,13 +26,12 @@ pub(in crate::events) async fn insert(
     data: &str,
     now: Millis,
 ) -> Result<(), Error> {
-    tx.query("INSERT INTO outbox (network_id, name, target, data, created_at, cause) VALUES ($1, $2, $3, $4, $5, $6)")
+    tx.query("INSERT INTO outbox (network_id, name, target, data, created_at) VALUES ($1, $2, $3, $4, $5)")
         .bind(network)
         .bind(name)
         .bind(target)
         .bind(data)
         .bind(now)
-        .bind(cause::current().as_deref())
         .execute()
         .await?;
     Ok(())
@@ -53,8 +51,7 @@ pub(in crate::events) async fn insert_copies(
     let targets = if targets.is_empty() { &nobody[..] } else { targets };
     for (number, target) in targets.iter().enumerate() {
         tx.query(
-            "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy, cause)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy) VALUES ($1, $2, $3, $4, $5, $6)",
         )
         .bind(network)
         .bind(name)
@@ -62,15 +59,14 @@ pub(in crate::events) async fn insert_copies(
         .bind(data)
         .bind(now)
         .bind(number > 0)
-        .bind(cause::current().as_deref())
         .execute()
         .await?;
     }
     Ok(())
 }
 
-pub(super) const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at, cause)
-     SELECT $1, $2, $3, $4, $5, CAST($6 AS TEXT)
+pub(super) const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at)
+     SELECT $1, $2, $3, $4, $5
      WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)
         OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = $2)";
 
@@ -84,7 +80,6 @@ pub(in crate::events) async fn insert_if_wanted(
     now: Millis,
 ) -> Result<bool, Error> {
     let statement = tx.query(INSERT_IF_WANTED).bind(network).bind(name).bind(target).bind(data).bind(now);
-    let statement = statement.bind(cause::current().as_deref());
     Ok(statement.execute().await? > 0)
 }
 
