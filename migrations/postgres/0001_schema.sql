@@ -1025,6 +1025,8 @@ CREATE TABLE modules (
     size_bytes    BIGINT NOT NULL,
     points        TEXT   NOT NULL,
     world_version TEXT,
+    -- JSON of what it handles and needs; null for a module without a manifest.
+    manifest      TEXT,
     state         TEXT   NOT NULL CHECK (state IN ('COMPILING', 'READY', 'REJECTED')),
     reason        TEXT,
     created_at    BIGINT NOT NULL,
@@ -1091,6 +1093,136 @@ CREATE TABLE module_store_usage (
     PRIMARY KEY (network_id, module)
 );
 
+-- State of modules, changed together with the effects of their calls.
+CREATE TABLE module_state (
+    network_id UUID NOT NULL,
+    module     TEXT COLLATE "C" NOT NULL,
+    -- Keys and values are bytes, since a module may put U+0000 into either.
+    key        BYTEA NOT NULL,
+    value      BYTEA NOT NULL,
+    expires_at BIGINT,
+    PRIMARY KEY (network_id, module, key)
+);
+CREATE INDEX module_state_by_expiry ON module_state (network_id, module, expires_at) WHERE expires_at IS NOT NULL;
+
+-- Size of each module's state. Its row is locked by each call that uses the state.
+CREATE TABLE module_state_usage (
+    network_id UUID NOT NULL,
+    module     TEXT COLLATE "C" NOT NULL,
+    bytes      BIGINT NOT NULL,
+    PRIMARY KEY (network_id, module)
+);
+
+-- Modules at the extension point `events`, and those that were taken out less than a day ago.
+CREATE TABLE handlers (
+    network_id   UUID NOT NULL,
+    module       TEXT COLLATE "C" NOT NULL,
+    -- PLAYER, SERVER or NETWORK.
+    event_order  TEXT NOT NULL,
+    -- JSON: names of its events.
+    events       TEXT NOT NULL,
+    -- TRUE: events that it emits are handed to it, too.
+    handles_own  BOOLEAN NOT NULL,
+    -- Events up to this one are handled before any later one, because they have another order.
+    barrier      BIGINT NOT NULL DEFAULT 0,
+    -- End of a module that was taken out; null: it is in the chain.
+    kept_until   BIGINT,
+    delivered    BIGINT NOT NULL DEFAULT 0,
+    retried      BIGINT NOT NULL DEFAULT 0,
+    skipped      BIGINT NOT NULL DEFAULT 0,
+    too_deep     BIGINT NOT NULL DEFAULT 0,
+    conflicts    BIGINT NOT NULL DEFAULT 0,
+    dropped_dead_letters BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (network_id, module)
+);
+CREATE INDEX handlers_by_end ON handlers (kept_until) WHERE kept_until IS NOT NULL;
+
+-- Last number of a network's events for handlers.
+CREATE TABLE handler_positions (
+    network_id UUID NOT NULL PRIMARY KEY,
+    last_seq   BIGINT NOT NULL
+);
+
+-- Events that wait for handlers, each once.
+CREATE TABLE handler_events (
+    network_id  UUID NOT NULL,
+    seq         BIGINT NOT NULL,
+    name        TEXT NOT NULL,
+    data        TEXT NOT NULL,
+    at          BIGINT NOT NULL,
+    player_uuid UUID,
+    player_name TEXT,
+    server_id   TEXT,
+    -- Number of calls of modules that led to it.
+    depth       BIGINT NOT NULL,
+    -- Id of the first event, tick or request that led to it.
+    root_id     TEXT NOT NULL,
+    -- JSON: the module's call that caused it.
+    cause       TEXT,
+    PRIMARY KEY (network_id, seq)
+);
+
+-- Events that wait for each handler. The row is the cursor: it is deleted with the effects of the call.
+CREATE TABLE handler_queue (
+    network_id UUID NOT NULL,
+    module     TEXT COLLATE "C" NOT NULL,
+    seq        BIGINT NOT NULL,
+    -- Events with one key are handled one after the other.
+    event_key  TEXT COLLATE "C" NOT NULL,
+    -- Number of failed attempts.
+    attempts   BIGINT NOT NULL DEFAULT 0,
+    due_at     BIGINT NOT NULL,
+    queued_at  BIGINT NOT NULL,
+    PRIMARY KEY (network_id, module, seq)
+);
+
+-- Calls by one first event whose cause is a module's call, to end cascades.
+CREATE TABLE handler_cascades (
+    network_id UUID NOT NULL,
+    root_id    TEXT COLLATE "C" NOT NULL,
+    effects    BIGINT NOT NULL,
+    events     BIGINT NOT NULL,
+    began_at   BIGINT NOT NULL,
+    PRIMARY KEY (network_id, root_id)
+);
+CREATE INDEX handler_cascades_by_age ON handler_cascades (began_at);
+
+-- Events that a handler did not handle.
+CREATE TABLE handler_dead_letters (
+    network_id  UUID NOT NULL,
+    module      TEXT COLLATE "C" NOT NULL,
+    id          BIGINT NOT NULL,
+    version     BIGINT NOT NULL,
+    -- EVENT or OVERFLOW.
+    kind        TEXT NOT NULL CHECK (kind IN ('EVENT', 'OVERFLOW')),
+    event_key   TEXT NOT NULL,
+    first_at    BIGINT NOT NULL,
+    at          BIGINT NOT NULL,
+    attempts    BIGINT NOT NULL,
+    code        TEXT NOT NULL,
+    message     TEXT NOT NULL,
+    -- Index and code of the refused effect.
+    effect      BIGINT,
+    reason      TEXT,
+    call_id     TEXT NOT NULL,
+    seq         BIGINT NOT NULL,
+    name        TEXT,
+    data        TEXT,
+    event_at    BIGINT,
+    player_uuid UUID,
+    player_name TEXT,
+    server_id   TEXT,
+    depth       BIGINT NOT NULL,
+    root_id     TEXT NOT NULL,
+    cause       TEXT,
+    -- Events of an OVERFLOW: the last one, and their number.
+    last_id     TEXT,
+    first_id    TEXT,
+    lost        BIGINT NOT NULL DEFAULT 0,
+    PRIMARY KEY (network_id, module, id)
+);
+CREATE INDEX handler_dead_letters_by_age ON handler_dead_letters (at);
+
 
 -- Events and webhooks --------------------------------------------------------------------------------------------------
 
@@ -1106,6 +1238,8 @@ CREATE TABLE outbox (
     created_at BIGINT NOT NULL,
     -- A copy of an earlier event for another server, which subscribers do not get.
     is_copy    BOOLEAN NOT NULL DEFAULT FALSE,
+    -- JSON: the module's call that caused it; null: a request or the hub.
+    cause      TEXT,
     PRIMARY KEY (network_id, id)
 );
 
@@ -1127,11 +1261,11 @@ CREATE TABLE session_listeners (
 );
 CREATE INDEX session_listeners_by_end ON session_listeners (until);
 
--- Subscriptions of webhooks to events.
+-- Subscriptions of webhooks and modules to events.
 CREATE TABLE event_subscriptions (
     network_id UUID             NOT NULL,
     name       TEXT COLLATE "C" NOT NULL,
-    -- A webhook's id.
+    -- A webhook's id, or `module:` and a name.
     subscriber TEXT COLLATE "C" NOT NULL,
     PRIMARY KEY (network_id, name, subscriber)
 );

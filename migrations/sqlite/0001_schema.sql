@@ -1060,6 +1060,8 @@ CREATE TABLE modules (
     size_bytes    INTEGER NOT NULL,
     points        TEXT    NOT NULL,
     world_version TEXT,
+    -- JSON of what it handles and needs; null for a module without a manifest.
+    manifest      TEXT,
     state         TEXT    NOT NULL CHECK (state IN ('COMPILING', 'READY', 'REJECTED')),
     reason        TEXT,
     created_at    INTEGER NOT NULL,
@@ -1102,6 +1104,136 @@ CREATE TABLE extension_points (
     PRIMARY KEY (network_id, point)
 ) WITHOUT ROWID;
 
+-- State of modules, changed together with the effects of their calls.
+CREATE TABLE module_state (
+    network_id BLOB NOT NULL,
+    module     TEXT NOT NULL,
+    -- Keys and values are bytes, since a module may put U+0000 into either.
+    key        BLOB NOT NULL,
+    value      BLOB NOT NULL,
+    expires_at INTEGER,
+    PRIMARY KEY (network_id, module, key)
+) WITHOUT ROWID;
+CREATE INDEX module_state_by_expiry ON module_state (network_id, module, expires_at) WHERE expires_at IS NOT NULL;
+
+-- Size of each module's state. Its row is locked by each call that uses the state.
+CREATE TABLE module_state_usage (
+    network_id BLOB NOT NULL,
+    module     TEXT NOT NULL,
+    bytes      INTEGER NOT NULL,
+    PRIMARY KEY (network_id, module)
+) WITHOUT ROWID;
+
+-- Modules at the extension point `events`, and those that were taken out less than a day ago.
+CREATE TABLE handlers (
+    network_id   BLOB NOT NULL,
+    module       TEXT NOT NULL,
+    -- PLAYER, SERVER or NETWORK.
+    event_order  TEXT NOT NULL,
+    -- JSON: names of its events.
+    events       TEXT NOT NULL,
+    -- TRUE: events that it emits are handed to it, too.
+    handles_own  BOOLEAN NOT NULL,
+    -- Events up to this one are handled before any later one, because they have another order.
+    barrier      INTEGER NOT NULL DEFAULT 0,
+    -- End of a module that was taken out; null: it is in the chain.
+    kept_until   INTEGER,
+    delivered    INTEGER NOT NULL DEFAULT 0,
+    retried      INTEGER NOT NULL DEFAULT 0,
+    skipped      INTEGER NOT NULL DEFAULT 0,
+    too_deep     INTEGER NOT NULL DEFAULT 0,
+    conflicts    INTEGER NOT NULL DEFAULT 0,
+    dropped_dead_letters INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (network_id, module)
+) WITHOUT ROWID;
+CREATE INDEX handlers_by_end ON handlers (kept_until) WHERE kept_until IS NOT NULL;
+
+-- Last number of a network's events for handlers.
+CREATE TABLE handler_positions (
+    network_id BLOB NOT NULL PRIMARY KEY,
+    last_seq   INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Events that wait for handlers, each once.
+CREATE TABLE handler_events (
+    network_id  BLOB NOT NULL,
+    seq         INTEGER NOT NULL,
+    name        TEXT NOT NULL,
+    data        TEXT NOT NULL,
+    at          INTEGER NOT NULL,
+    player_uuid BLOB,
+    player_name TEXT,
+    server_id   TEXT,
+    -- Number of calls of modules that led to it.
+    depth       INTEGER NOT NULL,
+    -- Id of the first event, tick or request that led to it.
+    root_id     TEXT NOT NULL,
+    -- JSON: the module's call that caused it.
+    cause       TEXT,
+    PRIMARY KEY (network_id, seq)
+) WITHOUT ROWID;
+
+-- Events that wait for each handler. The row is the cursor: it is deleted with the effects of the call.
+CREATE TABLE handler_queue (
+    network_id BLOB NOT NULL,
+    module     TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    -- Events with one key are handled one after the other.
+    event_key  TEXT NOT NULL,
+    -- Number of failed attempts.
+    attempts   INTEGER NOT NULL DEFAULT 0,
+    due_at     INTEGER NOT NULL,
+    queued_at  INTEGER NOT NULL,
+    PRIMARY KEY (network_id, module, seq)
+) WITHOUT ROWID;
+
+-- Calls by one first event whose cause is a module's call, to end cascades.
+CREATE TABLE handler_cascades (
+    network_id BLOB NOT NULL,
+    root_id    TEXT NOT NULL,
+    effects    INTEGER NOT NULL,
+    events     INTEGER NOT NULL,
+    began_at   INTEGER NOT NULL,
+    PRIMARY KEY (network_id, root_id)
+) WITHOUT ROWID;
+CREATE INDEX handler_cascades_by_age ON handler_cascades (began_at);
+
+-- Events that a handler did not handle.
+CREATE TABLE handler_dead_letters (
+    network_id  BLOB NOT NULL,
+    module      TEXT NOT NULL,
+    id          INTEGER NOT NULL,
+    version     INTEGER NOT NULL,
+    -- EVENT or OVERFLOW.
+    kind        TEXT NOT NULL CHECK (kind IN ('EVENT', 'OVERFLOW')),
+    event_key   TEXT NOT NULL,
+    first_at    INTEGER NOT NULL,
+    at          INTEGER NOT NULL,
+    attempts    INTEGER NOT NULL,
+    code        TEXT NOT NULL,
+    message     TEXT NOT NULL,
+    -- Index and code of the refused effect.
+    effect      INTEGER,
+    reason      TEXT,
+    call_id     TEXT NOT NULL,
+    seq         INTEGER NOT NULL,
+    name        TEXT,
+    data        TEXT,
+    event_at    INTEGER,
+    player_uuid BLOB,
+    player_name TEXT,
+    server_id   TEXT,
+    depth       INTEGER NOT NULL,
+    root_id     TEXT NOT NULL,
+    cause       TEXT,
+    -- Events of an OVERFLOW: the last one, and their number.
+    last_id     TEXT,
+    first_id    TEXT,
+    lost        INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (network_id, module, id)
+) WITHOUT ROWID;
+CREATE INDEX handler_dead_letters_by_age ON handler_dead_letters (at);
+
 
 -- Events and webhooks --------------------------------------------------------------------------------------------------
 
@@ -1116,7 +1248,9 @@ CREATE TABLE outbox (
     data       TEXT    NOT NULL,
     created_at INTEGER NOT NULL,
     -- A copy of an earlier event for another server, which subscribers do not get.
-    is_copy    BOOLEAN NOT NULL DEFAULT FALSE
+    is_copy    BOOLEAN NOT NULL DEFAULT FALSE,
+    -- JSON: the module's call that caused it; null: a request or the hub.
+    cause      TEXT
 );
 CREATE INDEX outbox_by_network ON outbox (network_id, id);
 
@@ -1138,11 +1272,11 @@ CREATE TABLE session_listeners (
 ) WITHOUT ROWID;
 CREATE INDEX session_listeners_by_end ON session_listeners (until);
 
--- Subscriptions of webhooks to events.
+-- Subscriptions of webhooks and modules to events.
 CREATE TABLE event_subscriptions (
     network_id BLOB NOT NULL,
     name       TEXT NOT NULL,
-    -- A webhook's id.
+    -- A webhook's id, or `module:` and a name.
     subscriber TEXT NOT NULL,
     PRIMARY KEY (network_id, name, subscriber)
 ) WITHOUT ROWID;

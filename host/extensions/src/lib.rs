@@ -6,6 +6,8 @@
 pub mod modules;
 
 pub(crate) use hub_base::{clock, ids, metric_recorder, usage_counters, values};
-pub(crate) use hub_core::{app, auth, component, config, data_folder, endpoints, executable, http, limits};
+pub(crate) use hub_core::{
+    app, auth, background, component, config, data_folder, endpoints, executable, http, limits, panics, side_by_side,
+};
 pub(crate) use hub_gate::{audit, cluster};
-pub(crate) use hub_platform::blobs;
+pub(crate) use hub_platform::{blobs, events};

@@ -6,6 +6,7 @@ pub mod cli;
 pub mod components;
 pub mod lifecycle;
 mod module_data;
+mod module_effects;
 mod presence_hooks;
 pub mod router;
 pub mod serve;

@@ -18,7 +18,7 @@ use crate::metering::Metering;
 use crate::modules::{self, Modules};
 use crate::presence::{self, Hooks};
 use crate::secrets::{HubSecrets, open_key};
-use crate::{archive, data_folder, module_data, presence_hooks, timekeeping};
+use crate::{archive, data_folder, module_data, module_effects, presence_hooks, timekeeping};
 
 /// Time during which existing connections still serve requests, each its last one, before all are closed. A request on
 /// a connection that closes at that moment would get no response.
@@ -110,7 +110,7 @@ fn states(settings: &Settings, ids: &Ids, db: &Db, mut states: States) -> anyhow
     }
     // Those that call components above them.
     states.insert(Metering::new(ids.token(16), &presence::PresencePeaks));
-    states.insert(Modules::open(settings, ids, &module_data::GameData)?);
+    states.insert(Modules::open(settings, ids, &module_data::GameData, &module_effects::GameEffects)?);
     states.insert(Hooks(&presence_hooks::ComponentHooks));
     Ok(states)
 }

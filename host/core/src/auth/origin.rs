@@ -26,6 +26,8 @@ pub enum ActorType {
     Operator,
     /// The hub itself.
     System,
+    /// A module of the network, by an effect of a call.
+    Module,
 }
 
 /// Actor of a change.

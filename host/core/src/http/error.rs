@@ -239,6 +239,31 @@ pub struct ErrorDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, example = 0)]
     pub operation: Option<usize>,
+    /// For `grant_needed`: permissions that the module needs and the link does not grant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub needed: Option<NeededGrants>,
+}
+
+/// Permissions that a module needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NeededGrants {
+    /// Scopes of its effects and of the events it reads.
+    #[schema(example = json!(["economy:write"]))]
+    pub scopes: Vec<String>,
+    /// Hosts it fetches from.
+    #[schema(example = json!(["api.tebex.io"]))]
+    pub hosts: Vec<String>,
+    /// Names of secrets.
+    #[schema(example = json!(["TEBEX"]))]
+    pub secrets: Vec<String>,
+    /// Patterns of permission nodes that it sets.
+    #[schema(example = json!(["rank.*"]))]
+    pub permission_nodes: Vec<String>,
+    /// First words of commands that it runs.
+    #[schema(example = json!(["say"]))]
+    pub commands: Vec<String>,
 }
 
 #[cfg(test)]

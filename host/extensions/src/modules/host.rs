@@ -9,6 +9,7 @@ use moka::sync::Cache;
 use crate::app::{App, WeakApp};
 use crate::clock::Millis;
 use crate::modules::Modules;
+use crate::modules::handlers::answer_state;
 use crate::modules::service::key_value as store;
 use crate::modules::store::key_value::Owner;
 use crate::values::NetworkId;
@@ -57,7 +58,10 @@ impl ModuleHost {
                 HostAnswer::Number(store::increment(&app, of, key, *by, *ttl_ms).await?)
             }
             HostCall::StoreDelete { key } => HostAnswer::Deleted(store::delete(&app, of, key).await?),
-            call => app.state::<Modules>().data.answer(&app, self.network, call).await?,
+            call => match answer_state(&app, self.network, &self.module, call).await {
+                Some(answer) => answer?,
+                None => app.state::<Modules>().data.answer(&app, self.network, call).await?,
+            },
         })
     }
 }

@@ -6,10 +6,11 @@
 //! Invariants: a version's number is never reused, not even after its deletion; every version in a chain is READY,
 //! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to
 //! end; a module's store never exceeds its quota; nothing that a module does or says reaches another network.
-//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`; bytes
-//! too large for `module_code` are in `crate::blobs`.
+//! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`,
+//! `module_state`, `module_state_usage`, and those of `handlers`; bytes too large for `module_code` are in `crate::blobs`.
 
 mod compiler;
+mod handlers;
 mod host;
 mod left;
 mod limits;
@@ -24,17 +25,29 @@ mod store;
 
 use hub_sandbox::contract::Point;
 
-use crate::component::column::{any_number, any_text, convert, json, read, text, text_by};
-use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::component::column::{any_json, any_number, any_text, convert, json, read, text, text_by};
+use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::events::{EventKind, Outbox};
+use crate::limits::{Limit, LimitRow};
+use crate::modules::handlers::{FanOut, Handlers};
 
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
 
 pub use compiler::open_sandbox_in;
+pub use handlers::{ModuleActor, ModuleEffects, Prepared, read_field};
 pub use host::ModuleData;
 pub use logs::{explain, level_name};
 pub use network_state::LoadedModules;
 pub use service::key_value::open_store;
 pub use state::Modules;
+
+/// Events that wait for a network's handlers.
+const HANDLER_BACKLOG: Limit = Limit::new(&LimitRow {
+    name: "handlerBacklog",
+    bound: 100_000,
+    counted: "Events that wait for modules at `events`.",
+    effect: Some("further events of the fullest module become one dead letter"),
+});
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -49,6 +62,7 @@ pub static COMPONENT: Component = Component {
             text::<64>("component_id"),
             text::<1_024>("points"),
             text::<255>("world_version"),
+            any_json("manifest"),
             convert::<ModuleState>("state"),
             any_text("reason"),
             text::<255>("created_by"),
@@ -62,6 +76,19 @@ pub static COMPONENT: Component = Component {
             json::<Vec<LinkSpec>>("chain"),
             json::<Vec<LinkSpec>>("previous"),
         ]),
+        TableRule::moved("module_state").columns(&[read::<ModuleName>("module")]),
+        TableRule::moved("module_state_usage").without_players("sizes").columns(&[read::<ModuleName>("module")]),
+        TableRule::moved("handlers").without_players("names of events, and counts").columns(&[
+            read::<ModuleName>("module"),
+            text::<16>("event_order"),
+            json::<Vec<String>>("events"),
+        ]),
+        // An imported network begins with the events of its new hub.
+        TableRule::left("handler_positions").without_players("numbers"),
+        TableRule::left("handler_events").prose(&["data", "player_name"]),
+        TableRule::left("handler_queue"),
+        TableRule::left("handler_cascades").without_players("sums of hours"),
+        TableRule::left("handler_dead_letters").prose(&["message", "data", "player_name"]),
         TableRule::moved("module_store")
             .in_module_store()
             .columns(&[read::<ModuleName>("module"), any_number("number"), any_number("expires_at")])
@@ -90,9 +117,41 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("point_not_offered", &[400], "The module does not export this extension point."),
         ErrorCode::new("nothing_to_roll_back", &[400], "The extension point has no previous chain."),
         ErrorCode::new("unknown_call", &[404], "No such recorded call."),
+        ErrorCode::new(
+            "invalid_config",
+            &[400],
+            "The configuration does not fit the module's schema; see the message.",
+        ),
+        ErrorCode::new("grant_needed", &[400], "The module needs more than its link grants; `needed` lists it."),
+        ErrorCode::new("try_again", &[503], "Older changes are still under way; nothing was changed, try again."),
+        ErrorCode::new("unknown_dead_letter", &[404], "The module has no such dead letter."),
+        ErrorCode::new("not_available", &[409], "The hub does not apply this effect of a module yet."),
+        ErrorCode::new("no_timers", &[409], "The module has no active version at the extension point `schedules`."),
+        ErrorCode::new("running", &[409], "It is under way already."),
+        ErrorCode::new(
+            "not_active_at_events",
+            &[409],
+            "The module is not in the chain of the extension point `events`.",
+        ),
     ],
+    limits: &[HANDLER_BACKLOG],
+    events: || {
+        vec![
+            EventSchema::of::<handlers::ModuleEvent>(EventKind::ModuleEvent),
+            EventSchema::of::<handlers::DeadLetterEvent>(EventKind::ModuleDeadLetter),
+        ]
+    },
+    register: |states, _| {
+        states.insert(Handlers::default());
+        states.get::<Outbox>().add_consumer(&FanOut);
+        Ok(())
+    },
+    background: handlers::start,
     network_state: Some(&LoadedModules),
     creations: Some(&left::UploadedModules),
-    forget: |app| app.state::<Modules>().evict_all(),
+    forget: |app| {
+        app.state::<Modules>().evict_all();
+        app.state::<Handlers>().evict_all();
+    },
     ..Component::new(module_path!())
 };

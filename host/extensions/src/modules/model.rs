@@ -3,10 +3,12 @@
 use std::fmt;
 
 use hub_sandbox::contract::Point;
+use hub_sandbox::manifest::Grants;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::auth::Actor;
 use crate::clock::Millis;
 use crate::modules::limits::LinkLimits;
 
@@ -88,6 +90,8 @@ pub(super) struct ModuleRow {
     #[sqlx(try_from = "String")]
     pub(super) points: Points,
     pub(super) world_version: Option<String>,
+    /// JSON of its manifest.
+    pub(super) manifest: Option<String>,
     #[sqlx(try_from = "String")]
     pub(super) state: ModuleState,
     /// Reason for the rejection.
@@ -191,15 +195,65 @@ pub(super) struct LinkSpec {
     #[serde(default = "all", deserialize_with = "or_all")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 100)]
     pub(super) percent: i64,
-    #[serde(default, deserialize_with = "or_default")]
+    /// SKIP by default. Ignored at `events`, where a failed call is tried again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<OnFailure>)]
-    pub(super) on_failure: OnFailure,
+    pub(super) on_failure: Option<OnFailure>,
     #[serde(default, deserialize_with = "or_default")]
     #[schema(value_type = Option<Instances>)]
     pub(super) instances: Instances,
     /// Limits of each call below those of the network's plan.
     #[serde(default, deserialize_with = "none_if_default", skip_serializing_if = "Option::is_none")]
     pub(super) limits: Option<LinkLimits>,
+    /// Only at `events`: what the owner allows the module.
+    #[serde(default, deserialize_with = "none_if_default", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ModuleGrants>)]
+    pub(super) grants: Option<Grants>,
+    /// Only at `events`: the first event. Default: `KEPT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Beginning>)]
+    pub(super) from: Option<Beginning>,
+    /// Key or person that gave the grants. Ignored in requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Actor>)]
+    pub(super) granted_by: Option<Actor>,
+    /// Time of the grants. Ignored in requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) granted_at: Option<Millis>,
+}
+
+/// What an owner allows a module.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(dead_code, reason = "the schema of `Grants`, which is a type of the sandbox")]
+pub(super) struct ModuleGrants {
+    /// Scopes of its effects and of the events it reads.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["events:read", "economy:write"]))]
+    scopes: Vec<String>,
+    /// Hosts it fetches from.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["discord.com"]))]
+    hosts: Vec<String>,
+    /// Names of secrets.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["TEBEX"]))]
+    secrets: Vec<String>,
+    /// Patterns of permission nodes that it sets.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["rank.*"]))]
+    permission_nodes: Vec<String>,
+    /// First words of commands that it runs; `*` is all.
+    #[schema(value_type = Option<Vec<String>>, example = json!(["say"]))]
+    commands: Vec<String>,
+}
+
+/// First event of a handler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schema(as = HandlerBeginning)]
+pub(super) enum Beginning {
+    /// The first that was kept since the module was taken out; without one, as NOW.
+    #[default]
+    Kept,
+    /// The next one: what was kept is dropped.
+    Now,
 }
 
 const fn all() -> i64 {
@@ -262,7 +316,7 @@ mod tests {
     fn a_link_has_defaults() {
         let link: LinkSpec = serde_json::from_str(r#"{"name": "a", "version": 2, "mode": null}"#).unwrap();
         assert_eq!(link.percent, 100);
-        assert_eq!((link.mode, link.on_failure, link.instances), (Mode::Active, OnFailure::Skip, Instances::Fresh));
+        assert_eq!((link.mode, link.on_failure, link.instances), (Mode::Active, None, Instances::Fresh));
         assert!(serde_json::from_str::<LinkSpec>(r#"{"name": "a", "version": 2, "config": []}"#).is_err());
         assert!(serde_json::from_str::<LinkSpec>(r#"{"name": "a", "version": 2, "mode": "LOUD"}"#).is_err());
         assert_eq!(link.limits, None);

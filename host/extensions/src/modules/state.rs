@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::config::Settings;
 use crate::ids::Ids;
 use crate::modules::compiler::open_sandbox;
+use crate::modules::handlers::ModuleEffects;
 use crate::modules::host::ModuleData;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::logs::Logs;
@@ -40,6 +41,7 @@ pub struct Modules {
     pub(super) logs: Logs,
     pub(super) records: Records,
     pub(super) data: &'static dyn ModuleData,
+    pub(super) effects: &'static dyn ModuleEffects,
     /// Versions that this hub is preparing in the background.
     pub(super) compiling: Mutex<HashSet<(NetworkId, String, i64)>>,
     networks: RwLock<HashMap<NetworkId, Arc<NetworkChains>>>,
@@ -79,7 +81,7 @@ pub(super) enum ChainLookup {
 
 impl ActiveChain {
     pub(super) fn new(point: Point, revision: i64, specs: Vec<LinkSpec>, links: Vec<Option<Arc<Link>>>) -> Self {
-        let must_run = |spec: &LinkSpec| spec.on_failure == OnFailure::Refuse && spec.mode != Mode::Shadow;
+        let must_run = |spec: &LinkSpec| spec.on_failure == Some(OnFailure::Refuse) && spec.mode != Mode::Shadow;
         let is_unavailable = specs.iter().zip(&links).any(|(spec, link)| link.is_none() && must_run(spec));
         let chain = Chain::new(links.iter().flatten().cloned().collect(), MAX_CHAIN_CALLS);
         Self { point, revision, specs, links, chain, limits: Mutex::default(), is_unavailable }
@@ -148,9 +150,15 @@ impl NetworkChains {
 
 impl Modules {
     /// No chains are loaded yet.
-    pub fn open(settings: &Settings, ids: &Ids, data: &'static dyn ModuleData) -> anyhow::Result<Self> {
+    pub fn open(
+        settings: &Settings,
+        ids: &Ids,
+        data: &'static dyn ModuleData,
+        effects: &'static dyn ModuleEffects,
+    ) -> anyhow::Result<Self> {
         Ok(Self {
             data,
+            effects,
             sandbox: open_sandbox(settings, ids)?,
             logs: Logs::default(),
             records: Records::new(usize::try_from(settings.record_memory << 20).unwrap_or(usize::MAX)),

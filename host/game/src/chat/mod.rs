@@ -5,6 +5,7 @@
 //! Lines are kept for the days that the network chose, at most its plan's. They are written behind the relay, many at
 //! once (`history`): a crash loses those of the last half second. Table: `chat_lines`.
 
+pub mod effects;
 mod history;
 mod line;
 mod manage;
@@ -39,6 +40,7 @@ pub static COMPONENT: Component = Component {
         vec![
             EventSchema::of::<model::ChatMessage>(EventKind::Chat),
             EventSchema::of::<line::ChatVerdict>(EventKind::ChatVerdict),
+            EventSchema::of::<effects::SystemMessage>(EventKind::SystemMessage),
         ]
     },
     tables: &[
@@ -51,7 +53,10 @@ pub static COMPONENT: Component = Component {
         ]),
     ],
     limits: &[CHAT_LINES],
-    errors: &[ErrorCode::new("chat_rejected", &[400], "The network's chat filter refused the message.")],
+    errors: &[
+        ErrorCode::new("chat_rejected", &[400], "The network's chat filter refused the message."),
+        ErrorCode::new("player_offline", &[409], "The player is on no server."),
+    ],
     register: |states, _| {
         states.insert(history::ChatHistory::default());
         Ok(())

@@ -13,6 +13,7 @@ mod answer;
 mod body;
 mod build;
 mod cursor;
+pub mod effects;
 mod index;
 mod model;
 mod register;
@@ -57,6 +58,7 @@ pub static COMPONENT: Component = Component {
         ]),
     ],
     errors: &[
+        ErrorCode::new("document_changed", &[409], "A module's effect expects another document than there is."),
         ErrorCode::new("unknown_collection", &[404], "No such collection."),
         ErrorCode::new("unknown_document", &[404], "No such document."),
         ErrorCode::new("field_not_indexed", &[400], "The field has no index."),

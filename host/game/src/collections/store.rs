@@ -168,6 +168,22 @@ pub(super) async fn document(
     Ok(row.map(|row| row.doc))
 }
 
+const LOCK_DOCUMENT: Sql = Sql {
+    sqlite: "SELECT id, doc FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id = $3",
+    postgres: "SELECT id, doc FROM collection_documents WHERE network_id = $1 AND collection = $2 AND id = $3 FOR UPDATE",
+};
+
+/// A document, which stays as it is until the transaction ends.
+pub(super) async fn lock_document(
+    tx: &mut Tx,
+    network: NetworkId,
+    collection: &CollectionName,
+    id: &DocumentId,
+) -> Result<Option<Document>, Error> {
+    let row: Option<DocumentRow> = tx.query(LOCK_DOCUMENT).bind(network).bind(collection).bind(id).optional().await?;
+    Ok(row.map(|row| row.doc))
+}
+
 /// Stored size of a document's row; 0 without one.
 pub(super) async fn document_bytes(
     db: &Db,

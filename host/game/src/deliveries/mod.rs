@@ -9,6 +9,7 @@
 //! Tables: `deliveries`, `delivery_counters`, `delivery_references`.
 
 mod body;
+pub mod effects;
 mod error;
 mod model;
 mod ready;

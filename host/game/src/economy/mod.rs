@@ -6,6 +6,7 @@
 //! Tables: `currencies`, `balances`, `currency_ledger`.
 
 mod amount;
+pub mod effects;
 mod import;
 mod model;
 mod routes;

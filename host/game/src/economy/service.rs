@@ -99,7 +99,9 @@ pub(super) async fn change_balance(
     let is_there = store::is_open(&app.db, network, &change.owner, &change.currency);
     check_rows::<EconomyError>(app, network, store::ALL_BALANCES, 1, is_there).await?;
     let now = app.clock.now();
+    // The single statement would not say which module's call caused its event.
     if fenced.is_empty()
+        && !events::has_cause()
         && let Some(applied) = change_uncut(app, network, change, note, now).await?
     {
         return Ok(applied);

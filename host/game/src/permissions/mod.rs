@@ -11,6 +11,7 @@
 
 mod body;
 mod context;
+pub mod effects;
 mod import;
 mod model;
 mod resolver;
@@ -53,6 +54,9 @@ pub static COMPONENT: Component = Component {
         TableRule::moved("permission_revisions").without_players("numbers"),
         TableRule::moved("player_permission_revisions"),
     ],
-    errors: &[ErrorCode::new("unknown_group", &[404], "The network has no such permission group.")],
+    errors: &[
+        ErrorCode::new("forbidden_node", &[403], "A module's link does not grant the permission node."),
+        ErrorCode::new("unknown_group", &[404], "The network has no such permission group."),
+    ],
     ..Component::new(module_path!())
 };

@@ -180,6 +180,11 @@ pub async fn lock_open(
     }))
 }
 
+/// Begins a write by a module, which no session's opening overtakes.
+pub async fn order_write(app: &App, network: NetworkId, player: PlayerId) -> Ordered {
+    app.state::<PlayerSessions>().writes.write(network, player).await
+}
+
 /// A write of a player's data, as far as sessions matter.
 #[derive(Clone, Copy, Debug)]
 pub struct Fenced<'a> {

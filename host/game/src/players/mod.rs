@@ -6,6 +6,7 @@
 //! Tables: `players` (on SQLite with its index `network_player_search`) and `player_data`, `player_data_snapshots`, `player_languages`. Players' addresses belong to
 //! `punishments`, their balances and statistics to `economy` and `statistics`.
 
+pub mod effects;
 mod includes;
 mod language;
 mod model;

@@ -275,7 +275,7 @@ pub(super) async fn data(app: &App, network: NetworkId, key: &DataKey) -> Result
 }
 
 /// Limits of one player's data in a game mode.
-fn data_limits(app: &App) -> DataLimits {
+pub(super) fn data_limits(app: &App) -> DataLimits {
     DataLimits {
         namespaces: limits::bound(app, Limit::NamespacesPerPlayer),
         bytes: limits::bound(app, Limit::ProfileBytes),
@@ -338,7 +338,7 @@ pub(super) async fn put_data(
 }
 
 /// Reason for which data was not written.
-async fn why_not_put(
+pub(super) async fn why_not_put(
     app: &App,
     network: NetworkId,
     key: &DataKey,

@@ -106,6 +106,15 @@ pub fn snapshot(app: &App, network: NetworkId, id: &Identifier) -> Option<LiveSe
     app.state::<Presence>().with(network, |presence| presence.server(id.as_str(), now).map(Server::snapshot))
 }
 
+/// Online servers of a type.
+pub(crate) fn online_of_type(app: &App, network: NetworkId, server_type: &str) -> Vec<Identifier> {
+    let now = app.clock.now();
+    app.state::<Presence>().with(network, |presence| {
+        let of_type = presence.online(now).filter(|server| server.info.server_type.as_str() == server_type);
+        of_type.map(|server| server.info.server_id.clone()).collect()
+    })
+}
+
 /// Players on a server, or in one of its worlds, by UUID.
 pub fn players_on(app: &App, network: NetworkId, server_id: &str, world_id: Option<&str>) -> Vec<PlayerId> {
     let now = app.clock.now();

@@ -8,6 +8,7 @@
 
 mod body;
 mod edit;
+pub mod effects;
 mod expiry;
 mod import;
 mod managed;

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::modules::service as modules;
 use crate::punishments::managed::PunishmentOrigin;
 use crate::punishments::service::{self as punishments, PunishmentsError};
-use crate::punishments::{NewPunishment, Punishment, PunishmentDuration, PunishmentTerms};
+use crate::punishments::{Actor, NewPunishment, Punishment, PunishmentDuration, PunishmentTerms, Target};
 use crate::values::NetworkId;
 
 /// Creates a punishment in its reviewed form, and those that the review adds.
@@ -22,6 +22,26 @@ pub(crate) async fn create_because(
     new: NewPunishment,
     cause: Option<PunishmentOrigin>,
 ) -> Result<Punishment, PunishmentsError> {
+    let reviewed = review(app, network, new, cause).await?;
+    create_reviewed(app, network, &reviewed).await
+}
+
+/// A punishment as the network's review left it, with those that the review adds.
+#[derive(Debug)]
+pub(super) struct Reviewed {
+    target: Target,
+    issuer: Actor,
+    terms: Vec<PunishmentTerms>,
+    origins: Vec<Option<PunishmentOrigin>>,
+}
+
+/// Has a punishment reviewed.
+pub(super) async fn review(
+    app: &App,
+    network: NetworkId,
+    new: NewPunishment,
+    cause: Option<PunishmentOrigin>,
+) -> Result<Reviewed, PunishmentsError> {
     let (verdict, trace) = modules::traced_call::<ReviewPunishment>(app, network, proposal(&new)).await;
     let origin = trace.map(|trace| {
         let cause = cause.clone().unwrap_or_default();
@@ -36,7 +56,17 @@ pub(crate) async fn create_because(
     let terms: Vec<_> = std::iter::once(terms).chain(follow_ups).collect();
     let follow_up_origins = std::iter::repeat_n(origin, terms.len() - 1);
     let origins: Vec<_> = std::iter::once(first_origin).chain(follow_up_origins).collect();
-    let created = punishments::create_from(app, network, &new.target, &new.issuer, &terms, &origins).await?;
+    Ok(Reviewed { target: new.target, issuer: new.issuer, terms, origins })
+}
+
+/// Creates a reviewed punishment, and those that the review adds.
+pub(super) async fn create_reviewed(
+    app: &App,
+    network: NetworkId,
+    reviewed: &Reviewed,
+) -> Result<Punishment, PunishmentsError> {
+    let Reviewed { target, issuer, terms, origins } = reviewed;
+    let created = punishments::create_from(app, network, target, issuer, terms, origins).await?;
     created.into_iter().next().ok_or(PunishmentsError::Database(hub_db::Error::NotFound))
 }
 

@@ -5,6 +5,7 @@
 //! type `player`: their routes and the economy's are two views of the same rows.
 //! Tables: `statistics`.
 
+pub mod effects;
 mod model;
 mod period;
 mod routes;

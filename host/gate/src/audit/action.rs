@@ -21,12 +21,15 @@ actions! {
     ChainPut = "chain.put";
     ChainRolledBack = "chain.rolled_back";
     CurrencyPut = "currency.put";
+    DeadLetterDeleted = "dead_letter.deleted";
+    DeadLetterRetried = "dead_letter.retried";
     DeliveryCancelled = "delivery.cancelled";
     DeliveryConfirmed = "delivery.confirmed";
     DeliveryRetried = "delivery.retried";
     HubRestored = "hub.restored";
     ImportEnded = "import.ended";
     ImportStarted = "import.started";
+    KeptModuleEnded = "kept_module.ended";
     KeyCreated = "key.created";
     KeyRevoked = "key.revoked";
     KeyRolled = "key.rolled";

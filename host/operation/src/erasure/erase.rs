@@ -143,6 +143,9 @@ impl Erasure<'_> {
                     if let ("module_store", [Cell::Text(module), ..]) = (table.name, &*row) {
                         modules::service::recount_store(&mut tx, self.network, module).await?;
                     }
+                    if let ("module_state", [Cell::Text(module), ..]) = (table.name, &*row) {
+                        modules::service::recount_state(&mut tx, self.network, module).await?;
+                    }
                 }
                 Finding::Own(Change::Update(changed)) | Finding::Mention(Change::Update(changed)) => {
                     tx.update_row(table, self.network.0, &row, &changed).await?;

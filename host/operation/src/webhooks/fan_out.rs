@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use hub_db::{Error, Tx};
 
 use crate::app::App;
-use crate::events::{EventConsumer, SubscribedEvent};
+use crate::events::{EventConsumer, MODULE_SUBSCRIBER, SubscribedEvent};
 use crate::limits::{self, Limit};
 use crate::values::NetworkId;
 use crate::webhooks::Webhooks;
@@ -21,6 +21,10 @@ const MESSAGE_ID_LENGTH: usize = 24;
 pub(super) struct FanOut;
 
 impl EventConsumer for FanOut {
+    fn serves(&self, subscriber: &str) -> bool {
+        !subscriber.starts_with(MODULE_SUBSCRIBER)
+    }
+
     fn take<'a>(
         &'a self,
         app: &'a App,

@@ -90,7 +90,7 @@ pub static COMPONENT: Component = Component {
     ],
     register: |states, opening| {
         states.insert(Webhooks::new(opening.settings)?);
-        states.get::<Outbox>().set_consumer(&FanOut);
+        states.get::<Outbox>().add_consumer(&FanOut);
         Ok(())
     },
     creations: Some(&left::CreatedWebhooks),

@@ -16,6 +16,9 @@ const MOST_GIVEN: usize = 500;
 
 /// Receives the events of subscribers when they leave the outbox.
 pub trait EventConsumer: Sync {
+    /// True if it receives the events of this subscriber.
+    fn serves(&self, subscriber: &str) -> bool;
+
     /// Receives events of a network, in order, in the transaction that deletes them.
     fn take<'a>(
         &'a self,
@@ -29,21 +32,32 @@ pub trait EventConsumer: Sync {
 /// Deletes published events and passes them to their subscribers.
 pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
     let subscribed = store::subscribed(&app.db, network, ids).await?;
-    let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !subscribed.is_empty()) else {
+    if subscribed.is_empty() {
         return store::delete(&app.db, network, ids).await;
-    };
+    }
     for part in parts(ids, &subscribed) {
         app.db
             .transaction(async |mut tx| {
                 // Another node may have been faster and passed them on.
                 let deleted = store::delete_returning(&mut tx, network, &part).await?;
                 let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
-                if taken.is_empty() {
-                    return Ok(());
-                }
-                consumer.take(app, &mut tx, network, &taken).await
+                hand_over(app, &mut tx, network, &taken).await
             })
             .await?;
+    }
+    Ok(())
+}
+
+/// Passes events to the consumers of their subscribers.
+async fn hand_over(app: &App, tx: &mut Tx, network: NetworkId, events: &[SubscribedEvent]) -> Result<(), Error> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    for consumer in app.state::<Outbox>().consumers() {
+        let its: Vec<_> = events.iter().filter(|event| consumer.serves(&event.subscriber)).cloned().collect();
+        if !its.is_empty() {
+            consumer.take(app, tx, network, &its).await?;
+        }
     }
     Ok(())
 }
@@ -80,9 +94,7 @@ pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64
             let Some(last) = store::excess(&mut tx, network, most).await? else { return Ok(0) };
             let taken = store::subscribed_up_to(&mut tx, network, last).await?;
             let replaced = store::replace_up_to(&mut tx, network, last, (name, &data)).await?;
-            if let Some(consumer) = app.state::<Outbox>().consumer().filter(|_| !taken.is_empty()) {
-                consumer.take(app, &mut tx, network, &taken).await?;
-            }
+            hand_over(app, &mut tx, network, &taken).await?;
             Ok::<_, Error>(replaced)
         })
         .await

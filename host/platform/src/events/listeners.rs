@@ -47,7 +47,7 @@ pub(super) async fn listen(app: &App, network: NetworkId, types: EventTypes) -> 
 
 /// Waits for uncommitted transactions that may have looked up listeners before this one was recorded; false if they take
 /// too long. SQLite runs one transaction at a time.
-async fn earlier_writes_ended(app: &App) -> Result<bool, Error> {
+pub async fn earlier_writes_ended(app: &App) -> Result<bool, Error> {
     if app.db.backend() == Backend::Sqlite {
         return Ok(true);
     }

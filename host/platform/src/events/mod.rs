@@ -9,6 +9,7 @@
 //! `outbox` (events not published yet), `event_listeners`, `session_listeners` and `event_subscriptions`. The bus retains recent events.
 
 mod background;
+mod cause;
 mod data;
 mod deletion;
 mod error;
@@ -29,9 +30,10 @@ use crate::component::column::text;
 use crate::component::{Component, ErrorCode, TableRule, Tag};
 
 pub use background::waiting_events;
+pub use cause::{caused_by, has_cause};
 pub use deletion::EventConsumer;
 pub use error::PublishError;
-pub use listeners::{is_listening, is_requested, is_session_listener};
+pub use listeners::{earlier_writes_ended, is_listening, is_requested, is_session_listener};
 pub use model::EventKind;
 pub use network_state::WaitingEvents;
 pub use outbox::Outbox;
@@ -41,7 +43,7 @@ pub use publish::{
 pub use schema::{ANY_EVENT, add_to};
 pub use store::{SubscribedEvent, insert_event};
 pub use streams::Streams;
-pub use subscriptions::{Subscriptions, is_wanted, subscribe_in};
+pub use subscriptions::{MODULE_SUBSCRIBER, Subscriptions, is_wanted, subscribe_in};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -54,7 +56,7 @@ pub static COMPONENT: Component = Component {
             .without_players("short-lived events"),
         TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
         TableRule::left("session_listeners").not_backed_up("renewed by streams").without_players("ids of servers"),
-        TableRule::moved("event_subscriptions").columns(&[text::<64>("name"), text::<64>("subscriber")]),
+        TableRule::moved("event_subscriptions").columns(&[text::<64>("name"), text::<80>("subscriber")]),
     ],
     errors: &[ErrorCode::new("bus_unreachable", &[503], "Events are currently unavailable; try again.")],
     register: |states, _| {

@@ -75,6 +75,12 @@ pub enum EventKind {
     TicketMatched,
     /// The place of a waiting player changed; to the player's server.
     TicketUpdated,
+    /// A module emitted it.
+    ModuleEvent,
+    /// A message of a module to players; to the servers with the players.
+    SystemMessage,
+    /// A module did not handle an event, which waits for a person.
+    ModuleDeadLetter,
 }
 
 impl EventKind {
@@ -109,6 +115,9 @@ impl EventKind {
                 | Self::AppealCreated
                 | Self::TicketMatched
                 | Self::TicketUpdated
+                | Self::SystemMessage
+                | Self::ModuleEvent
+                | Self::ModuleDeadLetter
         )
     }
 
@@ -118,6 +127,16 @@ impl EventKind {
             Self::ChatVerdict => &[Scope::EventsRead, Scope::ChatRead],
             _ if self.is_subscribable() => &[Scope::EventsRead],
             _ => &[Scope::Plugin],
+        }
+    }
+
+    /// Scopes that a module needs to be handed it.
+    pub fn handler_scopes(self) -> &'static [Scope] {
+        match self {
+            Self::Chat | Self::ChatVerdict => &[Scope::EventsRead, Scope::ChatRead],
+            Self::ReportCreated | Self::AppealCreated => &[Scope::EventsRead, Scope::ReportsManage],
+            Self::DeliveryReady | Self::DeliverySettled => &[Scope::EventsRead, Scope::DeliveriesManage],
+            _ => &[Scope::EventsRead],
         }
     }
 
@@ -144,7 +163,9 @@ impl EventKind {
             | Self::DeliverySettled
             | Self::ChatVerdict
             | Self::ReportCreated
-            | Self::AppealCreated => true,
+            | Self::AppealCreated
+            | Self::ModuleEvent
+            | Self::ModuleDeadLetter => true,
             Self::Transfer
             | Self::ExecuteCommand
             | Self::WorldOpen
@@ -152,6 +173,7 @@ impl EventKind {
             | Self::WorldUnload
             | Self::SigningSecretRotated
             | Self::SessionRequested
+            | Self::SystemMessage
             | Self::TicketUpdated => false,
         }
     }

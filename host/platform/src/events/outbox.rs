@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -22,7 +22,7 @@ pub struct Outbox(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     networks: Mutex<Networks>,
-    consumer: OnceLock<&'static dyn EventConsumer>,
+    consumers: Mutex<Vec<&'static dyn EventConsumer>>,
     /// Notified when a network needs a relay.
     due: Notify,
     left_over_up_to: AtomicI64,
@@ -93,14 +93,13 @@ impl Outbox {
         }
     }
 
-    /// Sets the receiver of subscribers' events.
-    pub fn set_consumer(&self, consumer: &'static dyn EventConsumer) {
-        // It is set only once.
-        let _ = self.0.consumer.set(consumer);
+    /// Adds a receiver of subscribers' events.
+    pub fn add_consumer(&self, consumer: &'static dyn EventConsumer) {
+        self.0.consumers.lock().push(consumer);
     }
 
-    pub(super) fn consumer(&self) -> Option<&'static dyn EventConsumer> {
-        self.0.consumer.get().copied()
+    pub(super) fn consumers(&self) -> Vec<&'static dyn EventConsumer> {
+        self.0.consumers.lock().clone()
     }
 
     /// Events up to this one were left by an earlier process.

@@ -78,6 +78,9 @@ impl Subscriptions {
     }
 }
 
+/// Prefix of the subscribers that are modules.
+pub const MODULE_SUBSCRIBER: &str = "module:";
+
 /// Subscribes to these events from now on, and to no others.
 pub async fn subscribe_in(
     app: &App,

@@ -7,6 +7,7 @@ mod link;
 mod run;
 mod shadow;
 mod shadow_stats;
+mod single;
 mod stats;
 mod window;
 

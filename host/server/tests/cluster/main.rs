@@ -19,12 +19,17 @@ mod events;
 mod faults;
 mod fleet;
 mod forgetting;
+#[allow(dead_code, reason = "the other tests use the rest")]
+#[path = "../it/modules/handlers/handler.rs"]
+mod handler;
+mod handlers;
 mod imports;
 mod isolation;
 mod lease_model;
 mod leases;
 mod lines;
 mod long_requests;
+mod modules;
 mod moves;
 mod payments;
 mod play_time;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::modules::handlers;
 use crate::servers::{join, register, uuid};
 use crate::support::{Client, Event, Events, Hub, on_both};
 
@@ -160,6 +161,10 @@ async fn happen(hub: &Hub, client: &Client) {
     client.delete(&format!("/api/plugin/servers/players/{}?serverId=lobby", uuid(7))).await.expect(204);
     join(client, "islands-1", 8).await;
     client.post("/api/plugin/servers/unregister?serverId=islands-1", Value::Null).await.expect(204);
+    handlers::activate(client, "PLAYER").await;
+    for key in ["E1", "J1", "M1"] {
+        handlers::vote(client, key).await;
+    }
     let session = format!("/api/plugin/players/{STEVE}/session");
     post(client, &session, json!({"serverId": "lobby"})).await;
     let (taking, of_steve) = (client.clone(), session.clone());

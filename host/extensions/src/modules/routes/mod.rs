@@ -1,6 +1,7 @@
 //! `/api/manage/modules` and `/api/manage/extension-points`.
 
 mod calls;
+mod dead_letters;
 mod dry_run;
 mod logs;
 mod points;
@@ -22,6 +23,11 @@ pub(super) fn router() -> Endpoints {
         points::get,
         points::put: retry_on_owner,
         points::roll_back: retry_on_owner,
+        points::end_kept,
+        dead_letters::list,
+        dead_letters::retry: repeatable,
+        dead_letters::retry_all: repeatable,
+        dead_letters::delete,
         logs::logs,
         dry_run::dry_run: read_only ends_with_caller long,
         replay::replay: read_only ends_with_caller long,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
 use hub_sandbox::{BreakerState, LinkStats, ShadowExample, ShadowStats};
 use serde::{Deserialize, Serialize};
@@ -11,12 +12,16 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::auth::{ModulesRead, ModulesWrite, Unbound};
+use crate::clock::Millis;
 use crate::cluster::RequestLease;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
+use crate::modules::handlers::{self, HandlerStats, KeptHandler};
 use crate::modules::model::LinkSpec;
-use crate::modules::service::{ModulesError, chains as service};
+use crate::modules::service::ModulesError;
+use crate::modules::service::chains::{self as service, ChainCaller};
 use crate::modules::state::ActiveChain;
+use crate::values::NetworkId;
 
 /// An extension point and its chain of modules. With an empty chain the built-in behaviour decides.
 #[derive(Debug, Serialize, ToSchema)]
@@ -31,11 +36,29 @@ pub(super) struct ExtensionPoint {
     /// Scope of the figures: NODE, the calls of the answering hub node since it started.
     #[schema(value_type = String, example = "NODE")]
     counted: &'static str,
+    /// Only at `events`: modules that were taken out, and whose events are still queued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    kept: Option<Vec<Kept>>,
     /// Only in answers to PUT: modules that fail a trial call with this configuration. They are active because they
     /// already were, or because of `force`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     warnings: Option<Vec<Warning>>,
+}
+
+/// A module that was taken out of the chain of `events`.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = KeptModule)]
+struct Kept {
+    #[schema(example = "votes")]
+    name: String,
+    /// Time until which its events are queued.
+    until: Millis,
+    /// Number of queued events.
+    #[schema(example = 17)]
+    lag_events: i64,
 }
 
 /// A module that failed its trial call.
@@ -79,6 +102,46 @@ struct ActiveModule {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     shadow: Option<Shadow>,
+    /// Only at `events`, as all that follows: events that it handled, of all its versions and nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    delivered: Option<i64>,
+    /// Attempts after the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    retried: Option<i64>,
+    /// Dead letters there are now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    dead_letters: Option<i64>,
+    /// Dead letters that were deleted because there were too many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    dropped_dead_letters: Option<i64>,
+    /// Queued events that its version does not name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    skipped: Option<i64>,
+    /// Events that too many calls of modules led to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    too_deep: Option<i64>,
+    /// Calls that ran again because their state had changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    conflicts: Option<i64>,
+    /// Calls under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    running: Option<i64>,
+    /// Queued events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    lag_events: Option<i64>,
+    /// Age of the oldest queued event; 0 without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    lag_ms: Option<i64>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -154,15 +217,70 @@ fn to_response(app: &App, point: Point, chain: Option<&ActiveChain>) -> Extensio
             outcomes: stats.outcomes,
             memory_peak_bytes: stats.memory_peak_bytes,
             shadow: link.and_then(|link| link.shadow()).map(Shadow::from),
+            delivered: None,
+            retried: None,
+            dead_letters: None,
+            dropped_dead_letters: None,
+            skipped: None,
+            too_deep: None,
+            conflicts: None,
+            running: None,
+            lag_events: None,
+            lag_ms: None,
         }
     });
     let revision = chain.map_or(0, |chain| chain.revision);
-    ExtensionPoint { point, revision, modules: modules.collect(), counted: "NODE", warnings: None }
+    ExtensionPoint { point, revision, modules: modules.collect(), counted: "NODE", kept: None, warnings: None }
+}
+
+/// Adds the figures of handlers at `events`.
+async fn with_handlers(
+    app: &App,
+    network: NetworkId,
+    mut point: ExtensionPoint,
+) -> Result<ExtensionPoint, ModulesError> {
+    if point.point != Point::Events {
+        return Ok(point);
+    }
+    for module in &mut point.modules {
+        let HandlerStats { counts, dead_letters, running, lag_events, lag_ms } =
+            handlers::stats(app, network, &module.link.name).await?;
+        module.delivered = Some(counts.delivered);
+        module.retried = Some(counts.retried);
+        module.dead_letters = Some(dead_letters);
+        module.dropped_dead_letters = Some(counts.dropped_dead_letters);
+        module.skipped = Some(counts.skipped);
+        module.too_deep = Some(counts.too_deep);
+        module.conflicts = Some(counts.conflicts);
+        module.running = Some(running as i64);
+        module.lag_events = Some(lag_events);
+        module.lag_ms = Some(lag_ms);
+    }
+    let kept = handlers::kept(app, network).await?.into_iter();
+    let shown = |KeptHandler { name, until, lag_events }| Kept { name, until, lag_events };
+    point.kept = Some(kept.map(shown).collect());
+    Ok(point)
+}
+
+/// End a kept module
+///
+/// A module that was taken out of the chain of `events` is still queued its events for 24 hours. This ends it at once, and
+/// deletes them. 404 `unknown_module` if there is none.
+#[utoipa::path(delete, path = "/api/manage/extension-points/events/kept/{name}", operation_id = "end_kept_module",
+    tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "votes")),
+    responses((status = 204, description = "Ended"), (status = 404, body = ErrorBody, description = "No such module")))]
+pub(super) async fn end_kept(
+    ModulesWrite(caller): ModulesWrite,
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    handlers::end_kept(&app, caller.network, &name, &caller.origin(&app)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Get the chain of an extension point
 ///
-/// The points are `matchmaking`, `chat` and `punishment`. Counts and times are those of this hub node, since it started
+/// The points are `matchmaking`, `chat`, `punishment` and `events`. Counts and times are those of this hub node, since it started
 /// or the module was activated.
 #[utoipa::path(get, path = "/api/manage/extension-points/{point}", operation_id = "get_extension_point",
     tag = "Modules", security(("apiKey" = ["modules:read"])), params(("point" = String, Path, example = "matchmaking")),
@@ -174,7 +292,7 @@ pub(super) async fn get(
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
     let chain = service::get(&app, caller.network, point).await?;
-    Ok(Json(to_response(&app, point, chain.as_deref())))
+    Ok(Json(with_handlers(&app, caller.network, to_response(&app, point, chain.as_deref())).await?))
 }
 
 /// Replace the chain of an extension point
@@ -188,6 +306,10 @@ pub(super) async fn get(
 /// visible only to itself, and `shadow` shows how its answers differ.
 ///
 /// `limits` lowers the limits of each call of a module; values above those of the network's plan are 400.
+///
+/// At `events` a module is handed the events of its manifest, from the moment of this answer: what it needs is to be in its
+/// `grants` (400 `grant_needed`, with `needed`), which hold nothing that the caller may not do itself (403
+/// `forbidden_scope`). Its mode is ACTIVE.
 ///
 /// Each module is tried once with its configuration. A failure is 400 `failed_trial`, and nothing changes; a module
 /// that is unchanged in the chain stays and is listed in `warnings`, as are all failing modules with `force`.
@@ -205,10 +327,11 @@ pub(super) async fn put(
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
     let force = query.force.unwrap_or_default();
-    let origin = caller.origin(&app);
-    let (chain, failed) = service::put(&app, caller.network, point, body.modules, force, &lease, &origin).await?;
+    let by = ChainCaller { scopes: caller.scopes, origin: caller.origin(&app) };
+    let (chain, failed) = service::put(&app, caller.network, point, body.modules, force, &lease, &by).await?;
     let warnings = failed.into_iter().map(|(name, version, message)| Warning { name, version, message });
-    Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..to_response(&app, point, chain.as_deref()) }))
+    let shown = with_handlers(&app, caller.network, to_response(&app, point, chain.as_deref())).await?;
+    Ok(Json(ExtensionPoint { warnings: Some(warnings.collect()), ..shown }))
 }
 
 /// Restore the previous chain
@@ -224,6 +347,7 @@ pub(super) async fn roll_back(
     Path(point): Path<String>,
 ) -> Result<Json<ExtensionPoint>, ApiError> {
     let point = parse_point(&point)?;
-    let chain = service::roll_back(&app, caller.network, point, &lease, &caller.origin(&app)).await?;
-    Ok(Json(to_response(&app, point, chain.as_deref())))
+    let by = ChainCaller { scopes: caller.scopes, origin: caller.origin(&app) };
+    let chain = service::roll_back(&app, caller.network, point, &lease, &by).await?;
+    Ok(Json(with_handlers(&app, caller.network, to_response(&app, point, chain.as_deref())).await?))
 }

@@ -5,6 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use hub_sandbox::contract::Point;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
@@ -41,6 +42,9 @@ pub(super) struct Module {
     /// Version of the contract it was written against; null until it is READY.
     #[schema(example = "1.0.0")]
     world_version: Option<String>,
+    /// What it handles and needs, as its build wrote it; null for a module without a manifest.
+    #[schema(value_type = Option<Object>)]
+    manifest: Option<Box<RawValue>>,
     state: ModuleState,
     /// Reason for the rejection, for the author; null otherwise.
     reason: Option<String>,
@@ -59,6 +63,7 @@ impl From<ModuleRow> for Module {
             size_bytes: row.size_bytes,
             points: row.points.0,
             world_version: row.world_version,
+            manifest: row.manifest.and_then(|text| RawValue::from_string(text).ok()),
             state: row.state,
             reason: row.reason,
             created_at: row.created_at,

@@ -25,7 +25,7 @@ pub fn has_chain(app: &App, network: NetworkId, point: Point) -> bool {
 }
 
 /// True if a call of modules is to be recorded: all while they are few, else a sample.
-fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
+pub(in crate::modules) fn take_sample(app: &App, network: NetworkId, point: Point) -> bool {
     app.state::<Modules>().records.take_sample(network, point, app.clock.now())
 }
 
@@ -83,6 +83,24 @@ pub async fn traced_call<O: Operation>(
 
 fn record(app: &App, network: NetworkId, record: Record) {
     app.state::<Modules>().records.add(network, record, app.clock.now());
+}
+
+/// Records a call outside of any request's chain.
+pub(in crate::modules) fn record_alone(
+    app: &App,
+    network: NetworkId,
+    call: Call,
+    input: AnyInput,
+    steps: Vec<RecordedStep>,
+) {
+    record(app, network, Record::new(call, input, None, steps));
+}
+
+/// Counts a call outside of any request's chain, and charges its time.
+pub(in crate::modules) async fn meter<T>(app: &App, network: NetworkId, point: Point, report: &CallReport<T>) {
+    record_call(app, point, "active", report);
+    app.state::<UsageCounters>().network(network).add_module_calls(1, report.compute_micros, report.fuel);
+    limits::charge_module_time(app, network, Duration::from_micros(report.compute_micros)).await;
 }
 
 fn new_call(app: &App, network: NetworkId) -> Call {
@@ -147,7 +165,14 @@ fn record_call<T>(app: &App, point: Point, mode: &'static str, report: &CallRepo
 
 /// Reports an opened breaker to the module's owner, in the module's log and in the network's audit log. Every opening
 /// passes here.
-fn report_opening(app: &App, network: NetworkId, point: Point, link: &Link, call: &Call, opening: &BreakerOpening) {
+pub(in crate::modules) fn report_opening(
+    app: &App,
+    network: NetworkId,
+    point: Point,
+    link: &Link,
+    call: &Call,
+    opening: &BreakerOpening,
+) {
     let config = link.config();
     app.state::<Modules>().logs.add_opening(network, point, config, call, opening);
     let target = format!("{}/{}", config.name, config.version);

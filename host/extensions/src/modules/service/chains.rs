@@ -10,9 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::App;
 use crate::audit::{self, Action, Change};
-use crate::auth::Origin;
+use crate::auth::{Origin, Scopes};
 use crate::cluster::{RequestLease, ShardRegistry};
 use crate::modules::Modules;
+use crate::modules::handlers::{self, Activation, CheckedLink};
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
 use crate::modules::service::error::ModulesError;
@@ -44,15 +45,17 @@ pub(in crate::modules) async fn put(
     app: &App,
     network: NetworkId,
     point: Point,
-    specs: Vec<LinkSpec>,
+    mut specs: Vec<LinkSpec>,
     force: bool,
     lease: &RequestLease,
-    origin: &Origin,
+    caller: &ChainCaller,
 ) -> Result<(Option<Arc<ActiveChain>>, Vec<FailedTrial>), ModulesError> {
+    normalize(&mut specs, point)?;
     check(&specs, point, &ModuleLimits::of(app, network).await?)?;
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let links = make_links(app, network, &chains, point, &specs).await?;
+    let handlers = authorize(app, network, &chains, point, &mut specs, caller).await?;
     let failed = run_trials(app, &chains, point, &specs, &links).await?;
     let previous = chains.get(point);
     let is_in_place =
@@ -61,7 +64,8 @@ pub(in crate::modules) async fn put(
         return Err(ModulesError::FailedTrial { at: *at, name: specs[*at].name.clone(), why: why.clone() });
     }
     let failed = failed.into_iter().map(|(at, why)| (specs[at].name.clone(), specs[at].version, why)).collect();
-    let chain = replace(app, network, &chains, point, specs, links, lease, (origin, Action::ChainPut)).await?;
+    let change = (&caller.origin, Action::ChainPut);
+    let chain = replace(app, network, &chains, point, specs, links, lease, &handlers, change).await?;
     if let Some(chain) = &chain {
         chain.close_breakers();
     }
@@ -101,15 +105,83 @@ pub(in crate::modules) async fn roll_back(
     network: NetworkId,
     point: Point,
     lease: &RequestLease,
-    origin: &Origin,
+    caller: &ChainCaller,
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let chains = app.state::<Modules>().load_chains(app, network).await?;
     let _changing = chains.changing.lock().await;
     let row = store::find(&app.db, network, point.name()).await?;
     let row = row.ok_or(ModulesError::NothingBefore(point))?;
-    let specs: Vec<LinkSpec> = serde_json::from_str(&row.previous)?;
+    let mut specs: Vec<LinkSpec> = serde_json::from_str(&row.previous)?;
     let links = make_links(app, network, &chains, point, &specs).await?;
-    replace(app, network, &chains, point, specs, links, lease, (origin, Action::ChainRolledBack)).await
+    let handlers = authorize(app, network, &chains, point, &mut specs, caller).await?;
+    let change = (&caller.origin, Action::ChainRolledBack);
+    replace(app, network, &chains, point, specs, links, lease, &handlers, change).await
+}
+
+/// Caller who changes a chain.
+pub(in crate::modules) struct ChainCaller {
+    pub(in crate::modules) scopes: Scopes,
+    pub(in crate::modules) origin: Origin,
+}
+
+/// Fills in what the point decides, and refuses what belongs to another one.
+fn normalize(specs: &mut [LinkSpec], point: Point) -> Result<(), ModulesError> {
+    let invalid = |at: usize, what: &str| Err(ModulesError::InvalidChain(format!("modules[{at}].{what}")));
+    for at in 0..specs.len() {
+        let (before, rest) = specs.split_at_mut(at);
+        let Some(spec) = rest.first_mut() else { continue };
+        (spec.granted_by, spec.granted_at) = (None, None);
+        if point != Point::Events {
+            spec.on_failure.get_or_insert_default();
+            if spec.grants.is_some() {
+                return invalid(at, "grants`: only modules at `events` have grants");
+            }
+            if spec.from.is_some() {
+                return invalid(at, "from`: only modules at `events` have a beginning");
+            }
+            continue;
+        }
+        spec.on_failure = None;
+        if spec.mode != Mode::Active {
+            return invalid(at, "mode`: must be ACTIVE at `events`");
+        }
+        if before.iter().any(|other| other.name == spec.name) {
+            return invalid(at, "name`: must be at most once in the chain of `events`");
+        }
+    }
+    Ok(())
+}
+
+/// Checks links of `events` against their manifests and the rights of the caller, and writes down who gave the grants.
+async fn authorize(
+    app: &App,
+    network: NetworkId,
+    chains: &NetworkChains,
+    point: Point,
+    specs: &mut [LinkSpec],
+    caller: &ChainCaller,
+) -> Result<Vec<CheckedLink>, ModulesError> {
+    if point != Point::Events {
+        return Ok(vec![]);
+    }
+    let checked = handlers::check(app, network, specs).await?;
+    let previous = chains.get(point);
+    let stored = |name: &str| previous.iter().flat_map(|chain| &chain.specs).find(|spec| spec.name == name);
+    for (at, spec) in specs.iter_mut().enumerate() {
+        let known = stored(&spec.name);
+        // Lower limits are nobody's privilege.
+        let is_same = known.is_some_and(|known| {
+            let LinkSpec { limits, from, granted_by, granted_at, .. } = spec.clone();
+            LinkSpec { limits, from, granted_by, granted_at, ..known.clone() } == *spec
+        });
+        if let Some(known) = known.filter(|_| is_same) {
+            (spec.granted_by, spec.granted_at) = (known.granted_by.clone(), known.granted_at);
+            continue;
+        }
+        handlers::authorize(at, &spec.grants.clone().unwrap_or_default(), caller.scopes)?;
+        (spec.granted_by, spec.granted_at) = (Some(caller.origin.actor.clone()), Some(app.clock.now()));
+    }
+    Ok(checked)
 }
 
 /// Checks the parts that need no look-up.
@@ -178,9 +250,14 @@ async fn replace(
     specs: Vec<LinkSpec>,
     links: Vec<Arc<Link>>,
     lease: &RequestLease,
+    handlers: &[CheckedLink],
     (origin, action): (&Origin, Action),
 ) -> Result<Option<Arc<ActiveChain>>, ModulesError> {
     let previous = chains.get(point);
+    let is_handling = point == Point::Events;
+    if is_handling {
+        handlers::begin(app, network, handlers).await?;
+    }
     let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());
     if unchanged {
         return Ok(previous);
@@ -207,6 +284,10 @@ async fn replace(
             let before = previous.as_ref().map_or(vec![], |chain| shown(&chain.specs));
             let change = Change::new(action, point.name()).before(before).after(shown(&specs));
             audit::record(&mut tx, network, origin, change).await?;
+            if is_handling {
+                let before = previous.as_ref().map_or(&[][..], |chain| &chain.specs);
+                handlers::follow(app, &mut tx, network, &Activation { links: handlers, before }).await?;
+            }
             Ok(store::put(&mut tx, network, point.name(), &chain, now).await?)
         })
         .await;
@@ -217,5 +298,8 @@ async fn replace(
     }
     let revision = stored?;
     chains.set(ActiveChain::new(point, revision, specs, links.into_iter().map(Some).collect()));
+    if is_handling {
+        handlers::restore(app, network);
+    }
     Ok(chains.get(point))
 }

@@ -2,9 +2,11 @@
 
 use axum::http::StatusCode;
 use hub_sandbox::contract::Point;
+use hub_sandbox::manifest::Grants;
 
+use crate::auth::Scope;
 use crate::blobs::BlobError;
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, ErrorDetails, NeededGrants};
 use crate::limits::QuotaExceeded;
 
 /// Reason for the failure of a request about modules.
@@ -47,6 +49,44 @@ pub enum ModulesError {
         /// Reason, and its last log lines.
         why: String,
     },
+    /// The configuration does not fit the module's schema.
+    #[error("In the body, `modules[{at}].config{path}`: {reason}.")]
+    InvalidConfig {
+        /// Its module's position in the chain.
+        at: usize,
+        /// JSON pointer in the configuration.
+        path: String,
+        /// Reason.
+        reason: String,
+    },
+    /// The link does not grant what the module needs.
+    #[error("`{name}` {version} asks for more than the link grants.")]
+    GrantNeeded {
+        /// Its name.
+        name: String,
+        /// Its version.
+        version: i64,
+        /// Missing grants.
+        needed: Grants,
+    },
+    /// The caller grants a scope without having it.
+    #[error("A caller cannot grant the scope `{0}` without having it.")]
+    ForbiddenGrant(Scope),
+    /// Nothing was changed: older transactions are still under way.
+    #[error("Changes are under way that the module could miss; nothing was changed, try again.")]
+    TryAgain,
+    /// The module has no such dead letter.
+    #[error("The module `{0}` has no dead letter `{1}`.")]
+    UnknownDeadLetter(String, String),
+    /// The dead letter is being retried.
+    #[error("The dead letter `{0}` is being retried.")]
+    Running(String),
+    /// The dead letter stands for events that were not kept.
+    #[error("The events of the dead letter `{0}` were not kept.")]
+    NothingToRetry(String),
+    /// The module is not in the chain of `events`.
+    #[error("The module `{0}` is not active at the extension point `events`.")]
+    NotHandling(String),
     /// The network's other uploads are still in progress.
     #[error("Other uploads of this network are in progress; try again later.")]
     TooManyUploads,
@@ -54,7 +94,7 @@ pub enum ModulesError {
     #[error("This network is moving to another of the hub's nodes; try again.")]
     Moving,
     /// There is no such point.
-    #[error("No extension point `{0}`; use matchmaking, chat or punishment.")]
+    #[error("No extension point `{0}`; use matchmaking, chat, punishment or events.")]
     UnknownPoint(String),
     /// The point has no previous chain.
     #[error("The extension point `{0}` has no previous chain.")]
@@ -109,6 +149,18 @@ impl From<ModulesError> for ApiError {
             | ModulesError::InvalidChain(_)
             | ModulesError::InvalidInput(_)
             | ModulesError::OneOrMany => Self::invalid(message),
+            ModulesError::InvalidConfig { .. } => Self::bad_request("invalid_config", message),
+            ModulesError::GrantNeeded { needed, .. } => {
+                let Grants { scopes, hosts, secrets, permission_nodes, commands } = needed;
+                let needed = Some(NeededGrants { scopes, hosts, secrets, permission_nodes, commands });
+                Self::bad_request("grant_needed", message).details(ErrorDetails { needed, ..ErrorDetails::default() })
+            }
+            ModulesError::ForbiddenGrant(_) => Self::new(StatusCode::FORBIDDEN, "forbidden_scope", message),
+            ModulesError::TryAgain => Self::new(StatusCode::SERVICE_UNAVAILABLE, "try_again", message).retry_after(1),
+            ModulesError::UnknownDeadLetter(..) => Self::not_found("unknown_dead_letter", message),
+            ModulesError::Running(_) => Self::new(StatusCode::CONFLICT, "running", message),
+            ModulesError::NothingToRetry(_) => Self::invalid(message),
+            ModulesError::NotHandling(_) => Self::new(StatusCode::CONFLICT, "not_active_at_events", message),
             ModulesError::InvalidModule(_) => Self::bad_request("invalid_module", message),
             ModulesError::UnknownModule(_) => Self::not_found("unknown_module", message),
             ModulesError::UnknownVersion(..) => Self::bad_request("unknown_module", message),

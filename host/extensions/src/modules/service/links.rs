@@ -53,7 +53,7 @@ pub(in crate::modules) async fn reuse_or_make(
         config: serde_json::to_string(&spec.config)?,
         mode: spec.sandbox_mode(),
         instances: spec.instances.into(),
-        on_failure: spec.on_failure.into(),
+        on_failure: spec.on_failure.unwrap_or_default().into(),
         limits: ModuleLimits::of(app, network).await?.of_link(point, spec.limits.as_ref()),
         host,
     })))

@@ -28,6 +28,7 @@ pub(super) fn evaluate(
                 component_id: Some(prepared.id.to_string()),
                 points: Points(prepared.points),
                 world_version: Some(prepared.world_version),
+                manifest: prepared.manifest.as_ref().map(serde_json::to_string).transpose()?,
                 reason: None,
             };
             Ok((outcome, is_wrapped.then_some(prepared.component)))
@@ -38,6 +39,7 @@ pub(super) fn evaluate(
                 component_id: None,
                 points: Points::default(),
                 world_version: None,
+                manifest: None,
                 // It may quote the module, which may contain anything; PostgreSQL's text cannot hold NUL.
                 reason: Some(reason.replace('\0', "\u{fffd}").trim_end_matches('.').to_owned()),
             };
@@ -194,6 +196,7 @@ fn compiling(new: NewVersion) -> ModuleRow {
         size_bytes: new.size_bytes,
         points: Points::default(),
         world_version: None,
+        manifest: None,
         state: ModuleState::Compiling,
         reason: None,
         created_at: new.created_at,

@@ -15,6 +15,7 @@ use crate::blobs::{self, Blob, Blobs};
 use crate::clock::millis;
 use crate::limits::check_rows;
 use crate::modules::Modules;
+use crate::modules::handlers;
 use crate::modules::model::{LinkSpec, ModuleName, ModuleRow, ModuleState};
 use crate::modules::service::error::ModulesError;
 use crate::modules::service::storing::{self, Inserted, evaluate, insert, record_outcome};
@@ -234,6 +235,7 @@ pub(in crate::modules) async fn delete(
             let change =
                 Change::new(Action::ModuleDeleted, format!("{name}/{version}")).before(json!({"sha256": sha256}));
             audit::record(&mut tx, network, origin, change).await?;
+            handlers::end_of_module(app, &mut tx, network, name).await?;
             Ok(keys)
         })
         .await?;

@@ -11,7 +11,8 @@ use crate::values::NetworkId;
 /// The columns of a [`ModuleRow`].
 macro_rules! module_columns {
     () => {
-        "name, version, sha256, component_id, size_bytes, points, world_version, state, reason, created_at, created_by"
+        "name, version, sha256, component_id, size_bytes, points, world_version, manifest, state, reason, created_at,
+         created_by"
     };
 }
 
@@ -40,6 +41,7 @@ pub(in crate::modules) struct CompileOutcome {
     pub(in crate::modules) component_id: Option<String>,
     pub(in crate::modules) points: Points,
     pub(in crate::modules) world_version: Option<String>,
+    pub(in crate::modules) manifest: Option<String>,
     pub(in crate::modules) reason: Option<String>,
 }
 
@@ -144,7 +146,7 @@ pub(in crate::modules) async fn record_outcome(
 ) -> Result<Option<ModuleRow>, Error> {
     let row = tx
         .query(concat!(
-            "UPDATE modules SET state = $4, component_id = $5, points = $6, world_version = $7, reason = $8
+            "UPDATE modules SET state = $4, component_id = $5, points = $6, world_version = $7, reason = $8, manifest = $9
              WHERE network_id = $1 AND name = $2 AND version = $3 AND state = 'COMPILING'
              RETURNING ",
             module_columns!()
@@ -157,6 +159,7 @@ pub(in crate::modules) async fn record_outcome(
         .bind(outcome.points.to_text())
         .bind(&outcome.world_version)
         .bind(&outcome.reason)
+        .bind(&outcome.manifest)
         .optional()
         .await?;
     if row.is_some()
@@ -236,8 +239,8 @@ pub(in crate::modules) async fn list_newest(
 ) -> Result<(Vec<ModuleRow>, i64), Error> {
     db.page(
         "SELECT COUNT(DISTINCT name) FROM modules WHERE network_id = $1",
-        "SELECT m.name, m.version, m.sha256, m.component_id, m.size_bytes, m.points, m.world_version, m.state, m.reason,
-             m.created_at, m.created_by
+        "SELECT m.name, m.version, m.sha256, m.component_id, m.size_bytes, m.points, m.world_version, m.manifest,
+             m.state, m.reason, m.created_at, m.created_by
          FROM modules m
          JOIN (SELECT name, MAX(version) AS version FROM modules WHERE network_id = $1 GROUP BY name) newest
            ON newest.name = m.name AND newest.version = m.version
@@ -269,6 +272,17 @@ pub(in crate::modules) async fn list_versions(
         offset,
     )
     .await
+}
+
+/// Number of a module's versions.
+pub(in crate::modules) async fn count_of_name(tx: &mut Tx, network: NetworkId, name: &str) -> Result<i64, Error> {
+    let (count,) = tx
+        .query("SELECT COUNT(*) FROM modules WHERE network_id = $1 AND name = $2")
+        .bind(network)
+        .bind(name)
+        .one()
+        .await?;
+    Ok(count)
 }
 
 /// Bytes of a version: in its row, or a blob with this hash if the row has none.

@@ -8,20 +8,21 @@ use crate::players::model::{DataKey, NamespaceData};
 use crate::values::{Label, NetworkId, PlayerId};
 
 pub(in crate::players) async fn get(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     key: &DataKey,
 ) -> Result<Option<NamespaceData>, Error> {
-    db.query(
-        "SELECT namespace, data, version FROM player_data
+    on.into()
+        .query(
+            "SELECT namespace, data, version FROM player_data
          WHERE network_id = $1 AND player_uuid = $2 AND game_mode = $3 AND namespace = $4",
-    )
-    .bind(network)
-    .bind(key.player)
-    .bind(&key.game_mode)
-    .bind(&key.namespace)
-    .optional()
-    .await
+        )
+        .bind(network)
+        .bind(key.player)
+        .bind(&key.game_mode)
+        .bind(&key.namespace)
+        .optional()
+        .await
 }
 
 /// Size of a namespace's row as it is counted; 0 if there is none.

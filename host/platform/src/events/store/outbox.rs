@@ -6,6 +6,7 @@ use hub_db::{Db, Error, Sql, Tx};
 use sqlx::FromRow;
 
 use crate::clock::Millis;
+use crate::events::cause;
 use crate::values::NetworkId;
 
 /// Event that waits to be published.
@@ -26,12 +27,13 @@ pub(in crate::events) async fn insert(
     data: &str,
     now: Millis,
 ) -> Result<(), Error> {
-    tx.query("INSERT INTO outbox (network_id, name, target, data, created_at) VALUES ($1, $2, $3, $4, $5)")
+    tx.query("INSERT INTO outbox (network_id, name, target, data, created_at, cause) VALUES ($1, $2, $3, $4, $5, $6)")
         .bind(network)
         .bind(name)
         .bind(target)
         .bind(data)
         .bind(now)
+        .bind(cause::current().as_deref())
         .execute()
         .await?;
     Ok(())
@@ -51,7 +53,8 @@ pub(in crate::events) async fn insert_copies(
     let targets = if targets.is_empty() { &nobody[..] } else { targets };
     for (number, target) in targets.iter().enumerate() {
         tx.query(
-            "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy) VALUES ($1, $2, $3, $4, $5, $6)",
+            "INSERT INTO outbox (network_id, name, target, data, created_at, is_copy, cause)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
         )
         .bind(network)
         .bind(name)
@@ -59,14 +62,15 @@ pub(in crate::events) async fn insert_copies(
         .bind(data)
         .bind(now)
         .bind(number > 0)
+        .bind(cause::current().as_deref())
         .execute()
         .await?;
     }
     Ok(())
 }
 
-pub(super) const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at)
-     SELECT $1, $2, $3, $4, $5
+pub(super) const INSERT_IF_WANTED: &str = "INSERT INTO outbox (network_id, name, target, data, created_at, cause)
+     SELECT $1, $2, $3, $4, $5, CAST($6 AS TEXT)
      WHERE EXISTS (SELECT until FROM event_listeners WHERE network_id = $1 AND name = $2 AND until > $5)
         OR EXISTS (SELECT subscriber FROM event_subscriptions WHERE network_id = $1 AND name = $2)";
 
@@ -80,6 +84,7 @@ pub(in crate::events) async fn insert_if_wanted(
     now: Millis,
 ) -> Result<bool, Error> {
     let statement = tx.query(INSERT_IF_WANTED).bind(network).bind(name).bind(target).bind(data).bind(now);
+    let statement = statement.bind(cause::current().as_deref());
     Ok(statement.execute().await? > 0)
 }
 

@@ -11,11 +11,14 @@ use crate::values::NetworkId;
 /// Event that a subscriber receives when it leaves the outbox.
 #[derive(Clone, Debug, FromRow)]
 pub struct SubscribedEvent {
-    pub(in crate::events) id: i64,
+    /// Number of the event in the outbox.
+    pub id: i64,
     pub subscriber: String,
     pub name: String,
     pub data: String,
     pub created_at: Millis,
+    /// JSON of the module's call that caused it.
+    pub cause: Option<String>,
 }
 
 pub(super) const SUBSCRIBED_NAMES: &str = "SELECT name FROM event_subscriptions WHERE network_id = $1";
@@ -66,7 +69,7 @@ pub(in crate::events) async fn subscribe(
 macro_rules! select_subscribed {
     ($condition:literal) => {
         concat!(
-            "SELECT o.id, s.subscriber, o.name, o.data, o.created_at
+            "SELECT o.id, s.subscriber, o.name, o.data, o.created_at, o.cause
              FROM outbox o JOIN event_subscriptions s ON s.network_id = o.network_id AND s.name = o.name
              WHERE o.network_id = $1 AND NOT o.is_copy AND ",
             $condition,

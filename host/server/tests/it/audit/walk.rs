@@ -10,7 +10,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::deliveries;
-use crate::modules::wasm;
+use crate::modules::{handlers, wasm};
 use crate::people;
 use crate::servers::{join, register};
 use crate::support::{Answer, Client, Hub, on_both};
@@ -226,6 +226,32 @@ impl Walk {
         assert!(log.contains("configSha256") && !log.contains("sesame"), "{log}");
         let route = "DELETE /api/manage/modules/{name}/{version}";
         self.json(route, "/api/manage/modules/guard/1", json!({})).await;
+        self.handlers().await;
+    }
+
+    async fn handlers(&mut self) {
+        handlers::activate(&self.owner, "PLAYER").await;
+        for key in ["J1", "J2"] {
+            handlers::vote(&self.owner, key).await;
+        }
+        let (owner, letters) = (self.owner.clone(), "/api/manage/modules/counter/dead-letters");
+        let read = async || owner.get(letters).await.expect(200)["items"].as_array().unwrap().clone();
+        Hub::eventually("the dead letters are there", async || read().await.len() == 2).await;
+        let path = format!("{letters}/{}", read().await[0]["deadLetterId"].as_str().unwrap());
+        let route = "/api/manage/modules/{name}/dead-letters";
+        self.json(&format!("POST {route}/retry"), &format!("{letters}/retry"), json!({"code": "reject"})).await;
+        let is_idle = async |attempts: i64| {
+            let all = read().await;
+            all.iter().all(|letter| letter["state"] == "WAITING" && letter["attempts"].as_i64() >= Some(attempts))
+        };
+        Hub::eventually("they are not retried any more", async || is_idle(2).await).await;
+        self.json(&format!("POST {route}/{{deadLetterId}}/retry"), &format!("{path}/retry"), json!({})).await;
+        Hub::eventually("it is not retried any more", async || is_idle(2).await).await;
+        self.json(&format!("DELETE {route}/{{deadLetterId}}"), &path, json!({})).await;
+        let at_events = "/api/manage/extension-points/events";
+        self.owner.put(at_events, json!({"modules": []})).await.expect(200);
+        let route = "DELETE /api/manage/extension-points/events/kept/{name}";
+        self.json(route, &format!("{at_events}/kept/counter"), json!({})).await;
     }
 
     /// Commands to a server, each of which is answered by its agent or connector.

@@ -7,8 +7,13 @@ use wit_parser::Resolve;
 
 /// A core module that carries the type of a world of the contract, in the format of toolchains.
 pub fn module(world: &str, text: &str) -> Vec<u8> {
+    module_of("1.0", world, text)
+}
+
+/// The same of a version of the contract.
+pub fn module_of(version: &str, world: &str, text: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
-    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit/1.0");
+    let contract = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins-sdk/wit").join(version);
     let (package, _) = resolve.push_path(contract).unwrap();
     let world = resolve.select_world(&[package], Some(world)).unwrap();
     let mut bytes = wat::parse_str(text).unwrap();

@@ -200,6 +200,12 @@ async fn things(owner: &Client) {
     let flood = json!({"words": ["heck"], "flood": {"messages": 2, "perMs": 5000}});
     let chain = json!({"modules": [{"name": "chat-guard", "version": 1, "config": flood, "onFailure": "REFUSE"}]});
     owner.put("/api/manage/extension-points/chat", chain).await.expect(200);
+    crate::modules::handlers::activate(owner, "PLAYER").await;
+    crate::modules::handlers::vote(owner, "a").await;
+    crate::support::Hub::eventually("the handler has a state", async || {
+        owner.get("/api/manage/extension-points/events").await.expect(200)["modules"][0]["delivered"] == 1
+    })
+    .await;
     chat(owner, "one").await.expect(204);
     chat(owner, "two").await.expect(204);
     // Whoever reads lines has them stored first.

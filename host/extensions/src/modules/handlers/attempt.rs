@@ -1,0 +1,404 @@
+//! Attempts at an event: calls the module, commits its call, or records the failure.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_db::Error;
+use hub_sandbox::contract::effects::Effect;
+use hub_sandbox::contract::events::Event;
+use hub_sandbox::contract::state::StateChanges;
+use hub_sandbox::contract::{CallContext, Cause, Point};
+use hub_sandbox::{AnyInput, Call, CallReport, HandleEvent, Handled, Link};
+
+use crate::app::App;
+use crate::clock::Millis;
+use crate::cluster::ShardRegistry;
+use crate::events::{self, EventKind};
+use crate::limits;
+use crate::modules::Modules;
+use crate::modules::handlers::call_id::{call_of, of_attempt};
+use crate::modules::handlers::commit::{
+    CommittedCall, NotCommitted, PreparedEffect, RefusedEffect, Source, commit, end, refused_by,
+};
+use crate::modules::handlers::dead_letters::DeadLetterEvent;
+use crate::modules::handlers::effects::ModuleActor;
+use crate::modules::handlers::model::{DeadLetterRow, EventCause, LetterKind, QueueRow, QueuedEvent};
+use crate::modules::handlers::pauses::{max_attempts, pause};
+use crate::modules::handlers::registry::{Handlers, ModuleHandlers};
+use crate::modules::handlers::state;
+use crate::modules::handlers::store::{dead_letters, queue};
+use crate::modules::records::RecordedStep;
+use crate::modules::service;
+use crate::values::NetworkId;
+
+/// Runs of a call that may conflict with others before it runs alone.
+const RUNS_BESIDE_OTHERS: u32 = 5;
+/// Runs of a call in all.
+const MAX_RUNS: u32 = 50;
+/// Dead letters of a module.
+const MAX_DEAD_LETTERS: i64 = 10_000;
+/// Maximum length of a dead letter's message, in characters.
+const MAX_MESSAGE: usize = 2_000;
+/// Pause while the network has no computing time left.
+const NO_TIME_PAUSE: Duration = Duration::from_secs(1);
+
+/// Module that handles an event.
+#[derive(Clone)]
+pub(super) struct Handler {
+    pub(super) link: Arc<Link>,
+    pub(super) grants: hub_sandbox::manifest::Grants,
+    /// Names of its events.
+    pub(super) events: Arc<Vec<String>>,
+}
+
+/// End of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The event was handled, or is a dead letter, or is gone.
+    Done,
+    /// The event waits for its next attempt.
+    RetryAt(Millis),
+    /// The handler pauses: this was no attempt.
+    PauseUntil(Millis),
+    /// This node no longer hands events of the network over.
+    Over,
+}
+
+/// An attempt that failed.
+struct Failed {
+    code: &'static str,
+    message: String,
+    effect: Option<usize>,
+    reason: Option<String>,
+}
+
+/// One event and the module that handles it.
+pub(super) struct Attempt<'a> {
+    pub(super) app: &'a App,
+    pub(super) network: NetworkId,
+    pub(super) handler: &'a Handler,
+    pub(super) figures: Arc<ModuleHandlers>,
+    pub(super) source: Source,
+    pub(super) row: &'a QueueRow,
+}
+
+impl Attempt<'_> {
+    fn module(&self) -> &str {
+        &self.handler.link.config().name
+    }
+
+    fn version(&self) -> i64 {
+        i64::try_from(self.handler.link.config().version).unwrap_or(i64::MAX)
+    }
+
+    /// Hands the event over once.
+    pub(super) async fn run(&self, event: Option<QueuedEvent>) -> Result<Ended, Error> {
+        let Some(event) = event else { return self.drop_row().await };
+        if self.source == Source::Queue && !self.handler.events.contains(&event.name) {
+            self.figures.count(|counts| counts.skipped += 1);
+            return self.drop_row().await;
+        }
+        if self.source == Source::Queue && self.row.attempts > 0 {
+            self.figures.count(|counts| counts.retried += 1);
+        }
+        let _running = self.figures.begin_call();
+        self.run_event(&event).await
+    }
+
+    /// Ends the row without a call.
+    async fn drop_row(&self) -> Result<Ended, Error> {
+        let (network, seq) = (self.network, self.row.seq);
+        let is_owner = self
+            .app
+            .db
+            .transaction(async |mut tx| {
+                if !self.app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
+                    return Ok::<_, Error>(false);
+                }
+                end(&mut tx, network, self.module(), self.source, seq).await?;
+                Ok(true)
+            })
+            .await?;
+        self.app.state::<Handlers>().network(network).shrink_backlog(1, 0);
+        Ok(if is_owner { Ended::Done } else { Ended::Over })
+    }
+
+    async fn run_event(&self, event: &QueuedEvent) -> Result<Ended, Error> {
+        let started = self.app.clock.now();
+        let mut beside = Some(self.figures.alone.read().await);
+        let mut alone = None;
+        for run in 0..MAX_RUNS {
+            if run == RUNS_BESIDE_OTHERS {
+                drop(beside.take());
+                alone = Some(self.figures.alone.write().await);
+            }
+            if !self.app.state::<ShardRegistry>().owns(self.network) {
+                return Ok(Ended::Over);
+            }
+            if !limits::has_module_time(self.app, self.network).await {
+                return Ok(Ended::PauseUntil(self.app.clock.now() + crate::clock::millis(NO_TIME_PAUSE)));
+            }
+            let context = self.context(event, started);
+            let input = Arc::new(to_input(event, &self.row.event_key));
+            let sandbox = &self.app.state::<Modules>().sandbox;
+            let called =
+                sandbox.call_link::<HandleEvent>(&self.handler.link, context.clone(), Arc::clone(&input)).await;
+            let Some((report, opening)) = called else {
+                // Its breaker is open: events wait, and no attempt is counted.
+                return Ok(Ended::PauseUntil(self.app.clock.now() + 1_000));
+            };
+            if let Some(opening) = &opening {
+                let call = to_call(&context);
+                service::report_opening(self.app, self.network, Point::Events, &self.handler.link, &call, opening);
+            }
+            self.record(&context, AnyInput::Event(input), &report).await;
+            let outcome = self.judge(event, &context, report, started).await?;
+            match outcome {
+                Ok(()) => return Ok(self.succeeded(event)),
+                Err(NotCommitted::Conflict) => self.figures.count(|counts| counts.conflicts += 1),
+                Err(NotCommitted::Gone) => return Ok(Ended::Done),
+                Err(NotCommitted::Moved) => return Ok(Ended::Over),
+                Err(NotCommitted::Unavailable(reason)) => {
+                    tracing::warn!(network = %self.network, module = self.module(), reason, "a call was not committed");
+                    let message = "the hub could not commit the call".to_owned();
+                    let failed = Failed { code: "unavailable", message, effect: None, reason: None };
+                    return self.failed(event, &context, failed).await;
+                }
+                Err(NotCommitted::Refused(RefusedEffect { effect, code, message })) => {
+                    let failed = Failed { code: "refused_effect", message, effect, reason: Some(code) };
+                    return self.failed(event, &context, failed).await;
+                }
+                Err(NotCommitted::Failed { code, message }) => {
+                    return self.failed(event, &context, Failed { code, message, effect: None, reason: None }).await;
+                }
+            }
+        }
+        drop((beside, alone));
+        let message = "its state changed again and again while it ran".to_owned();
+        let context = self.context(event, started);
+        self.failed(event, &context, Failed { code: "unavailable", message, effect: None, reason: None }).await
+    }
+
+    /// Context of the attempt: equal in all of its runs.
+    fn context(&self, event: &QueuedEvent, started: Millis) -> CallContext {
+        let config = self.handler.link.config();
+        let (call, seed) = call_of(self.network, &config.name, self.row.seq);
+        let attempt = self.row.attempts + 1;
+        CallContext {
+            call_id: of_attempt(&call, attempt),
+            network_id: self.network.to_string(),
+            now_ms: u64::try_from(started).unwrap_or(0),
+            seed,
+            config: config.config.clone(),
+            version: u32::try_from(config.version).unwrap_or(u32::MAX),
+            attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
+            cause: event.cause().map(|cause| cause.call),
+            depth: u32::try_from(event.depth).unwrap_or(u32::MAX),
+            root_id: event.root_id.clone(),
+        }
+    }
+
+    /// Meters, logs and records a call.
+    async fn record(&self, context: &CallContext, input: AnyInput, report: &CallReport<Handled>) {
+        let (app, network) = (self.app, self.network);
+        service::meter(app, network, Point::Events, report).await;
+        let (config, call) = (self.handler.link.config(), to_call(context));
+        app.state::<Modules>().logs.add(network, Point::Events, config, &call, report);
+        let failed = !matches!(&report.result, Ok(Handled { answer: Ok(_), .. }));
+        if failed || service::take_sample(app, network, Point::Events) {
+            let step = RecordedStep {
+                link: Arc::clone(config),
+                input: input.clone(),
+                limits: self.handler.link.limits(),
+                report: Some(report.clone().map(Into::into)),
+            };
+            service::record_alone(app, network, call, input, vec![step]);
+        }
+    }
+
+    /// Commits what the module answered, or says why nothing was.
+    async fn judge(
+        &self,
+        event: &QueuedEvent,
+        context: &CallContext,
+        report: CallReport<Handled>,
+        started: Millis,
+    ) -> Result<Result<(), NotCommitted>, Error> {
+        let fail = |code: &'static str, message: String| Ok(Err(NotCommitted::Failed { code, message }));
+        let Handled { answer, state } = match report.result {
+            Ok(handled) => handled,
+            Err(failure) => return fail(failure.code(), failure.to_string()),
+        };
+        match answer {
+            Ok(effects) => self.commit(event, context, &state, &effects, started).await,
+            Err(failure) => {
+                if !state::is_unchanged(self.app, self.network, self.module(), &state).await? {
+                    return Ok(Err(NotCommitted::Conflict));
+                }
+                fail(failure.code(), failure.reason().to_owned())
+            }
+        }
+    }
+
+    async fn commit(
+        &self,
+        event: &QueuedEvent,
+        context: &CallContext,
+        state: &StateChanges,
+        effects: &[Effect],
+        started: Millis,
+    ) -> Result<Result<(), NotCommitted>, Error> {
+        let mut prepared = vec![];
+        let applier = self.app.state::<Modules>().effects;
+        for (at, effect) in effects.iter().enumerate() {
+            let preparing = applier.prepare(self.app, self.network, self.module(), &effect.action);
+            match preparing.await {
+                Ok(ready) => prepared.push(PreparedEffect::Ready(ready)),
+                Err(error) if error.status().is_server_error() => {
+                    return Ok(Err(NotCommitted::Unavailable(error.message().to_owned())));
+                }
+                Err(_) if effect.optional => prepared.push(PreparedEffect::LeftOut),
+                Err(error) => return Ok(Err(refused_by(at, effect, &error))),
+            }
+        }
+        let actor = ModuleActor {
+            name: self.module().to_owned(),
+            version: self.version(),
+            call_id: context.call_id.clone(),
+            grants: self.handler.grants.clone(),
+        };
+        let cause = EventCause {
+            call: Cause {
+                call_id: context.call_id.clone(),
+                event_id: Some(event.id()),
+                module: actor.name.clone(),
+                version: context.version,
+            },
+            depth: event.depth + 1,
+            root_id: event.root_id.clone(),
+        };
+        let cause = serde_json::to_string(&cause).unwrap_or_default();
+        let call = CommittedCall {
+            network: self.network,
+            source: self.source,
+            event,
+            actor: &actor,
+            now: started,
+            state,
+            effects,
+            prepared: &prepared,
+            cause: cause.into(),
+        };
+        let _ordered = applier.order(self.app, self.network, effects).await;
+        Ok(commit(self.app, &call).await)
+    }
+
+    fn succeeded(&self, event: &QueuedEvent) -> Ended {
+        self.figures.count(|counts| counts.delivered += 1);
+        let bytes = i64::try_from(event.data.len()).unwrap_or(0);
+        self.app.state::<Handlers>().network(self.network).shrink_backlog(1, bytes);
+        Ended::Done
+    }
+
+    /// Records a failed attempt: the event waits for the next one, or is a dead letter.
+    async fn failed(&self, event: &QueuedEvent, context: &CallContext, failed: Failed) -> Result<Ended, Error> {
+        let (app, network, now) = (self.app, self.network, self.app.clock.now());
+        let attempts = self.row.attempts + 1;
+        let due_at = now + pause(attempts, app.ids.seed());
+        let is_last = attempts >= max_attempts(failed.code);
+        let letter = self.letter(event, context, &failed, attempts, now);
+        let is_letter = matches!(self.source, Source::DeadLetter(_));
+        let stored = app
+            .db
+            .transaction(async |mut tx| {
+                if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
+                    return Ok::<_, Error>((Ended::Over, 0));
+                }
+                if is_letter {
+                    // It stays one, with its latest failure.
+                    if dead_letters::find(&mut tx, network, self.module(), letter.id).await?.is_some() {
+                        dead_letters::insert(&mut tx, network, &letter).await?;
+                    }
+                    return Ok((Ended::Done, 0));
+                }
+                if !is_last {
+                    queue::fail(&mut tx, network, self.module(), self.row.seq, (attempts, due_at)).await?;
+                    return Ok((Ended::RetryAt(due_at), 0));
+                }
+                if !end(&mut tx, network, self.module(), Source::Queue, self.row.seq).await? {
+                    return Ok((Ended::Done, 0));
+                }
+                dead_letters::insert(&mut tx, network, &letter).await?;
+                let dropped = dead_letters::drop_oldest(&mut tx, network, self.module(), MAX_DEAD_LETTERS).await?;
+                let told = DeadLetterEvent::of(&letter);
+                events::publish_in(app, &mut tx, network, EventKind::ModuleDeadLetter, None, told).await?;
+                Ok((Ended::Done, dropped))
+            })
+            .await?;
+        if stored.1 > 0 {
+            self.figures.count(|counts| counts.dropped_dead_letters += i64::try_from(stored.1).unwrap_or(0));
+        }
+        Ok(stored.0)
+    }
+
+    fn letter(
+        &self,
+        event: &QueuedEvent,
+        context: &CallContext,
+        failed: &Failed,
+        attempts: i64,
+        now: Millis,
+    ) -> DeadLetterRow {
+        let text = |text: &str| text.replace('\0', "\u{fffd}").chars().take(MAX_MESSAGE).collect::<String>();
+        DeadLetterRow {
+            module: self.module().to_owned(),
+            id: self.row.seq,
+            version: self.version(),
+            kind: LetterKind::Event.as_str().to_owned(),
+            event_key: self.row.event_key.clone(),
+            first_at: self.row.queued_at,
+            at: now,
+            attempts,
+            code: failed.code.to_owned(),
+            message: text(&failed.message),
+            effect: failed.effect.and_then(|effect| i64::try_from(effect).ok()),
+            reason: failed.reason.as_deref().map(text),
+            call_id: context.call_id.clone(),
+            seq: event.seq,
+            name: Some(event.name.clone()),
+            data: Some(event.data.clone()),
+            event_at: Some(event.at),
+            player_uuid: event.player_uuid,
+            player_name: event.player_name.clone(),
+            server_id: event.server_id.clone(),
+            depth: event.depth,
+            root_id: event.root_id.clone(),
+            cause: event.cause.clone(),
+            first_id: None,
+            last_id: None,
+            lost: 0,
+        }
+    }
+}
+
+fn to_call(context: &CallContext) -> Call {
+    Call {
+        call_id: context.call_id.clone(),
+        network_id: context.network_id.clone(),
+        now_ms: context.now_ms,
+        seed: context.seed,
+    }
+}
+
+fn to_input(event: &QueuedEvent, key: &str) -> Event {
+    Event {
+        id: event.id(),
+        kind: event.name.clone(),
+        at_ms: u64::try_from(event.at).unwrap_or(0),
+        key: key.to_owned(),
+        player_uuid: event.player_uuid.map(|player| player.to_string()),
+        player_name: event.player_name.clone(),
+        server_id: event.server_id.clone(),
+        data: event.data.clone(),
+    }
+}

@@ -1,0 +1,148 @@
+//! Handlers in memory, at the owner of their network.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::app::App;
+use crate::modules::handlers::backlog::Backlog;
+use crate::modules::handlers::model::HandlerCounts;
+use crate::values::NetworkId;
+
+/// Handlers of the networks that this node owns.
+#[derive(Debug, Default)]
+pub struct Handlers {
+    networks: Mutex<HashMap<NetworkId, Arc<NetworkHandlers>>>,
+    /// Networks whose events may wait without a turn.
+    due: Mutex<HashSet<NetworkId>>,
+    /// Notified when there is one.
+    pub(super) wake: Notify,
+}
+
+/// Handlers of one network.
+#[derive(Debug, Default)]
+pub(super) struct NetworkHandlers {
+    /// True while a task hands its events over.
+    pub(super) has_turn: AtomicBool,
+    /// Wakes that task.
+    pub(super) wake: Notify,
+    modules: Mutex<BTreeMap<String, Arc<ModuleHandlers>>>,
+    /// Queued events; none until they are counted.
+    pub(super) backlog: Mutex<Option<Backlog>>,
+}
+
+/// Figures of one module.
+#[derive(Debug, Default)]
+pub(super) struct ModuleHandlers {
+    /// Counted since the last time that they were stored.
+    counts: Mutex<HandlerCounts>,
+    /// Calls under way.
+    pub(super) running: AtomicUsize,
+    /// Dead letters that are being retried.
+    pub(super) retrying: Mutex<HashSet<i64>>,
+    /// Held by each call; alone by one that conflicts with others again and again.
+    pub(super) alone: tokio::sync::RwLock<()>,
+    /// Number of the OVERFLOW that takes the events beyond the bound.
+    pub(super) overflow: Mutex<Option<i64>>,
+}
+
+impl Handlers {
+    /// Handlers of a network.
+    pub(super) fn network(&self, network: NetworkId) -> Arc<NetworkHandlers> {
+        Arc::clone(self.networks.lock().entry(network).or_default())
+    }
+
+    /// Drops what is known of a network that another node owns now.
+    pub(in crate::modules) fn evict(&self, network: NetworkId) {
+        self.networks.lock().remove(&network);
+    }
+
+    /// Drops what is known of all networks: the database went back to an earlier state.
+    pub(in crate::modules) fn evict_all(&self) {
+        self.networks.lock().clear();
+    }
+
+    /// Has a network's events handed over soon.
+    pub(in crate::modules) fn wake_network(&self, network: NetworkId) {
+        let handlers = self.network(network);
+        handlers.wake.notify_one();
+        if !handlers.has_turn.load(Ordering::SeqCst) {
+            self.due.lock().insert(network);
+            self.wake.notify_one();
+        }
+    }
+
+    /// Networks whose events may wait without a turn.
+    pub(super) fn take_due(&self) -> Vec<NetworkId> {
+        self.due.lock().drain().collect()
+    }
+
+    /// Counts that are not stored yet.
+    pub(super) fn take_counts(&self) -> Vec<(NetworkId, String, HandlerCounts)> {
+        let networks: Vec<_> = self.networks.lock().iter().map(|(id, handlers)| (*id, Arc::clone(handlers))).collect();
+        let mut taken = vec![];
+        for (network, handlers) in networks {
+            for (module, it) in &*handlers.modules.lock() {
+                let counts = std::mem::take(&mut *it.counts.lock());
+                if !counts.is_zero() {
+                    taken.push((network, module.clone(), counts));
+                }
+            }
+        }
+        taken
+    }
+}
+
+impl NetworkHandlers {
+    /// Figures of a module.
+    pub(super) fn module(&self, name: &str) -> Arc<ModuleHandlers> {
+        let mut modules = self.modules.lock();
+        if let Some(module) = modules.get(name) {
+            return Arc::clone(module);
+        }
+        Arc::clone(modules.entry(name.to_owned()).or_default())
+    }
+
+    /// Removes events that were handled from the known backlog.
+    pub(super) fn shrink_backlog(&self, rows: i64, bytes: i64) {
+        if let Some(backlog) = &mut *self.backlog.lock() {
+            backlog.rows = (backlog.rows - rows).max(0);
+            backlog.bytes = (backlog.bytes - bytes).max(0);
+        }
+    }
+}
+
+impl ModuleHandlers {
+    /// Adds to the counts.
+    pub(super) fn count(&self, change: impl FnOnce(&mut HandlerCounts)) {
+        change(&mut self.counts.lock());
+    }
+
+    /// Counts a call under way until the answer is dropped.
+    pub(super) fn begin_call(&self) -> RunningCall<'_> {
+        self.running.fetch_add(1, Ordering::Relaxed);
+        RunningCall(&self.running)
+    }
+
+    /// Counts that are not stored yet.
+    pub(super) fn unsaved(&self) -> HandlerCounts {
+        *self.counts.lock()
+    }
+}
+
+/// A call under way.
+pub(super) struct RunningCall<'a>(&'a AtomicUsize);
+
+impl Drop for RunningCall<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Has the events of a network handed over that this node has become the owner of.
+pub(in crate::modules) fn restore(app: &App, network: NetworkId) {
+    app.state::<Handlers>().wake_network(network);
+}

@@ -1,0 +1,60 @@
+//! Stores figures of handlers, and deletes what is old.
+
+use std::time::Duration;
+
+use hub_db::Error;
+
+use crate::app::App;
+use crate::clock::{Settled, millis};
+use crate::modules::handlers::links;
+use crate::modules::handlers::registry::Handlers;
+use crate::modules::handlers::store::{cascades, dead_letters, handlers as store, queue};
+use crate::side_by_side::for_each_network;
+use crate::values::NetworkId;
+
+/// Retention of dead letters.
+const DEAD_LETTER_RETENTION: Duration = Duration::from_hours(30 * 24);
+/// Retention of the sums of cascades, which have long ended.
+const CASCADE_RETENTION: Duration = Duration::from_hours(24);
+
+/// Stores what was counted since the last time.
+pub(super) async fn store_counts(app: App) -> Result<(), Error> {
+    let counted = app.state::<Handlers>().take_counts();
+    let items = counted.into_iter().map(|(network, module, counts)| (network, (module, counts)));
+    for_each_network(items, "store the figures of a handler", |network, (module, counts)| {
+        let app = app.clone();
+        async move { store::count(&app.db, network, &module, &counts).await }
+    })
+    .await;
+    Ok(())
+}
+
+/// Deletes old dead letters, kept handlers whose time has ended, and events that no handler waits for.
+pub(super) async fn delete_old(app: App, settled: Settled) -> Result<(), Error> {
+    dead_letters::delete_old(&app.db, settled.before(millis(DEAD_LETTER_RETENTION))).await?;
+    cascades::delete_old(&app.db, settled.before(millis(CASCADE_RETENTION))).await?;
+    let ended = store::ended(&app.db, settled.before(0)).await?;
+    for_each_network(ended, "end a kept handler", |network, module| end_kept(app.clone(), network, module)).await;
+    let queued = queue::networks(&app.db).await?.into_iter().map(|network| (network, ()));
+    for_each_network(queued, "delete events that no handler waits for", |network, ()| {
+        delete_unused(app.clone(), network)
+    })
+    .await;
+    Ok(())
+}
+
+async fn end_kept(app: App, network: NetworkId, module: String) -> Result<(), Error> {
+    app.db.transaction(async |mut tx| links::revoke(&app, &mut tx, network, &module).await).await.map(drop)
+}
+
+async fn delete_unused(app: App, network: NetworkId) -> Result<(), Error> {
+    let mut first = None;
+    for row in store::list(&app.db, network).await? {
+        let of_module = queue::first(&app.db, network, &row.module).await?.map(|(seq, _)| seq);
+        first = first.into_iter().chain(of_module).min();
+    }
+    match first {
+        Some(first) => queue::delete_unused(&app.db, network, first).await,
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,65 @@
+//! Finds networks with queued events, at their owners, and gives each a task.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use hub_db::{Error, with_tenant};
+
+use crate::app::App;
+use crate::background::{every, every_settled};
+use crate::cluster::ShardRegistry;
+use crate::modules::handlers::registry::{Handlers, NetworkHandlers};
+use crate::modules::handlers::store::queue;
+use crate::modules::handlers::{sweep, turn};
+use crate::panics::catch_panic;
+use crate::values::NetworkId;
+
+/// Interval of searches for events that another node queued, or left.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
+
+/// Starts the background work.
+pub(in crate::modules) fn start(app: &App) {
+    app.spawn(watch(app.clone()));
+    every(app, POLL_INTERVAL, "find the queued events of handlers", find_queued);
+    every(app, POLL_INTERVAL, "store the figures of handlers", sweep::store_counts);
+    every_settled(app, SWEEP_INTERVAL, "delete old dead letters and kept handlers", sweep::delete_old);
+}
+
+/// Wakes the networks with queued events that this node owns.
+async fn find_queued(app: App) -> Result<(), Error> {
+    for network in queue::networks(&app.db).await? {
+        if app.state::<ShardRegistry>().owns(network) {
+            app.state::<Handlers>().wake_network(network);
+        }
+    }
+    Ok(())
+}
+
+/// Gives each network with queued events a task, until the hub stops.
+async fn watch(app: App) {
+    loop {
+        for network in app.state::<Handlers>().take_due() {
+            let handlers = app.state::<Handlers>().network(network);
+            if app.state::<ShardRegistry>().is_draining() || handlers.has_turn.swap(true, Ordering::SeqCst) {
+                continue;
+            }
+            // The task ends soon after the hub stops.
+            app.spawn_until_done(serve(app.clone(), network, handlers));
+        }
+        app.state::<Handlers>().wake.notified().await;
+    }
+}
+
+async fn serve(app: App, network: NetworkId, handlers: Arc<NetworkHandlers>) {
+    let work = with_tenant(network.0, async { turn::run(&app, network, &handlers).await });
+    if let Some(Err(error)) = catch_panic("hand events over", work).await {
+        tracing::warn!(%network, %error, "handing events over was interrupted and will be resumed");
+    }
+    handlers.has_turn.store(false, Ordering::SeqCst);
+    // A notification that came at the last moment.
+    if futures_util::FutureExt::now_or_never(handlers.wake.notified()).is_some() && !app.stopping().is_cancelled() {
+        app.state::<Handlers>().wake_network(network);
+    }
+}

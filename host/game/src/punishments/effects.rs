@@ -1,0 +1,60 @@
+//! Punishments by modules. The network's review is asked before the transaction that creates them.
+
+use hub_sandbox::contract::effects::{Punish, RevokePunishment};
+
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::modules::{ModuleActor, read_field};
+use crate::punishments::review::{self, Reviewed};
+use crate::punishments::service;
+use crate::punishments::{Actor, NewPunishment, PunishmentDuration, PunishmentTerms, Target};
+use crate::values::{Identifier, NetworkId, PlayerId};
+
+/// A punishment as the network's review left it.
+#[derive(Debug)]
+pub struct PreparedPunishment(Reviewed);
+
+fn issuer(module: &str) -> Actor {
+    Actor { player: None, name: Some(module.to_owned()) }
+}
+
+/// Has a punishment reviewed.
+pub async fn prepare(
+    app: &App,
+    network: NetworkId,
+    module: &str,
+    effect: &Punish,
+) -> Result<PreparedPunishment, ApiError> {
+    let player = effect.player_uuid.as_deref().map(|uuid| read_field::<PlayerId>("playerUuid", uuid)).transpose()?;
+    let name = effect.player_name.as_deref().map(|name| read_field::<Identifier>("playerName", name)).transpose()?;
+    let target = match (player, name.map(Identifier::into_string)) {
+        (Some(id), name) => Target::Player { id, name, ip_based: false },
+        (None, Some(name)) => Target::Name { name, ip_based: false },
+        (None, None) => return Err(ApiError::invalid("`playerUuid` or `playerName` is required.")),
+    };
+    let terms = PunishmentTerms {
+        kind: effect.kind.into(),
+        reason: Some(effect.reason.clone()).filter(|reason| !reason.is_empty()),
+        duration: effect.duration_ms.map(PunishmentDuration::clamped),
+    };
+    let new = NewPunishment { target, terms, issuer: issuer(module) };
+    Ok(PreparedPunishment(review::review(app, network, new, None).await?))
+}
+
+/// Creates a reviewed punishment.
+pub async fn punish(app: &App, network: NetworkId, prepared: &PreparedPunishment) -> Result<(), ApiError> {
+    review::create_reviewed(app, network, &prepared.0).await?;
+    Ok(())
+}
+
+/// Revokes a punishment. An inactive one stays unchanged.
+pub async fn revoke(
+    app: &App,
+    network: NetworkId,
+    actor: &ModuleActor,
+    effect: &RevokePunishment,
+) -> Result<(), ApiError> {
+    let id = i64::try_from(effect.id).unwrap_or(i64::MAX);
+    service::revoke(app, network, id, &issuer(&actor.name), effect.reason.as_deref()).await?;
+    Ok(())
+}
