@@ -55,6 +55,20 @@ need_java() {
   [ -f /usr/share/java/gson.jar ] || install_packages libgoogle-gson-java
 }
 
+# Prints the folder of a JDK of this version or a newer one; fails without a word if there is none.
+jdk_home() {
+  local home version
+  for home in "${JAVA_HOME:-}" "$(dirname "$(dirname "$(realpath "$(command -v javac || echo /none)")")")" /usr/lib/jvm/*; do
+    [ -x "$home/bin/javac" ] && [ -f "$home/release" ] || continue
+    version=$(sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$home/release")
+    if [ "${version:-0}" -ge "$1" ]; then
+      echo "$home"
+      return
+    fi
+  done
+  return 1
+}
+
 # Runs the Java connector's tests.
 need_junit() {
   [ -f /usr/share/java/junit-jupiter-engine.jar ] || install_packages junit5
@@ -68,11 +82,11 @@ junit_classpath() {
     apiguardian-api picocli | paste -sd:
 }
 
-# Prints the folder of the libraries that the jars for server software are compiled and tested with, fetched once, beside the build. They
-# are those of connectors/java/libraries, by version and hash.
+# Prints the folder of the libraries that a list names by version and hash, fetched once, beside the build. Without an argument they are
+# those that the jars for server software are compiled and tested with: connectors/java/libraries.
 java_libraries() {
-  local folder list=connectors/java/libraries
-  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/java-libraries")
+  local folder list=${1:-connectors/java/libraries}
+  folder=$(realpath -m "${CARGO_TARGET_DIR:-target}/java-$(basename "${1:-libraries}")")
   echo "$folder"
   if (cd "$folder" && sha256sum --check --strict --status -) <"$list/SHA256SUMS" 2>/dev/null; then return; fi
   if ! command -v mvn >/dev/null; then install_packages maven >&2; fi

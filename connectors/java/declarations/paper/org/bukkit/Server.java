@@ -3,10 +3,12 @@ package org.bukkit;
 
 import io.papermc.paper.threadedregions.scheduler.GlobalRegionScheduler;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.UUID;
 import java.util.function.Consumer;
 import net.kyori.adventure.audience.Audience;
 import net.kyori.adventure.text.Component;
+import org.bukkit.advancement.Advancement;
 import org.bukkit.command.CommandMap;
 import org.bukkit.command.CommandSender;
 import org.bukkit.entity.Player;
@@ -43,6 +45,8 @@ public interface Server extends PluginMessageRecipient, Audience {
     GlobalRegionScheduler getGlobalRegionScheduler();
 
     CommandSender createCommandSender(Consumer<? super Component> feedback);
+
+    Iterator<Advancement> advancementIterator();
 
     boolean dispatchCommand(CommandSender sender, String command);
 }

@@ -2,8 +2,11 @@
 package org.bukkit.entity;
 
 import io.papermc.paper.threadedregions.scheduler.EntityScheduler;
+import org.bukkit.Server;
 import org.bukkit.command.CommandSender;
 
 public interface Entity extends CommandSender {
+    Server getServer();
+
     EntityScheduler getScheduler();
 }

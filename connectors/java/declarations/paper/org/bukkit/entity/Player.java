@@ -3,6 +3,10 @@ package org.bukkit.entity;
 
 import java.util.UUID;
 import net.kyori.adventure.text.Component;
+import org.bukkit.Material;
+import org.bukkit.Statistic;
+import org.bukkit.advancement.Advancement;
+import org.bukkit.advancement.AdvancementProgress;
 import org.bukkit.plugin.messaging.PluginMessageRecipient;
 
 public interface Player extends HumanEntity, PluginMessageRecipient {
@@ -23,4 +27,18 @@ public interface Player extends HumanEntity, PluginMessageRecipient {
     int getTotalExperience();
 
     void setTotalExperience(int total);
+
+    int getStatistic(Statistic statistic);
+
+    int getStatistic(Statistic statistic, Material material);
+
+    int getStatistic(Statistic statistic, EntityType entity);
+
+    void setStatistic(Statistic statistic, int value);
+
+    void setStatistic(Statistic statistic, Material material, int value);
+
+    void setStatistic(Statistic statistic, EntityType entity, int value);
+
+    AdvancementProgress getAdvancementProgress(Advancement advancement);
 }

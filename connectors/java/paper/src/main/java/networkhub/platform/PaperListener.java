@@ -15,6 +15,7 @@ import org.bukkit.event.EventPriority;
 import org.bukkit.event.Listener;
 import org.bukkit.event.player.AsyncPlayerPreLoginEvent;
 import org.bukkit.event.player.AsyncPlayerPreLoginEvent.Result;
+import org.bukkit.event.player.PlayerAdvancementDoneEvent;
 import org.bukkit.event.player.PlayerCommandPreprocessEvent;
 import org.bukkit.event.player.PlayerJoinEvent;
 import org.bukkit.event.player.PlayerQuitEvent;
@@ -75,6 +76,12 @@ public final class PaperListener implements Listener {
         if (hub.movesPlayerState()) event.getPlayer().closeInventory();
         hub.left(event.getPlayer().getUniqueId());
         permissions.remove(event.getPlayer().getUniqueId());
+    }
+
+    /** Advancements that a player brings along from another server are no news. */
+    @EventHandler(priority = EventPriority.LOWEST)
+    public void onAdvancement(PlayerAdvancementDoneEvent event) {
+        if (PaperAdvancements.isGiving(event.getPlayer().getUniqueId())) event.message(null);
     }
 
     /** Stops lines of muted players, and sends the others through the hub. Cancelling is allowed here, also where they are signed. */

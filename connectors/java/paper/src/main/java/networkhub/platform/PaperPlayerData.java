@@ -31,6 +31,9 @@ import org.bukkit.potion.PotionEffectType;
 final class PaperPlayerData implements PlayerState {
     /** Parts of a player's state, by their names in the settings. */
     enum Part {
+        /** First, because the game gives experience for them. */
+        ADVANCEMENTS("advancements", PaperAdvancements::capture, PaperAdvancements::read),
+        STATISTICS("statistics", PaperStatistics::capture, PaperStatistics::read),
         ITEMS("items", PaperPlayerData::items, PaperPlayerData::readItems),
         ENDER_CHEST("ender-chest", player -> contents(player.getEnderChest()), PaperPlayerData::readEnderChest),
         /** Before the health, whose maximum depends on them. */

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,20 +26,28 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import net.kyori.adventure.text.Component;
 import net.kyori.adventure.text.serializer.plain.PlainTextComponentSerializer;
 import networkhub.paper.platform.PaperPlugin;
 import networkhub.testing.Fake;
+import org.bukkit.Material;
+import org.bukkit.NamespacedKey;
 import org.bukkit.Server;
+import org.bukkit.Statistic;
+import org.bukkit.advancement.Advancement;
+import org.bukkit.advancement.AdvancementProgress;
 import org.bukkit.command.Command;
 import org.bukkit.command.CommandMap;
 import org.bukkit.command.CommandSender;
+import org.bukkit.entity.EntityType;
 import org.bukkit.entity.Player;
 import org.bukkit.event.Cancellable;
 import org.bukkit.event.Event;
 import org.bukkit.event.EventHandler;
 import org.bukkit.event.Listener;
 import org.bukkit.event.player.AsyncPlayerPreLoginEvent;
+import org.bukkit.event.player.PlayerAdvancementDoneEvent;
 import org.bukkit.event.player.PlayerJoinEvent;
 import org.bukkit.event.player.PlayerQuitEvent;
 import org.bukkit.inventory.Inventory;
@@ -131,6 +140,11 @@ final class FakePaper implements AutoCloseable {
         players.remove(player.uuid);
     }
 
+    /** A player's progress towards an advancement of the game. */
+    AdvancementProgress advancements(FakePlayer player) {
+        return player.api.getAdvancementProgress(plugin.getServer().advancementIterator().next());
+    }
+
     static String text(Component component) {
         return PlainTextComponentSerializer.plainText().serialize(component);
     }
@@ -178,6 +192,12 @@ final class FakePaper implements AutoCloseable {
         volatile int level;
         volatile float progress;
         volatile int total;
+        /** By statistic and kind. */
+        final Map<String, Integer> statistics = new ConcurrentHashMap<>();
+        /** Criteria that were met, by advancement. */
+        final Map<String, Set<String>> criteria = new ConcurrentHashMap<>();
+        /** Announcements of advancements. */
+        final List<String> announced = new CopyOnWriteArrayList<>();
 
         FakePlayer(String name) {
             this(name, UUID.randomUUID());
@@ -325,6 +345,62 @@ final class FakePaper implements AutoCloseable {
             total = value;
         }
 
+        Server getServer() {
+            return plugin.getServer();
+        }
+
+        int getStatistic(Statistic statistic) {
+            check("getStatistic");
+            return statistics.getOrDefault(statistic.name(), 0);
+        }
+
+        int getStatistic(Statistic statistic, Material material) {
+            return statistics.getOrDefault(statistic + " " + material, 0);
+        }
+
+        /** As the game, which keeps no number of some. */
+        int getStatistic(Statistic statistic, EntityType creature) {
+            if (creature == EntityType.UNKNOWN) throw new IllegalArgumentException("no number");
+            return statistics.getOrDefault(statistic + " " + creature, 0);
+        }
+
+        void setStatistic(Statistic statistic, int value) {
+            check("setStatistic");
+            statistics.put(statistic.name(), value);
+        }
+
+        void setStatistic(Statistic statistic, Material material, int value) {
+            statistics.put(statistic + " " + material, value);
+        }
+
+        void setStatistic(Statistic statistic, EntityType creature, int value) {
+            statistics.put(statistic + " " + creature, value);
+        }
+
+        AdvancementProgress getAdvancementProgress(Advancement advancement) {
+            check("getAdvancementProgress");
+            String key = advancement.getKey().toString();
+            return Fake.of(AdvancementProgress.class, new Object() {
+                Collection<String> getAwardedCriteria() {
+                    return criteria.getOrDefault(key, Set.of());
+                }
+
+                boolean awardCriteria(String criterion) throws Exception {
+                    if (!criteria.computeIfAbsent(key, any -> ConcurrentHashMap.newKeySet()).add(criterion)) return false;
+                    total += 100;
+                    level++;
+                    PlayerAdvancementDoneEvent done = new PlayerAdvancementDoneEvent(api, Component.text(name + " has made " + key));
+                    fire(done);
+                    if (done.message() != null) announced.add(text(done.message()));
+                    return true;
+                }
+
+                boolean revokeCriteria(String criterion) {
+                    return criteria.getOrDefault(key, Set.of()).remove(criterion);
+                }
+            });
+        }
+
         Collection<PotionEffect> getActivePotionEffects() {
             return effects.values();
         }
@@ -439,6 +515,15 @@ final class FakePaper implements AutoCloseable {
 
         GlobalRegionScheduler getGlobalRegionScheduler() {
             return (owner, task) -> main.execute(task);
+        }
+
+        Iterator<Advancement> advancementIterator() {
+            return Stream.of("minecraft:story/mine_stone", "minecraft:nether/root", "minecraft:recipes/misc/bowl").map(key ->
+                    Fake.of(Advancement.class, new Object() {
+                        NamespacedKey getKey() {
+                            return NamespacedKey.fromString(key);
+                        }
+                    })).iterator();
         }
 
         CommandSender createCommandSender(Consumer<? super Component> feedback) {

@@ -6,10 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.gson.JsonParser;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import networkhub.paper.FakePaper.FakePlayer;
 import networkhub.testing.Hub;
@@ -31,7 +35,7 @@ import org.junit.jupiter.api.TestInstance;
 /** Inventories of players who go from server to server, with a real hub. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PaperDataTest {
-    private static final String ALL = "items, ender-chest, health, food, experience, effects";
+    private static final String ALL = "items, ender-chest, health, food, experience, effects, statistics, advancements";
     private final List<FakePaper> servers = new ArrayList<>();
     private Hub hub;
 
@@ -114,6 +118,43 @@ class PaperDataTest {
         assertEquals(23.5, after.health);
         assertEquals(List.of(11, 2.5f, 30, 0.25f, 1_400), List.of(after.food, after.saturation, after.level, after.progress, after.total));
         second.quit(after);
+    }
+
+    @Test
+    void statisticsAndAdvancementsMoveWithThePlayer() throws Exception {
+        FakePaper first = server(true, "statistics, advancements");
+        FakePaper second = server(false, ALL);
+        UUID id = UUID.randomUUID();
+        FakePlayer before = join(first, id);
+        before.statistics.putAll(Map.of("JUMP", 7, "MINE_BLOCK SHULKER_BOX", 2, "USE_ITEM DIAMOND", 3, "KILL_ENTITY ZOMBIE", 4));
+        before.criteria.put("minecraft:story/mine_stone", Set.of("get_stone"));
+        before.criteria.put("minecraft:recipes/misc/bowl", Set.of("has_planks"));
+        first.quit(before);
+
+        FakePlayer after = second.new FakePlayer("Notch", id);
+        after.statistics.putAll(Map.of("JUMP", 1, "USE_ITEM SHULKER_BOX", 9));
+        after.criteria.put("minecraft:nether/root", new HashSet<>(Set.of("entered_nether")));
+        after.level = 3;
+        assertNull(second.join(after));
+        eventually("the data is there", () -> !isFrozen(second, after));
+        after.statistics.values().removeIf(number -> number == 0);
+        assertEquals(before.statistics, after.statistics, "what was counted here is replaced");
+        assertEquals(Map.of("minecraft:story/mine_stone", Set.of("get_stone"), "minecraft:nether/root", Set.of()), after.criteria);
+        assertEquals(List.of(3, 0), List.of(after.level, after.total), "no experience is given twice");
+        assertEquals(List.of(), after.announced);
+        second.quit(after);
+        String kept = hub.client().players().getData(id, "global", "minecraft-statistics").join().orElseThrow().data();
+        assertEquals(JsonParser.parseString("{\"JUMP\":7,\"MINE_BLOCK\":{\"SHULKER_BOX\":2},\"USE_ITEM\":{\"DIAMOND\":3},\"KILL_ENTITY\":{\"ZOMBIE\":4}}"),
+                JsonParser.parseString(kept));
+    }
+
+    @Test
+    void advancementsMadeHereAreAnnounced() throws Exception {
+        FakePaper server = server(false, "advancements");
+        FakePlayer player = join(server, UUID.randomUUID());
+        player.on(() -> server.advancements(player).awardCriteria("get_stone"));
+        assertEquals(1, player.announced.size());
+        server.quit(player);
     }
 
     @Test

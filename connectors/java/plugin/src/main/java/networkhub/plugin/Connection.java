@@ -57,7 +57,7 @@ final class Connection implements GameServer {
         texts.use(hub);
         settings = new Settings(hub);
         servers = new ServerDirectory(hub, thread, platform.folder().resolve("servers.json"), this::serversChanged);
-        router = new Router(hub.client(), settings, servers, texts);
+        router = new Router(hub.client(), settings, servers, texts, config.region());
         boolean hasVault = Neighbors.has("Vault", platform.plugins()) && platform.kind().can(Capability.VAULT);
         boolean hasMoney = !config.observes() && hasVault && config.economy().orElse(Neighbors.money(platform.plugins()).isEmpty());
         purses = hasMoney ? new Purses(hub, settings, platform, thread) : null;
@@ -69,11 +69,16 @@ final class Connection implements GameServer {
             }
         });
         hub.permissions().onChange(this::permissionsChanged);
-        if (observes() || platform.kind().isProxy()) return;
+        if (observes()) return;
+        if (platform.kind().isProxy()) {
+            platform.connecting(hub);
+            return;
+        }
         hub.onPlace(this::tell);
         hub.onMatch(matched -> matched(matched.playerUuid(), matched.party()));
         hub.onDelivery("command", this, new CommandDelivery(platform)::run);
         hub.onDelivery("message", delivery -> platform.send(delivery.playerUuid(), CommandDelivery.text(delivery, "text")));
+        platform.connecting(hub);
     }
 
     private void tell(Place place) {
@@ -98,6 +103,7 @@ final class Connection implements GameServer {
                 .role(isProxy ? ServerRole.PROXY : ServerRole.GAME)
                 .gameType("MINECRAFT")
                 .host(config.host())
+                .region(config.region())
                 .port(platform.port())
                 .maxPlayers(platform.maxPlayers())
                 .platformName(platform.kind().title())

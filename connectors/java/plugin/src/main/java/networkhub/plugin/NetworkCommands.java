@@ -102,7 +102,8 @@ final class NetworkCommands {
     }
 
     private void moveSelf(Sender sender, MatchRequest.Builder where) {
-        MatchRequest request = where.playerUuid(sender.player()).playerName(sender.name()).build();
+        MatchRequest request = where.playerUuid(sender.player()).playerName(sender.name())
+                .region(commands.connection().config.region()).build();
         commands.whenFailed(sender, commands.connection().hub.client().matchmaking().find(request).thenCompose(match -> {
             if (!match.success()) {
                 commands.answer(sender, "move.refused", "reason", reason(match.errorMessage(), match.result()));

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import networkhub.connector.HubConnector;
 
 /**
  * A server software, as the shell needs it: implemented by each jar, which extends {@link ProxyServers} for a proxy.
@@ -81,6 +82,9 @@ public interface Platform {
     default PlayerState playerState(PluginConfig config) {
         return null;
     }
+
+    /** Takes the connector before it starts, for deliveries and events of its own; not with {@code mode=observe}. */
+    default void connecting(HubConnector hub) {}
 
     /** Takes the game servers of the network, on proxies: those that are online or were last known. */
     default void serversChanged(Collection<GameAddress> servers) {}

@@ -29,7 +29,9 @@ public enum PlatformKind {
             PLAYER_DATA)),
     /** Folia, which has no main thread. */
     FOLIA("Folia", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS, VAULT, PLACEHOLDERS,
-            PLAYER_DATA));
+            PLAYER_DATA)),
+    /** Minestom, a library of which servers are made. */
+    MINESTOM("Minestom", false, Set.of(PRESENCE, BANS, MAINTENANCE, MUTES, CHAT, PERMISSIONS, COMMANDS, CONSOLE, TRANSFERS, PLAYER_DATA));
 
     private final String title;
     private final boolean isProxy;

@@ -19,6 +19,7 @@ import java.util.UUID;
  * @param url null if it is not set
  * @param key null if it is not set
  * @param host address for players; null leaves it to the hub
+ * @param region region of this server and of the players whom it sends on; null leaves it open
  * @param observes true if the plugin changes nothing and reports differences
  * @param allowUnverified true if players may join of whom nothing is known while the hub is away
  * @param permissions whether the hub answers permissions
@@ -29,7 +30,7 @@ import java.util.UUID;
  * @param playerData parts of the players' state that move with them, such as {@code items}
  * @param dataGroup servers of one group share it
  */
-public record PluginConfig(String url, String key, String serverId, String type, String host, boolean observes,
+public record PluginConfig(String url, String key, String serverId, String type, String host, String region, boolean observes,
         boolean allowUnverified, Choice permissions, Choice punishments, Choice proxied, Choice economy, Choice placeholders,
         List<String> playerData, String dataGroup) {
     /** Value of a setting that the plugin can find out itself. */
@@ -52,10 +53,11 @@ public record PluginConfig(String url, String key, String serverId, String type,
             url=
             key=
 
-            # Optional: id and type of this server at the hub, and its address for players.
+            # Optional: id and type of this server at the hub, its address for players, and its region, such as EUROPE.
             #server-id=
             #type=
             #host=
+            #region=
             # observe: changes nothing, and reports where the hub would have answered otherwise.
             #mode=active
             # true: players join of whom nothing is known while the hub is away; bans fail open.
@@ -68,7 +70,8 @@ public record PluginConfig(String url, String key, String serverId, String type,
             # auto, on or off, on Paper: money through Vault, values for PlaceholderAPI. auto: on if they are there and no other plugin has money.
             #economy=auto
             #placeholders=auto
-            # Parts that move with players between servers, on Paper: items, ender-chest, health, food, experience, effects. Blank: nothing.
+            # Parts that move with players between servers, on Paper: items, ender-chest, health, food, experience, effects, statistics,
+            # advancements. Blank: nothing.
             #player-data=
             # Servers of the same group share it.
             #player-data-group=global
@@ -91,6 +94,7 @@ public record PluginConfig(String url, String key, String serverId, String type,
                     id != null ? id : ownId(folder, kind),
                     first(file.getProperty("type"), environment.get("HUB_SERVER_TYPE"), kind.isProxy() ? "proxy" : "game"),
                     first(file.getProperty("host")),
+                    first(file.getProperty("region")),
                     "observe".equals(first(file.getProperty("mode"))),
                     "true".equals(first(file.getProperty("allow-unverified"))),
                     choice(file, "permissions"), choice(file, "punishments"), choice(file, "proxy"),

@@ -12,7 +12,13 @@ record Punished(Texts texts, UUID reader, Punishment punishment) {
 
     /** One of the texts that have a reason and an end. */
     String text(String key) {
-        return texts.get(reader, key, "reason", reason(), "until", until());
+        return texts.get(reader, key, "reason", reason(), "until", until(), "appeal", appeal());
+    }
+
+    /** The way to appeal; empty where there is none. */
+    private Object appeal() {
+        String code = punishment.appealCode();
+        return new Texts.Part(code == null ? "" : texts.get(reader, "punished.appeal", "code", code));
     }
 
     Object reason() {

@@ -43,7 +43,8 @@ final class QueueCommand {
     /** The place is told by the connector, and a match carried out. */
     private CompletableFuture<?> join(Sender sender, HubConnector hub, String type) {
         TicketRequest request =
-                TicketRequest.builder().playerUuid(sender.player()).playerName(sender.name()).serverType(type).build();
+                TicketRequest.builder().playerUuid(sender.player()).playerName(sender.name()).serverType(type)
+                        .region(commands.connection().config.region()).build();
         return hub.waitInLine(request).thenAccept(ticket -> {
             if (ticket.state() != TicketState.EXPIRED) return;
             String reason = ticket.match() == null ? "" : ticket.match().errorMessage() != null

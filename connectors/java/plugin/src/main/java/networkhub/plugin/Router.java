@@ -29,13 +29,16 @@ final class Router {
     private final Settings settings;
     private final ServerDirectory servers;
     private final Texts texts;
+    /** Region of this proxy, which is taken for that of its players; null for none. */
+    private final String region;
     private final Map<UUID, Tries> tries = new ConcurrentHashMap<>();
 
-    Router(HubClient client, Settings settings, ServerDirectory servers, Texts texts) {
+    Router(HubClient client, Settings settings, ServerDirectory servers, Texts texts, String region) {
         this.client = client.withRetries(RetryPolicy.NONE).withTimeout(PATIENCE);
         this.settings = settings;
         this.servers = servers;
         this.texts = texts;
+        this.region = region;
     }
 
     /** The first server of a player. Completes within some seconds; never fails. */
@@ -82,7 +85,7 @@ final class Router {
 
     private CompletableFuture<Route> route(UUID player, String name, Set<String> excluded) {
         String type = settings.lobbyType();
-        MatchRequest request = MatchRequest.builder().serverType(type).playerUuid(player).playerName(name).build();
+        MatchRequest request = MatchRequest.builder().serverType(type).playerUuid(player).playerName(name).region(region).build();
         return client.matchmaking().find(request)
                 .orTimeout(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
                 .handle((match, failure) -> {

@@ -1,0 +1,4 @@
+// Compile-only declaration of a part of Paper's API, written for this project; never in a jar.
+package org.bukkit.entity;
+
+public enum EntityType { ZOMBIE, UNKNOWN }

@@ -1,0 +1,136 @@
+// Players change servers at random and buy and discard items, and one server is killed meanwhile. Their items are counted at each arrival.
+import assert from "node:assert/strict";
+import { HOST, PATIENCE, until } from "./player.js";
+import { arrives } from "./evening.js";
+
+const ITEM = "diamond";
+const pick = (list) => list[Math.floor(Math.random() * list.length)];
+
+/** A player, and what they must have. */
+class Carrier {
+  /** Items that were thrown away, and how many of these before the last save that is certain. */
+  discarded = 0;
+  discardedAtSave = 0;
+  switches = 0;
+
+  constructor(network, player, bought) {
+    Object.assign(this, { network, player, bought });
+  }
+
+  get server() {
+    return this.network.servers.find((server) => server.port === this.player.port);
+  }
+
+  /** True if the server is no longer there: what was asked of it has no answer. */
+  get isLost() {
+    return !this.player.isHere && this.player.kicked !== null;
+  }
+
+  /** Waits for one of the answers; null if the server was lost. */
+  async answer(from, pattern) {
+    const find = () => this.player.lines.slice(from).map((line) => pattern.exec(line)).find(Boolean);
+    return until(() => `${this.player.name} sees ${pattern}`, () => find() ?? (this.isLost ? "lost" : null)).then((found) => (found === "lost" ? null : found));
+  }
+
+  check() {
+    assert.equal(this.player.count(ITEM), this.bought - this.discarded, `${this.player.name} on ${this.server.id}`);
+  }
+
+  async buy() {
+    const amount = 1 + Math.floor(Math.random() * 3);
+    const from = this.player.lines.length;
+    this.player.say(`/buy ${ITEM} ${amount}`);
+    const received = await this.answer(from, /You received (\d+) diamond/);
+    if (received === null) return;
+    assert.equal(Number(received[1]), amount);
+    this.bought += amount;
+    // A purchase saves all.
+    this.discardedAtSave = this.discarded;
+    this.check();
+  }
+
+  async discard() {
+    if (this.player.count(ITEM) === 0) return;
+    const from = this.player.lines.length;
+    this.player.say(`/discard ${ITEM} 1`);
+    const done = await this.answer(from, /You threw 1 diamond away|You have not that much/);
+    if (done === null) this.mayHaveDiscarded = true;
+    else if (done[0].startsWith("You threw")) this.discarded += 1;
+  }
+
+  async move() {
+    const { player } = this;
+    const target = pick(this.network.servers.filter((server) => server !== this.server));
+    const from = player.lines.length;
+    player.say(`/server ${target.id}`);
+    const answer = await until(() => `${player.name} comes from ${this.server.id} to ${target.id}: ${JSON.stringify(player.lines.slice(from))}`, () => {
+      if (this.isLost) return "lost";
+      if (player.port === target.port && player.isHere && player.lines.slice(from).includes("Your inventory is here.")) return "there";
+      return player.lines.slice(from).some((line) => /cannot be sent|did not work|cannot be reached/.test(line)) && "refused";
+    });
+    if (answer === "lost") return;
+    if (answer === "there") {
+      this.discardedAtSave = this.discarded;
+      this.switches += 1;
+    }
+    this.check();
+  }
+
+  /** After the end of the server: joins the lobby, and has what was saved. Nothing that was bought is lost or doubled. */
+  async recover() {
+    const { player, network } = this;
+    let from = 0;
+    await until(`${player.name} joins the lobby after ${player.kicked}`, async () => {
+      from = player.lines.length;
+      return (await player.join(network.lobby.port)) === null;
+    });
+    await arrives(player, network.lobby, from);
+    let items = [];
+    await until(() => `the orders of ${player.name} are delivered: ${JSON.stringify(items)}`, async () => {
+      ({ items } = await network.call("GET", `/api/manage/deliveries?playerUuid=${player.uuid}&limit=200`));
+      return items.every(({ state }) => state === "DELIVERED");
+    }, 3 * PATIENCE);
+    const bought = items.map(({ payload }) => payload).filter(({ item }) => item === ITEM).reduce((sum, { amount }) => sum + amount, 0);
+    const most = bought - this.discardedAtSave;
+    const least = bought - this.discarded - (this.mayHaveDiscarded ? 1 : 0);
+    await until(() => `${player.name} has ${player.count(ITEM)} of ${least} to ${most}`, () => player.count(ITEM) >= least && player.count(ITEM) <= most);
+    Object.assign(this, { bought, discarded: bought - player.count(ITEM), mayHaveDiscarded: false });
+    this.discardedAtSave = this.discarded;
+  }
+
+  async run(total) {
+    while (this.switches < total) {
+      if (this.isLost) await this.recover();
+      else await pick([() => this.buy(), () => this.discard(), () => this.move(), () => this.move()])();
+    }
+  }
+}
+
+/** Makes at least `total` switches, a kill of a server among them; the players are in the network already. */
+export async function switches(network, players, total, tell) {
+  const each = Math.ceil(total / players.length);
+  const carriers = [];
+  for (const player of players) {
+    const purse = { currency: "coins", amount: 100_000, reason: "for the switches", exact: true };
+    await network.call("POST", `/api/plugin/economy/player/${player.uuid}/currencies/modify`, purse);
+    carriers.push(new Carrier(network, player, player.count(ITEM)));
+  }
+  const done = () => carriers.reduce((sum, carrier) => sum + carrier.switches, 0);
+  let kills = 0;
+  const kill = async (at) => {
+    // One with somebody on it.
+    const victim = await until("somebody is in an arena", () => done() >= at && carriers.find(({ server, player }) => server !== network.lobby && player.isHere)?.server, 10 * PATIENCE);
+    await victim.kill();
+    kills += 1;
+    tell(`${victim.id} was killed after ${done()} switches`);
+    await victim.start();
+  };
+  const killing = (async () => {
+    for (let at = Math.floor(total / 3); at < total * 0.9; at += 60) await kill(at);
+  })();
+  await Promise.all([killing, ...carriers.map((carrier) => carrier.run(each))]);
+  for (const carrier of carriers) if (carrier.isLost) await carrier.recover();
+  for (const carrier of carriers) carrier.check();
+  const items = carriers.map(({ player }) => `${player.name} ${player.count(ITEM)}`).join(", ");
+  tell(`${done()} switches and ${kills} kill${kills === 1 ? "" : "s"} later all have what they bought: ${items} diamonds`);
+}
