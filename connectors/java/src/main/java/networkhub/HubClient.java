@@ -89,6 +89,11 @@ public final class HubClient {
         return new PunishmentsApi(transport);
     }
 
+    /** Reports of players about players. */
+    public ReportsApi reports() {
+        return new ReportsApi(transport);
+    }
+
     /** Groups and what players may do. */
     public PermissionsApi permissions() {
         return new PermissionsApi(transport);

@@ -27,6 +27,7 @@ final class Connection implements GameServer {
     final PluginConfig config;
     final HubConnector hub;
     final Settings settings;
+    final Alerts alerts;
     final ServerDirectory servers;
     final Router router;
     final Observer observer = new Observer();
@@ -56,6 +57,7 @@ final class Connection implements GameServer {
         hub = options().connector();
         texts.use(hub);
         settings = new Settings(hub);
+        alerts = new Alerts(hub);
         servers = new ServerDirectory(hub, thread, platform.folder().resolve("servers.json"), this::serversChanged);
         router = new Router(hub.client(), settings, servers, texts, config.region());
         boolean hasVault = Neighbors.has("Vault", platform.plugins()) && platform.kind().can(Capability.VAULT);
@@ -74,6 +76,7 @@ final class Connection implements GameServer {
             platform.connecting(hub);
             return;
         }
+        alerts.show(platform, texts);
         hub.onPlace(this::tell);
         hub.onMatch(matched -> matched(matched.playerUuid(), matched.party()));
         hub.onDelivery("command", this, new CommandDelivery(platform)::run);

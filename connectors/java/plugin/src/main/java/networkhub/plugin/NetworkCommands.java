@@ -6,7 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import networkhub.model.MatchRequest;
 
-/** /hub, /find, /server, /lobby, /send, /maintenance. */
+/** /hub, /find, /server, /lobby, /send, /maintenance, /alert. */
 final class NetworkCommands {
     private static final List<String> SELECTION = List.of("status", "doctor", "reload", "differences");
 
@@ -33,6 +33,7 @@ final class NetworkCommands {
                     case 2 -> commands.serverNames();
                     default -> List.of();
                 }),
+                new HubCommand(commands, "alert", "TEXT", false, this::alert, arguments -> List.of()),
                 new HubCommand(commands, "maintenance", "on|off|list|add PLAYER|remove PLAYER", false, this::maintenance,
                         this::completeMaintenance));
     }
@@ -151,6 +152,13 @@ final class NetworkCommands {
 
     private static String reason(String message, Object result) {
         return message == null ? String.valueOf(result) : message;
+    }
+
+    private boolean alert(Sender sender, List<String> arguments) {
+        if (arguments.isEmpty()) return false;
+        commands.whenFailed(sender, commands.connection().alerts.send(String.join(" ", arguments))
+                .thenRun(() -> commands.answer(sender, "alert.sent")));
+        return true;
     }
 
     private boolean maintenance(Sender sender, List<String> arguments) {

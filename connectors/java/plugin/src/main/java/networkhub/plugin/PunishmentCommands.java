@@ -13,7 +13,7 @@ import networkhub.model.PunishmentKind;
 import networkhub.model.PunishmentRemoval;
 import networkhub.model.PunishmentRequest;
 
-/** /ban, /mute, /warn, /kick, /unban, /unmute, /history. */
+/** /ban, /mute, /warn, /kick, /unban, /unmute, /history, /report. */
 final class PunishmentCommands {
     /** Names of the commands, which stay with another punishment plugin where there is one. */
     static final Set<String> NAMES = Set.of("ban", "mute", "warn", "kick", "unban", "unmute", "history");
@@ -33,7 +33,8 @@ final class PunishmentCommands {
                 punish("kick", PunishmentKind.KICK, "PLAYER [REASON]"),
                 commands.forPlayer("unban", "PLAYER [REASON]", false, this::unban),
                 commands.forPlayer("unmute", "PLAYER [REASON]", false, this::unmute),
-                commands.forPlayer("history", "PLAYER", false, this::history));
+                commands.forPlayer("history", "PLAYER", false, this::history),
+                commands.forPlayer("report", "PLAYER REASON", true, this::report));
     }
 
     private PunishmentsApi api() {
@@ -107,6 +108,22 @@ final class PunishmentCommands {
             }
             return found.isPresent() ? api().historyOfPlayer(found.get().uuid(), HISTORY, 0) : api().historyOfName(name, HISTORY, 0);
         });
+    }
+
+    private boolean report(Sender sender, List<String> arguments) {
+        if (arguments.size() < 2) return false;
+        String name = arguments.get(0);
+        if (sender.isConsole()) {
+            commands.answer(sender, "command.players-only");
+        } else if (name.equalsIgnoreCase(sender.name())) {
+            commands.answer(sender, "report.self");
+        } else {
+            Connection connection = commands.connection();
+            commands.withPlayer(sender, name, player -> connection.hub.client().reports()
+                    .create(sender.player(), player.uuid(), Commands.rest(arguments, 1), connection.config.serverId())
+                    .thenRun(() -> commands.answer(sender, "report.done", "player", player.username())));
+        }
+        return true;
     }
 
     private boolean history(Sender sender, List<String> arguments) {

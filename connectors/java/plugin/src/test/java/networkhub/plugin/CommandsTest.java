@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -85,6 +86,30 @@ class CommandsTest {
         answers(game.run(console(game), "history", otherName), "flying around");
         answers(game.run(console(game), "unban", otherName), "1 punishments");
         assertTrue(proxy.plugin().preLogin(other, otherName, null).join().isAllowed());
+    }
+
+    @Test
+    void playersReportOthersToTheStaff() throws Exception {
+        answers(game.run(game.player(player), "report", otherName, "insults", "in", "chat"), "The staff will look at " + otherName);
+        var report = network.hub.manage("GET", "/api/manage/reports?state=OPEN", null).getAsJsonArray("items").get(0).getAsJsonObject();
+        assertEquals(List.of(player.toString(), other.toString(), "insults in chat", lobby), Stream.of("reporterUuid", "playerUuid", "reason", "serverId")
+                .map(field -> report.get(field).getAsString()).toList());
+        answers(game.run(game.player(player), "report", name, "me"), "cannot report yourself");
+        answers(game.run(game.player(player), "report", otherName), "Usage");
+    }
+
+    @Test
+    void alertsReachAllServersOnce() throws Exception {
+        Network.Server elsewhere = network.server(PlatformKind.FOLIA, "type=game");
+        game.platform().allowed.put(player, Set.of("network-hub.command.alert"));
+        answers(proxy.run(proxy.player(player), "alert", "no"), "You may not do that");
+        for (String text : List.of("the event begins", "the event begins")) {
+            answers(game.run(game.player(player), "alert", text), "are told");
+        }
+        for (Network.Server server : List.of(game, elsewhere)) {
+            eventually("it is shown", () -> server.platform().broadcast.stream().filter(line -> line.contains("the event begins")).count() == 2);
+        }
+        assertEquals(List.of(), proxy.platform().broadcast.stream().filter(line -> line.contains("the event begins")).toList());
     }
 
     @Test

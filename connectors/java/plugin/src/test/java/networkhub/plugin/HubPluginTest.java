@@ -83,6 +83,7 @@ class HubPluginTest {
         assertFalse(verdict.isAllowed());
         assertTrue(verdict.text().contains("ausgeschlossen"), verdict.text());
         assertTrue(verdict.text().contains("\\<b>fly"), verdict.text());
+        assertTrue(verdict.text().matches("(?s).*Für einen Einspruch: <white>[^<]+</white>.*"), verdict.text());
     }
 
     @Test
