@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import net.minestom.server.coordinate.Pos;
 import net.minestom.server.entity.Player;
 import net.minestom.server.event.Event;
@@ -79,7 +80,21 @@ final class MinestomListener {
     private void onLogin(AsyncPlayerPreLoginEvent event) {
         UUID player = event.getGameProfile().uuid();
         Verdict verdict = verdict(player, event.getGameProfile().name(), event.getConnection().getRemoteAddress());
-        if (!verdict.isAllowed()) event.getConnection().kick(MinestomTexts.of(verdict.text()));
+        if (!verdict.isAllowed()) {
+            event.getConnection().kick(MinestomTexts.of(verdict.text()));
+        } else if (!replaces(player)) {
+            event.getConnection().kick(MinestomTexts.of("<red>You are on this server already.</red>"));
+        }
+    }
+
+    /** Minestom breaks with two players of one UUID: the one who is here, or is about to leave, goes first. */
+    private boolean replaces(UUID player) {
+        Player before = platform.player(player);
+        if (before == null) return true;
+        before.kick(MinestomTexts.of("<yellow>You joined from elsewhere.</yellow>"));
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(LOGIN_SECONDS);
+        while (platform.player(player) != null && System.nanoTime() < deadline) LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        return platform.player(player) == null;
     }
 
     private Verdict verdict(UUID player, String name, SocketAddress address) {
