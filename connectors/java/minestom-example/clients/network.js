@@ -66,7 +66,7 @@ class GameServer {
 
   async start() {
     await mkdir(this.folder, { recursive: true });
-    const settings = { url: this.network.url, key: this.network.connectorKey, "server-id": this.id, type: this.type, region: this.region,
+    const settings = { url: this.network.url, key: this.network.serverKey, "server-id": this.id, type: this.type, region: this.region,
       host: HOST, "player-data": "items" };
     await writeFile(join(this.folder, "config.properties"), Object.entries(settings).map((entry) => `${entry.join("=")}\n`).join(""));
     await this.program.start();
@@ -95,8 +95,15 @@ export class Network {
     const value = (pattern) => seen.map((line) => pattern.exec(line)?.[1]).find(Boolean);
     this.url = value(/^listening on (.*)/);
     this.ownerKey = value(/Keys +HUB_KEY=(\S+)/);
-    this.connectorKey = value(/HUB_CONNECTOR_KEY=(\S+)/);
+    // The demo's own keys end when it starts again.
+    this.serverKey ??= (await this.call("POST", "/api/manage/keys", { name: "Minestom", scopes: ["plugin"] })).apiKey;
     this.accounts = seen.filter((line) => line.includes("@demo.example")).map((line) => line.trim());
+  }
+
+  /** Ends the hub without a warning, and starts it again. */
+  async killHub() {
+    await this.hub.end("SIGKILL");
+    await this.start(new URL(this.url).port);
   }
 
   /** Starts the lobby and two arenas, with room for two players each. */

@@ -1,4 +1,4 @@
-// Players change servers at random and buy and discard items, and one server is killed meanwhile. Their items are counted at each arrival.
+// Players change servers at random, and buy and discard items, while servers and the hub are killed. Their items are counted at each arrival.
 import assert from "node:assert/strict";
 import { HOST, PATIENCE, until } from "./player.js";
 import { arrives } from "./evening.js";
@@ -40,8 +40,10 @@ class Carrier {
     const amount = 1 + Math.floor(Math.random() * 3);
     const from = this.player.lines.length;
     this.player.say(`/buy ${ITEM} ${amount}`);
-    const received = await this.answer(from, /You received (\d+) diamond/);
+    const received = await this.answer(from, /You received (\d+) diamond|hub does not answer|http_5|shutting_down/);
     if (received === null) return;
+    // It may have been taken before the hub was gone, or may not.
+    if (!received[1]) return this.settle();
     assert.equal(Number(received[1]), amount);
     this.bought += amount;
     // A purchase saves all.
@@ -85,10 +87,16 @@ class Carrier {
       return (await player.join(network.lobby.port)) === null;
     });
     await arrives(player, network.lobby, from);
+    await this.settle();
+  }
+
+  /** Waits until all orders are delivered, and has what they were. */
+  async settle() {
+    const { player, network } = this;
     let items = [];
     await until(() => `the orders of ${player.name} are delivered: ${JSON.stringify(items)}`, async () => {
-      ({ items } = await network.call("GET", `/api/manage/deliveries?playerUuid=${player.uuid}&limit=200`));
-      return items.every(({ state }) => state === "DELIVERED");
+      ({ items } = await network.call("GET", `/api/manage/deliveries?playerUuid=${player.uuid}&limit=200`).catch(() => ({ items: null })));
+      return items?.every(({ state }) => state === "DELIVERED");
     }, 3 * PATIENCE);
     const bought = items.map(({ payload }) => payload).filter(({ item }) => item === ITEM).reduce((sum, { amount }) => sum + amount, 0);
     const most = bought - this.discardedAtSave;
@@ -116,21 +124,28 @@ export async function switches(network, players, total, tell) {
     carriers.push(new Carrier(network, player, player.count(ITEM)));
   }
   const done = () => carriers.reduce((sum, carrier) => sum + carrier.switches, 0);
-  let kills = 0;
-  const kill = async (at) => {
+  const kills = { server: 0, hub: 0 };
+  const killHub = async (at) => {
+    await until(`${at} switches`, () => done() >= at, 10 * PATIENCE);
+    await network.killHub();
+    kills.hub += 1;
+    tell(`the hub was killed after ${at} switches, and started again`);
+  };
+  const killServer = async (at) => {
     // One with somebody on it.
     const victim = await until("somebody is in an arena", () => done() >= at && carriers.find(({ server, player }) => server !== network.lobby && player.isHere)?.server, 10 * PATIENCE);
     await victim.kill();
-    kills += 1;
+    kills.server += 1;
     tell(`${victim.id} was killed after ${done()} switches`);
     await victim.start();
   };
   const killing = (async () => {
-    for (let at = Math.floor(total / 3); at < total * 0.9; at += 60) await kill(at);
+    const pause = Math.min(30, Math.floor(total / 3));
+    for (let at = pause, isHub = false; at < total * 0.9; at += pause, isHub = !isHub) await (isHub ? killHub(at) : killServer(at));
   })();
   await Promise.all([killing, ...carriers.map((carrier) => carrier.run(each))]);
   for (const carrier of carriers) if (carrier.isLost) await carrier.recover();
   for (const carrier of carriers) carrier.check();
   const items = carriers.map(({ player }) => `${player.name} ${player.count(ITEM)}`).join(", ");
-  tell(`${done()} switches and ${kills} kill${kills === 1 ? "" : "s"} later all have what they bought: ${items} diamonds`);
+  tell(`${done()} switches, ${kills.server} kills of servers and ${kills.hub} of the hub later all have what they bought: ${items} diamonds`);
 }
