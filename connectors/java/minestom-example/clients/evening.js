@@ -28,8 +28,6 @@ export async function evening(network, tell) {
     assert.equal(await player.join(lobby.port), null);
     await arrives(player, lobby, 0);
     await until(`the hub knows that ${player.name} is in the lobby`, async () => (await network.place(player)) === lobby.id);
-    const coins = { currency: "coins", amount: 100, reason: "pocket money", exact: true };
-    await network.call("POST", `/api/plugin/economy/player/${player.uuid}/currencies/modify`, coins);
   }
   tell(`${NAMES.join(", ")} have joined ${lobby.id}, and the hub knows it`);
 

@@ -121,6 +121,7 @@ export class Network {
     [this.lobby, ...this.arenas] = this.servers;
     await this.call("POST", "/api/plugin/config/publish", { group: "network", namespace: "network-hub",
       doc: { lobbyType: "meadow", networkChat: true, currency: "coins" } });
+    await this.call("PUT", "/api/manage/economy/currencies/coins", { minimum: 0, startingBalance: 100 });
     await Promise.all(this.servers.map((server) => server.start()));
   }
 

@@ -147,5 +147,5 @@ export async function switches(network, players, total, tell) {
   for (const carrier of carriers) if (carrier.isLost) await carrier.recover();
   for (const carrier of carriers) carrier.check();
   const items = carriers.map(({ player }) => `${player.name} ${player.count(ITEM)}`).join(", ");
-  tell(`${done()} switches, ${kills.server} kills of servers and ${kills.hub} of the hub later all have what they bought: ${items} diamonds`);
+  tell(`${done()} switches later (servers killed: ${kills.server}, hub: ${kills.hub}) all have what they bought: ${items} diamonds`);
 }
