@@ -40,7 +40,7 @@ final class Doctor {
         HubClient client = connection.hub.client().withRetries(RetryPolicy.NONE);
         CompletableFuture<Finding> hub = answered(client.version().thenApply(Doctor::hub), "hub");
         CompletableFuture<Finding> key = answered(client.servers().list(null, null, null, 0, 1)
-                .thenApply(page -> Finding.ok("key", "accepted")), "key");
+                .thenCompose(page -> binding(client)), "key");
         CompletableFuture<Finding> clock = answered(connection.hub.hubTime().thenApply(Doctor::clock), "clock");
         CompletableFuture<Finding> id = answered(id(client), "server-id");
         return CompletableFuture.allOf(hub, key, clock, id).thenApply(done -> {
@@ -57,7 +57,7 @@ final class Doctor {
         return switch (error.status()) {
             case 0 -> Finding.problem(subject, "not reachable: " + error.getMessage() + " Check url in config.properties.");
             case 401 -> Finding.problem(subject, "refused. Check key in config.properties; it may have been revoked.");
-            case 403 -> Finding.problem(subject, error.getMessage() + " The key needs the scope plugin.");
+            case 403 -> Finding.problem(subject, error.getMessage() + (error.code().equals("forbidden_scope") ? " The key needs the scope plugin." : ""));
             default -> Finding.problem(subject, error.getMessage());
         };
     }
@@ -81,6 +81,17 @@ final class Doctor {
             String digits = part.replaceAll("\\D", "");
             return digits.isEmpty() ? 0 : Integer.parseInt(digits);
         }).toArray();
+    }
+
+    /** A key that is bound to other servers is refused only where a call names this one. */
+    private CompletableFuture<Finding> binding(HubClient client) {
+        String id = connection.config.serverId();
+        return client.deliveries().ready(id, null).handle((found, failure) -> {
+            boolean isForeign = failure != null && HubException.of(failure).code().equals("forbidden_origin");
+            return isForeign
+                    ? Finding.problem("key", HubException.of(failure).getMessage() + " Set server-id to one that it is bound to, or make a key for " + id + ".")
+                    : Finding.ok("key", "accepted for " + id);
+        });
     }
 
     private static Finding clock(long hubTime) {

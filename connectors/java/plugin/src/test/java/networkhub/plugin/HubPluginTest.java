@@ -250,6 +250,9 @@ class HubPluginTest {
         Network.Server nobody = network.started(new FakePlatform(PlatformKind.PAPER, "url=http://127.0.0.1:1", "key=hub_wrong_key"));
         assertTrue(problems(wrongKey).contains("key: refused. Check key in config.properties"), problems(wrongKey));
         assertTrue(problems(nobody).contains("hub: not reachable"), problems(nobody));
+        assertTrue(problems(withKey(Map.of("name", "bound", "scopes", List.of("plugin"), "servers", List.of("other"))))
+                .contains("key: This key is not valid for this server. Set server-id to one that it is bound to"));
+        assertTrue(problems(withKey(Map.of("name", "reader", "scopes", List.of("events:read")))).contains("The key needs the scope plugin"));
     }
 
     @Test
@@ -263,6 +266,11 @@ class HubPluginTest {
         });
         Network.Server second = network.server(PlatformKind.PAPER, "server-id=twin");
         eventually("the id is taken", () -> doctor(second).contains("twin was online already"));
+    }
+
+    private static Network.Server withKey(Map<String, Object> key) throws Exception {
+        String made = network.hub.manage("POST", "/api/manage/keys", key).get("apiKey").getAsString();
+        return network.started(new FakePlatform(PlatformKind.PAPER, "url=" + network.hub.url(), "key=" + made, "server-id=bound"));
     }
 
     private static String doctor(Network.Server server) {
