@@ -4,12 +4,13 @@ package org.bukkit.entity;
 import java.util.UUID;
 import net.kyori.adventure.text.Component;
 import org.bukkit.Material;
+import org.bukkit.OfflinePlayer;
 import org.bukkit.Statistic;
 import org.bukkit.advancement.Advancement;
 import org.bukkit.advancement.AdvancementProgress;
 import org.bukkit.plugin.messaging.PluginMessageRecipient;
 
-public interface Player extends HumanEntity, PluginMessageRecipient {
+public interface Player extends HumanEntity, OfflinePlayer, PluginMessageRecipient {
     UUID getUniqueId();
 
     void kick(Component message);

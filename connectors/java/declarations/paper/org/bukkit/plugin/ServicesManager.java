@@ -4,5 +4,7 @@ package org.bukkit.plugin;
 public interface ServicesManager {
     <T> void register(Class<T> service, T provider, Plugin plugin, ServicePriority priority);
 
+    <T> T load(Class<T> service);
+
     void unregisterAll(Plugin plugin);
 }

@@ -1,9 +1,11 @@
 package networkhub.platform;
 
+import java.util.OptionalDouble;
 import java.util.logging.Level;
 import net.milkbowl.vault.economy.Economy;
 import networkhub.plugin.HubPlugin;
 import networkhub.plugin.Platform;
+import org.bukkit.entity.Player;
 import org.bukkit.plugin.ServicePriority;
 import org.bukkit.plugin.java.JavaPlugin;
 
@@ -14,6 +16,15 @@ final class Extensions {
     static void register(JavaPlugin plugin, HubPlugin hub, Platform platform) {
         attempt(plugin, "Vault", hub.purses().isPresent(), () -> Vault.register(plugin, hub, platform));
         attempt(plugin, "PlaceholderAPI", hub.hasPlaceholders(), () -> Placeholders.register(hub));
+    }
+
+    /** Money of a player by the plugin that has it; where Vault is installed. */
+    static OptionalDouble balance(Player player) {
+        try {
+            return Vault.balance(player);
+        } catch (LinkageError | RuntimeException unusual) {
+            return OptionalDouble.empty();
+        }
     }
 
     private static void attempt(JavaPlugin plugin, String name, boolean isWanted, Runnable registration) {
@@ -28,6 +39,11 @@ final class Extensions {
     private static final class Vault {
         static void register(JavaPlugin plugin, HubPlugin hub, Platform platform) {
             plugin.getServer().getServicesManager().register(Economy.class, new VaultEconomy(hub, platform), plugin, ServicePriority.High);
+        }
+
+        static OptionalDouble balance(Player player) {
+            Economy economy = player.getServer().getServicesManager().load(Economy.class);
+            return economy == null ? OptionalDouble.empty() : OptionalDouble.of(economy.getBalance(player));
         }
     }
 

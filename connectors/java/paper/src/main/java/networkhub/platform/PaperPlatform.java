@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.UUID;
@@ -137,6 +138,12 @@ final class PaperPlatform implements Platform {
     public boolean hasPermission(UUID player, String node) {
         Player found = server.getPlayer(player);
         return found != null && found.hasPermission(node);
+    }
+
+    @Override
+    public OptionalDouble balance(UUID player) {
+        Player found = server.getPlayer(player);
+        return found == null || !plugins().contains("Vault") ? OptionalDouble.empty() : Extensions.balance(found);
     }
 
     @Override

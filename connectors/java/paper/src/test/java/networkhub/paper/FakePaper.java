@@ -495,6 +495,10 @@ final class FakePaper implements AutoCloseable {
                     services.put(service, provider);
                 }
 
+                Object load(Class<?> service) {
+                    return services.get(service);
+                }
+
                 void unregisterAll(Plugin owner) {
                     services.clear();
                 }

@@ -155,6 +155,24 @@ class PaperExtensionsTest extends PlatformTest {
     }
 
     @Test
+    void observingPluginComparesMoney() throws Exception {
+        start(hub.url(), Set.of("Vault"), "mode=observe");
+        assertTrue(server.services.isEmpty(), "nothing is registered");
+        FakePaper.FakePlayer rich = server.new FakePlayer("Rich");
+        FakePaper.FakePlayer same = server.new FakePlayer("Same");
+        hub.client().economy().modify("player", same.uuid.toString(), "coins", new BigDecimal(-20), "bought").join();
+        server.services.put(Economy.class, Fake.of(Economy.class, new Object() {
+            double getBalance(OfflinePlayer player) {
+                return player.getUniqueId().equals(rich.uuid) ? 250.5 : 80.001;
+            }
+        }));
+        for (FakePaper.FakePlayer player : List.of(rich, same)) assertNull(server.join(player));
+        // Two logins and two balances.
+        eventually("all are compared", () -> String.join("\n", run("hub", "differences")).contains("4 answers compared, 1 differences"));
+        assertEquals("  Rich 250.5 here, 100 at the hub", run("hub", "differences").get(2));
+    }
+
+    @Test
     void withoutThosePluginsTheirClassesAreNotTouched() throws Exception {
         start(hub.url(), Set.of());
         assertNull(vault());

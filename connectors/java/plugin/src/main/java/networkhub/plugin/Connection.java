@@ -1,9 +1,11 @@
 package networkhub.plugin;
 
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
@@ -22,6 +24,9 @@ import networkhub.model.SignedTransferCommand;
 
 /** The plugin while it has an address and a key: the connector, and what the hub orders. */
 final class Connection implements GameServer {
+    /** Smaller differences come from rounding. */
+    private static final BigDecimal CENT = new BigDecimal("0.01");
+
     private final Platform platform;
     private final Texts texts;
     final PluginConfig config;
@@ -200,6 +205,22 @@ final class Connection implements GameServer {
             boolean allowed = platform.hasPermission(player, node);
             if (allowed == value) return;
             observer.differs(value ? Observer.Difference.HUB_ALLOWS : Observer.Difference.HUB_DENIES, name + " " + node);
+        }));
+    }
+
+    /** Compares the money that the hub knows with that of the server's plugin. */
+    void compareMoney(UUID player) {
+        String name = platform.players().get(player);
+        String currency = settings.currency();
+        hub.client().economy().balances("player", player.toString()).thenAccept(balances -> platform.executeFor(player, () -> {
+            OptionalDouble here = platform.balance(player);
+            if (here.isEmpty()) return;
+            BigDecimal known = balances.stream().filter(each -> currency.isBlank() || each.currencyName().equalsIgnoreCase(currency))
+                    .map(each -> new BigDecimal(each.balance().toString())).findFirst().orElse(BigDecimal.ZERO);
+            observer.compared(1);
+            BigDecimal own = BigDecimal.valueOf(here.getAsDouble());
+            if (known.subtract(own).abs().compareTo(CENT) < 0) return;
+            observer.differs(Observer.Difference.MONEY, name + " " + own.toPlainString() + " here, " + known.toPlainString() + " at the hub");
         }));
     }
 

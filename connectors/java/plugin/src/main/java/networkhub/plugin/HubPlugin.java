@@ -227,7 +227,9 @@ public final class HubPlugin {
         Connection current = connection;
         if (current == null) return;
         current.joined(player, name);
-        if (current.observes()) current.comparePermissions(player);
+        if (!current.observes()) return;
+        current.comparePermissions(player);
+        current.compareMoney(player);
     }
 
     /** A player is no longer online. */

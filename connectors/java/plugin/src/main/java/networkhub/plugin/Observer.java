@@ -27,6 +27,8 @@ public final class Observer {
         HUB_ALLOWS("permissions that only the hub allows"),
         /** The hub would have removed a player. */
         HUB_KICKS("players that the hub would have removed"),
+        /** The money plugin has another amount than the hub. */
+        MONEY("players with another balance at the hub"),
         /** A player whom the hub has muted could chat. */
         HUB_MUTES("lines of chat of players whom only the hub has muted");
 

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.UUID;
 import networkhub.connector.HubConnector;
@@ -81,6 +82,11 @@ public interface Platform {
     /** Parts of the players' state that move with them, by the settings of this server; null for none. */
     default PlayerState playerState(PluginConfig config) {
         return null;
+    }
+
+    /** Money of a player as another plugin has it; called where the player may be touched. */
+    default OptionalDouble balance(UUID player) {
+        return OptionalDouble.empty();
     }
 
     /** Takes the connector before it starts, for deliveries and events of its own; not with {@code mode=observe}. */
