@@ -16,6 +16,7 @@ import networkhub.HubException;
 import networkhub.connector.DeliveryException;
 import networkhub.connector.HubConnector;
 import networkhub.model.Delivery;
+import networkhub.model.DeliveryOnLost;
 import networkhub.model.DeliveryRequest;
 import networkhub.plugin.Markup;
 
@@ -68,7 +69,9 @@ final class Shop {
             JsonObject payload = new JsonObject();
             payload.addProperty("item", item);
             payload.addProperty("amount", amount);
-            DeliveryRequest delivery = DeliveryRequest.builder().playerUuid(player.getUuid()).kind(KIND).payload(payload).reference(order).build();
+            // Of a server that is killed with it, nothing was saved if the delivery was not settled: it may be tried again.
+            DeliveryRequest delivery = DeliveryRequest.builder().playerUuid(player.getUuid()).kind(KIND).payload(payload).reference(order)
+                    .onLost(DeliveryOnLost.RETRY).build();
             BigDecimal cost = BigDecimal.valueOf((long) price * amount);
             hub.client().economy().modifyExactly("player", player.getUuid().toString(), CURRENCY, cost.negate(), "shop " + order, order)
                     .thenCompose(paid -> hub.client().deliveries().create(delivery))
