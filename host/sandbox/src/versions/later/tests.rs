@@ -96,7 +96,7 @@ async fn modules_of_two_versions_run_in_one_chain() {
     let now = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../plugins/chat-guard/chat-guard.wasm")).unwrap();
     let now = sandbox.prepare(now).await.unwrap();
     let later = sandbox.prepare(later()).await.unwrap();
-    assert_eq!((&*now.world_version, &*later.world_version), ("1.0.0", "1.8.0"));
+    assert_eq!((&*now.world_version, &*later.world_version), ("1.1.0", "1.8.0"));
 
     let line = Line {
         player: PlayerRef { uuid: "p".into(), name: "Steve".into() },
