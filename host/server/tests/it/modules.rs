@@ -145,8 +145,8 @@ on_both! {
             (b"not a module".to_vec(), ""),
             (wat::parse_str("(module)").unwrap(), "component type"),
             (wasm::wasi(), "WASI"),
-            (wasm::importing("network-hub:module/log@2.0.0"), "version 2.0.0 of the contract; this hub supports 1.0.0"),
-            (wasm::importing("network-hub:module/log@1.9.0"), "version 1.9.0 of the contract; this hub supports 1.0.0"),
+            (wasm::importing("network-hub:module/log@2.0.0"), "version 2.0.0 of the contract; this hub supports 1.1.0, 1.0.0"),
+            (wasm::importing("network-hub:module/log@1.9.0"), "version 1.9.0 of the contract; this hub supports 1.1.0, 1.0.0"),
             (wasm::trapping(), "trial call"),
             (wasm::moody(1)[..100].to_vec(), ""),
         ] {

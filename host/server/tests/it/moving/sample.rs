@@ -83,6 +83,12 @@ pub async fn fill(hub: &Hub, owner: &Client) -> Expected {
     world(hub, owner).await;
     owner.delete(&format!("/api/manage/players/{}", uuid(9))).await.expect(204);
     let paid = pay(owner).await.expect(200).clone();
+    let waiting = "SELECT (SELECT COUNT(*) FROM outbox WHERE network_id = $1)
+                        + (SELECT COUNT(*) FROM handler_queue WHERE network_id = $1)";
+    crate::support::Hub::eventually("all events are handled", async || {
+        hub.app.db.query(waiting).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap() == (0,)
+    })
+    .await;
     Expected { paid, transfer }
 }
 
