@@ -16,6 +16,7 @@ CREATE TABLE networks (
     -- Name in `plans`.
     plan                    TEXT    NOT NULL,
     suspended               BOOLEAN NOT NULL,
+    -- Sealed by the secrets key; empty until it is first needed.
     signing_secret          TEXT    NOT NULL,
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,

@@ -26,6 +26,8 @@ pub struct TableRule {
     pub columns: &'static [ColumnRule],
     /// Reader of values that depend on each other.
     pub row: Option<RowReader>,
+    /// Columns of texts that are sealed in the database, and plain in a network's file: the other hub has another key.
+    pub sealed: &'static [&'static str],
 }
 
 /// Relation of a table to networks.
@@ -75,6 +77,7 @@ impl TableRule {
             is_last: false,
             columns: &[],
             row: None,
+            sealed: &[],
         }
     }
 
@@ -131,6 +134,11 @@ impl TableRule {
     /// With readers of its columns. One that is not named holds a count, a time, a finite number or bytes; texts are named.
     pub const fn columns(self, columns: &'static [ColumnRule]) -> Self {
         Self { columns, ..self }
+    }
+
+    /// With [sealed](TableRule::sealed) texts in these columns.
+    pub const fn sealed(self, columns: &'static [&'static str]) -> Self {
+        Self { sealed: columns, ..self }
     }
 
     /// With a reader of whole rows, after that of the columns.

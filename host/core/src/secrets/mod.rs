@@ -1,7 +1,7 @@
 //! Secrets of the hub itself, one for each purpose, shared by all its nodes.
 //!
 //! Invariants: the database has them sealed by a key from a file beside it, so that its reader, or a backup's, can sign
-//! nothing; a replaced secret verifies until the next replacement.
+//! nothing; a replaced secret verifies until the next replacement. Networks' own secrets are sealed by the same key.
 //! Table: `hub_secrets`, which belongs to no network.
 
 mod handover;
@@ -125,6 +125,21 @@ pub fn seal(app: &App, context: &str, secret: &[u8]) -> Result<Vec<u8>, Error> {
 /// The secret; none if it was sealed by a lost key.
 pub fn unseal(app: &App, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
     app.state::<HubSecrets>().key.unseal(context, sealed)
+}
+
+/// Sealed form of a text in a table's column of secrets, wherever in that table it is.
+pub fn seal_text(app: &App, table: &str, text: &str) -> Result<String, Error> {
+    app.state::<HubSecrets>().key.seal_text(&context_of_table(table), text)
+}
+
+/// A text from such a column; none if a lost key sealed it.
+pub fn unseal_text(app: &App, table: &str, stored: &str) -> Option<String> {
+    app.state::<HubSecrets>().key.unseal_text(&context_of_table(table), stored)
+}
+
+/// Context of the texts that a table has sealed.
+pub fn context_of_table(table: &str) -> String {
+    format!("secret of {table}")
 }
 
 /// Replaces all secrets. The replaced ones verify until the next replacement, or not at all if it is `immediate`.

@@ -12,6 +12,8 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 const LENGTH: usize = 32;
+/// Beginning of a sealed text in a column whose texts may also be plain.
+const SEALED: &str = "sealed:";
 const RANDOM: &str = "the system's random numbers are not available";
 
 /// Seals secrets, each for one context.
@@ -95,6 +97,22 @@ impl SealingKey {
         Ok([&nonce[..], &sealed].concat())
     }
 
+    /// Sealed form of a text, for a column of texts.
+    pub fn seal_text(&self, context: &str, text: &str) -> Result<String, hub_db::Error> {
+        Ok(format!("{SEALED}{}", BASE64.encode(self.seal(context, text.as_bytes())?)))
+    }
+
+    /// A text from such a column that needs no key; none if it is sealed.
+    pub fn plain(stored: &str) -> Option<String> {
+        (!stored.starts_with(SEALED)).then(|| stored.to_owned())
+    }
+
+    /// A text from such a column; none if another key sealed it. One that is not sealed is itself.
+    pub fn unseal_text(&self, context: &str, stored: &str) -> Option<String> {
+        let Some(sealed) = stored.strip_prefix(SEALED) else { return Some(stored.to_owned()) };
+        String::from_utf8(self.unseal(context, &BASE64.decode(sealed).ok()?)?).ok()
+    }
+
     /// The secret; none if another key sealed it, or for another context.
     pub fn unseal(&self, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<NONCE_LEN>()?;
@@ -133,7 +151,13 @@ mod tests {
             assert_eq!(key.unseal("b", &sealed), None);
             assert_eq!(key.unseal("a", &sealed[1..]), None);
         }
-        assert_eq!(SealingKey::create(&folder.join("other.key")).unwrap().unseal("a", &sealed), None);
+        let other = SealingKey::create(&folder.join("other.key")).unwrap();
+        assert_eq!(other.unseal("a", &sealed), None);
+        let key = SealingKey::read(&path).unwrap().unwrap();
+        let text = key.seal_text("a", "whsec_x").unwrap();
+        assert!(text.starts_with(SEALED) && !text.contains("whsec"));
+        assert_eq!((key.unseal_text("a", &text).unwrap(), key.unseal_text("b", &text)), ("whsec_x".to_owned(), None));
+        assert_eq!((other.unseal_text("a", &text), other.unseal_text("a", "x").unwrap()), (None, "x".to_owned()));
         fs::write(&path, "no key").unwrap();
         assert!(SealingKey::read(&path).unwrap_err().to_string().contains("not a hub's secrets key"));
         fs::remove_dir_all(folder).unwrap();

@@ -35,11 +35,12 @@ pub(super) async fn all(on: impl Into<Executor<'_>>) -> Result<Vec<(String, Stri
     on.into().query("SELECT purpose, secret FROM hub_secrets ORDER BY purpose").all().await
 }
 
-/// True if a lost key would cost anything: a secret, or somebody's second factor.
+/// True if a lost key would cost anything: a secret of the hub, a network or a webhook, or somebody's second factor.
 pub(super) async fn seals_anything(db: &Db) -> Result<bool, Error> {
     // Crosses networks: they belong to the hub.
     let sql = "SELECT EXISTS (SELECT 1 FROM hub_secrets WHERE purpose <> $1)
-                   OR EXISTS (SELECT 1 FROM persons WHERE totp_secret IS NOT NULL)";
+                   OR EXISTS (SELECT 1 FROM persons WHERE totp_secret IS NOT NULL)
+                   OR EXISTS (SELECT 1 FROM networks WHERE signing_secret <> '') OR EXISTS (SELECT 1 FROM webhooks)";
     let (seals_anything,): (bool,) = db.query(sql).bind(super::CHECK).one().await?;
     Ok(seals_anything)
 }

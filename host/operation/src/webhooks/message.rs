@@ -44,7 +44,8 @@ fn standard_body(delivery: &Delivery) -> String {
 
 fn signature_headers(webhook: &Webhook, id: &str, now: Millis, body: &str) -> Vec<(&'static str, String)> {
     let timestamp = now.div_euclid(1_000);
-    let signatures: Vec<_> = webhook.secrets(now).map(|secret| sign(secret.expose(), id, timestamp, body)).collect();
+    let secrets = webhook.secrets(now).filter(|secret| !secret.is_empty());
+    let signatures: Vec<_> = secrets.map(|secret| sign(secret.expose(), id, timestamp, body)).collect();
     vec![
         ("webhook-id", id.to_owned()),
         ("webhook-timestamp", timestamp.to_string()),

@@ -62,6 +62,7 @@ pub static COMPONENT: Component = Component {
                 text::<255>("created_by"),
                 text::<255>("url_by"),
             ])
+            .sealed(&["secret", "previous_secret"])
             .row(|row| match (row.text("state"), row.text("disabled_reason")) {
                 (Some("ENABLED"), _) | (Some("DISABLED"), Some(_)) => Ok(()),
                 (Some("DISABLED"), None) => {

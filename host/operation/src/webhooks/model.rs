@@ -132,6 +132,7 @@ pub(super) struct Webhook {
     pub(super) url: SecretText,
     pub(super) events: Vec<WebhookEvent>,
     pub(super) templates: Templates,
+    /// As stored: sealed.
     pub(super) secret: SecretText,
     pub(super) previous_secret: Option<SecretText>,
     pub(super) previous_until: Option<Millis>,

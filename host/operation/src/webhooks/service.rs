@@ -16,6 +16,7 @@ use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, Usage};
 use crate::secret_text::SecretText;
+use crate::secrets;
 use crate::values::{Identifier, NetworkId};
 use crate::webhooks::Webhooks;
 use crate::webhooks::fan_out::{enqueue, new_message_id};
@@ -30,6 +31,8 @@ use crate::webhooks::subject::subject;
 use crate::webhooks::template::LONGEST_TEMPLATES;
 use crate::webhooks::url;
 
+/// Table of the secrets.
+pub(super) const TABLE: &str = "webhooks";
 const ID_LENGTH: usize = 16;
 
 /// Reason for the failure of a request about webhooks.
@@ -192,10 +195,11 @@ pub(super) async fn create(
     request.apply(&mut webhook);
     require_events(caller, &webhook)?;
     let origin = caller.origin(app);
+    let sealed = secrets::seal_text(app, TABLE, &webhook.secret)?;
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
-            store::insert(&mut tx, &webhook).await?;
+            store::insert(&mut tx, &webhook, &sealed).await?;
             subscribe(app, &mut tx, &webhook).await?;
             let change = Change::new(Action::WebhookCreated, &webhook.id).after(audited(&webhook));
             Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
@@ -289,12 +293,13 @@ pub(super) async fn rotate_secret(
 ) -> Result<(SecretText, Millis), WebhooksError> {
     let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
     let (secret, until) = (new_secret(&app.ids), now.saturating_add(overlap_ms));
+    let sealed = secrets::seal_text(app, TABLE, &secret)?;
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
             let webhook = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
             let times = (until, now.max(webhook.updated_at + 1));
-            store::rotate(&mut tx, network, id, &secret, times).await?;
+            store::rotate(&mut tx, network, id, &sealed, times).await?;
             let change = Change::new(Action::WebhookSecretRotated, id).after(json!({"overlapUntil": until}));
             Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
         })

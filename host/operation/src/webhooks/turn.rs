@@ -13,6 +13,8 @@ use tokio::time::{Instant, sleep};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
+use crate::secret_text::SecretText;
+use crate::secrets;
 use crate::values::NetworkId;
 use crate::webhooks::Webhooks;
 use crate::webhooks::deliver::POLL_INTERVAL;
@@ -20,6 +22,7 @@ use crate::webhooks::finish::{Attempted, CLAIM, Next, Progress, finish};
 use crate::webhooks::model::{Webhook, WebhookKind};
 use crate::webhooks::outcome::Verdict;
 use crate::webhooks::permits::MAX_OF_WEBHOOK;
+use crate::webhooks::service::TABLE;
 use crate::webhooks::store::queue;
 use crate::webhooks::store::webhooks as store;
 use crate::webhooks::subject_queues::{Order, SubjectQueues};
@@ -37,7 +40,11 @@ pub(super) async fn run(app: &App, network: NetworkId, id: &str, wake: &Notify) 
     }
     let now = app.clock.now();
     let claimed = now.saturating_add(millis(CLAIM));
-    let Some(webhook) = store::claim(&app.db, network, id, (now, claimed)).await? else { return Ok(()) };
+    let Some(mut webhook) = store::claim(&app.db, network, id, (now, claimed)).await? else { return Ok(()) };
+    // One whose key is lost signs nothing, and its receiver refuses the message: its owner makes a new one.
+    let open = |stored: &SecretText| secrets::unseal_text(app, TABLE, stored).map(SecretText::from);
+    webhook.secret = open(&webhook.secret).unwrap_or_else(|| String::new().into());
+    webhook.previous_secret = webhook.previous_secret.as_ref().and_then(open);
     let held = queue::held(&app.db, network, id, now).await?;
     let order = match webhook.kind {
         // A channel is read from top to bottom.

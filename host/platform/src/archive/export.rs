@@ -15,9 +15,11 @@ use tempfile::NamedTempFile;
 use crate::archive::files::{self, ModuleHashes, ModuleVersion, NamedFile};
 use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUMMARY, Summary, chunk_name, write_row};
 use crate::archive::row::{Row, text};
+use crate::archive::sealed;
 use crate::blobs::Blobs;
-use crate::component::Tables;
+use crate::component::{NetworkTable, Tables};
 use crate::config::Settings;
+use crate::secrets::SealingKey;
 use crate::values::{NetworkId, hex};
 
 /// A table's chunk ends with the row that reaches this size.
@@ -52,6 +54,7 @@ pub async fn export(
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
     let mut writer = Writer {
         network,
+        key: SealingKey::read(&settings.secrets_key_file())?,
         tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, file)),
         summary: Summary::default(),
         modules: HashMap::new(),
@@ -75,6 +78,7 @@ pub async fn export(
 
 struct Writer {
     network: NetworkId,
+    key: Option<SealingKey>,
     tar: Builder<BufWriter<NamedTempFile>>,
     summary: Summary,
     modules: HashMap<ModuleVersion, ModuleHashes>,
@@ -83,9 +87,10 @@ struct Writer {
 }
 
 impl Writer {
-    async fn table(&mut self, from: &mut Snapshot, table: &Table) -> anyhow::Result<()> {
+    async fn table(&mut self, from: &mut Snapshot, table: &NetworkTable) -> anyhow::Result<()> {
         let (mut hasher, mut number, mut lines) = (PartHasher::default(), 0, Vec::new());
-        from.for_each_row(table, self.network.0, |row| {
+        from.for_each_row(table, self.network.0, |mut row| {
+            sealed::open(self.key.as_ref(), table, &mut row)?;
             self.collect_files(table, &row)?;
             write_row(&row, &mut lines)?;
             hasher.count += 1;

@@ -15,7 +15,7 @@ use crate::archive::files::{self, NamedFile};
 use crate::archive::format::{Manifest, Report};
 use crate::archive::reader::{self, Discard, Sink};
 use crate::archive::row::Row;
-use crate::archive::store;
+use crate::archive::{sealed, store};
 use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
@@ -23,6 +23,7 @@ use crate::clock::Clock;
 use crate::component::{NetworkTable, Tables};
 use crate::config::Settings;
 use crate::ids::Ids;
+use crate::secrets::SealingKey;
 
 /// Number of rows deleted per transaction.
 const DELETE_LIMIT: usize = 5_000;
@@ -57,8 +58,9 @@ pub async fn import(
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
     let plan = plan.to_owned();
+    let key = SealingKey::read(&settings.secrets_key_file())?;
     let mut loader =
-        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, network_row: None, stored: vec![] };
+        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, key, network_row: None, stored: vec![] };
     ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
@@ -89,6 +91,7 @@ struct Loader<'a> {
     plan: String,
     token: String,
     blobs: Blobs,
+    key: Option<SealingKey>,
     /// Row of the network itself, which is inserted last.
     network_row: Option<Row>,
     /// Blobs that did not exist before.
@@ -96,8 +99,11 @@ struct Loader<'a> {
 }
 
 impl Sink for Loader<'_> {
-    async fn rows(&mut self, table: &NetworkTable, rows: Vec<Row>) -> anyhow::Result<()> {
+    async fn rows(&mut self, table: &NetworkTable, mut rows: Vec<Row>) -> anyhow::Result<()> {
         self.refuse_nul(table, &rows)?;
+        for row in &mut rows {
+            sealed::seal(self.key.as_ref(), table, row)?;
+        }
         if table.name == self.tables.networks().name {
             self.network_row = rows.into_iter().next();
             return Ok(());

@@ -21,6 +21,7 @@ mod import;
 mod module_code;
 mod reader;
 mod row;
+mod sealed;
 mod store;
 
 use crate::component::{Component, TableRule};

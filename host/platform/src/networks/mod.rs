@@ -32,15 +32,18 @@ pub static COMPONENT: Component = Component {
     ],
     routes: || routes::router().merge(settings_routes::router()).merge(admin_routes::router()).database_only(),
     tables: &[
-        TableRule::moved("networks").without_players("a name and secrets of the owner's").columns(&[
-            read::<Identifier>("name"),
-            // The operator who imports it chooses another.
-            text::<255>("plan"),
-            text::<255>("signing_secret"),
-            text::<255>("previous_signing_secret"),
-            read::<settings::Stage>("stage"),
-            number("chat_history_days", 0, 30),
-        ]),
+        TableRule::moved("networks")
+            .without_players("a name and secrets of the owner's")
+            .columns(&[
+                read::<Identifier>("name"),
+                // The operator who imports it chooses another.
+                text::<255>("plan"),
+                text::<255>("signing_secret"),
+                text::<255>("previous_signing_secret"),
+                read::<settings::Stage>("stage"),
+                number("chat_history_days", 0, 30),
+            ])
+            .sealed(&["signing_secret", "previous_signing_secret"]),
         TableRule::moved("api_keys").without_players("names and hashes of keys").columns(&[
             text::<64>("key_id"),
             any_text("name"),

@@ -106,7 +106,7 @@ impl Restore {
             eprintln!(
                 "{} is not the key of this backup: the hub's secrets were made again. Links given out before are \
                  invalid; node agents have to be downloaded again; people with a second factor sign in with a recovery \
-                 code and set it up again.",
+                 code and set it up again; owners replace the secrets of their webhooks.",
                 settings.secrets_key_file().display()
             );
         }

@@ -93,7 +93,8 @@ fn reason(webhook: &Webhook) -> Option<&'static str> {
     webhook.disabled.map(<&str>::from)
 }
 
-pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
+/// Adds a webhook, with the sealed form of its secret.
+pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook, sealed: &str) -> Result<(), Error> {
     tx.query(
         "INSERT INTO webhooks (network_id, webhook_id, kind, name, url, events, templates, secret, state, disabled_reason,
              created_at, created_by, url_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, pauses,
@@ -107,7 +108,7 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Resul
     .bind(&webhook.url)
     .bind(json(&webhook.events)?)
     .bind(json(&webhook.templates)?)
-    .bind(&webhook.secret)
+    .bind(sealed)
     .bind(state(webhook))
     .bind(reason(webhook))
     .bind(webhook.created_at)
@@ -273,7 +274,7 @@ pub(in crate::webhooks) async fn rotate(
     tx: &mut Tx,
     network: NetworkId,
     id: &str,
-    secret: &SecretText,
+    sealed: &str,
     (previous_until, now): (Millis, Millis),
 ) -> Result<(), Error> {
     tx.query(
@@ -282,7 +283,7 @@ pub(in crate::webhooks) async fn rotate(
     )
     .bind(network)
     .bind(id)
-    .bind(secret)
+    .bind(sealed)
     .bind(previous_until)
     .bind(now)
     .execute()

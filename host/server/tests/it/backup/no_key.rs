@@ -98,6 +98,18 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         link(&owner).await,
     ];
     credentials.push(claim(&owner).await);
+    let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
+    let server = owner.post("/api/plugin/servers/register", server).await.expect(201).clone();
+    credentials.push(server["signingSecret"].as_str().unwrap().to_owned());
+    let rotated =
+        owner.post("/api/manage/signing-secret/rotate", json!({"overlapMs": 60_000})).await.expect(201).clone();
+    credentials.push(rotated["signingSecret"].as_str().unwrap().to_owned());
+    let webhook = json!({"url": "https://hook.invalid/x", "events": ["CHAT"]});
+    let webhook = owner.post("/api/manage/webhooks", webhook).await.expect(201).clone();
+    credentials.push(webhook["secret"].as_str().unwrap().trim_start_matches("whsec_").to_owned());
+    let path = format!("/api/manage/webhooks/{}/rotate-secret", webhook["webhookId"].as_str().unwrap());
+    let rotated = owner.post(&path, json!({})).await.expect(201).clone();
+    credentials.push(rotated["secret"].as_str().unwrap().trim_start_matches("whsec_").to_owned());
     credentials.extend(recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap().to_owned()));
     let mut signatures = vec![];
     for purpose in PURPOSES {
@@ -184,6 +196,11 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
     let code = json!({"code": shown(&totp, crate::support::NOW)});
     let recovery = post("/api/people/second-factor/confirm", code).await.expect(200)["recoveryCodes"].clone();
     let path = format!("/api/artifacts/{}", link(&owner).await);
+    let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
+    let register = async |owner: &Client| {
+        owner.post("/api/plugin/servers/register", server.clone()).await.expect(201)["signingSecret"].clone()
+    };
+    let signing_secret = register(&owner).await;
     let backend = hub.stop().await;
     let file = files.path("backup");
     succeed(&backend, &["backup", text(&file)]);
@@ -198,6 +215,15 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
         assert_eq!(message.contains("secrets were made again"), !has_key, "{message}");
         let hub = Hub::start(to).await;
         let sign_in = async |code: Value| sign_in(&hub, "alex@example.org", PASSWORD, json!({"code": code})).await;
+        let owner = hub.with_key(owner.key.as_ref().unwrap());
+        let mut events = owner.events(None, None).await;
+        let restored = register(&owner).await;
+        assert_eq!(restored == signing_secret, has_key, "{restored}");
+        assert_eq!(register(&owner).await, restored);
+        if !has_key {
+            let told = events.next_named("SIGNING_SECRET_ROTATED").await.data;
+            assert_eq!(told["signingSecret"], restored);
+        }
         hub.advance_ms(30_000);
         let right = sign_in(json!(shown(&totp, crate::support::NOW + 30_000))).await;
         if has_key {
