@@ -142,6 +142,15 @@ impl TableRule {
         Self { sealed: columns, ..self }
     }
 
+    /// True for a column that is sealed as a whole, or a fingerprint of one.
+    pub fn hides(&self, column: &str) -> bool {
+        self.sealed.iter().any(|sealed| match sealed {
+            Sealed::Text(hidden) => *hidden == column,
+            Sealed::Found(hidden, mac) => [*hidden, *mac].contains(&column),
+            Sealed::Fields(_) => false,
+        })
+    }
+
     /// With a reader of whole rows, after that of the columns.
     pub const fn row(self, read: RowReader) -> Self {
         Self { row: Some(read), ..self }
