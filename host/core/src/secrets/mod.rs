@@ -8,7 +8,6 @@
 mod fields;
 mod handover;
 mod opening;
-mod reseal;
 mod sealing_key;
 mod store;
 
@@ -27,8 +26,8 @@ use tokio::time::Instant;
 
 pub use handover::{KeyRequest, seal_for};
 pub use opening::{KeyState, create_again, key_of_database, key_state, open_key, open_restored};
-pub use reseal::{reseal_networks, set_key};
 pub use sealing_key::SealingKey;
+pub use store::networks;
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -175,6 +174,11 @@ pub fn seal_key_for(app: &App, request: &str) -> Option<String> {
 pub async fn is_key_current(app: &App) -> Result<bool, Error> {
     let stored = store::find(&app.db, CHECK).await?;
     Ok(stored.is_some_and(|stored| unseal_all(&sealing(app), CHECK, &stored).is_ok()))
+}
+
+/// Tells all nodes of a key with a new generation: one that lacks it looks for it.
+pub async fn set_key(tx: &mut Tx, key: &SealingKey) -> Result<(), Error> {
+    store::replace(tx, CHECK, &seal_all(key, CHECK, &[])?).await
 }
 
 /// Keeps a key with newer generations, if it is the database's; false if it is not.

@@ -49,7 +49,7 @@ pub(super) async fn seals_anything(db: &Db) -> Result<bool, Error> {
 }
 
 /// All networks.
-pub(super) async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
+pub async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
     // Crosses networks: each is then served by itself.
     let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks ORDER BY network_id").all().await?;
     Ok(rows.into_iter().map(|(network,)| network).collect())

@@ -246,8 +246,9 @@ pub(super) async fn change(
             let mut after = Webhook { updated_at: now.max(before.updated_at + 1), ..before.clone() };
             request.apply(&mut after);
             require_events(caller, &after)?;
-            store::update(&mut tx, secrets, &after).await?;
-            if after.url.expose() != before.url.expose() {
+            let has_new_url = after.url.expose() != before.url.expose();
+            store::update(&mut tx, secrets, &after, has_new_url).await?;
+            if has_new_url {
                 store::set_url_by(&mut tx, network, id, &caller.key.0).await?;
             }
             if after.disabled.is_some() && before.disabled.is_none() {

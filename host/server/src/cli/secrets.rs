@@ -12,6 +12,7 @@ use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::cli::{format, open_database};
 use crate::clock::Clock;
 use crate::cluster;
+use crate::component::reseal_networks;
 use crate::components::tables;
 use crate::config::{Settings, StorageArgs};
 use crate::ids::Ids;
@@ -110,7 +111,7 @@ impl Rotate {
         db.transaction(async |mut tx| secrets::set_key(&mut tx, &key).await).await?;
         cluster::hand_out_key(db, &key).await?;
         let purposes = self.replace(db, &key).await.with_context(replacing)?;
-        let mut resealed = secrets::reseal_networks(db, tables(), &key).await?;
+        let mut resealed = reseal_networks(db, tables(), &key).await?;
         resealed += reseal_second_factors(db, &key).await?;
         // Before the oldest generation goes, a hub on this machine knows the newest.
         tokio::time::sleep(NOTICED).await;

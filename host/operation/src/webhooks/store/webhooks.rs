@@ -177,17 +177,23 @@ pub(in crate::webhooks) async fn pass_on(
     Ok(())
 }
 
-/// Stores an owner's changes.
-pub(in crate::webhooks) async fn update(tx: &mut Tx, secrets: &HubSecrets, webhook: &Webhook) -> Result<(), Error> {
+/// Stores an owner's changes, and a new URL if there is one: a node without its key must not replace it.
+pub(in crate::webhooks) async fn update(
+    tx: &mut Tx,
+    secrets: &HubSecrets,
+    webhook: &Webhook,
+    has_new_url: bool,
+) -> Result<(), Error> {
+    let url = has_new_url.then(|| seal(secrets, &webhook.url)).transpose()?;
     tx.query(
-        "UPDATE webhooks SET name = $3, url = $4, events = $5, templates = $6, state = $7, disabled_reason = $8,
+        "UPDATE webhooks SET name = $3, url = COALESCE($4, url), events = $5, templates = $6, state = $7, disabled_reason = $8,
              updated_at = $9
          WHERE network_id = $1 AND webhook_id = $2",
     )
     .bind(webhook.network)
     .bind(&webhook.id)
     .bind(&webhook.name)
-    .bind(seal(secrets, &webhook.url)?)
+    .bind(url)
     .bind(json(&webhook.events)?)
     .bind(json(&webhook.templates)?)
     .bind(state(webhook))

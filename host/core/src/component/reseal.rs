@@ -1,28 +1,22 @@
-//! Seals everything again after the key got a new generation, in small transactions while the hub serves.
+//! Seals networks' secrets again after the key got a new generation, in small transactions while the hub serves.
 
-use hub_db::{Backend, Cell, Db, Error, Tx};
-use uuid::Uuid;
+use hub_db::{Cell, Db, Error, Tx};
 
-use crate::component::{NetworkTable, Tables, reseal_row};
-use crate::secrets::sealing_key::SealingKey;
-use crate::secrets::{CHECK, seal_all, store};
+use crate::component::sealed::reseal_row;
+use crate::component::{NetworkTable, Tables};
+use crate::secrets::{self, SealingKey};
 use crate::values::NetworkId;
 
 /// Rows read at once, and changed in one transaction.
 const BATCH: usize = 100;
 
-/// Tells all nodes of a key with a new generation: one that lacks it looks for it.
-pub async fn set_key(tx: &mut Tx, key: &SealingKey) -> Result<(), Error> {
-    store::replace(tx, CHECK, &seal_all(key, CHECK, &[])?).await
-}
-
-/// Seals networks' secrets with the newest generation; returns the number of rows. What nodes seal meanwhile with the
-/// generation before stays as it is until the next time.
+/// Seals all rows of networks with the newest generation; returns the number of those that changed. What nodes seal meanwhile
+/// with the generation before stays as it is until the next time.
 pub async fn reseal_networks(db: &Db, tables: &Tables, key: &SealingKey) -> Result<u64, Error> {
     let mut count = 0;
-    for network in store::networks(db).await? {
+    // In turn: a command leaves the database to the hub.
+    for network in secrets::networks(db).await? {
         for table in tables.of_networks().iter().filter(|table| !table.rule.sealed.is_empty()) {
-            // In turn: a command works on one network at a time, so that it leaves the database to others.
             count += reseal_table(db, table, key, network).await?;
         }
     }
@@ -30,7 +24,6 @@ pub async fn reseal_networks(db: &Db, tables: &Tables, key: &SealingKey) -> Resu
 }
 
 async fn reseal_table(db: &Db, table: &NetworkTable, key: &SealingKey, network: NetworkId) -> Result<u64, Error> {
-    debug_assert!(!table.rule.is_in_module_store || db.backend() == Backend::Postgres, "it is in another file");
     let (mut count, mut after): (u64, Option<Vec<Cell>>) = (0, None);
     loop {
         let rows = db.rows_after(table, network.0, after.as_deref(), BATCH).await?;
@@ -43,7 +36,7 @@ async fn reseal_table(db: &Db, table: &NetworkTable, key: &SealingKey, network: 
             }
         }
         if !old.is_empty() {
-            let changed = db.transaction(async |mut tx| reseal_rows(&mut tx, table, key, network.0, &old).await);
+            let changed = db.transaction(async |mut tx| reseal_rows(&mut tx, table, key, network, &old).await);
             count += changed.await?;
         }
     }
@@ -53,15 +46,15 @@ async fn reseal_rows(
     tx: &mut Tx,
     table: &NetworkTable,
     key: &SealingKey,
-    network: Uuid,
+    network: NetworkId,
     keys: &[Vec<Cell>],
 ) -> Result<u64, Error> {
     let mut count = 0;
     for row_key in keys {
         // It may have changed since it was read.
-        let Some(before) = tx.lock_row(table, network, row_key).await? else { continue };
-        if let Some(after) = reseal_row(key, table, NetworkId(network), &before)? {
-            count += tx.update_row(table, network, &before, &after).await?;
+        let Some(before) = tx.lock_row(table, network.0, row_key).await? else { continue };
+        if let Some(after) = reseal_row(key, table, network, &before)? {
+            count += tx.update_row(table, network.0, &before, &after).await?;
         }
     }
     Ok(count)
