@@ -36,8 +36,11 @@ fn place(table: &NetworkTable, name: &str) -> Option<usize> {
     table.columns.iter().position(|column| column.name == name)
 }
 
+/// Makes a cell of a text.
+type ToCell = fn(String) -> Cell;
+
 /// Text of a cell, and what puts another text in its place.
-fn text(cell: &Cell) -> Option<(&str, fn(String) -> Cell)> {
+fn text(cell: &Cell) -> Option<(&str, ToCell)> {
     match cell {
         Cell::Text(text) => Some((text, Cell::Text)),
         Cell::Bytes(bytes) => Some((std::str::from_utf8(bytes).ok()?, |text| Cell::Bytes(text.into_bytes()))),
@@ -107,7 +110,7 @@ pub fn seal_row(key: &SealingKey, table: &NetworkTable, network: NetworkId, row:
 }
 
 /// The row with secrets that the newest generation sealed; none if it has them already.
-pub fn reseal_row(
+pub(super) fn reseal_row(
     key: &SealingKey,
     table: &NetworkTable,
     network: NetworkId,

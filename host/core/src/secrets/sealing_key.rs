@@ -18,7 +18,7 @@ use crate::mac::hmac_sha256;
 /// Bytes of a generation.
 pub(super) const LENGTH: usize = 32;
 /// Generations that are kept: what the one before sealed opens until the next rotation.
-pub const KEPT_GENERATIONS: usize = 2;
+const KEPT_GENERATIONS: usize = 2;
 /// Beginning of sealed texts.
 pub(super) const SEALED: &str = "sealed:";
 const RANDOM: &str = "the system's random numbers are not available";
@@ -108,7 +108,7 @@ impl SealingKey {
         Ok(Self { generations })
     }
 
-    /// The key without its older generations, but for [`KEPT_GENERATIONS`].
+    /// The key without the generations before the last.
     #[must_use]
     pub fn with_kept(mut self) -> Self {
         self.generations.truncate(KEPT_GENERATIONS);
@@ -137,11 +137,10 @@ impl SealingKey {
             fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
         }
         let partial = path.with_extension(format!("{}.tmp", std::process::id()));
-        let lines: String =
-            self.generations.iter().map(|generation| format!("{}\n", BASE64.encode(generation.bytes))).collect();
+        let lines: Vec<_> = self.generations.iter().map(|generation| BASE64.encode(generation.bytes)).collect();
         let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&partial).and_then(
             |mut file| {
-                file.write_all(lines.as_bytes())?;
+                file.write_all(format!("{}\n", lines.join("\n")).as_bytes())?;
                 file.sync_all()
             },
         );
