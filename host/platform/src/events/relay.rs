@@ -191,14 +191,12 @@ async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<
         if published.contains(&event.id) {
             continue;
         }
-        match opened(app, network, std::mem::take(&mut event.data)) {
-            Some(data) => event.data = data,
-            None => {
-                tracing::error!(%network, id = event.id, name = event.name, "the secrets key of an event is lost");
-                published.insert(event.id);
-                continue;
-            }
-        }
+        let Some(data) = opened(app, network, std::mem::take(&mut event.data)) else {
+            tracing::error!(%network, id = event.id, name = event.name, "the secrets key of an event is lost");
+            published.insert(event.id);
+            continue;
+        };
+        event.data = data;
         if !app.state::<ShardRegistry>().owns(network) {
             return Ok(Round::Over);
         }

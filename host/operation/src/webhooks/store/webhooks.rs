@@ -135,12 +135,19 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, secrets: &HubSecrets, webho
     Ok(())
 }
 
-/// Enabled webhooks that a key or person created or gave their URL: id, name and events.
+/// A webhook that somebody created or gave its URL.
+pub(in crate::webhooks) struct CreatedWebhook {
+    pub(in crate::webhooks) id: String,
+    pub(in crate::webhooks) name: Option<String>,
+    pub(in crate::webhooks) events: Vec<WebhookEvent>,
+}
+
+/// Enabled webhooks that a key or person created or gave their URL.
 pub(in crate::webhooks) async fn of_creator(
     tx: &mut Tx,
     network: NetworkId,
     creator: &str,
-) -> Result<Vec<(String, Option<String>, Vec<WebhookEvent>)>, Error> {
+) -> Result<Vec<CreatedWebhook>, Error> {
     let rows: Vec<(String, Option<String>, String)> = tx
         .query(
             "SELECT webhook_id, name, events FROM webhooks
@@ -151,7 +158,8 @@ pub(in crate::webhooks) async fn of_creator(
         .bind(creator)
         .all()
         .await?;
-    rows.into_iter().map(|(id, name, events)| Ok((id, name, known_events(&events)?))).collect()
+    let created = |(id, name, events): (_, _, String)| Ok(CreatedWebhook { id, name, events: known_events(&events)? });
+    rows.into_iter().map(created).collect()
 }
 
 /// Records who chose a webhook's URL.
