@@ -162,7 +162,9 @@ async fn a_rotation_seals_everything_again(backend: Backend) {
     works(&hub).await;
     signs_in().await;
     let backend = hub.stop().await;
-    works(&Hub::start(backend.clone()).await).await;
+    let again = Hub::start(backend).await;
+    works(&again).await;
+    let backend = again.stop().await;
     // The file opens what it sealed before the rotation, and no longer after the next one.
     let to = Backend::like(&backend).await;
     std::fs::copy(&file, to.data().join("secrets.key")).unwrap();
