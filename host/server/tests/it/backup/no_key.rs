@@ -284,8 +284,8 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
         }
         let webhooks = owner.get("/api/manage/webhooks").await.expect(200)["items"].to_string();
         assert_eq!(webhooks.contains("hook.invalid"), has_key, "{webhooks}");
-        let shown = owner.get("/api/manage/punishments/1").await.expect(200)["appealCode"].clone();
-        assert_eq!(shown == codes[0].as_str(), has_key, "{shown}");
+        let kept = owner.get("/api/manage/punishments/1").await.expect(200)["appealCode"].clone();
+        assert_eq!(kept == codes[0].as_str(), has_key, "{kept}");
         let appealed = hub.anonymous().get(&format!("/api/public/appeals/{}", codes[0])).await;
         assert_eq!(appealed.status, if has_key { 200 } else { 404 });
         let body = json!({"playerUuid": uuid(1), "playerName": "Steve", "type": "BAN"}).to_string();
