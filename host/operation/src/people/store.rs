@@ -3,6 +3,7 @@
 
 pub(super) mod devices;
 pub(super) mod roles;
+pub(super) mod totp;
 
 use hub_db::{Db, Error, Executor, Tx};
 
@@ -142,17 +143,6 @@ pub(super) async fn delete(tx: &mut Tx, person: &str) -> Result<Vec<(NetworkId, 
 }
 
 /// Sets or removes the second factor, and deletes its recovery codes.
-/// All sealed secrets of second factors. Crosses networks: they belong to people.
-pub(super) async fn totp_secrets(db: &Db) -> Result<Vec<(String, Vec<u8>)>, Error> {
-    db.query("SELECT person_id, totp_secret FROM persons WHERE totp_secret IS NOT NULL ORDER BY person_id").all().await
-}
-
-/// Replaces the sealed form of a second factor's secret, unless that has changed.
-pub(super) async fn replace_totp(db: &Db, person: &str, before: &[u8], after: &[u8]) -> Result<u64, Error> {
-    let replace = "UPDATE persons SET totp_secret = $3 WHERE person_id = $1 AND totp_secret = $2";
-    db.write(replace).bind(person).bind(before).bind(after).execute().await
-}
-
 pub(super) async fn set_totp(tx: &mut Tx, person: &str, secret: Option<&[u8]>, confirmed: bool) -> Result<(), Error> {
     tx.query("UPDATE persons SET totp_secret = $2, totp_confirmed = $3 WHERE person_id = $1")
         .bind(person)

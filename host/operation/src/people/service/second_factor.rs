@@ -11,7 +11,7 @@ use crate::auth::{KeyCache, KeyId, OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password, require_unchanged};
 use crate::people::service::{PeopleError, account, origin_of};
-use crate::people::store;
+use crate::people::store::{self, totp};
 use crate::secret_text::SecretText;
 use crate::secrets::{self, SealingKey};
 
@@ -55,9 +55,9 @@ fn unsealed(app: &App, person: &PersonRow) -> Option<Vec<u8>> {
 /// Seals all secrets of second factors with the newest generation of the key; returns their number.
 pub async fn reseal_second_factors(db: &Db, key: &SealingKey) -> Result<u64, hub_db::Error> {
     let mut count = 0;
-    for (person, sealed) in store::totp_secrets(db).await? {
+    for (person, sealed) in totp::sealed(db).await? {
         if let Some(resealed) = key.reseal(&context(&person), &sealed)? {
-            count += store::replace_totp(db, &person, &sealed, &resealed).await?;
+            count += totp::replace(db, &person, &sealed, &resealed).await?;
         }
     }
     Ok(count)
