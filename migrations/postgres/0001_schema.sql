@@ -17,6 +17,7 @@ CREATE TABLE networks (
     -- Name in `plans`.
     plan                    TEXT    NOT NULL,
     suspended               BOOLEAN NOT NULL,
+    -- Sealed by the secrets key; empty until it is first needed.
     signing_secret          TEXT    NOT NULL,
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,
@@ -679,8 +680,9 @@ CREATE TABLE punishments (
     revoke_reason TEXT,
     -- The issuer's name in lower case.
     issuer_folded TEXT,
-    -- Of a ban or mute, to appeal with.
+    -- Of a ban or mute, to appeal with; sealed by the secrets key, with its fingerprint by that key.
     appeal_code   TEXT,
+    appeal_mac    BYTEA,
     -- JSON list of URLs.
     evidence      TEXT    NOT NULL DEFAULT '[]',
     -- JSON list of changes by staff, oldest first.
@@ -698,7 +700,7 @@ CREATE INDEX punishments_by_time ON punishments (network_id, issued_at, id);
 CREATE INDEX punishments_by_issuer ON punishments (network_id, issuer_uuid, issued_at, id);
 CREATE INDEX punishments_by_issuer_name ON punishments (network_id, issuer_folded, issued_at, id);
 -- The code tells the network.
-CREATE UNIQUE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
+CREATE UNIQUE INDEX punishments_by_appeal_mac ON punishments (appeal_mac) WHERE appeal_mac IS NOT NULL;
 -- Expiries of all networks are recorded together.
 CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
 

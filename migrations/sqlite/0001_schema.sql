@@ -16,6 +16,7 @@ CREATE TABLE networks (
     -- Name in `plans`.
     plan                    TEXT    NOT NULL,
     suspended               BOOLEAN NOT NULL,
+    -- Sealed by the secrets key; empty until it is first needed.
     signing_secret          TEXT    NOT NULL,
     -- The secret before `signing_secret`, valid until the time beside it.
     previous_signing_secret TEXT,
@@ -714,8 +715,9 @@ CREATE TABLE punishments (
     revoke_reason TEXT,
     -- The issuer's name in lower case.
     issuer_folded TEXT,
-    -- Of a ban or mute, to appeal with.
+    -- Of a ban or mute, to appeal with; sealed by the secrets key, with its fingerprint by that key.
     appeal_code   TEXT,
+    appeal_mac    BLOB,
     -- JSON list of URLs.
     evidence      TEXT    NOT NULL DEFAULT '[]',
     -- JSON list of changes by staff, oldest first.
@@ -733,7 +735,7 @@ CREATE INDEX punishments_by_time ON punishments (network_id, issued_at, id);
 CREATE INDEX punishments_by_issuer ON punishments (network_id, issuer_uuid, issued_at, id);
 CREATE INDEX punishments_by_issuer_name ON punishments (network_id, issuer_folded, issued_at, id);
 -- The code tells the network.
-CREATE UNIQUE INDEX punishments_by_appeal_code ON punishments (appeal_code) WHERE appeal_code IS NOT NULL;
+CREATE UNIQUE INDEX punishments_by_appeal_mac ON punishments (appeal_mac) WHERE appeal_mac IS NOT NULL;
 -- Expiries of all networks are recorded together.
 CREATE INDEX punishments_due ON punishments (expires_at) WHERE state = 'OPEN' AND expires_at IS NOT NULL;
 
@@ -1292,6 +1294,7 @@ CREATE TABLE webhooks (
     -- JSON: names of events, and message templates by event.
     events          TEXT    NOT NULL,
     templates       TEXT    NOT NULL,
+    -- Sealed by the secrets key, as the URL is.
     secret          TEXT    NOT NULL,
     previous_secret TEXT,
     previous_until  INTEGER,

@@ -5,6 +5,7 @@ use crate::component::{Component, TableRule};
 use crate::http::connection::Connections;
 use crate::http::error_code::ErrorCode;
 use crate::limits::{Limits, Usage};
+use crate::secrets::watch_file;
 
 pub static HTTP: Component = Component {
     purpose: "what all routes share: extractors, errors, connections, the API documents ([API](../connectors/guide.md))",
@@ -92,5 +93,6 @@ pub static LIMITS: Component = Component {
 pub static SECRETS: Component = Component {
     purpose: "secrets of the hub itself, one for each purpose",
     tables: &[TableRule::hub("hub_secrets")],
+    background: |app| app.spawn(watch_file(app.clone())),
     ..Component::new("hub_core::secrets")
 };

@@ -43,11 +43,12 @@ pub async fn start(settings: Settings, clock: Clock, ids: Ids) -> anyhow::Result
     let identity = Identity::join(&settings, &clock, &ids, &db).await?;
     let module_store = modules::open_store(&settings, &db).await?;
     let (bus, shards) = cluster::open(&settings, &ids, &identity).await?;
+    let key_file = settings.secrets_key_file();
     let key = open_key(&settings, &db, || Box::pin(shards.ask_for_key(&db))).await?;
     let mut opened = States::default();
     opened.insert(identity);
     opened.insert(shards);
-    opened.insert(HubSecrets::new(key));
+    opened.insert(HubSecrets::new(key, key_file));
     let states = states(&settings, &ids, &db, opened)?;
     let app = App::new(AppState::open(settings, clock, ids, db, module_store, bus, states)?);
     if let Err(error) = begin(&app).await {

@@ -1,6 +1,7 @@
 //! Tables of a component, and the rules for their rows. Columns and keys are read from the schema.
 
 use crate::component::column::ColumnRule;
+use crate::component::sealed::Sealed;
 use crate::component::tables::RowReader;
 use crate::limits::RetentionDays;
 
@@ -26,6 +27,8 @@ pub struct TableRule {
     pub columns: &'static [ColumnRule],
     /// Reader of values that depend on each other.
     pub row: Option<RowReader>,
+    /// Columns with secrets, which are sealed in the database.
+    pub sealed: &'static [Sealed],
 }
 
 /// Relation of a table to networks.
@@ -75,6 +78,7 @@ impl TableRule {
             is_last: false,
             columns: &[],
             row: None,
+            sealed: &[],
         }
     }
 
@@ -131,6 +135,20 @@ impl TableRule {
     /// With readers of its columns. One that is not named holds a count, a time, a finite number or bytes; texts are named.
     pub const fn columns(self, columns: &'static [ColumnRule]) -> Self {
         Self { columns, ..self }
+    }
+
+    /// With [sealed](TableRule::sealed) secrets in these columns.
+    pub const fn sealed(self, columns: &'static [Sealed]) -> Self {
+        Self { sealed: columns, ..self }
+    }
+
+    /// True for a column that is sealed as a whole, or a fingerprint of one.
+    pub fn hides(&self, column: &str) -> bool {
+        self.sealed.iter().any(|sealed| match sealed {
+            Sealed::Text(hidden) => *hidden == column,
+            Sealed::Found(hidden, mac) => [*hidden, *mac].contains(&column),
+            Sealed::Fields(_) => false,
+        })
     }
 
     /// With a reader of whole rows, after that of the columns.

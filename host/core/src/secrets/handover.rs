@@ -35,16 +35,16 @@ impl KeyRequest {
         let answer = BASE64.decode(answer).ok()?;
         let (sender, sealed) = answer.split_first_chunk::<LENGTH>()?;
         let bytes = shared(self.private, sender, &self.public)?.unseal(CONTEXT, sealed)?;
-        SealingKey::new(bytes.try_into().ok()?).ok()
+        SealingKey::new(&bytes).ok()
     }
 }
 
 /// The key for the node that made the request; none if the request is malformed.
-pub(super) fn seal_for(key: &SealingKey, request: &str) -> Option<String> {
+pub fn seal_for(key: &SealingKey, request: &str) -> Option<String> {
     let own = EphemeralPrivateKey::generate(&X25519, &SystemRandom::new()).ok()?;
     let sender = own.compute_public_key().ok()?;
     let shared = shared(own, &BASE64.decode(request).ok()?, request)?;
-    let sealed = shared.seal(CONTEXT, key.bytes()).ok()?;
+    let sealed = shared.seal(CONTEXT, &key.bytes()).ok()?;
     Some(BASE64.encode([sender.as_ref(), &sealed].concat()))
 }
 
@@ -54,7 +54,7 @@ fn shared(own: EphemeralPrivateKey, other: &[u8], request: &str) -> Option<Seali
         let mut bytes = [0; LENGTH];
         let derived = Salt::new(HKDF_SHA256, request.as_bytes()).extract(secret);
         derived.expand(&[CONTEXT.as_bytes()], HKDF_SHA256).ok()?.fill(&mut bytes).ok()?;
-        SealingKey::new(bytes).ok()
+        SealingKey::new(&bytes).ok()
     })
     .ok()?
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn only_the_node_that_asked_opens_the_answer() {
-        let key = SealingKey::new([7; LENGTH]).unwrap();
+        let key = SealingKey::new(&[7; LENGTH]).unwrap().with_next().unwrap();
         let (asking, other) = (KeyRequest::new().unwrap(), KeyRequest::new().unwrap());
         let answer = seal_for(&key, asking.public()).unwrap();
         assert!(!answer.contains(&BASE64.encode([7; LENGTH])));

@@ -1,17 +1,20 @@
 //! Secrets of the hub itself, one for each purpose, shared by all its nodes.
 //!
 //! Invariants: the database has them sealed by a key from a file beside it, so that its reader, or a backup's, can sign
-//! nothing; a replaced secret verifies until the next replacement.
+//! nothing; a replaced secret verifies until the next replacement. The columns that tables declare as sealed, and secrets
+//! in events and answers, are sealed by the same key; what its older generations sealed opens until it is sealed again.
 //! Table: `hub_secrets`, which belongs to no network.
 
+mod fields;
 mod handover;
 mod opening;
 mod sealing_key;
 mod store;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
@@ -21,14 +24,16 @@ use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 use tokio::time::Instant;
 
-pub use handover::KeyRequest;
-pub use opening::{KeyState, create_again, key_state, open_key, open_restored};
+pub use handover::{KeyRequest, seal_for};
+pub use opening::{KeyState, create_again, key_of_database, key_state, open_key, open_restored};
 pub use sealing_key::SealingKey;
+pub use store::networks;
 
 use crate::app::App;
 use crate::clock::Millis;
 use crate::ids::Ids;
 use crate::mac::hmac_sha256;
+use crate::values::NetworkId;
 
 /// Base 62: more than 256 bits.
 const LENGTH: usize = 48;
@@ -42,14 +47,41 @@ const CHECK: &str = "key-check";
 /// Key of the database's secrets, and those loaded so far by purpose.
 #[derive(Debug)]
 pub struct HubSecrets {
-    key: SealingKey,
+    key: RwLock<Arc<SealingKey>>,
+    file: PathBuf,
+    /// State of the file when it was last read.
+    seen: RwLock<Option<(SystemTime, u64)>>,
     loaded: RwLock<HashMap<&'static str, (Instant, SigningKey)>>,
 }
 
 impl HubSecrets {
-    /// Secrets sealed by this key.
-    pub fn new(key: SealingKey) -> Self {
-        Self { key, loaded: RwLock::default() }
+    /// Secrets sealed by this key, whose file a rotation replaces.
+    pub fn new(key: SealingKey, file: PathBuf) -> Self {
+        Self { key: RwLock::new(Arc::new(key)), seen: RwLock::new(state_of(&file)), file, loaded: RwLock::default() }
+    }
+
+    /// The key, with the generations that its file has by now.
+    pub fn key(&self) -> Arc<SealingKey> {
+        let state = state_of(&self.file);
+        let is_replaced = state != *self.seen.read();
+        if is_replaced {
+            *self.seen.write() = state;
+            let own = Arc::clone(&self.key.read());
+            match SealingKey::read(&self.file) {
+                Ok(Some(key)) if key.includes(&own) => *self.key.write() = Arc::new(key),
+                Ok(_) => tracing::warn!("{} is not this hub's secrets key any more", self.file.display()),
+                Err(error) => tracing::warn!("{error:#}"),
+            }
+        }
+        Arc::clone(&self.key.read())
+    }
+
+    /// Keeps a key with more generations, from another node.
+    pub fn keep(&self, key: SealingKey) -> anyhow::Result<()> {
+        key.save(&self.file)?;
+        *self.key.write() = Arc::new(key);
+        *self.seen.write() = state_of(&self.file);
+        Ok(())
     }
 
     /// Loaded key for a purpose; false if the caller is to load it again. Others use it meanwhile.
@@ -65,6 +97,21 @@ impl HubSecrets {
         *at = Instant::now();
         Some((is_fresh, key.clone()))
     }
+}
+
+/// Reads the key's file whenever it is replaced, until the hub stops: a node that misses a generation could not tell the
+/// next one from another hub's.
+pub async fn watch_file(app: App) {
+    loop {
+        tokio::time::sleep(TTL / 2).await;
+        app.state::<HubSecrets>().key();
+    }
+}
+
+/// Time of change and size of the key's file.
+fn state_of(file: &std::path::Path) -> Option<(SystemTime, u64)> {
+    let metadata = file.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// A secret and the time of its creation.
@@ -96,13 +143,15 @@ pub async fn signing_key(app: &App, purpose: &'static str) -> Result<SigningKey,
 
 async fn load(app: &App, purpose: &'static str) -> Result<SigningKey, Error> {
     let secrets = app.state::<HubSecrets>();
+    let sealing = secrets.key();
     let stored = if let Some(stored) = store::find(&app.db, purpose).await? {
         stored
     } else {
         let fresh = [Generation { secret: app.ids.token(LENGTH), since: 0 }];
-        store::get_or_insert(&app.db, purpose, &seal_all(&secrets.key, purpose, &fresh)?).await?
+        store::get_or_insert(&app.db, purpose, &seal_all(&sealing, purpose, &fresh)?).await?
     };
-    let generations = unseal_all(&secrets.key, purpose, &stored)?;
+    // Read again: the key may have been replaced meanwhile.
+    let generations = unseal_all(&secrets.key(), purpose, &stored)?;
     let now = app.clock.now();
     let is_known = |it: &Generation| it.since.saturating_add(SIGNS_AFTER) <= now;
     let signing = generations.iter().find(|it| is_known(it)).or(generations.first());
@@ -112,19 +161,89 @@ async fn load(app: &App, purpose: &'static str) -> Result<SigningKey, Error> {
     Ok(key)
 }
 
+fn sealing(app: &App) -> Arc<SealingKey> {
+    app.state::<HubSecrets>().key()
+}
+
 /// This node's sealing key, for the node that made a [`KeyRequest`] with this public half.
 pub fn seal_key_for(app: &App, request: &str) -> Option<String> {
-    handover::seal_for(&app.state::<HubSecrets>().key, request)
+    seal_for(&sealing(app), request)
+}
+
+/// True if this node's key is the one that seals the database's secrets.
+pub async fn is_key_current(app: &App) -> Result<bool, Error> {
+    let stored = store::find(&app.db, CHECK).await?;
+    Ok(stored.is_some_and(|stored| unseal_all(&sealing(app), CHECK, &stored).is_ok()))
+}
+
+/// Tells all nodes of a key with a new generation: one that lacks it looks for it.
+pub async fn set_key(tx: &mut Tx, key: &SealingKey) -> Result<(), Error> {
+    store::replace(tx, CHECK, &seal_all(key, CHECK, &[])?).await
+}
+
+/// Keeps a key with newer generations, if it is the database's; false if it is not.
+pub async fn keep_newer(app: &App, key: SealingKey) -> anyhow::Result<bool> {
+    let own = sealing(app);
+    if !key.includes(&own) || !check(&app.db, &key).await? {
+        return Ok(false);
+    }
+    app.state::<HubSecrets>().keep(key)?;
+    Ok(true)
 }
 
 /// Sealed form of another secret in the database; `context` says where it is.
 pub fn seal(app: &App, context: &str, secret: &[u8]) -> Result<Vec<u8>, Error> {
-    app.state::<HubSecrets>().key.seal(context, secret)
+    sealing(app).seal(context, secret)
 }
 
 /// The secret; none if it was sealed by a lost key.
 pub fn unseal(app: &App, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
-    app.state::<HubSecrets>().key.unseal(context, sealed)
+    sealing(app).unseal(context, sealed)
+}
+
+/// Sealed form of a text in a table's column of secrets, wherever in that table it is.
+pub fn seal_text(app: &App, table: &str, text: &str) -> Result<String, Error> {
+    sealing(app).seal_text(&context_of_table(table), text)
+}
+
+/// A text from such a column; none if a lost key sealed it.
+pub fn unseal_text(app: &App, table: &str, stored: &str) -> Option<String> {
+    sealing(app).unseal_text(&context_of_table(table), stored)
+}
+
+/// Fingerprints of a text by which a table's row is found, newest generation first.
+pub fn macs(app: &App, table: &str, text: &str) -> Vec<Vec<u8>> {
+    sealing(app).macs(&context_of_table(table), text)
+}
+
+/// True if two secrets are the same. Takes the same time wherever they differ.
+pub fn is_same(one: &str, other: &str) -> bool {
+    one.as_bytes().ct_eq(other.as_bytes()).into()
+}
+
+/// An event's or answer's JSON for the database: with its secrets sealed.
+pub fn seal_fields(app: &App, network: NetworkId, text: String) -> Result<String, Error> {
+    if fields::has_fields(&text) { sealing(app).seal_fields(network, &text) } else { Ok(text) }
+}
+
+/// Such a text as it was.
+pub fn open_fields(app: &App, network: NetworkId, text: String) -> String {
+    if fields::has_fields(&text) { sealing(app).open_fields(network, &text) } else { text }
+}
+
+/// True if a JSON text has secret fields.
+pub fn has_fields(text: &str) -> bool {
+    fields::has_fields(text)
+}
+
+/// True if a text from the database is sealed as a whole.
+pub fn is_sealed(stored: &str) -> bool {
+    stored.starts_with(sealing_key::SEALED)
+}
+
+/// Context of the texts that a table has sealed.
+pub fn context_of_table(table: &str) -> String {
+    format!("secret of {table}")
 }
 
 /// Replaces all secrets. The replaced ones verify until the next replacement, or not at all if it is `immediate`.

@@ -47,7 +47,7 @@ where
             tracing::warn!(
                 "{shown} is missing, with which the database's secrets were sealed: they are made again. Links given out \
                  before are invalid; node agents have to be downloaded again; people with a second factor sign in with a \
-                 recovery code"
+                 recovery code; owners of webhooks set their URLs and secrets again"
             );
             create_again(&path, db).await
         }
@@ -84,6 +84,33 @@ where
                      --secrets-key (HUB_SECRETS_KEY)"
                 )
             })
+        }
+    }
+}
+
+/// Key of a command that reads or writes sealed columns. A database without secrets gets one.
+pub async fn key_of_database(settings: &Settings, db: &Db) -> anyhow::Result<SealingKey> {
+    let path = settings.secrets_key_file();
+    let shown = path.display();
+    match key_state(&path, db).await? {
+        KeyState::Missing => anyhow::bail!(
+            "{shown} is missing, with which the database's secrets are sealed; put it there, or name it by --secrets-key \
+             (HUB_SECRETS_KEY)"
+        ),
+        KeyState::Other => anyhow::bail!(
+            "{shown} does not open the secrets in the database, which another key sealed; name that one by --secrets-key \
+             (HUB_SECRETS_KEY)"
+        ),
+        KeyState::Fits | KeyState::Unused => {
+            let key = match SealingKey::read(&path)? {
+                Some(key) => key,
+                None => SealingKey::create(&path)?,
+            };
+            anyhow::ensure!(
+                check(db, &key).await?,
+                "a node started at the same time, with another secrets key than {shown}"
+            );
+            Ok(key)
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use hub_db::{Db, Error, Executor, Tx};
 
+use crate::values::NetworkId;
+
 /// Sealed secret for a purpose; `fresh` if there is none yet.
 pub(super) async fn get_or_insert(db: &Db, purpose: &str, fresh: &str) -> Result<String, Error> {
     insert(db, purpose, fresh).await?;
@@ -35,13 +37,22 @@ pub(super) async fn all(on: impl Into<Executor<'_>>) -> Result<Vec<(String, Stri
     on.into().query("SELECT purpose, secret FROM hub_secrets ORDER BY purpose").all().await
 }
 
-/// True if a lost key would cost anything: a secret, or somebody's second factor.
+/// True if a lost key would cost anything: a secret of the hub, a network or a webhook, a second factor, or an appeal's code.
 pub(super) async fn seals_anything(db: &Db) -> Result<bool, Error> {
     // Crosses networks: they belong to the hub.
     let sql = "SELECT EXISTS (SELECT 1 FROM hub_secrets WHERE purpose <> $1)
-                   OR EXISTS (SELECT 1 FROM persons WHERE totp_secret IS NOT NULL)";
+                   OR EXISTS (SELECT 1 FROM persons WHERE totp_secret IS NOT NULL)
+                   OR EXISTS (SELECT 1 FROM networks WHERE signing_secret <> '') OR EXISTS (SELECT 1 FROM webhooks)
+                   OR EXISTS (SELECT 1 FROM punishments WHERE appeal_mac IS NOT NULL)";
     let (seals_anything,): (bool,) = db.query(sql).bind(super::CHECK).one().await?;
     Ok(seals_anything)
+}
+
+/// All networks.
+pub async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
+    // Crosses networks: each is then served by itself.
+    let rows: Vec<(NetworkId,)> = db.query("SELECT network_id FROM networks ORDER BY network_id").all().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
 }
 
 /// Replaces a sealed secret.

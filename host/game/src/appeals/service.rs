@@ -77,7 +77,7 @@ pub(super) struct AppealCreated {
 
 /// The punishment of a code. A suspended network's are not served, like all that it has.
 async fn find(app: &App, code: &str) -> Result<Appealed, AppealsError> {
-    let found = punishments::appealed(&app.db, code, app.clock.now()).await?.ok_or(AppealsError::UnknownCode)?;
+    let found = punishments::appealed(app, code, app.clock.now()).await?.ok_or(AppealsError::UnknownCode)?;
     match networks::service::require_active(&app.db, found.punishment.network_id).await {
         Ok(()) => Ok(found),
         Err(NetworksError::Database(error)) => Err(error.into()),

@@ -31,11 +31,14 @@ use crate::app::App;
 use crate::background::every;
 use crate::cluster::ShardRegistry;
 use crate::component::column::{any_number, any_text, read};
-use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, Sealed, TableRule, Tag};
 use crate::control::model::OutputStream;
 use crate::events::EventKind;
 use crate::networks;
 use crate::values::{Identifier, NetworkId};
+
+/// Table of commands that wait for agents.
+const AGENT_COMMANDS: &str = "agent_commands";
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
@@ -57,7 +60,10 @@ pub static COMPONENT: Component = Component {
             ],
         ),
         TableRule::moved("server_logs").columns(&[read::<Identifier>("server_id")]),
-        TableRule::left("agent_commands").not_backed_up("live for seconds").without_players("short-lived commands"),
+        TableRule::left(AGENT_COMMANDS)
+            .not_backed_up("live for seconds")
+            .without_players("short-lived commands")
+            .sealed(&[Sealed::Text("command")]),
         TableRule::left("server_agents").not_backed_up("live for seconds"),
     ],
     errors: &[

@@ -6,7 +6,8 @@ use hub_db::Error;
 use crate::app::App;
 use crate::cluster::ShardRegistry;
 use crate::control::agents::AGENT_TTL;
-use crate::control::{Control, store};
+use crate::control::{AGENT_COMMANDS, Control, store};
+use crate::secrets;
 use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
@@ -14,7 +15,8 @@ use crate::values::NetworkId;
 pub(super) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> {
     let now = app.clock.now();
     let agents = store::agents(&app.db, network, now.saturating_sub(AGENT_TTL)).await?;
-    let commands = store::commands(&app.db, network, now).await?;
+    let open = |stored: &str| secrets::unseal_text(app, AGENT_COMMANDS, stored);
+    let commands = store::commands(&app.db, network, now, open).await?;
     app.state::<Control>().agents.restore(network, agents, commands);
     Ok(())
 }

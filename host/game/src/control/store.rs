@@ -16,7 +16,7 @@ pub(super) async fn insert_command(
     tx: &mut Tx,
     network: NetworkId,
     server: &Identifier,
-    command: &AgentCommand,
+    (command, sealed): (&AgentCommand, &str),
     expires_at: Millis,
     ended: Cutoff,
 ) -> Result<(), Error> {
@@ -32,7 +32,7 @@ pub(super) async fn insert_command(
     .bind(network)
     .bind(server)
     .bind(command.id.to_string())
-    .bind(command.to_json())
+    .bind(sealed)
     .bind(expires_at)
     .execute()
     .await?;
@@ -60,11 +60,12 @@ pub(super) async fn delete_commands(
     Ok(())
 }
 
-/// Stored commands of a network, oldest first.
+/// Stored commands of a network, oldest first. They are sealed: some have links.
 pub(super) async fn commands(
     db: &Db,
     network: NetworkId,
     now: Millis,
+    open: impl Fn(&str) -> Option<String>,
 ) -> Result<Vec<(Identifier, PendingCommand)>, Error> {
     let rows: Vec<(Identifier, String, Millis)> = db
         .query("SELECT server_id, command, expires_at FROM agent_commands WHERE network_id = $1 AND expires_at > $2")
@@ -74,7 +75,7 @@ pub(super) async fn commands(
         .await?;
     let pending = rows.into_iter().filter_map(|(server, json, expires_at)| {
         // A command of another version that this one cannot read is skipped.
-        let command = serde_json::from_str(&json).ok()?;
+        let command = serde_json::from_str(&open(&json)?).ok()?;
         Some((server, PendingCommand { command, expires_at, stored: true }))
     });
     let mut pending: Vec<_> = pending.collect();

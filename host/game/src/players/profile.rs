@@ -59,7 +59,7 @@ async fn active_punishments(
     let filter = PunishmentFilter { active_only: true, since: None, kind: None, limit, offset: 0, prefers_bans: true };
     let found = punishments::service::find(app, network, &identity, &filter).await?;
     let now = app.clock.now();
-    Ok(found.into_iter().map(|punishment| PunishmentBody::new(punishment, now)).collect())
+    Ok(found.into_iter().map(|punishment| PunishmentBody::new(app, punishment, now)).collect())
 }
 
 /// Refuses an answer that is too large.

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::clock::Millis;
+use crate::punishments::appeal_code;
 use crate::punishments::model::Punishment;
 use crate::punishments::values::{IpAddress, PunishmentKind};
 use crate::values::PlayerId;
@@ -46,11 +48,11 @@ pub(crate) struct PunishmentBody {
 
 impl PunishmentBody {
     /// State of the punishment at `now`.
-    pub(crate) fn new(punishment: Punishment, now: Millis) -> Self {
+    pub(crate) fn new(app: &App, punishment: Punishment, now: Millis) -> Self {
         let active = punishment.is_active(now);
         Self {
             active,
-            appeal_code: punishment.appeal_code.filter(|_| active),
+            appeal_code: appeal_code::of(app, &punishment).filter(|_| active),
             id: punishment.id,
             player_uuid: punishment.player_uuid,
             player_name: punishment.player_name,

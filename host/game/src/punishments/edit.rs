@@ -1,6 +1,6 @@
 //! Rules of staff's work on punishments: changes, and revocation of many at once.
 
-use hub_db::{Db, Tx};
+use hub_db::Tx;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
@@ -9,7 +9,6 @@ use crate::auth::Origin;
 use crate::clock::Millis;
 use crate::http::answer::{AnswerBudget, json_size};
 use crate::limits;
-use crate::punishments::EDITS;
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::managed::{Edit, EditedField, ManagedPunishment};
 use crate::punishments::model::{Actor, Punishment, PunishmentState};
@@ -17,6 +16,7 @@ use crate::punishments::service::{Action, PunishmentsError, publish};
 use crate::punishments::store::managed::{self as store, Issuer};
 use crate::punishments::store::{self as punishments, Revocation};
 use crate::punishments::values::PunishmentDuration;
+use crate::punishments::{EDITS, appeal_code};
 use crate::values::NetworkId;
 
 /// The most punishments that one request revokes.
@@ -158,14 +158,14 @@ pub(super) async fn revoke_many(
     let limit = REVOKED_AT_ONCE as i64 + 1;
     if bulk.is_dry_run {
         let found = store::active_of(&app.db, network, &bulk.issuer, issued, now, limit).await?;
-        return Ok(first(found, now));
+        return Ok(first(app, found, now));
     }
     let actor = actor(origin);
     let revocation = Revocation { actor: &actor, reason: bulk.reason, at: now };
     app.db
         .transaction(async |mut tx| {
             let found = store::active_of(&mut tx, network, &bulk.issuer, issued, now, limit).await?;
-            let (chosen, more) = first(found, now);
+            let (chosen, more) = first(app, found, now);
             if chosen.is_empty() {
                 return Ok((chosen, more));
             }
@@ -185,9 +185,9 @@ pub(super) async fn revoke_many(
 }
 
 /// The number that one request revokes and one answer holds, and true if there are more.
-fn first(found: Vec<Punishment>, now: Millis) -> (Vec<Punishment>, bool) {
+fn first(app: &App, found: Vec<Punishment>, now: Millis) -> (Vec<Punishment>, bool) {
     let (count, mut budget) = (found.len(), AnswerBudget::default());
-    let fits = |punishment: &Punishment| budget.take(json_size(&PunishmentBody::new(punishment.clone(), now)));
+    let fits = |punishment: &Punishment| budget.take(json_size(&PunishmentBody::new(app, punishment.clone(), now)));
     let first: Vec<_> = found.into_iter().take(REVOKED_AT_ONCE).take_while(fits).collect();
     let more = first.len() < count;
     (first, more)
@@ -209,8 +209,13 @@ impl Appealed {
 }
 
 /// Punishment of a code, until 30 days after its end.
-pub(crate) async fn appealed(db: &Db, code: &str, now: Millis) -> Result<Option<Appealed>, hub_db::Error> {
-    let Some((punishment, revoked_at)) = store::by_appeal_code(db, code).await? else { return Ok(None) };
+pub(crate) async fn appealed(app: &App, code: &str, now: Millis) -> Result<Option<Appealed>, hub_db::Error> {
+    let mut found = None;
+    for mac in appeal_code::macs(app, code) {
+        found = found.or(store::by_appeal_mac(&app.db, &mac).await?);
+    }
+    let found = found.filter(|(punishment, _)| appeal_code::is_of(app, punishment, code));
+    let Some((punishment, revoked_at)) = found else { return Ok(None) };
     let ended_at = revoked_at.or(punishment.expires_at).unwrap_or(punishment.issued_at);
     let appealed = Appealed::new(punishment, now);
     let is_readable = appealed.is_active || now < ended_at.saturating_add(READABLE_AFTER_END);

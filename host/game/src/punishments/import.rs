@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::App;
 use crate::clock::Millis;
-use crate::ids::Ids;
 use crate::import_outcome::ImportOutcome;
 use crate::limits::{self, Limit, check_rows};
+use crate::punishments::appeal_code;
 use crate::punishments::model::{Actor, Punishment, PunishmentState, Target};
-use crate::punishments::service::{Action, PunishmentsError, new_appeal_code, publish};
+use crate::punishments::service::{Action, PunishmentsError, publish};
 use crate::punishments::store::{self, Revocation};
 use crate::punishments::values::{FoldedName, IpAddress, PunishmentDuration, PunishmentKind};
 use crate::values::{NetworkId, PlayerId};
@@ -69,7 +69,7 @@ pub async fn count_of_target(app: &App, network: NetworkId, target: &Target) -> 
 
 /// Writes punishments in order. Returns the id of the first.
 pub async fn write_imported(
-    ids: &Ids,
+    app: &App,
     tx: &mut Tx,
     network: NetworkId,
     punishments: &[&ImportedPunishment],
@@ -83,6 +83,7 @@ pub async fn write_imported(
             _ => import.address.clone(),
         };
         let duration = import.expires_at.map(|at| at.saturating_sub(import.issued_at));
+        let code = appeal_code::new(app, import.kind, import.state)?;
         let punishment = Punishment {
             network_id: network,
             id,
@@ -98,9 +99,9 @@ pub async fn write_imported(
             issuer_name: import.issuer.name.clone(),
             issued_at: import.issued_at,
             state: import.state,
-            appeal_code: new_appeal_code(ids, import.kind, import.state),
+            appeal_code: code.as_ref().map(|code| code.sealed.clone()),
         };
-        store::insert(tx, &punishment).await?;
+        store::insert(tx, &punishment, code.map(|code| code.mac)).await?;
         if let Some(revocation) = &import.revocation {
             store::insert_revocation(tx, network, id, revocation.as_stored()).await?;
         }

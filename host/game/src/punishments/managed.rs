@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::auth::Actor;
 use crate::clock::Millis;
 use crate::http::answer::{AnswerBudget, json_size};
@@ -102,9 +103,9 @@ pub(super) struct ManagedBody {
 
 impl ManagedBody {
     /// State of the punishment at `now`.
-    pub(super) fn new(managed: ManagedPunishment, now: Millis) -> Self {
+    pub(super) fn new(app: &App, managed: ManagedPunishment, now: Millis) -> Self {
         Self {
-            punishment: PunishmentBody::new(managed.punishment, now),
+            punishment: PunishmentBody::new(app, managed.punishment, now),
             evidence: managed.evidence,
             details_omitted: managed.edits.is_none(),
             edits: managed.edits.unwrap_or_default(),
@@ -113,8 +114,8 @@ impl ManagedBody {
     }
 
     /// Items of a list, whose details fit into one answer together.
-    pub(super) fn list(rows: Vec<ManagedPunishment>, now: Millis) -> Vec<Self> {
-        let mut bodies: Vec<_> = rows.into_iter().map(|row| Self::new(row, now)).collect();
+    pub(super) fn list(app: &App, rows: Vec<ManagedPunishment>, now: Millis) -> Vec<Self> {
+        let mut bodies: Vec<_> = rows.into_iter().map(|row| Self::new(app, row, now)).collect();
         let mut budget = AnswerBudget::default();
         let is_short =
             bodies.iter().all(|body| budget.take(json_size(&body.punishment) + json_size(&body.origin) + 64));

@@ -6,6 +6,7 @@
 //! Tables: `punishments`, `punishment_counters`, `player_addresses` (the addresses players were seen with) and
 //! `player_names` (the names they were seen with).
 
+mod appeal_code;
 mod body;
 mod edit;
 pub mod effects;
@@ -21,7 +22,7 @@ mod store;
 mod values;
 
 use crate::component::column::{any_json, any_number, any_text, convert, number, read, text};
-use crate::component::{Aging, Component, ErrorCode, EventSchema, TableRule, Tag};
+use crate::component::{Aging, Component, ErrorCode, EventSchema, Sealed, TableRule, Tag};
 use crate::events::EventKind;
 use crate::limits::{Limit, LimitRow};
 
@@ -76,11 +77,12 @@ pub static COMPONENT: Component = Component {
                 any_text("revoker_name"),
                 any_text("revoke_reason"),
                 text::<255>("issuer_folded"),
-                text::<12>("appeal_code"),
+                text::<{ appeal_code::LENGTH }>("appeal_code"),
                 any_json("evidence"),
                 any_json("edits"),
                 any_json("origin"),
-            ]),
+            ])
+            .sealed(&[Sealed::Found("appeal_code", "appeal_mac")]),
         TableRule::moved("punishment_counters").without_players("a number"),
         TableRule::moved("player_names").identifies_players().columns(&[text::<255>("name_folded")]),
         TableRule::moved("player_addresses")

@@ -120,7 +120,7 @@ pub struct Punishment {
     pub issued_at: Millis,
     #[sqlx(try_from = "String")]
     pub state: PunishmentState,
-    /// Code to appeal with, of a ban or mute.
+    /// Code to appeal with, of a ban or mute; sealed.
     pub appeal_code: Option<String>,
 }
 

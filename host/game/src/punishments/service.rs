@@ -12,8 +12,8 @@ use crate::app::App;
 use crate::clock::Cutoff;
 use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
-use crate::ids::Ids;
 use crate::limits::{self, Limit, QuotaExceeded, check_rows};
+use crate::punishments::appeal_code;
 use crate::punishments::body::PunishmentBody;
 use crate::punishments::managed::{ManagedPunishment, PunishmentOrigin};
 use crate::punishments::model::{
@@ -76,16 +76,6 @@ pub(super) enum Action {
     Expired,
 }
 
-/// Characters of appeal codes: none that look alike.
-const APPEAL_ALPHABET: &[u8] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-pub(super) const APPEAL_CODE_LENGTH: usize = 12;
-
-/// Code to appeal with, for an open ban or mute.
-pub(super) fn new_appeal_code(ids: &Ids, kind: PunishmentKind, state: PunishmentState) -> Option<String> {
-    let has_code = state == PunishmentState::Open && matches!(kind, PunishmentKind::Ban | PunishmentKind::Mute);
-    has_code.then(|| ids.code(APPEAL_ALPHABET, APPEAL_CODE_LENGTH))
-}
-
 /// Creates and publishes a punishment of `target` for each of `terms`, without review.
 pub async fn create(
     app: &App,
@@ -136,6 +126,7 @@ pub(super) async fn create_from(
             let mut created = Vec::with_capacity(terms.len());
             for (id, terms) in (first..).zip(terms) {
                 let is_kick = terms.kind == PunishmentKind::Kick;
+                let code = appeal_code::new(app, terms.kind, PunishmentState::Open)?;
                 let punishment = Punishment {
                     network_id: network,
                     id,
@@ -151,9 +142,9 @@ pub(super) async fn create_from(
                     issuer_name: issuer.name.clone(),
                     issued_at: now,
                     state: if is_kick { PunishmentState::Done } else { PunishmentState::Open },
-                    appeal_code: new_appeal_code(&app.ids, terms.kind, PunishmentState::Open),
+                    appeal_code: code.as_ref().map(|code| code.sealed.clone()),
                 };
-                store::insert(tx, &punishment).await?;
+                store::insert(tx, &punishment, code.map(|code| code.mac)).await?;
                 if let Some(Some(origin)) = origins.get(created.len()) {
                     managed::set_origin(tx, network, id, origin).await?;
                 }
@@ -337,7 +328,7 @@ pub(super) async fn publish(
     punishments: &[Punishment],
 ) -> Result<(), hub_db::Error> {
     for punishment in punishments {
-        let body = PunishmentBody::new(punishment.clone(), app.clock.now());
+        let body = PunishmentBody::new(app, punishment.clone(), app.clock.now());
         let event = PunishmentChange { action, punishment: body };
         events::publish_in(app, tx, punishment.network_id, EventKind::Punishment, None, event).await?;
     }

@@ -143,11 +143,13 @@ pub(super) async fn take_ids(tx: &mut Tx, network: NetworkId, count: i64) -> Res
     Ok(last)
 }
 
-pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
+/// Adds a punishment; `appeal_mac` is the fingerprint of its code.
+pub(super) async fn insert(tx: &mut Tx, new: &Punishment, appeal_mac: Option<Vec<u8>>) -> Result<(), Error> {
     tx.query(
         "INSERT INTO punishments (network_id, id, player_uuid, player_name, name_folded, kind, reason, duration_ms,
-             expires_at, ip_based, ip_address, issuer_uuid, issuer_name, issued_at, state, issuer_folded, appeal_code)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+             expires_at, ip_based, ip_address, issuer_uuid, issuer_name, issued_at, state, issuer_folded, appeal_code,
+             appeal_mac)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
     )
     .bind(new.network_id)
     .bind(new.id)
@@ -166,6 +168,7 @@ pub(super) async fn insert(tx: &mut Tx, new: &Punishment) -> Result<(), Error> {
     .bind(new.state.as_str())
     .bind(new.issuer_name.as_deref().map(FoldedName::new))
     .bind(&new.appeal_code)
+    .bind(appeal_mac)
     .execute()
     .await?;
     Ok(())

@@ -55,6 +55,7 @@ pub(super) async fn start(app: &App) -> anyhow::Result<()> {
     app.spawn(listen(Arc::clone(node), inbox));
     app.spawn(Arc::clone(node).answer_calls(calls));
     app.spawn(key_handover::answer_all(app.clone(), key_requests));
+    app.spawn(key_handover::keep_current(app.clone(), Arc::clone(node)));
     app.spawn(Arc::clone(node).say_name_repeatedly());
     Ok(())
 }

@@ -8,7 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, request::Parts};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use hub_db::AmbientOutcome;
+use hub_db::{AmbientOutcome, Error};
 use moka::sync::Cache;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
@@ -123,6 +123,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
                 .is_withheld()
                 .then(|| state.secrets.get(&(key_use.network, key_use.key.clone(), earlier.rights)));
             let own = remembered.flatten().filter(|(by, _)| *by == caller.key).map(|(_, response)| response);
+            let response = response.opened(&state.app, key_use.network);
             return Ok(own.unwrap_or(response).replay());
         }
         if !std::mem::replace(&mut is_counted, true) {
@@ -180,14 +181,14 @@ impl Attempt<'_> {
     }
 
     /// Form of a response to store.
-    fn storable(&self, response: &StoredResponse) -> StoredResponse {
-        if self.holds_secret(response) {
+    fn storable(&self, response: &StoredResponse) -> Result<StoredResponse, Error> {
+        Ok(if self.holds_secret(response) {
             StoredResponse::withheld()
         } else if response.body.len() as i64 > limits::bound(&self.state.app, Limit::KeptAnswerBytes) {
             StoredResponse::too_large()
         } else {
-            response.clone()
-        }
+            response.clone().sealed(&self.state.app, self.key_use.network)?
+        })
     }
 
     /// Remembers a response with a secret, which must not be stored.
@@ -206,7 +207,7 @@ impl Attempt<'_> {
 
     async fn store(&self, stored: StoredResponse, response: Response) -> Result<Option<Response>, ApiError> {
         if stored.is_final() {
-            if !store::claim(&self.state.app.db, self.key_use, &self.storable(&stored)).await? {
+            if !store::claim(&self.state.app.db, self.key_use, &self.storable(&stored)?).await? {
                 return Ok(None);
             }
             self.remember(stored);
@@ -237,6 +238,7 @@ impl Attempt<'_> {
                 let key_use = self.key_use.clone();
                 let stored = done.as_ref().ok().filter(|stored| stored.is_final()).map(|stored| self.storable(stored));
                 async move {
+                    let stored = stored.transpose()?;
                     if let Some(stored) = &stored {
                         store::set_response(tx, &key_use, stored).await?;
                     }

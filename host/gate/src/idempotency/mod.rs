@@ -7,7 +7,7 @@
 //! retried; a `read_only` route stores nothing; of a response over 64 KiB only its existence is stored (a repetition
 //! is 409). Table: `idempotency_keys`. Responses of `secret` routes are never in it: the same API key gets them from
 //! the memory of this process; another key, or a repetition after a restart or at another node, gets 409
-//! `answer_not_kept`.
+//! `answer_not_kept`. Codes in other responses are sealed there.
 
 mod buffered_body;
 mod layer;
@@ -22,18 +22,20 @@ use crate::app::App;
 use crate::background::every_settled;
 use crate::clock::{Cutoff, Settled, millis};
 use crate::component::column::{number, text};
-use crate::component::{Component, ErrorCode, TableRule};
+use crate::component::{Component, ErrorCode, Sealed, TableRule};
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "gives a POST that is sent again its first answer",
-    tables: &[TableRule::moved("idempotency_keys").columns(&[
-        text::<255>("idempotency_key"),
-        text::<1_024>("rights"),
-        number("status", 200, 599),
-        text::<255>("content_type"),
-        text::<64>("error_code"),
-    ])],
+    tables: &[TableRule::moved("idempotency_keys")
+        .columns(&[
+            text::<255>("idempotency_key"),
+            text::<1_024>("rights"),
+            number("status", 200, 599),
+            text::<255>("content_type"),
+            text::<64>("error_code"),
+        ])
+        .sealed(&[Sealed::Fields("body")])],
     errors: &[
         ErrorCode::new("idempotency_mismatch", &[400], "The `Idempotency-Key` was used for another path or body."),
         ErrorCode::new(

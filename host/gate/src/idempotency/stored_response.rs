@@ -6,10 +6,14 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt as _;
+use hub_db::Error;
 use serde::{Deserialize, Serialize};
 use sqlx::FromRow;
 
+use crate::app::App;
 use crate::http::error::{ApiError, ErrorDetails};
+use crate::secrets;
+use crate::values::NetworkId;
 
 /// Header that marks a repeated response.
 static REPLAYED: &str = "idempotency-replayed";
@@ -82,6 +86,24 @@ impl StoredResponse {
 
     pub(super) fn is_withheld(&self) -> bool {
         self.error_code.as_deref() == Some(WITHHELD)
+    }
+
+    /// The response with its secret fields sealed.
+    pub(super) fn sealed(mut self, app: &App, network: NetworkId) -> Result<Self, Error> {
+        self.body = match String::from_utf8(self.body) {
+            Ok(text) => secrets::seal_fields(app, network, text)?.into_bytes(),
+            Err(error) => error.into_bytes(),
+        };
+        Ok(self)
+    }
+
+    /// The response as it was before it was [sealed](Self::sealed).
+    pub(super) fn opened(mut self, app: &App, network: NetworkId) -> Self {
+        self.body = match String::from_utf8(self.body) {
+            Ok(text) => secrets::open_fields(app, network, text).into_bytes(),
+            Err(error) => error.into_bytes(),
+        };
+        self
     }
 
     /// Reads a response to its end.

@@ -112,8 +112,8 @@ impl Export {
             text.extend([comma, "\"", &camel_case(table.name), "\":["]);
         }
         (self.has_row, self.has_table) = (true, true);
-        let fields: Map<String, Value> =
-            table.columns.iter().zip(row).map(|(column, cell)| (camel_case(column.name), to_json(cell))).collect();
+        let shown = table.columns.iter().zip(row).filter(|(column, _)| !table.rule.hides(column.name));
+        let fields: Map<String, Value> = shown.map(|(column, cell)| (camel_case(column.name), to_json(cell))).collect();
         text.push_str(&Value::Object(fields).to_string());
     }
 }

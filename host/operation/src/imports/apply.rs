@@ -354,7 +354,7 @@ impl Plan<'_> {
         let mut made = HashMap::new();
         if !new.is_empty() {
             let punishments: Vec<_> = new.iter().map(|(_, punishment)| *punishment).collect();
-            let first = punishments::write_imported(&app.ids, tx, network, &punishments).await?;
+            let first = punishments::write_imported(app, tx, network, &punishments).await?;
             made.extend((first..).zip(&new).map(|(id, (key, _))| (*key, id)));
         }
         let (mut balances, mut sightings) = (vec![], vec![]);

@@ -16,6 +16,8 @@ mod sender;
 pub mod service;
 mod store;
 
+pub use service::reseal_second_factors;
+
 use std::time::Duration;
 
 use parking_lot::Mutex;

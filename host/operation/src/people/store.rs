@@ -3,6 +3,7 @@
 
 pub(super) mod devices;
 pub(super) mod roles;
+pub(super) mod totp;
 
 use hub_db::{Db, Error, Executor, Tx};
 

@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::audit::{self, Action, Change};
 use crate::auth::{Scope, Scopes};
 use crate::component::{Creations, Heir, Left, LeftKind, Search};
-use crate::webhooks::model::{DisabledReason, Webhook};
-use crate::webhooks::store::webhooks as store;
+use crate::webhooks::model::DisabledReason;
+use crate::webhooks::store::webhooks::{self as store, CreatedWebhook};
 
 /// Webhooks by their creators, and by those who chose where they lead.
 pub(super) struct CreatedWebhooks;
@@ -19,7 +19,7 @@ impl Creations for CreatedWebhooks {
         async move {
             let mut found = vec![];
             for creator in search.creators {
-                for Webhook { id, name, events, .. } in store::of_creator(tx, search.network, creator).await? {
+                for CreatedWebhook { id, name, events } in store::of_creator(tx, search.network, creator).await? {
                     let may = |kept: Scopes| {
                         kept.allow(Scope::NetworkManage)
                             && events.iter().flat_map(|event| event.0.scopes()).all(|scope| kept.allow(*scope))

@@ -34,7 +34,7 @@ mod turn;
 mod url;
 
 use crate::component::column::{any_json, any_number, any_text, json, number, read, text, text_by};
-use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::component::{Component, ErrorCode, Sealed, TableRule, Tag};
 use crate::events::Outbox;
 use crate::webhooks::model::{DeliveryState, DisabledReason, Templates, WebhookKind};
 
@@ -64,6 +64,7 @@ pub static COMPONENT: Component = Component {
                 text::<255>("created_by"),
                 text::<255>("url_by"),
             ])
+            .sealed(&[Sealed::Text("url"), Sealed::Text("secret"), Sealed::Text("previous_secret")])
             .row(|row| match (row.text("state"), row.text("disabled_reason")) {
                 (Some("ENABLED"), _) | (Some("DISABLED"), Some(_)) => Ok(()),
                 (Some("DISABLED"), None) => {
@@ -71,16 +72,18 @@ pub static COMPONENT: Component = Component {
                 }
                 _ => Err("the column state: must be ENABLED or DISABLED".to_owned()),
             }),
-        TableRule::moved("webhook_deliveries").columns(&[
-            text::<64>("webhook_id"),
-            any_number("subject"),
-            text::<255>("message_id"),
-            text::<64>("event"),
-            any_json("data"),
-            read::<DeliveryState>("state"),
-            number("status", 0, 999),
-            any_text("error"),
-        ]),
+        TableRule::moved("webhook_deliveries")
+            .columns(&[
+                text::<64>("webhook_id"),
+                any_number("subject"),
+                text::<255>("message_id"),
+                text::<64>("event"),
+                any_json("data"),
+                read::<DeliveryState>("state"),
+                number("status", 0, 999),
+                any_text("error"),
+            ])
+            .sealed(&[Sealed::Fields("data")]),
     ],
     errors: &[
         ErrorCode::new("unknown_webhook", &[404], "No such webhook."),

@@ -137,6 +137,7 @@ pub(super) struct Webhook {
     pub(super) url: SecretText,
     pub(super) events: Vec<WebhookEvent>,
     pub(super) templates: Templates,
+    /// Empty if the key that sealed it is lost.
     pub(super) secret: SecretText,
     pub(super) previous_secret: Option<SecretText>,
     pub(super) previous_until: Option<Millis>,
@@ -161,7 +162,7 @@ impl Webhook {
     /// Secrets valid at `now`, newest first.
     pub(super) fn secrets(&self, now: Millis) -> impl Iterator<Item = &SecretText> {
         let previous = self.previous_secret.as_ref().filter(|_| self.previous_until.is_some_and(|until| now < until));
-        std::iter::once(&self.secret).chain(previous)
+        std::iter::once(&self.secret).chain(previous).filter(|secret| !secret.is_empty())
     }
 }
 
@@ -183,6 +184,7 @@ pub(super) struct Delivery {
     pub(super) subject: i64,
     pub(super) message_id: String,
     pub(super) event: String,
+    /// As stored: with its codes sealed.
     pub(super) data: String,
     pub(super) event_at: Millis,
     pub(super) queued_at: Millis,

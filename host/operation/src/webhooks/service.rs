@@ -16,6 +16,7 @@ use crate::http::answer::json_size;
 use crate::http::error::ApiError;
 use crate::limits::{self, Limit, QuotaExceeded, Usage};
 use crate::secret_text::SecretText;
+use crate::secrets::{self, HubSecrets};
 use crate::values::{Identifier, NetworkId};
 use crate::webhooks::Webhooks;
 use crate::webhooks::fan_out::{enqueue, new_message_id};
@@ -23,7 +24,7 @@ use crate::webhooks::model::{
     Delivery, DeliveryState, DisabledReason, NewDelivery, TEST_EVENT, Templates, Webhook, WebhookEvent, WebhookKind,
     new_secret,
 };
-use crate::webhooks::notice::{end_deliveries, shown_url};
+use crate::webhooks::notice::end_deliveries;
 use crate::webhooks::store::deliveries;
 use crate::webhooks::store::webhooks::{self as store, WEBHOOKS};
 use crate::webhooks::subject::subject;
@@ -140,10 +141,9 @@ impl WebhookRequest {
     }
 }
 
-/// A webhook's form in the audit log.
+/// A webhook's form in the audit log, which backups have in the clear: URLs of many receivers hold a token.
 fn audited(webhook: &Webhook) -> Value {
-    let url = shown_url(webhook);
-    let url = url.split_once('?').map_or(url.as_str(), |(url, _)| url);
+    let url = url::without_token(webhook.url.expose());
     json!({"kind": webhook.kind, "name": webhook.name, "url": url, "events": webhook.events,
         "enabled": webhook.disabled.is_none()})
 }
@@ -195,7 +195,7 @@ pub(super) async fn create(
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
-            store::insert(&mut tx, &webhook).await?;
+            store::insert(&mut tx, app.state::<HubSecrets>(), &webhook).await?;
             subscribe(app, &mut tx, &webhook).await?;
             let change = Change::new(Action::WebhookCreated, &webhook.id).after(audited(&webhook));
             Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
@@ -214,7 +214,7 @@ async fn subscribe(app: &App, tx: &mut Tx, webhook: &Webhook) -> Result<(), hub_
 
 /// One webhook.
 pub(super) async fn get(app: &App, network: NetworkId, id: &str) -> Result<Webhook, WebhooksError> {
-    store::find(&app.db, network, id).await?.ok_or(WebhooksError::Unknown)
+    store::find(&app.db, app.state::<HubSecrets>(), network, id).await?.ok_or(WebhooksError::Unknown)
 }
 
 /// A page of the network's webhooks, oldest first, and their number.
@@ -224,7 +224,7 @@ pub(super) async fn list(
     limit: i64,
     offset: i64,
 ) -> Result<(Vec<Webhook>, i64), WebhooksError> {
-    Ok(store::list(&app.db, network, limit, offset).await?)
+    Ok(store::list(&app.db, app.state::<HubSecrets>(), network, limit, offset).await?)
 }
 
 /// Changes a webhook. Enabling it resets its failures; disabling it fails the waiting deliveries.
@@ -235,17 +235,19 @@ pub(super) async fn change(
     request: WebhookRequest,
 ) -> Result<Webhook, WebhooksError> {
     let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
+    let secrets = app.state::<HubSecrets>();
     // Its kind never changes.
     request.check(app, get(app, network, id).await?.kind)?;
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
-            let before = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let before = store::find_locked(&mut tx, secrets, network, id).await?.ok_or(WebhooksError::Unknown)?;
             let mut after = Webhook { updated_at: now.max(before.updated_at + 1), ..before.clone() };
             request.apply(&mut after);
             require_events(caller, &after)?;
-            store::update(&mut tx, &after).await?;
-            if after.url.expose() != before.url.expose() {
+            let has_new_url = after.url.expose() != before.url.expose();
+            store::update(&mut tx, secrets, &after, has_new_url).await?;
+            if has_new_url {
                 store::set_url_by(&mut tx, network, id, &caller.key.0).await?;
             }
             if after.disabled.is_some() && before.disabled.is_none() {
@@ -259,7 +261,7 @@ pub(super) async fn change(
             }
             let change = Change::new(Action::WebhookChanged, id).before(audited(&before)).after(audited(&after));
             audit::record(&mut tx, network, &origin, change).await?;
-            store::find(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)
+            store::find(&mut tx, secrets, network, id).await?.ok_or(WebhooksError::Unknown)
         })
         .await
 }
@@ -267,9 +269,10 @@ pub(super) async fn change(
 /// Deletes a webhook with its deliveries.
 pub(super) async fn delete(app: &App, caller: &Caller, id: &str) -> Result<(), WebhooksError> {
     let (network, origin) = (caller.network, caller.origin(app));
+    let secrets = app.state::<HubSecrets>();
     app.db
         .transaction(async |mut tx| {
-            let before = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let before = store::find_locked(&mut tx, secrets, network, id).await?.ok_or(WebhooksError::Unknown)?;
             events::subscribe_in(app, &mut tx, network, id, &[]).await?;
             store::delete(&mut tx, network, id).await?;
             let change = Change::new(Action::WebhookDeleted, id).before(audited(&before));
@@ -289,12 +292,13 @@ pub(super) async fn rotate_secret(
 ) -> Result<(SecretText, Millis), WebhooksError> {
     let (network, origin, now) = (caller.network, caller.origin(app), app.clock.now());
     let (secret, until) = (new_secret(&app.ids), now.saturating_add(overlap_ms));
+    let secrets = app.state::<HubSecrets>();
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
-            let webhook = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let webhook = store::find_locked(&mut tx, secrets, network, id).await?.ok_or(WebhooksError::Unknown)?;
             let times = (until, now.max(webhook.updated_at + 1));
-            store::rotate(&mut tx, network, id, &secret, times).await?;
+            store::rotate(&mut tx, secrets, (network, id), &secret, times).await?;
             let change = Change::new(Action::WebhookSecretRotated, id).after(json!({"overlapUntil": until}));
             Ok::<_, WebhooksError>(audit::record(&mut tx, network, &origin, change).await?)
         })
@@ -318,7 +322,8 @@ async fn send(app: &App, caller: &Caller, id: &str, earlier: Option<i64>) -> Res
     let action = if earlier.is_some() { Action::WebhookDeliveryResent } else { Action::WebhookTested };
     app.db
         .transaction(async |mut tx| {
-            let webhook = store::find_locked(&mut tx, network, id).await?.ok_or(WebhooksError::Unknown)?;
+            let secrets = app.state::<HubSecrets>();
+            let webhook = store::find_locked(&mut tx, secrets, network, id).await?.ok_or(WebhooksError::Unknown)?;
             if webhook.disabled.is_some() {
                 return Err(WebhooksError::Disabled);
             }
@@ -356,10 +361,13 @@ async fn again(tx: &mut Tx, network: NetworkId, id: &str, seq: i64) -> Result<Ne
     Ok(NewDelivery { subject, message_id, event, data, event_at })
 }
 
-/// One delivery.
+/// One delivery, with its event as it was.
 pub(super) async fn delivery(app: &App, network: NetworkId, id: &str, seq: i64) -> Result<Delivery, WebhooksError> {
     match deliveries::find(&app.db, network, id, seq).await? {
-        Some(delivery) => Ok(delivery),
+        Some(mut delivery) => {
+            delivery.data = secrets::open_fields(app, network, delivery.data);
+            Ok(delivery)
+        }
         None => Err(get(app, network, id).await.err().unwrap_or(WebhooksError::UnknownDelivery)),
     }
 }

@@ -13,11 +13,12 @@ use tokio::time::{Instant, sleep};
 use crate::app::App;
 use crate::clock::{Millis, millis};
 use crate::cluster::ShardRegistry;
+use crate::secrets::{self, HubSecrets};
 use crate::values::NetworkId;
 use crate::webhooks::Webhooks;
 use crate::webhooks::deliver::POLL_INTERVAL;
 use crate::webhooks::finish::{Attempted, CLAIM, Next, Progress, finish};
-use crate::webhooks::model::{Webhook, WebhookKind};
+use crate::webhooks::model::{Delivery, Webhook, WebhookKind};
 use crate::webhooks::outcome::Verdict;
 use crate::webhooks::permits::MAX_OF_WEBHOOK;
 use crate::webhooks::store::queue;
@@ -37,7 +38,8 @@ pub(super) async fn run(app: &App, network: NetworkId, id: &str, wake: &Notify) 
     }
     let now = app.clock.now();
     let claimed = now.saturating_add(millis(CLAIM));
-    let Some(webhook) = store::claim(&app.db, network, id, (now, claimed)).await? else { return Ok(()) };
+    let webhook = store::claim(&app.db, app.state::<HubSecrets>(), (network, id), (now, claimed)).await?;
+    let Some(webhook) = webhook else { return Ok(()) };
     let held = queue::held(&app.db, network, id, now).await?;
     let order = match webhook.kind {
         // A channel is read from top to bottom.
@@ -150,7 +152,12 @@ impl Turn<'_> {
             let (app, webhook) = (self.app.clone(), Arc::clone(&self.webhook));
             let request: BoxFuture<'static, Attempted> = async move {
                 let _permit = further;
-                let attempt = app.state::<Webhooks>().client.send(&webhook, &delivery, app.clock.now()).await;
+                let opened = secrets::has_fields(&delivery.data).then(|| Delivery {
+                    data: secrets::open_fields(&app, webhook.network, delivery.data.clone()),
+                    ..delivery.clone()
+                });
+                let sent = opened.as_ref().unwrap_or(&delivery);
+                let attempt = app.state::<Webhooks>().client.send(&webhook, sent, app.clock.now()).await;
                 Attempted { delivery, attempt }
             }
             .boxed();

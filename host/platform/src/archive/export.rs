@@ -17,8 +17,9 @@ use crate::archive::format::{FORMAT, MANIFEST, Manifest, PartHasher, Report, SUM
 use crate::archive::progress::Counted;
 use crate::archive::row::{Row, text};
 use crate::blobs::Blobs;
-use crate::component::Tables;
+use crate::component::{NetworkTable, Tables, open_row};
 use crate::config::Settings;
+use crate::secrets::SealingKey;
 use crate::values::{NetworkId, hex};
 
 /// A table's chunk ends with the row that reaches this size.
@@ -53,6 +54,7 @@ pub async fn export(
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
     let mut writer = Writer {
         network,
+        key: SealingKey::read(&settings.secrets_key_file())?,
         tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, Counted(file))),
         summary: Summary::default(),
         modules: HashMap::new(),
@@ -76,6 +78,8 @@ pub async fn export(
 
 struct Writer {
     network: NetworkId,
+    /// Opens the network's secrets, for the other hub.
+    key: Option<SealingKey>,
     tar: Builder<BufWriter<Counted<NamedTempFile>>>,
     summary: Summary,
     modules: HashMap<ModuleVersion, ModuleHashes>,
@@ -84,9 +88,11 @@ struct Writer {
 }
 
 impl Writer {
-    async fn table(&mut self, from: &mut Snapshot, table: &Table) -> anyhow::Result<()> {
+    async fn table(&mut self, from: &mut Snapshot, table: &NetworkTable) -> anyhow::Result<()> {
         let (mut hasher, mut number, mut lines) = (PartHasher::default(), 0, Vec::new());
-        from.for_each_row(table, self.network.0, |row| {
+        let network = self.network;
+        from.for_each_row(table, network.0, |mut row| {
+            open_row(self.key.as_ref(), table, network, &mut row)?;
             self.collect_files(table, &row)?;
             write_row(&row, &mut lines)?;
             hasher.count += 1;

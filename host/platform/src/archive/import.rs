@@ -20,9 +20,10 @@ use crate::audit::{self, Action, Change};
 use crate::auth::{OPERATOR_NETWORK, Origin};
 use crate::blobs::{BlobKey, Blobs, mark_all_referenced};
 use crate::clock::Clock;
-use crate::component::{NetworkTable, Tables};
+use crate::component::{NetworkTable, Tables, seal_row};
 use crate::config::Settings;
 use crate::ids::Ids;
+use crate::secrets::{SealingKey, key_of_database};
 
 /// Number of rows deleted per transaction.
 const DELETE_LIMIT: usize = 5_000;
@@ -57,8 +58,9 @@ pub async fn import(
     let token = ids.token(TOKEN_LENGTH);
     let blobs = Blobs::open(settings, db)?;
     let plan = plan.to_owned();
+    let key = key_of_database(settings, db).await?;
     let mut loader =
-        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, network_row: None, stored: vec![] };
+        Loader { db, module_store, tables, ids, manifest, plan, token, blobs, key, network_row: None, stored: vec![] };
     ensure!(store::has_plan(db, &loader.plan).await?, "the hub has no plan `{}`", loader.plan);
     loader.refuse_existing().await?;
     store::claim(db, loader.manifest.network, &loader.token).await?;
@@ -89,6 +91,7 @@ struct Loader<'a> {
     plan: String,
     token: String,
     blobs: Blobs,
+    key: SealingKey,
     /// Row of the network itself, which is inserted last.
     network_row: Option<Row>,
     /// Blobs that did not exist before.
@@ -96,8 +99,11 @@ struct Loader<'a> {
 }
 
 impl Sink for Loader<'_> {
-    async fn rows(&mut self, table: &NetworkTable, rows: Vec<Row>) -> anyhow::Result<()> {
+    async fn rows(&mut self, table: &NetworkTable, mut rows: Vec<Row>) -> anyhow::Result<()> {
         self.refuse_nul(table, &rows)?;
+        for row in &mut rows {
+            seal_row(&self.key, table, self.manifest.network, row)?;
+        }
         if table.name == self.tables.networks().name {
             self.network_row = rows.into_iter().next();
             return Ok(());

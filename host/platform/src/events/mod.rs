@@ -27,7 +27,7 @@ mod streams;
 mod subscriptions;
 
 use crate::component::column::text;
-use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::component::{Component, ErrorCode, Sealed, TableRule, Tag};
 
 pub use background::waiting_events;
 pub use cause::{caused_by, has_cause};
@@ -53,7 +53,8 @@ pub static COMPONENT: Component = Component {
     tables: &[
         TableRule::left("outbox")
             .not_backed_up("short-lived events for streams that are gone")
-            .without_players("short-lived events"),
+            .without_players("short-lived events")
+            .sealed(&[Sealed::Text("data"), Sealed::Fields("data")]),
         TableRule::left("event_listeners").not_backed_up("renewed by streams").without_players("names of events"),
         TableRule::left("session_listeners").not_backed_up("renewed by streams").without_players("ids of servers"),
         TableRule::moved("event_subscriptions").columns(&[text::<64>("name"), text::<80>("subscriber")]),

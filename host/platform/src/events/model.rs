@@ -178,6 +178,14 @@ impl EventKind {
         }
     }
 
+    /// True if it contains a signature, a link or a secret: the outbox has it sealed.
+    pub(super) fn holds_credential(self) -> bool {
+        matches!(
+            self,
+            Self::Transfer | Self::WorldOpen | Self::WorldSnapshot | Self::WorldUnload | Self::SigningSecretRotated
+        )
+    }
+
     /// True if it contains a secret of connectors, which a key with access only to the stream must not learn.
     fn is_secret(self) -> bool {
         matches!(self, Self::SigningSecretRotated)

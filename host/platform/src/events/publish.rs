@@ -9,7 +9,11 @@ use crate::app::App;
 use crate::clock::Millis;
 use crate::events::data::{data, resync};
 use crate::events::{EventKind, Outbox, PublishError, Subscriptions, store};
+use crate::secrets;
 use crate::values::NetworkId;
+
+/// Table of waiting events.
+const OUTBOX: &str = "outbox";
 
 /// Publishes an event with its change: never if `tx` is rolled back, always once it is committed, regardless of the
 /// client or of this process. It goes to all of the network's streams, or only to that of the server `target`: the
@@ -26,7 +30,7 @@ pub async fn publish_in(
     payload: impl Serialize,
 ) -> Result<(), Error> {
     let now = app.clock.now();
-    let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let data = stored(app, network, kind, data(kind, now, payload))?;
     if kind.needs_listener() {
         if !store::insert_if_wanted(tx, network, kind.name(), target, &data, now).await? {
             return Ok(());
@@ -48,7 +52,7 @@ pub async fn publish_copies_in(
     payload: impl Serialize,
 ) -> Result<(), Error> {
     let now = app.clock.now();
-    let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let data = stored(app, network, kind, data(kind, now, payload))?;
     store::insert_copies(tx, network, kind.name(), targets, &data, now).await?;
     mark_on_end(app, tx, network);
     Ok(())
@@ -64,13 +68,31 @@ pub async fn publish_many_in(
 ) -> Result<(), Error> {
     let now = app.clock.now();
     for payload in payloads {
-        let data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;
+        let data = stored(app, network, kind, data(kind, now, payload))?;
         if !store::insert_if_wanted(tx, network, kind.name(), None, &data, now).await? {
             return Ok(());
         }
         mark_on_end(app, tx, network);
     }
     Ok(())
+}
+
+/// Form of an event's data in the database: its credentials are sealed.
+fn stored(app: &App, network: NetworkId, kind: EventKind, data: serde_json::Result<String>) -> Result<String, Error> {
+    let data = data.map_err(|error| sqlx::Error::Encode(error.into()))?;
+    if kind.holds_credential() {
+        secrets::seal_text(app, OUTBOX, &data)
+    } else {
+        secrets::seal_fields(app, network, data)
+    }
+}
+
+/// An event's data from the database as it was; none if its key is lost.
+pub(super) fn opened(app: &App, network: NetworkId, data: String) -> Option<String> {
+    if secrets::is_sealed(&data) {
+        return secrets::unseal_text(app, OUTBOX, &data);
+    }
+    Some(secrets::open_fields(app, network, data))
 }
 
 /// Event data up to the fields known to the statement: JSON of an unclosed object.
@@ -126,6 +148,7 @@ pub async fn publish(
     let now = app.clock.now();
     let data = data(kind, now, payload)?;
     if kind.is_subscribable() && app.state::<Subscriptions>().include(app, network, kind).await? {
+        let data = secrets::seal_fields(app, network, data)?;
         let write = async |mut tx| insert_in(app, &mut tx, network, (kind.name(), target, &data), now).await;
         return Ok(app.db.transaction(write).await?);
     }

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::cluster::ShardRegistry;
 use crate::events::outbox::Relay;
+use crate::events::publish::opened;
 use crate::events::store::{self, WaitingEvent};
 use crate::events::{Outbox, deletion};
 use crate::side_by_side::for_each_network;
@@ -186,10 +187,16 @@ async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<
     let limit = BATCH + published.len();
     let waiting = store::waiting(&app.db, network, i64::try_from(limit).unwrap_or(i64::MAX)).await?;
     let is_complete = waiting.len() < limit;
-    for event in waiting {
+    for mut event in waiting {
         if published.contains(&event.id) {
             continue;
         }
+        let Some(data) = opened(app, network, std::mem::take(&mut event.data)) else {
+            tracing::error!(%network, id = event.id, name = event.name, "the secrets key of an event is lost");
+            published.insert(event.id);
+            continue;
+        };
+        event.data = data;
         if !app.state::<ShardRegistry>().owns(network) {
             return Ok(Round::Over);
         }

@@ -17,7 +17,7 @@ mod store;
 
 use crate::auth::{AddressRange, Scopes};
 use crate::component::column::{any_number, any_text, bytes, json, number, read, text, text_by};
-use crate::component::{Component, ErrorCode, TableRule, Tag};
+use crate::component::{Component, ErrorCode, Sealed, TableRule, Tag};
 use crate::values::Identifier;
 
 pub use routes::LeftBehind;
@@ -32,15 +32,18 @@ pub static COMPONENT: Component = Component {
     ],
     routes: || routes::router().merge(settings_routes::router()).merge(admin_routes::router()).database_only(),
     tables: &[
-        TableRule::moved("networks").without_players("a name and secrets of the owner's").columns(&[
-            read::<Identifier>("name"),
-            // The operator who imports it chooses another.
-            text::<255>("plan"),
-            text::<255>("signing_secret"),
-            text::<255>("previous_signing_secret"),
-            read::<settings::Stage>("stage"),
-            number("chat_history_days", 0, 30),
-        ]),
+        TableRule::moved("networks")
+            .without_players("a name and secrets of the owner's")
+            .columns(&[
+                read::<Identifier>("name"),
+                // The operator who imports it chooses another.
+                text::<255>("plan"),
+                text::<255>("signing_secret"),
+                text::<255>("previous_signing_secret"),
+                read::<settings::Stage>("stage"),
+                number("chat_history_days", 0, 30),
+            ])
+            .sealed(&[Sealed::Text("signing_secret"), Sealed::Text("previous_signing_secret")]),
         TableRule::moved("api_keys").without_players("names and hashes of keys").columns(&[
             text::<64>("key_id"),
             any_text("name"),

@@ -194,13 +194,13 @@ pub(super) async fn create_network_on(
     let (name_of_key, bindings) = ("owner".to_owned(), Bindings::default());
     let (key, sha256) =
         mint(ids, network, NewKey { name: name_of_key, scopes: Scopes::owner(), expires_at: None, bindings });
-    let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
+    let now = clock.now();
     db.transaction(async |mut tx| {
         origin.still_may(&mut tx).await?;
         if let Some(plan) = plan {
             plans::service::lock(&mut tx, plan).await?;
         }
-        store::insert_network(&mut tx, network, name, &signing_secret, now).await.map_err(|error| {
+        store::insert_network(&mut tx, network, name, now).await.map_err(|error| {
             if error.is_unique_violation() { NetworksError::NameTaken(name.to_owned()) } else { error.into() }
         })?;
         admin_store::update(&mut tx, network, None, plan, None).await?;
@@ -236,14 +236,14 @@ async fn create_key_by(
 ) -> Result<MintedKey, NetworksError> {
     let Origin { clock, ids, .. } = origin;
     let (key, sha256) = mint(ids, network, new);
-    let (signing_secret, now) = (ids.token(SIGNING_SECRET_LENGTH), clock.now());
+    let now = clock.now();
     db.transaction(async |mut tx| {
         origin.still_may(&mut tx).await?;
         if !store::network_exists(&mut tx, network).await? {
             if network != OPERATOR_NETWORK {
                 return Err(NetworksError::UnknownNetwork(network));
             }
-            store::insert_network(&mut tx, network, "(operator)", &signing_secret, now).await?;
+            store::insert_network(&mut tx, network, "(operator)", now).await?;
         }
         store::insert_key(&mut tx, network, &key, &sha256, (now, &origin.actor.id)).await?;
         if let Some((components, kept)) = forgets {

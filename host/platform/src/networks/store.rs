@@ -11,21 +11,20 @@ use crate::values::NetworkId;
 /// Days that a new network keeps chat lines.
 const CHAT_HISTORY_DAYS: i64 = 7;
 
+/// Adds a network, whose signing secret is made when it is first needed.
 pub(super) async fn insert_network(
     tx: &mut Tx,
     network: NetworkId,
     name: &str,
-    signing_secret: &str,
     created_at: Millis,
 ) -> Result<(), Error> {
     tx.query(
         "INSERT INTO networks (network_id, name, plan, suspended, signing_secret, created_at, chat_history_days)
-         VALUES ($1, $2, 'default', $3, $4, $5, $6)",
+         VALUES ($1, $2, 'default', $3, '', $4, $5)",
     )
     .bind(network)
     .bind(name)
     .bind(false)
-    .bind(signing_secret)
     .bind(created_at)
     .bind(CHAT_HISTORY_DAYS)
     .execute()

@@ -13,8 +13,12 @@ use crate::events::{self, EventKind};
 use crate::http::error::ApiError;
 use crate::networks::service::{NetworksError, SIGNING_SECRET_LENGTH};
 use crate::secret_text::SecretText;
+use crate::secrets;
 use crate::signing_secret::store;
 use crate::values::NetworkId;
+
+/// Table of the secrets.
+const TABLE: &str = "networks";
 
 /// Reason for the failure of a request about the signing secret.
 #[derive(Debug, Error)]
@@ -61,7 +65,46 @@ pub async fn get(app: &App, network: NetworkId) -> Result<SigningSecrets, Signin
     let row = store::get(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
     let now = app.clock.now();
     let previous = row.previous_signing_secret.filter(|_| row.previous_signing_until.is_some_and(|until| now < until));
-    Ok(SigningSecrets { newest: row.signing_secret, previous })
+    let newest = match open(app, &row.signing_secret) {
+        Some(newest) => newest,
+        None => renew(app, network, &row.signing_secret).await?,
+    };
+    Ok(SigningSecrets { newest, previous: previous.and_then(|previous| open(app, &previous)) })
+}
+
+/// A stored secret; none if there is none, or the key that sealed it is lost.
+fn open(app: &App, stored: &str) -> Option<SecretText> {
+    let secret = secrets::unseal_text(app, TABLE, stored)?;
+    (!secret.is_empty()).then(|| secret.into())
+}
+
+/// Makes a network's secret when it is first needed, and again if the key that sealed it is lost: then connectors are
+/// told.
+async fn renew(app: &App, network: NetworkId, lost: &str) -> Result<SecretText, SigningSecretError> {
+    if !lost.is_empty() && !secrets::is_key_current(app).await? {
+        // Another node has a newer key, which this one gets soon.
+        return Err(hub_db::Error::from(sqlx::Error::Decode("this node lacks the newest secrets key".into())).into());
+    }
+    let signing_secret = SecretText::from(app.ids.token(SIGNING_SECRET_LENGTH));
+    let sealed = secrets::seal_text(app, TABLE, &signing_secret)?;
+    let valid_until = app.clock.now();
+    let renewed = app
+        .db
+        .transaction(async |mut tx| {
+            let renewed = store::renew(&mut tx, network, &sealed, lost).await?;
+            if renewed && !lost.is_empty() {
+                let payload = Rotated { signing_secret: &signing_secret, valid_until };
+                events::publish_in(app, &mut tx, network, EventKind::SigningSecretRotated, None, &payload).await?;
+            }
+            Ok::<_, SigningSecretError>(renewed)
+        })
+        .await?;
+    if renewed {
+        return Ok(signing_secret);
+    }
+    // Another request was first.
+    let row = store::get(&app.db, network).await?.ok_or(NetworksError::UnknownNetwork(network))?;
+    Ok(open(app, &row.signing_secret).ok_or(hub_db::Error::Conflict)?)
 }
 
 /// The signing secret was replaced.
@@ -85,11 +128,12 @@ pub(super) async fn rotate(
     overlap_ms: Millis,
 ) -> Result<(SecretText, Millis), SigningSecretError> {
     let signing_secret = SecretText::from(app.ids.token(SIGNING_SECRET_LENGTH));
+    let sealed = secrets::seal_text(app, TABLE, &signing_secret)?;
     let valid_until = app.clock.now().saturating_add(overlap_ms);
     app.db
         .transaction(async |mut tx| {
             origin.still_may(&mut tx).await?;
-            if !store::rotate(&mut tx, network, &signing_secret, valid_until).await? {
+            if !store::rotate(&mut tx, network, &sealed, valid_until).await? {
                 return Err(NetworksError::UnknownNetwork(network).into());
             }
             let change = Change::new(Action::SigningSecretRotated, "").after(json!({"overlapUntil": valid_until}));

@@ -3,13 +3,13 @@
 use hub_db::{Db, Error, Tx};
 
 use crate::clock::Millis;
-use crate::secret_text::SecretText;
 use crate::values::NetworkId;
 
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub(super) struct SigningSecretRow {
-    pub(super) signing_secret: SecretText,
-    pub(super) previous_signing_secret: Option<SecretText>,
+    /// Sealed; empty if none was needed yet.
+    pub(super) signing_secret: String,
+    pub(super) previous_signing_secret: Option<String>,
     pub(super) previous_signing_until: Option<Millis>,
 }
 
@@ -26,7 +26,7 @@ pub(super) async fn get(db: &Db, network: NetworkId) -> Result<Option<SigningSec
 pub(super) async fn rotate(
     tx: &mut Tx,
     network: NetworkId,
-    signing_secret: &SecretText,
+    signing_secret: &str,
     overlap_until: Millis,
 ) -> Result<bool, Error> {
     let rows = tx
@@ -41,4 +41,11 @@ pub(super) async fn rotate(
         .execute()
         .await?;
     Ok(rows > 0)
+}
+
+/// Replaces a secret that is missing or lost, unless another request was first. Returns false then.
+pub(super) async fn renew(tx: &mut Tx, network: NetworkId, signing_secret: &str, lost: &str) -> Result<bool, Error> {
+    let renew = "UPDATE networks SET signing_secret = $2, previous_signing_secret = NULL, previous_signing_until = NULL
+         WHERE network_id = $1 AND signing_secret = $3";
+    Ok(tx.query(renew).bind(network).bind(signing_secret).bind(lost).execute().await? > 0)
 }

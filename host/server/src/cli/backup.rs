@@ -108,7 +108,8 @@ impl Restore {
             eprintln!(
                 "{} is not the key of this backup: the hub's secrets were made again. Links given out before are \
                  invalid; node agents have to be downloaded again; people with a second factor sign in with a recovery \
-                 code and set it up again.",
+                 code and set it up again; owners set the URLs and secrets of their webhooks again; codes of \
+                 appeals are no longer known.",
                 settings.secrets_key_file().display()
             );
         }

@@ -245,6 +245,11 @@ impl Fleet {
         std::io::read_to_string(node.0.stderr.take().unwrap()).unwrap()
     }
 
+    /// Data folder of a node.
+    pub fn data(&self, node: usize) -> PathBuf {
+        self.folder.path().join(format!("node-{node}"))
+    }
+
     /// URL of a node.
     pub fn url(&self, node: usize) -> String {
         format!("http://{}", self.nodes[node].address)
@@ -259,7 +264,7 @@ impl Fleet {
             .args(["serve", "--listen", &self.nodes[node].address, "--database", &self.database])
             .env("HUB_BUS", self.bus())
             .arg("--data")
-            .arg(self.folder.path().join(format!("node-{node}")))
+            .arg(self.data(node))
             // Not an option, because an older hub under test does not know it.
             .env("HUB_BLOBS", self.blobs())
             .env("HUB_LOG", std::env::var("HUB_LOG").unwrap_or_else(|_| "error".to_owned()))

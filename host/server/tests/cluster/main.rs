@@ -40,6 +40,7 @@ mod reachability;
 #[path = "../it/webhooks/receiver.rs"]
 mod receiver;
 mod routing;
+mod secrets;
 mod session_model;
 mod slots;
 #[path = "../it/support/events.rs"]

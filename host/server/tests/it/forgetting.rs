@@ -84,7 +84,7 @@ fn row(table: &Table, is_own: bool) -> Vec<Cell> {
         let text = if names { text } else { format!("other {}", column.name) };
         let text = only_value(table.name, column.name).map_or(text, str::to_owned);
         // Unique over all networks.
-        let text = if column.name == "appeal_code" {
+        let text = if column.name == "appeal_mac" {
             static MADE: AtomicU32 = AtomicU32::new(0);
             format!("{text} {}", MADE.fetch_add(1, Ordering::Relaxed))
         } else {

@@ -8,6 +8,7 @@ mod claims;
 mod console;
 mod declarations;
 mod imports;
+mod secrets;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,9 +13,10 @@ use crate::control::model::{Action, AgentCommand, AgentReply};
 use crate::control::replies::{self, Reply};
 use crate::control::service::deadline::Deadline;
 use crate::control::service::error::ControlError;
-use crate::control::{Control, store};
+use crate::control::{AGENT_COMMANDS, Control, store};
 use crate::limits::{self, Limit, QuotaExceeded};
 use crate::presence;
+use crate::secrets;
 use crate::values::{Identifier, NetworkId};
 
 /// Time to wait for an agent's reply.
@@ -98,7 +99,9 @@ pub async fn queue_action(
             if !app.state::<ShardRegistry>().lock_lease(&mut tx, network).await? {
                 return Err(ControlError::Moving);
             }
-            store::insert_command(&mut tx, network, server, &command, expires_at, app.clock.cutoff()).await?;
+            let sealed = secrets::seal_text(app, AGENT_COMMANDS, &command.to_json())?;
+            let command = (&command, sealed.as_str());
+            store::insert_command(&mut tx, network, server, command, expires_at, app.clock.cutoff()).await?;
             if let Some(change) = change.clone() {
                 audit::record(&mut tx, network, origin, change).await?;
             }

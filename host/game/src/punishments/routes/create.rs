@@ -34,7 +34,7 @@ fn terms(kind: PunishmentKind, reason: Option<Reason>, duration: Option<Punishme
 
 async fn create(app: &App, caller: &Caller, new: NewPunishment) -> Result<Json<PunishmentBody>, ApiError> {
     let created = review::create(app, caller.network, new).await?;
-    Ok(Json(PunishmentBody::new(created, app.clock.now())))
+    Ok(Json(PunishmentBody::new(app, created, app.clock.now())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -84,7 +84,7 @@ async fn list_all_punishments(
 ) -> Result<Json<Page<ManagedBody>>, ApiError> {
     let place = (query.limit.0, query.page.offset(query.limit));
     let (rows, total) = service::list(&app, caller.network, &query.filter(), place).await?;
-    let items = ManagedBody::list(rows, app.clock.now());
+    let items = ManagedBody::list(&app, rows, app.clock.now());
     Ok(Json(Page::new(items, query.page, query.limit, total)))
 }
 
@@ -98,7 +98,7 @@ async fn read_punishment(
     Path(id): Path<i64>,
 ) -> Result<Json<ManagedBody>, ApiError> {
     let punishment = service::managed(&app, caller.network, id).await?;
-    Ok(Json(ManagedBody::new(punishment, app.clock.now())))
+    Ok(Json(ManagedBody::new(&app, punishment, app.clock.now())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -143,7 +143,7 @@ async fn change_punishment(
         evidence: body.evidence.map(|urls| urls.into_iter().map(EvidenceUrl::into_string).collect()),
     };
     let changed = edit::edit(&app, caller.network, &caller.origin(&app), id, &terms).await?;
-    Ok(Json(ManagedBody::new(changed, app.clock.now())))
+    Ok(Json(ManagedBody::new(&app, changed, app.clock.now())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -201,6 +201,6 @@ async fn revoke_punishments(
     let bulk = BulkRevocation { issuer, issued: (body.since, body.until), reason, is_dry_run };
     let (revoked, more) = edit::revoke_many(&app, caller.network, &caller.origin(&app), &bulk).await?;
     let now = app.clock.now();
-    let punishments = revoked.into_iter().map(|punishment| PunishmentBody::new(punishment, now)).collect();
+    let punishments = revoked.into_iter().map(|punishment| PunishmentBody::new(&app, punishment, now)).collect();
     Ok(Json(RevokedMany { punishments, dry_run: is_dry_run, more }))
 }

@@ -27,5 +27,5 @@ fn actor(player: Option<PlayerId>, name: Option<ActorName>) -> Actor {
 
 fn bodies(app: &App, punishments: Vec<Punishment>) -> Json<Vec<PunishmentBody>> {
     let now = app.clock.now();
-    Json(punishments.into_iter().map(|punishment| PunishmentBody::new(punishment, now)).collect())
+    Json(punishments.into_iter().map(|punishment| PunishmentBody::new(app, punishment, now)).collect())
 }

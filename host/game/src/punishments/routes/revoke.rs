@@ -48,7 +48,7 @@ async fn remove_punishment(
     let actor = actor(body.actor_uuid, body.actor_name);
     let reason = body.reason.as_ref().map(Text::as_str);
     let punishment = service::revoke(&app, caller.network, body.punishment_id, &actor, reason).await?;
-    Ok(Json(PunishmentBody::new(punishment, app.clock.now())))
+    Ok(Json(PunishmentBody::new(&app, punishment, app.clock.now())))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -357,18 +357,15 @@ struct AppealedRow {
     revoked_at: Option<Millis>,
 }
 
-/// Punishment of an appeal code, and the time of its revocation. Crosses networks: the code tells the network.
-pub(in crate::punishments) async fn by_appeal_code(
+/// Punishment of an appeal code's fingerprint, and the time of its revocation. Crosses networks: the code tells the
+/// network.
+pub(in crate::punishments) async fn by_appeal_mac(
     db: &Db,
-    code: &str,
+    mac: &[u8],
 ) -> Result<Option<(Punishment, Option<Millis>)>, Error> {
     let row: Option<AppealedRow> = db
-        .query(concat!(
-            "SELECT network_id, ",
-            columns!(),
-            ", revoked_at FROM punishments WHERE appeal_code = $1 ORDER BY issued_at DESC LIMIT 1"
-        ))
-        .bind(code)
+        .query(concat!("SELECT network_id, ", columns!(), ", revoked_at FROM punishments WHERE appeal_mac = $1"))
+        .bind(mac)
         .optional()
         .await?;
     Ok(row.map(|row| (row.punishment, row.revoked_at)))

@@ -27,6 +27,7 @@ pub(crate) use members::owner_addresses;
 pub(super) use members::{Member, change_role, delete_person, members, persons, remove};
 pub(super) use openid::{Callback, SignedInByOpenId, begin_openid, finish_openid, finish_openid_with_code};
 pub(super) use roles::{OwnRole, delete_role, put_role, role, roles};
+pub use second_factor::reseal_second_factors;
 pub(super) use second_factor::{Enrollment, confirm, disable, enroll};
 pub(super) use sign_in::{Attempt, Session, sign_in};
 

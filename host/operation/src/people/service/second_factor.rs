@@ -1,5 +1,6 @@
 //! The second factor: codes of an authenticator app (TOTP), and recovery codes.
 
+use hub_db::Db;
 use serde::Serialize;
 use totp_rs::Builder;
 use utoipa::ToSchema;
@@ -10,9 +11,9 @@ use crate::auth::{KeyCache, KeyId, OPERATOR_NETWORK, SignedIn};
 use crate::people::model::{Password, PersonRow, hash};
 use crate::people::service::sign_in::{Failures, begin_attempt_in_session, check_password, require_unchanged};
 use crate::people::service::{PeopleError, account, origin_of};
-use crate::people::store;
+use crate::people::store::{self, totp};
 use crate::secret_text::SecretText;
-use crate::secrets;
+use crate::secrets::{self, SealingKey};
 
 /// 160 bits, as RFC 4226 recommends.
 const SECRET_BYTES: usize = 20;
@@ -49,6 +50,17 @@ fn context(person: &str) -> String {
 /// Secret of the person's second factor.
 fn unsealed(app: &App, person: &PersonRow) -> Option<Vec<u8>> {
     secrets::unseal(app, &context(&person.person_id), person.totp_secret.as_ref()?)
+}
+
+/// Seals all secrets of second factors with the newest generation of the key; returns their number.
+pub async fn reseal_second_factors(db: &Db, key: &SealingKey) -> Result<u64, hub_db::Error> {
+    let mut count = 0;
+    for (person, sealed) in totp::sealed(db).await? {
+        if let Some(resealed) = key.reseal(&context(&person), &sealed)? {
+            count += totp::replace(db, &person, &sealed, &resealed).await?;
+        }
+    }
+    Ok(count)
 }
 
 /// Data for an authenticator app.

@@ -5,6 +5,7 @@ use hub_db::{Db, Error, Executor, Tx};
 use crate::clock::Millis;
 use crate::limits::{Limit, Rows};
 use crate::secret_text::SecretText;
+use crate::secrets::{HubSecrets, context_of_table};
 use crate::values::NetworkId;
 use crate::webhooks::model::{DisabledReason, Webhook, WebhookEvent};
 use crate::webhooks::store::{json, unreadable};
@@ -51,24 +52,40 @@ struct WebhookRow {
 const ENABLED: &str = "ENABLED";
 const DISABLED: &str = "DISABLED";
 
-impl TryFrom<WebhookRow> for Webhook {
-    type Error = Error;
+/// Context in which URLs and secrets are sealed.
+fn context() -> String {
+    context_of_table("webhooks")
+}
 
-    fn try_from(row: WebhookRow) -> Result<Self, Error> {
-        let names: Vec<String> = serde_json::from_str(&row.events).map_err(unreadable)?;
+fn seal(secrets: &HubSecrets, text: &SecretText) -> Result<String, Error> {
+    secrets.key().seal_text(&context(), text.expose())
+}
+
+/// A newer node may know more of them.
+fn known_events(stored: &str) -> Result<Vec<WebhookEvent>, Error> {
+    let names: Vec<String> = serde_json::from_str(stored).map_err(unreadable)?;
+    Ok(names.iter().filter_map(|name| WebhookEvent::parse(name).ok()).collect())
+}
+
+impl WebhookRow {
+    /// The webhook with its secrets. Without their key they are empty, so that it signs nothing and leads nowhere until its
+    /// owner sets them again.
+    fn open(self, secrets: &HubSecrets) -> Result<Webhook, Error> {
+        let (row, key, context) = (self, secrets.key(), context());
+        let open = |stored: &SecretText| key.unseal_text(&context, stored.expose()).map(SecretText::from);
+        let or_lost = |opened: Option<SecretText>| opened.unwrap_or_else(|| String::new().into());
         let reason = || row.disabled_reason.as_deref().unwrap_or_default().parse().map_err(unreadable);
-        Ok(Self {
+        Ok(Webhook {
             disabled: if row.state == DISABLED { Some(reason()?) } else { None },
             network: row.network_id,
             id: row.webhook_id,
             kind: row.kind.parse().map_err(unreadable)?,
             name: row.name,
-            url: row.url,
-            // A newer node may know more of them.
-            events: names.iter().filter_map(|name| WebhookEvent::parse(name).ok()).collect(),
+            url: or_lost(open(&row.url)),
+            events: known_events(&row.events)?,
             templates: serde_json::from_str(&row.templates).map_err(unreadable)?,
-            secret: row.secret,
-            previous_secret: row.previous_secret,
+            secret: or_lost(open(&row.secret)),
+            previous_secret: row.previous_secret.as_ref().and_then(open),
             previous_until: row.previous_until,
             created_at: row.created_at,
             created_by: row.created_by,
@@ -93,7 +110,8 @@ fn reason(webhook: &Webhook) -> Option<&'static str> {
     webhook.disabled.map(<&str>::from)
 }
 
-pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
+/// Adds a webhook.
+pub(in crate::webhooks) async fn insert(tx: &mut Tx, secrets: &HubSecrets, webhook: &Webhook) -> Result<(), Error> {
     tx.query(
         "INSERT INTO webhooks (network_id, webhook_id, kind, name, url, events, templates, secret, state, disabled_reason,
              created_at, created_by, url_by, updated_at, last_seq, waiting, waiting_bytes, dropped, failures, pauses,
@@ -104,10 +122,10 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Resul
     .bind(&webhook.id)
     .bind(<&str>::from(webhook.kind))
     .bind(&webhook.name)
-    .bind(&webhook.url)
+    .bind(seal(secrets, &webhook.url)?)
     .bind(json(&webhook.events)?)
     .bind(json(&webhook.templates)?)
-    .bind(&webhook.secret)
+    .bind(seal(secrets, &webhook.secret)?)
     .bind(state(webhook))
     .bind(reason(webhook))
     .bind(webhook.created_at)
@@ -117,25 +135,31 @@ pub(in crate::webhooks) async fn insert(tx: &mut Tx, webhook: &Webhook) -> Resul
     Ok(())
 }
 
+/// A webhook that somebody created or gave its URL.
+pub(in crate::webhooks) struct CreatedWebhook {
+    pub(in crate::webhooks) id: String,
+    pub(in crate::webhooks) name: Option<String>,
+    pub(in crate::webhooks) events: Vec<WebhookEvent>,
+}
+
 /// Enabled webhooks that a key or person created or gave their URL.
 pub(in crate::webhooks) async fn of_creator(
     tx: &mut Tx,
     network: NetworkId,
     creator: &str,
-) -> Result<Vec<Webhook>, Error> {
-    let rows: Vec<WebhookRow> = tx
-        .query(concat!(
-            "SELECT ",
-            columns!(),
-            " FROM webhooks
+) -> Result<Vec<CreatedWebhook>, Error> {
+    let rows: Vec<(String, Option<String>, String)> = tx
+        .query(
+            "SELECT webhook_id, name, events FROM webhooks
              WHERE network_id = $1 AND (created_by = $2 OR url_by = $2) AND state = 'ENABLED'
-             ORDER BY created_at, webhook_id"
-        ))
+             ORDER BY created_at, webhook_id",
+        )
         .bind(network)
         .bind(creator)
         .all()
         .await?;
-    rows.into_iter().map(Webhook::try_from).collect()
+    let created = |(id, name, events): (_, _, String)| Ok(CreatedWebhook { id, name, events: known_events(&events)? });
+    rows.into_iter().map(created).collect()
 }
 
 /// Records who chose a webhook's URL.
@@ -161,17 +185,23 @@ pub(in crate::webhooks) async fn pass_on(
     Ok(())
 }
 
-/// Stores an owner's changes.
-pub(in crate::webhooks) async fn update(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> {
+/// Stores an owner's changes, and a new URL if there is one: a node without its key must not replace it.
+pub(in crate::webhooks) async fn update(
+    tx: &mut Tx,
+    secrets: &HubSecrets,
+    webhook: &Webhook,
+    has_new_url: bool,
+) -> Result<(), Error> {
+    let url = has_new_url.then(|| seal(secrets, &webhook.url)).transpose()?;
     tx.query(
-        "UPDATE webhooks SET name = $3, url = $4, events = $5, templates = $6, state = $7, disabled_reason = $8,
+        "UPDATE webhooks SET name = $3, url = COALESCE($4, url), events = $5, templates = $6, state = $7, disabled_reason = $8,
              updated_at = $9
          WHERE network_id = $1 AND webhook_id = $2",
     )
     .bind(webhook.network)
     .bind(&webhook.id)
     .bind(&webhook.name)
-    .bind(&webhook.url)
+    .bind(url)
     .bind(json(&webhook.events)?)
     .bind(json(&webhook.templates)?)
     .bind(state(webhook))
@@ -210,6 +240,7 @@ pub(in crate::webhooks) async fn retry(
 
 pub(in crate::webhooks) async fn find(
     on: impl Into<Executor<'_>>,
+    secrets: &HubSecrets,
     network: NetworkId,
     id: &str,
 ) -> Result<Option<Webhook>, Error> {
@@ -220,23 +251,25 @@ pub(in crate::webhooks) async fn find(
         .bind(id)
         .optional()
         .await?;
-    row.map(Webhook::try_from).transpose()
+    row.map(|row| row.open(secrets)).transpose()
 }
 
 /// Variant of [`find`] whose row no one else changes before the transaction ends.
 pub(in crate::webhooks) async fn find_locked(
     tx: &mut Tx,
+    secrets: &HubSecrets,
     network: NetworkId,
     id: &str,
 ) -> Result<Option<Webhook>, Error> {
     let lock = "UPDATE webhooks SET name = name WHERE network_id = $1 AND webhook_id = $2";
     tx.query(lock).bind(network).bind(id).execute().await?;
-    find(tx, network, id).await
+    find(tx, secrets, network, id).await
 }
 
 /// The network's webhooks, oldest first, and their number.
 pub(in crate::webhooks) async fn list(
     db: &Db,
+    secrets: &HubSecrets,
     network: NetworkId,
     limit: i64,
     offset: i64,
@@ -254,7 +287,7 @@ pub(in crate::webhooks) async fn list(
             offset,
         )
         .await?;
-    Ok((rows.into_iter().map(Webhook::try_from).collect::<Result<_, _>>()?, total))
+    Ok((rows.into_iter().map(|row| row.open(secrets)).collect::<Result<_, _>>()?, total))
 }
 
 /// Deletes a webhook and its deliveries.
@@ -271,8 +304,8 @@ pub(in crate::webhooks) async fn delete(tx: &mut Tx, network: NetworkId, id: &st
 /// Replaces the secret; the previous one stays valid until then.
 pub(in crate::webhooks) async fn rotate(
     tx: &mut Tx,
-    network: NetworkId,
-    id: &str,
+    secrets: &HubSecrets,
+    (network, id): (NetworkId, &str),
     secret: &SecretText,
     (previous_until, now): (Millis, Millis),
 ) -> Result<(), Error> {
@@ -282,7 +315,7 @@ pub(in crate::webhooks) async fn rotate(
     )
     .bind(network)
     .bind(id)
-    .bind(secret)
+    .bind(seal(secrets, secret)?)
     .bind(previous_until)
     .bind(now)
     .execute()
@@ -345,8 +378,8 @@ pub(in crate::webhooks) async fn due(
 /// Claims a due webhook, so that no other node sends to it until `until`.
 pub(in crate::webhooks) async fn claim(
     db: &Db,
-    network: NetworkId,
-    id: &str,
+    secrets: &HubSecrets,
+    (network, id): (NetworkId, &str),
     (now, until): (Millis, Millis),
 ) -> Result<Option<Webhook>, Error> {
     let row: Option<WebhookRow> = db
@@ -362,7 +395,7 @@ pub(in crate::webhooks) async fn claim(
         .bind(until)
         .optional()
         .await?;
-    row.map(Webhook::try_from).transpose()
+    row.map(|row| row.open(secrets)).transpose()
 }
 
 /// Ends the claim on a webhook that was made until `until`; the next attempt is at `next`.

@@ -16,13 +16,17 @@ use crate::people::{PASSWORD, code as mailed, member, provider::Provider, send, 
 use crate::servers::uuid;
 use crate::support::{Backend, Client, Hub, on_each, succeed, text};
 
+/// A webhook to Discord, whose URL is a credential.
+const DISCORD: &str = "https://discord.com/api/webhooks/1234567890123/dGhlIHRva2VuIG9mIGEgd2ViaG9vaw";
+
 /// All texts in the backup, as they are and decoded.
 fn contents(path: &std::path::Path) -> BTreeSet<Vec<u8>> {
     fn add(value: &Value, into: &mut BTreeSet<Vec<u8>>) {
         match value {
             Value::String(text) => {
                 into.insert(text.clone().into_bytes());
-                into.extend(BASE64.decode(text.trim_end_matches('=')).ok());
+                let unmarked = text.strip_prefix("sealed:").or(text.strip_prefix("whsec_")).unwrap_or(text);
+                into.extend(BASE64.decode(unmarked.trim_end_matches('=')).ok());
                 into.extend(base64::prelude::BASE64_STANDARD.decode(text).ok());
                 let digits = (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok());
                 into.extend(digits.collect::<Option<Vec<_>>>());
@@ -98,6 +102,16 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         link(&owner).await,
     ];
     credentials.push(claim(&owner).await);
+    let (webhooks, codes) = secrets_of(&owner).await;
+    let first = register(&owner).await;
+    credentials.push(first.as_str().unwrap().to_owned());
+    let rotated =
+        owner.post("/api/manage/signing-secret/rotate", json!({"overlapMs": 60_000})).await.expect(201).clone();
+    credentials.push(rotated["signingSecret"].as_str().unwrap().to_owned());
+    credentials.extend(webhooks.clone());
+    credentials.extend(codes.clone());
+    let raw: Vec<_> = webhooks.iter().filter_map(|it| base64::prelude::BASE64_STANDARD.decode(it).ok()).collect();
+    assert!(raw.len() >= 2 && codes.len() == 2);
     credentials.extend(recovery.as_array().unwrap().iter().map(|code| code.as_str().unwrap().to_owned()));
     let mut signatures = vec![];
     for purpose in PURPOSES {
@@ -112,7 +126,13 @@ async fn credentials_cannot_be_minted(backend: Backend) {
     let file = files.path("backup");
     let backend = hub.stop().await;
     succeed(&backend, &["admin", "backup", text(&file)]);
+    let whole = std::fs::read(&file).unwrap();
+    for credential in &credentials {
+        let is_there = whole.windows(credential.len()).any(|window| window == credential.as_bytes());
+        assert!(!is_there, "{credential} is in the backup's bytes");
+    }
     let contents = contents(&file);
+    assert!(raw.iter().all(|secret| !contents.contains(secret)), "a webhook's secret is in the backup");
     assert!(contents.contains(&b"alex@example.org"[..]), "the test reads nothing");
     let key = std::fs::read_to_string(backend.data().join("secrets.key")).unwrap();
     assert!(!contents.contains(key.trim().as_bytes()) && !contents.contains(&BASE64.decode(key.trim()).unwrap()));
@@ -145,6 +165,8 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         assert!(matches!(refused, 401 | 429), "{candidate} is a key: {refused}");
         let refused = client.send(client.request(Method::GET, "/api/people/me").bearer_auth(&candidate)).await.status;
         assert!(matches!(refused.as_u16(), 401 | 429), "{candidate} is a session");
+        let refused = client.get(&format!("/api/public/appeals/{candidate}")).await.status.as_u16();
+        assert!(matches!(refused, 400 | 404 | 429), "{candidate} is a code to appeal with: {refused}");
         let refused = client.get(&format!("/api/artifacts/{candidate}")).await.status.as_u16();
         assert!(matches!(refused, 400 | 403 | 404 | 429), "{candidate} is a link: {refused}");
         for (path, body) in [
@@ -159,9 +181,60 @@ async fn credentials_cannot_be_minted(backend: Backend) {
         let refused = client.send(cookie).await.status.as_u16();
         assert!(matches!(refused, 400 | 429), "{candidate} is a pending sign-in: {refused}");
     }
+    // They are all there, for their holders.
+    let owner = hub.with_key(owner.key.as_ref().unwrap());
+    assert_eq!(register(&owner).await, rotated["signingSecret"]);
+    hub.anonymous().get(&format!("/api/public/appeals/{}", codes[0])).await.expect(200);
     // The password alone is not enough.
     hub.advance_ms(900_000);
     sign_in(&hub, "alex@example.org", PASSWORD, json!({})).await.expect_error(401, "second_factor_needed");
+}
+
+/// The network's signing secret, as a server gets it.
+async fn register(owner: &Client) -> Value {
+    let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
+    owner.post("/api/plugin/servers/register", server).await.expect(201)["signingSecret"].clone()
+}
+
+/// Makes webhooks and punishments. Returns the secrets and tokens of the ones, and the codes of the others, which an answer
+/// under an Idempotency-Key and a delivery to a webhook hold, too.
+async fn secrets_of(owner: &Client) -> (Vec<String>, Vec<String>) {
+    let mut secrets = vec![];
+    for body in [
+        json!({"url": "https://hook.invalid/services/b25seSB0aGUgb3duZXIga25vd3MgaXQ", "events": ["PUNISHMENT"]}),
+        json!({"url": DISCORD, "kind": "DISCORD", "events": ["PUNISHMENT"]}),
+    ] {
+        let webhook = owner.post("/api/manage/webhooks", body).await.expect(201).clone();
+        let secret = |it: &Value| it["secret"].as_str().map(|it| it.trim_start_matches("whsec_").to_owned());
+        secrets.extend(secret(&webhook));
+        let path = format!("/api/manage/webhooks/{}/rotate-secret", webhook["webhookId"].as_str().unwrap());
+        secrets.extend(secret(owner.post(&path, json!({})).await.expect(201)));
+    }
+    secrets.push("b25seSB0aGUgb3duZXIga25vd3MgaXQ".to_owned());
+    secrets.push(DISCORD.rsplit_once('/').unwrap().1.to_owned());
+    let mut codes = vec![];
+    for kind in ["BAN", "MUTE"] {
+        let body = json!({"playerUuid": uuid(1), "playerName": "Steve", "type": kind}).to_string();
+        let request = owner.request(Method::POST, "/api/plugin/punishments/create").header("Idempotency-Key", kind);
+        let made = owner.send(request.body(body.clone())).await.expect(200).clone();
+        let request = owner.request(Method::POST, "/api/plugin/punishments/create").header("Idempotency-Key", kind);
+        assert_eq!(owner.send(request.body(body)).await.expect(200)["appealCode"], made["appealCode"]);
+        codes.push(made["appealCode"].as_str().unwrap().to_owned());
+    }
+    Hub::eventually("a webhook has its deliveries", async || {
+        let id = owner.get("/api/manage/webhooks").await.expect(200)["items"][0]["webhookId"].clone();
+        let path = format!("/api/manage/webhooks/{}/deliveries", id.as_str().unwrap());
+        let listed = owner.get(&path).await.expect(200).clone();
+        if listed["total"] != 2 {
+            return false;
+        }
+        let one = format!("{path}/{}", listed["items"][0]["deliveryId"]);
+        let shown = owner.get(&one).await.expect(200)["data"]["punishment"]["appealCode"].clone();
+        assert!(codes.iter().any(|code| shown == code.as_str()), "{shown}");
+        true
+    })
+    .await;
+    (secrets, codes)
 }
 
 /// Base 32 as of the secrets that authenticator apps get.
@@ -184,6 +257,8 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
     let code = json!({"code": shown(&totp, crate::support::NOW)});
     let recovery = post("/api/people/second-factor/confirm", code).await.expect(200)["recoveryCodes"].clone();
     let path = format!("/api/artifacts/{}", link(&owner).await);
+    let signing_secret = register(&owner).await;
+    let (_, codes) = secrets_of(&owner).await;
     let backend = hub.stop().await;
     let file = files.path("backup");
     succeed(&backend, &["admin", "backup", text(&file)]);
@@ -198,6 +273,25 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
         assert_eq!(message.contains("secrets were made again"), !has_key, "{message}");
         let hub = Hub::start(to).await;
         let sign_in = async |code: Value| sign_in(&hub, "alex@example.org", PASSWORD, json!({"code": code})).await;
+        let owner = hub.with_key(owner.key.as_ref().unwrap());
+        let mut events = owner.events(None, None).await;
+        let restored = register(&owner).await;
+        assert_eq!(restored == signing_secret, has_key, "{restored}");
+        assert_eq!(register(&owner).await, restored);
+        if !has_key {
+            let told = events.next_named("SIGNING_SECRET_ROTATED").await.data;
+            assert_eq!(told["signingSecret"], restored);
+        }
+        let webhooks = owner.get("/api/manage/webhooks").await.expect(200)["items"].to_string();
+        assert_eq!(webhooks.contains("hook.invalid"), has_key, "{webhooks}");
+        let kept = owner.get("/api/manage/punishments/1").await.expect(200)["appealCode"].clone();
+        assert_eq!(kept == codes[0].as_str(), has_key, "{kept}");
+        let appealed = hub.anonymous().get(&format!("/api/public/appeals/{}", codes[0])).await;
+        assert_eq!(appealed.status, if has_key { 200 } else { 404 });
+        let body = json!({"playerUuid": uuid(1), "playerName": "Steve", "type": "BAN"}).to_string();
+        let again = owner.request(Method::POST, "/api/plugin/punishments/create").header("Idempotency-Key", "BAN");
+        let again = owner.send(again.body(body)).await.expect(200)["appealCode"].clone();
+        assert_eq!(again == codes[0].as_str(), has_key, "{again}");
         hub.advance_ms(30_000);
         let right = sign_in(json!(shown(&totp, crate::support::NOW + 30_000))).await;
         if has_key {

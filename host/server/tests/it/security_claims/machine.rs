@@ -149,6 +149,24 @@ async fn no_credential_is_in_the_files_of_the_database() {
         code(&hub, "kim@example.org", 1).await,
     ];
     credentials.extend(codes["recoveryCodes"].as_array().unwrap().iter().map(|code| code.as_str().unwrap().to_owned()));
+    let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "10.0.0.7", "port": 25565});
+    let server = owner.post("/api/plugin/servers/register", server).await.expect(201).clone();
+    let rotated =
+        owner.post("/api/manage/signing-secret/rotate", json!({"overlapMs": 60_000})).await.expect(201).clone();
+    let webhook = json!({"url": "https://hook.invalid/b25seSB0aGUgb3duZXI", "events": ["PUNISHMENT"]});
+    let webhook = owner.post("/api/manage/webhooks", webhook).await.expect(201).clone();
+    let ban = json!({"playerUuid": "069a79f4-44e9-4726-a5be-fca90e38aaf5", "playerName": "Notch", "type": "BAN"});
+    let ban = owner.request(Method::POST, "/api/plugin/punishments/create").header("Idempotency-Key", "b").json(&ban);
+    let ban = owner.send(ban).await.expect(200).clone();
+    for secret in [&server["signingSecret"], &rotated["signingSecret"], &webhook["secret"], &ban["appealCode"]] {
+        credentials.push(secret.as_str().unwrap().to_owned());
+    }
+    credentials.push("b25seSB0aGUgb3duZXI".to_owned());
+    let sent = "SELECT COUNT(*) FROM webhook_deliveries";
+    Hub::eventually("the webhook has its delivery", async || {
+        hub.app.db.query(sent).one::<(i64,)>().await.unwrap().0 == 1
+    })
+    .await;
     let mut bytes = vec![];
     for file in ["hub.db", "hub.db-wal"] {
         bytes.extend(std::fs::read(hub.data().join(file)).unwrap());
