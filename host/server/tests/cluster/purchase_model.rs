@@ -17,7 +17,7 @@ use uuid::Uuid;
 const SERVERS: usize = 2;
 const FENCES: i64 = 3;
 const CLAIMS: u8 = 2;
-const SAVES: usize = 3;
+const SAVES: usize = 2;
 /// Milliseconds of a tick: a claim's duration.
 const TICK: i64 = 60_000;
 const END: i64 = 2;

@@ -28,15 +28,15 @@ on_both! {
         // A slot in each of two worlds is no room for two.
         let duel = json!({"serverType": "worlds", "worldType": "duel", "party": [uuid(2)]});
         let party = wait_in_line(&client, 1, duel).await;
-        let direct = |world: &str| json!({"playerUuid": uuid(3), "serverId": "worlds-1", "worldId": world});
-        assert_eq!(find(&client, direct("w")).await, "WORLD_FULL");
+        let direct = |player: u64, world: &str| json!({"playerUuid": uuid(player), "serverId": "worlds-1", "worldId": world});
+        assert_eq!(find(&client, direct(3, "w")).await, "WORLD_FULL");
         assert_eq!(find(&client, json!({"playerUuid": uuid(3), "serverType": "worlds", "worldType": "duel"})).await, "ALL_WORLDS_FULL");
         beat(&client, "worlds-1", json!({"worlds": [world("v", 1), world("w", 0)]})).await;
         let matched = until(&client, &party, "MATCHED").await;
         assert_eq!(matched["match"]["matchedWorld"]["worldId"], "w");
         // The one slot that is left is of use to nobody who waits.
-        assert_eq!(find(&client, direct("v")).await, "SUCCESS");
-        assert_eq!(find(&client, direct("v")).await, "WORLD_FULL");
+        assert_eq!(find(&client, direct(3, "v")).await, "SUCCESS");
+        assert_eq!(find(&client, direct(5, "v")).await, "WORLD_FULL");
         let of_world = take(&client, 4, json!({"serverId": "worlds-1", "worldId": "w"})).await;
         assert_eq!((&of_world["line"], &of_world["state"]), (&json!("server:worlds-1/world:w"), &json!("WAITING")));
     }
@@ -106,7 +106,7 @@ on_both! {
     async fn places_and_matches_cost_no_rate_of_events(hub: Hub) {
         let client = hub.network().await;
         full_arena(&client, 8, 12).await;
-        let mut events = client.events(Some("lobby"), None).await;
+        let mut events = client.events(None, None).await;
         let operator = hub.operator().await;
         let plan = json!({"name": format!("quiet-{}", hub.app.ids.token(6)), "limits": {"eventsPerSecond": 1}});
         let made = operator.post("/api/admin/plans", plan).await.expect(201)["name"].clone();
