@@ -51,7 +51,7 @@ on_both! {
         let client = playing(&hub).await;
         let (kept, lost) = (create(&client, 1, json!({})).await, create(&client, 1, json!({"kind": "lost", "onLost": "RETRY"})).await);
         let (text, old) = (claimed(&client, kept, "a").await, claimed(&client, lost, "a").await);
-        hub.advance_ms(10_000);
+        wait(&hub, &client, 10_000).await;
         register(&client, "a", json!({"serverType": "survival"})).await;
         complete(&client, kept, &text).await.expect(200);
         // One that was restarted does not know its claim, and gets another when that has run out.

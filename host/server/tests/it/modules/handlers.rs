@@ -140,7 +140,7 @@ on_both! {
         upload(&owner, "counter", handler(1, &manifest)).await.expect(201);
         let link = json!({"name": "counter", "version": 1, "grants": {"scopes": scopes}});
         chain(&owner, "events", json!([link])).await.expect(200);
-        for (reporter, reason) in [(3, "Noise"), (4, "Please mute")] {
+        for (reporter, reason) in [(3, "Insults"), (4, "Please mute")] {
             let body = json!({"reporterUuid": uuid(reporter), "playerUuid": uuid(1), "reason": reason});
             owner.post("/api/plugin/reports", body).await.expect(201);
         }
