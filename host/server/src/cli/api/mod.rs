@@ -75,7 +75,9 @@ fn describe(command: &Command, operation: &Operation) -> Option<Made> {
 fn called(matches: &ArgMatches) -> Option<(&str, &str, &ArgMatches)> {
     let (noun, matches) = matches.subcommand()?;
     let (verb, matches) = matches.subcommand().unwrap_or(("", matches));
-    matches.try_contains_id(command::MADE).is_ok().then_some((noun, verb, matches))
+    // It has a default, and is nowhere else. Only debug builds of clap tell an argument that is not declared.
+    let is_made = matches.try_contains_id(command::MADE).unwrap_or(false);
+    is_made.then_some((noun, verb, matches))
 }
 
 /// True if the command that was called was made from the document. It may stand in a group that is a command by itself.
