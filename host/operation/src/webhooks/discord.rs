@@ -25,6 +25,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("DELIVERY_READY", "Delivery {deliveryId} ({kind}) can be claimed"),
     ("DELIVERY_SETTLED", "Delivery {delivery.deliveryId} ({delivery.kind}) is {delivery.state}"),
     ("LOCALIZATION_UPDATED", "The texts were changed, version {version}"),
+    ("MODULE_DEAD_LETTER", "The module **{module}** could not handle {eventType} ({code}): dead letter {deadLetterId}"),
+    ("MODULE_EVENT", "{module}: {name}"),
     ("PERMISSIONS_UPDATED", "Permissions were changed: {playerUuid}{groupId}"),
     ("PLAYER_JOINED", "**{playerName}** joined {serverId}"),
     ("PLAYER_LEFT", "**{playerName}** left {previousServerId}"),

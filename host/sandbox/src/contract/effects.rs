@@ -4,14 +4,14 @@
 
 use super::PunishmentKind;
 use super::json_form::{decimal, json_text};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::Error as _};
 use wasmtime::component::{ComponentType, Lift};
 
 /// Maximum number of effects of one call.
 pub const MAX_EFFECTS: usize = 64;
 
 /// One change that the hub applies with the call's other changes, or not at all.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ComponentType, Lift)]
+#[derive(Clone, Debug, PartialEq, Serialize, ComponentType, Lift)]
 #[component(record)]
 pub struct Effect {
     /// The change.
@@ -20,8 +20,18 @@ pub struct Effect {
     pub action: Action,
     /// True if the call's other changes are applied even if the hub refuses this one.
     #[component(name = "optional")]
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
+}
+
+/// Flattened, serde forgets the name of an unknown change.
+impl<'de> Deserialize<'de> for Effect {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = serde_json::Map::deserialize(deserializer)?;
+        let optional = fields.remove("optional").map(serde_json::from_value).transpose().map_err(D::Error::custom)?;
+        let action = serde_json::from_value(fields.into()).map_err(D::Error::custom)?;
+        Ok(Self { action, optional: optional.unwrap_or_default() })
+    }
 }
 
 /// A change.

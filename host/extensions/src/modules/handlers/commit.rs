@@ -123,7 +123,8 @@ async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), N
             return Err(refused(None, "cascade_limit", message));
         }
     }
-    match state::commit(tx, network, module, call.state, (call.now, app.clock.now())).await? {
+    let clock = &app.clock;
+    match state::commit(tx, network, module, call.state, (call.now, clock.now(), clock.cutoff())).await? {
         Ok(()) => Ok(()),
         Err(StateConflict::Changed) => Err(NotCommitted::Conflict),
         Err(StateConflict::Full) => Err(refused(None, "quota_exceeded", "the module's state is full".to_owned())),

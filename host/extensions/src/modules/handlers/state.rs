@@ -7,7 +7,7 @@ use hub_sandbox::contract::HostError;
 use hub_sandbox::contract::state::{StateChanges, StateEntry, StateRead, StateWrite};
 
 use crate::app::App;
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::modules::handlers::store::state::{self as store, StateOwner};
 use crate::values::NetworkId;
 
@@ -127,7 +127,7 @@ pub(super) async fn commit(
     network: NetworkId,
     module: &str,
     changes: &StateChanges,
-    (called_at, now): (Millis, Millis),
+    (called_at, now, ended): (Millis, Millis, Cutoff),
 ) -> Result<Result<(), StateConflict>, Error> {
     if changes.reads.is_empty() && changes.writes.is_empty() {
         return Ok(Ok(()));
@@ -148,7 +148,7 @@ pub(super) async fn commit(
         }
     }
     if used > QUOTA {
-        let (bytes, entries) = store::purge(tx, of, now).await?;
+        let (bytes, entries) = store::purge(tx, of, ended).await?;
         used -= bytes + entries * ENTRY_BYTES;
     }
     if used > QUOTA && used > before {

@@ -35,7 +35,7 @@ const WIT: &str = "package network-hub:module@1.8.0;
     world chat-module { import log; export chat; }";
 
 /// Logs the message with the channel as its topic, rewrites the line to the channel's name, mutes for three seconds. The
-/// arguments lie in memory: the message at 56, the channel at 64. So does the answer, at 64.
+/// arguments lie in memory: the message at 112, the channel at 120. So does the answer, at 64.
 const LATER: &str = r#"(module
     (import "network-hub:module/log@1.8.0" "write" (func $log (param i32 i32 i32 i32 i32)))
     (memory (export "memory") 1)
@@ -47,11 +47,11 @@ const LATER: &str = r#"(module
         (local.get $at))
     (func (export "network-hub:module/chat@1.8.0#filter") (param $arguments i32) (result i32)
         (call $log (i32.const 1)
-            (i32.load offset=56 (local.get $arguments)) (i32.load offset=60 (local.get $arguments))
-            (i32.load offset=64 (local.get $arguments)) (i32.load offset=68 (local.get $arguments)))
+            (i32.load offset=112 (local.get $arguments)) (i32.load offset=116 (local.get $arguments))
+            (i32.load offset=120 (local.get $arguments)) (i32.load offset=124 (local.get $arguments)))
         (i32.store8 (i32.const 64) (i32.const 1))
-        (i32.store (i32.const 68) (i32.load offset=64 (local.get $arguments)))
-        (i32.store (i32.const 72) (i32.load offset=68 (local.get $arguments)))
+        (i32.store (i32.const 68) (i32.load offset=120 (local.get $arguments)))
+        (i32.store (i32.const 72) (i32.load offset=124 (local.get $arguments)))
         (i32.store8 (i32.const 76) (i32.const 1))
         (i32.store (i32.const 80) (i32.const 3))
         (i32.store (i32.const 84) (i32.const 512))
@@ -132,6 +132,6 @@ async fn an_unknown_version_is_refused_with_the_supported_ones() {
         let Err(PrepareError::Invalid(why)) = sandbox.prepare(wat::parse_str(upload).unwrap()).await else {
             panic!("{unknown} became a module")
         };
-        assert!(why.contains(unknown) && why.contains("this hub supports 1.8.0, 1.0.0"), "{why}");
+        assert!(why.contains(unknown) && why.contains("this hub supports 1.8.0, 1.1.0, 1.0.0"), "{why}");
     }
 }

@@ -139,7 +139,7 @@ pub(in crate::modules::handlers) async fn count(
 pub(in crate::modules::handlers) async fn backlog(tx: &mut Tx, network: NetworkId) -> Result<(i64, i64), Error> {
     let (rows,) = tx.query("SELECT COUNT(*) FROM handler_queue WHERE network_id = $1").bind(network).one().await?;
     let (bytes,) = tx
-        .query("SELECT CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM handler_events WHERE network_id = $1")
+        .query("SELECT CAST(COALESCE(SUM(OCTET_LENGTH(data)), 0) AS BIGINT) FROM handler_events WHERE network_id = $1")
         .bind(network)
         .one()
         .await?;

@@ -2,7 +2,7 @@
 
 use hub_db::{Error, Executor, Sql, Tx};
 
-use crate::clock::Millis;
+use crate::clock::{Cutoff, Millis};
 use crate::values::NetworkId;
 
 /// Owner of a state.
@@ -139,7 +139,7 @@ pub(in crate::modules::handlers) async fn count(tx: &mut Tx, of: StateOwner<'_>)
 pub(in crate::modules::handlers) async fn purge(
     tx: &mut Tx,
     of: StateOwner<'_>,
-    now: Millis,
+    ended: Cutoff,
 ) -> Result<(i64, i64), Error> {
     let rows: Vec<(i64,)> = tx
         .query(
@@ -148,7 +148,7 @@ pub(in crate::modules::handlers) async fn purge(
         )
         .bind(of.network)
         .bind(of.module)
-        .bind(now)
+        .bind(ended.at())
         .all()
         .await?;
     Ok((rows.iter().map(|(bytes,)| bytes).sum(), rows.len() as i64))
