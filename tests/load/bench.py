@@ -1,9 +1,9 @@
 """Measures the hub's speed under the busiest loads of games, each job beside its reference in the same sitting.
 
-python3 tests/load/bench.py HUB BASELINE POSTGRES FOLDER [--seconds S] [--rounds R] [--only TEXT] [--growth]
+python3 tests/load/bench.py HUB BASELINE POSTGRES FOLDER [--seconds S] [--rounds R] [--only PART] [--before HUB] [--growth]
 
 HUB and BASELINE are the executables of `hub` and of its example `baseline`, POSTGRES is the URL of a PostgreSQL in which it
-makes databases. Writes a table to FOLDER/results.md, and with --growth plots to FOLDER/*.svg. Needs wrk, psql and, for plots,
+makes databases. `--before` names an earlier executable of `hub`, which `find` is compared with. Writes a table to FOLDER/results.md, and with --growth plots to FOLDER/*.svg. Needs wrk, psql and, for plots,
 matplotlib. `scripts/bench` calls it with all of that.
 """
 
@@ -15,16 +15,21 @@ import os
 import pathlib
 import platform
 import resource
+import socket
 import statistics
 import subprocess
 import tempfile
 import time
 
 import rows
-from hub import ROOT, Hub, free_port
+from hub import ROOT, Hub, free_port, request
 
 CONNECTIONS = 32
 MODULE_CONNECTIONS = 16
+# Connections of jobs whose requests follow one another, each a thread of wrk.
+PAIRS = 16
+# Time over which the work of a hub that has nothing to do is measured.
+IDLE_SECONDS = 30
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
 
 
@@ -35,6 +40,7 @@ class Job:
     name: str
     key: str | None
     environment: dict = dataclasses.field(default_factory=dict)
+    threads: int = 2
 
 
 @dataclasses.dataclass
@@ -56,7 +62,7 @@ class Sitting:
         self.given, self.results, self.made = given, [], 0
 
     @contextlib.contextmanager
-    def hub(self, database):
+    def hub(self, database, program=None):
         options, url = [], None
         if database == POSTGRES:
             self.made += 1
@@ -65,7 +71,7 @@ class Sitting:
             url = f"{self.given.postgres.rsplit('/', 1)[0]}/{name}"
             options = ["--database", url]
         with tempfile.TemporaryDirectory() as data:
-            hub = Hub(self.given.hub, data, options)
+            hub = Hub(program or self.given.hub, data, options)
             hub.database = url
             hub.start()
             try:
@@ -90,7 +96,7 @@ class Sitting:
                 process.wait()
 
     def run(self, at, job, connections):
-        return rows.run_wrk(at, job.key, job.name, self.given.seconds, connections, **job.environment)
+        return rows.run_wrk(at, job.key, job.name, self.given.seconds, connections, job.threads, **job.environment)
 
     def compare(self, name, database, measured, reference, connections, reference_name, target):
         """Measures two jobs in turn; `measured` and `reference` are (hub or bare program, job)."""
@@ -183,6 +189,61 @@ def finds(sitting):
         sitting.measure("find, built-in policy, 100 servers", SQLITE, hub, Job("find", few), CONNECTIONS, 45_000)
         sitting.compare("find, built-in policy, 1,000 servers", SQLITE, (hub, Job("find", many)), (hub, Job("find", few)),
                         CONNECTIONS, "100 servers", 0.7)
+    if sitting.given.before:
+        with sitting.hub(SQLITE) as hub, sitting.hub(SQLITE, sitting.given.before) as before:
+            now, earlier = hub.network("few"), before.network("few")
+            for at, key in [(hub, now), (before, earlier)]:
+                rows.register(at, key, 100)
+            sitting.compare("find, 100 servers, nobody waits", SQLITE, (hub, Job("find", now)), (before, Job("find", earlier)),
+                            CONNECTIONS, "the hub before", 0.97)
+
+
+def sessions(sitting):
+    """A session is opened and saved, beside a load and a PUT. Figures are inverse costs: 1.3 times as much is 0.77."""
+    for database in (SQLITE, POSTGRES):
+        with sitting.hub(database) as hub:
+            key = hub.network("bench")
+            rows.players(hub, key)
+            for name, job, reference in [
+                ("session: open and save", "session", "load-put"),
+                ("session: open and save what changed, with its snapshot", "session-changed", "load-put-changed"),
+            ]:
+                sitting.compare(name, database, (hub, Job(job, key, threads=PAIRS)), (hub, Job(reference, key, threads=PAIRS)),
+                                PAIRS, "load and PUT", 1 / 1.3)
+
+
+def chat(sitting):
+    """A line that is kept for staff, beside one that is not."""
+    for database in (SQLITE, POSTGRES):
+        with sitting.hub(database) as hub:
+            kept, unkept = hub.network("kept"), hub.network("unkept")
+            for key, days in [(kept, 7), (unkept, 0)]:
+                hub.expect(key, "PATCH", "/api/manage/network", {"chatHistoryDays": days})
+            sitting.compare("chat line that is kept", database, (hub, Job("chat", kept)), (hub, Job("chat", unkept)),
+                            MODULE_CONNECTIONS, "a line that is not", 0.9)
+            total = json.loads(hub.expect(kept, "GET", "/api/manage/chat?limit=1"))["total"]
+            print(f"  {total:,} lines are kept (counted up to 100,000)", flush=True)
+
+
+def waiting(sitting):
+    """Tickets in lines in which nothing happens."""
+    for database in (SQLITE, POSTGRES):
+        with sitting.hub(database) as hub:
+            key = hub.network("bench")
+            rows.waiting_servers(hub, key)
+            # As connectors listen.
+            stream = socket.create_connection(("127.0.0.1", hub.port))
+            path = "/api/plugin/events?serverId=lobby&types=TICKET_UPDATED,TICKET_MATCHED"
+            stream.sendall(request(key, "GET", path))
+            time.sleep(5)
+            before = rows.share_of_a_core(hub, IDLE_SECONDS)
+            rows.wait_in_lines(hub, key)
+            # Their places are told first, those beyond 20 within ten seconds.
+            time.sleep(15)
+            used = rows.share_of_a_core(hub, IDLE_SECONDS) - before
+            stream.close()
+        name = f"{rows.TICKETS:,} tickets in {rows.LINES} lines while nothing happens"
+        sitting.add(Result(name, database, None, None, "nobody waits", f"{used:.2f} % of a core", "< 1 %", used < 1))
 
 
 def modules(sitting):
@@ -244,6 +305,9 @@ PARTS = {
     "bare": against_bare,
     "documents": against_documents,
     "find": finds,
+    "sessions": sessions,
+    "chat": chat,
+    "waiting": waiting,
     "modules": modules,
     "filters": filters,
     "leaderboards": leaderboards,
@@ -344,10 +408,12 @@ def main():
     arguments.add_argument("--seconds", type=int, default=5)
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--only", choices=PARTS, action="append")
+    arguments.add_argument("--before", metavar="HUB")
     arguments.add_argument("--growth", action="store_true")
     given = arguments.parse_args()
     # Modules are built in folders of their own.
     given.hub = os.path.abspath(given.hub)
+    given.before = given.before and os.path.abspath(given.before)
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     # Servers that are registered once stay online.
     os.environ["HUB_OFFLINE_AFTER"] = "3600000"

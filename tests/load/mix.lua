@@ -74,14 +74,67 @@ jobs["statistic-top"] = function()
   return wrk.format("GET", "/api/plugin/economy/leaderboard?name=kills&limit=100", headers)
 end
 
+-- Jobs of two requests in turn, with one connection for each thread. The fence of an opened session is that of the save which
+-- follows. Each thread has players of its own, since a session that another thread opens ends the one before. In the jobs
+-- that say so, data differs with each save.
+local pairs_of = 16
+local step, of_step, fence = 0, nil, nil
+
+local function content(changes)
+  return changes and string.format('{\\"coins\\":%d}', math.random(1000000000)) or document
+end
+
+local function in_turn(first, second)
+  return function()
+    step = step + 1
+    if step % 2 == 1 then
+      local own = math.floor(players / pairs_of)
+      of_step = string.format("%08x-0000-4000-8000-000000000000", (id or 0) * own + math.random(own))
+      return first(of_step)
+    end
+    return second(of_step)
+  end
+end
+
+local function session(changes)
+  return in_turn(function(of)
+    return wrk.format("POST", "/api/plugin/players/" .. of .. "/session", headers,
+      '{"serverId":"game-01","include":["data:inventory"]}')
+  end, function(of)
+    return wrk.format("PUT", "/api/plugin/players/" .. of .. "/session/" .. (fence or 0), headers,
+      '{"data":[{"namespace":"inventory","data":"' .. content(changes) .. '"}]}')
+  end)
+end
+
+local function load_and_put(changes)
+  return in_turn(function(of)
+    return wrk.format("POST", "/api/plugin/players/" .. of .. "/load?include=data:inventory", headers, "{}")
+  end, function(of)
+    return wrk.format("PUT", "/api/plugin/players/" .. of .. "/data/global/inventory", headers,
+      '{"data":"' .. content(changes) .. '"}')
+  end)
+end
+
+jobs["session"], jobs["load-put"] = session(false), load_and_put(false)
+jobs["session-changed"], jobs["load-put-changed"] = session(true), load_and_put(true)
+if string.match(job, "^session") or string.match(job, "^load%-put") then
+  function response(_, _, body)
+    fence = string.match(body, '"fence":(%d+)') or fence
+  end
+end
+
 if pause then
   function delay()
     return tonumber(pause)
   end
 end
 
+local threads = 0
+
 function setup(thread)
   thread:set("seed", math.random(1000000))
+  thread:set("id", threads)
+  threads = threads + 1
 end
 
 function init()

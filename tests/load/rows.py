@@ -82,6 +82,37 @@ def module(hub, key, servers=100):
     activate(hub, key, "region-first", ROOT / "plugins/region-first/region-first.wasm", "matchmaking")
 
 
+LINES, TICKETS = 50, 1_000
+
+
+def waiting_servers(hub, key):
+    """A lobby with players, and full servers that they can wait for."""
+    uuid = "{:08x}-0000-4000-8000-000000000000".format
+    hub.expect(key, "POST", "/api/plugin/servers/register", server(0, serverId="lobby", serverType="lobby", maxPlayers=0))
+    there = [{"uuid": uuid(number)} for number in range(1, TICKETS + 1)]
+    hub.expect(key, "POST", "/api/plugin/servers/heartbeat", {"serverId": "lobby", "players": there})
+    for line in range(LINES):
+        full = server(line, serverId=f"full-{line}", serverType=f"line-{line}", maxPlayers=1)
+        hub.expect(key, "POST", "/api/plugin/servers/register", full)
+        join = {"serverId": f"full-{line}", "playerUuid": uuid(1_000_000 + line), "playerName": f"Full{line}"}
+        hub.expect(key, "POST", "/api/plugin/servers/players", join)
+
+
+def wait_in_lines(hub, key):
+    """Takes a ticket for each player of the lobby, spread over the lines."""
+    for number in range(1, TICKETS + 1):
+        ticket = {"playerUuid": f"{number:08x}-0000-4000-8000-000000000000", "serverType": f"line-{number % LINES}"}
+        taken = json.loads(hub.expect(key, "POST", "/api/plugin/matchmaking/tickets", ticket))
+        assert taken["state"] == "WAITING", taken
+
+
+def share_of_a_core(hub, seconds):
+    """Share of a core that the hub computes meanwhile, in percent."""
+    used = processor_time(hub)
+    time.sleep(seconds)
+    return (processor_time(hub) - used) / seconds * 100
+
+
 # Owners who rank below those whose values change.
 CURRENCY_RANKS = """INSERT INTO balances (network_id, owner_type, owner_key, currency, balance, previous, reached, last_entry)
     SELECT network_id, 'player', {key}, 'coins', 1, 0, n, n FROM (SELECT network_id FROM networks) AS networks,
@@ -144,11 +175,11 @@ def processor_time(hub):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-def run_wrk(hub, key, job, seconds, connections, **environment):
+def run_wrk(hub, key, job, seconds, connections, threads=2, **environment):
     """Runs a job of mix.lua; returns requests a second, the median and the 99th percentile of their time in milliseconds, how
     many were answered with an error, and the microseconds that the hub computed for each."""
     used = processor_time(hub)
-    command = ["wrk", "-t", "2", "-c", str(connections), "-d", f"{seconds}s", "--latency", "-s", LUA,
+    command = ["wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", "--latency", "-s", LUA,
                f"http://127.0.0.1:{hub.port}"]
     environment = os.environ | {"JOB": job, "HUB_KEY": key or ""} | environment
     output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout

@@ -6,7 +6,7 @@ use hub_sandbox::contract::effects::{Action, Effect};
 
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::modules::{ModuleActor, ModuleEffects, Prepared};
+use crate::modules::{HandledEvent, ModuleActor, ModuleEffects, Prepared};
 use crate::punishments::effects::PreparedPunishment;
 use crate::values::{NetworkId, PlayerId};
 use crate::{
@@ -41,12 +41,13 @@ impl ModuleEffects for GameEffects {
         &'a self,
         app: &'a App,
         network: NetworkId,
-        module: &'a str,
+        actor: &'a ModuleActor,
+        event: HandledEvent<'a>,
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Option<Prepared>, ApiError>> {
         async move {
             let Action::Punish(punish) = action else { return Ok(None) };
-            let prepared = punishments::effects::prepare(app, network, module, punish).await?;
+            let prepared = punishments::effects::prepare(app, network, actor, event, punish).await?;
             Ok(Some(Box::new(prepared) as Prepared))
         }
         .boxed()

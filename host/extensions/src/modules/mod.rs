@@ -34,7 +34,7 @@ use crate::modules::handlers::{FanOut, Handlers};
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
 
 pub use compiler::open_sandbox_in;
-pub use handlers::{ModuleActor, ModuleEffects, Prepared, read_field};
+pub use handlers::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field};
 pub use host::ModuleData;
 pub use logs::{explain, level_name};
 pub use network_state::LoadedModules;

@@ -131,7 +131,8 @@ pub fn run() -> anyhow::Result<()> {
     let noun = words.iter().find(|word| *word != "help").cloned().unwrap_or_default();
     let mut command = help::arrange(api::extend(Cli::command(), |it| it == noun));
     let matches = command.try_get_matches_from_mut(arguments).unwrap_or_else(|error| error.exit());
-    let Ok(cli) = Cli::from_arg_matches(&matches) else {
+    let by_hand = Cli::from_arg_matches(&matches).ok().filter(|_| !api::is_made(&matches));
+    let Some(cli) = by_hand else {
         sigpipe::reset();
         return tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
             anyhow::ensure!(api::run(&matches).await?, "no such command");

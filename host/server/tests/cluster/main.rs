@@ -8,6 +8,7 @@ mod bus_losses;
 #[path = "../../../bus/tests/bus/proxy.rs"]
 mod bus_proxy;
 mod chaos;
+mod chat_history;
 mod client;
 mod clocks;
 mod compare_and_set;
@@ -35,6 +36,7 @@ mod payments;
 mod play_time;
 mod player_sessions;
 mod propagation;
+mod purchase_model;
 mod reachability;
 #[allow(dead_code, reason = "the other tests use the rest")]
 #[path = "../it/webhooks/receiver.rs"]

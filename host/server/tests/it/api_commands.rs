@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{ChildStdout, Command};
 
+use crate::servers::{join, register, uuid};
 use crate::support::{Backend, Client, Hub, on_both};
 
 fn command(hub: &Hub, client: &Client, arguments: &[&str]) -> Command {
@@ -56,6 +57,58 @@ on_both! {
         text(&hub, &client, &["punishment", "create-by-name", "--player-name", name, "--type", "MUTE"]).await;
         let found = answer(&hub, &client, &["punishment", "list-of-name", name, "--json"]).await;
         assert_eq!(found[0]["playerName"], name, "{found}");
+    }
+
+    async fn sessions_lines_and_the_work_of_staff_are_commands(hub: Hub) {
+        let client = hub.network().await;
+        let (player, reporter) = (uuid(1), uuid(2));
+        register(&client, "a", json!({})).await;
+        join(&client, "a", 1).await;
+        let ask = async |arguments: &[&str]| answer(&hub, &client, &[arguments, &["--json"]].concat()).await;
+
+        let opened = ask(&["player", "open-session", &player, "--server-id", "a"]).await;
+        let save = r#"{"data": [{"namespace": "kit", "data": "1"}], "close": true}"#;
+        let saved = ask(&["player", "save-session", &player, &opened["fence"].to_string(), "--body", save]).await;
+        assert_eq!((&saved["closed"], &ask(&["player", "get-session", &player]).await["state"]), (&json!(true), &json!("CLOSED")));
+        let snapshots = ask(&["player", "list-data-snapshots", &player, "global", "kit"]).await;
+        let snapshot = snapshots["items"][0]["snapshotId"].to_string();
+        let restored = ask(&["player", "restore-data-snapshot", &player, "global", "kit", &snapshot]).await;
+        assert_eq!(restored["version"], 2);
+
+        let ticket = ask(&["line", "join", "--player-uuid", &player, "--server-type", "arena", "--priority", "3"]).await;
+        assert_eq!(ticket["state"], "WAITING");
+        let id = ticket["ticketId"].as_str().unwrap();
+        assert_eq!(ask(&["line", "change-ticket", id, "--priority", "7"]).await["priority"], 7);
+        assert_eq!(ask(&["line", "put", "type:arena", "--max-waiting", "9"]).await["maxWaiting"], 9);
+        assert_eq!(ask(&["line", "list"]).await["items"][0]["waiting"], 1);
+        assert_eq!(ask(&["line", "list-tickets", "type:arena"]).await["items"][0]["ticketId"], id);
+        text(&hub, &client, &["line", "leave", id]).await;
+        assert_eq!(ask(&["line", "get-ticket", id]).await["state"], "CANCELLED");
+
+        let report = ["report", "create", "--reporter-uuid", &reporter, "--player-uuid", &player, "--reason", "Insults"];
+        assert_eq!(ask(&report).await["reportId"], 1);
+        assert_eq!(ask(&["report", "change", "1", "--state", "TAKEN"]).await["state"], "TAKEN");
+        assert_eq!(ask(&["report", "list", "--state", "TAKEN"]).await["total"], 1);
+        ask(&["player", "create-staff-note", &player, "--text", "Watch"]).await;
+        assert_eq!(ask(&["player", "list-staff-notes", &player]).await["items"][0]["text"], "Watch");
+        let ban = ask(&["punishment", "create", "--player-uuid", &player, "--type", "BAN", "--issuer-name", "Kim"]).await;
+        let code = ban["appealCode"].as_str().unwrap();
+        ask(&["appeal", "create", code, "--text", "Sorry."]).await;
+        let appeal = ask(&["appeal", "list"]).await["items"][0]["appealId"].as_str().unwrap().to_owned();
+        assert_eq!(ask(&["appeal", "decide", &appeal, "--decision", "REJECT"]).await["state"], "REJECTED");
+        let revoked = ask(&["punishment", "revoke", "--issuer-name", "Kim"]).await;
+        assert_eq!(revoked["punishments"].as_array().unwrap().len(), 1);
+
+        let line = json!({"playerUuid": player, "playerName": "p1", "message": "Hello", "serverId": "a"});
+        client.post("/api/plugin/chat", line).await.expect(204);
+        assert_eq!(ask(&["chat", "list-lines", "--search", "hello"]).await["items"][0]["message"], "Hello");
+        assert_eq!(ask(&["chat", "--search", "hello"]).await["items"][0]["message"], "Hello");
+        assert_eq!(ask(&["network", "update-settings", "--chat-history-days", "3"]).await["chatHistoryDays"], 3);
+        assert_eq!(ask(&["player", "get-play-time", &player]).await["visits"], 1);
+        assert_eq!(ask(&["player", "list-visits", &player]).await["total"], 1);
+        assert_eq!(ask(&["player", "list-days"]).await["items"][0]["unique"], 1);
+        ask(&["person", "put-role", "helper", "--body", r#"{"scopes": ["reports:manage"]}"#]).await;
+        assert_eq!(ask(&["person", "list-roles"]).await["items"][0]["name"], "helper");
     }
 
     async fn mistakes_are_told(hub: Hub) {

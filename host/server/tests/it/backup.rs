@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::moving::sample;
-use crate::servers::uuid;
+use crate::player_sessions;
+use crate::servers::{register, uuid};
 use crate::support::{Backend, Client, Hub, S3, command, fail, on_both, on_each, succeed, text};
 
 /// Folder for the backups of a test.
@@ -220,6 +221,30 @@ async fn forgotten_players_stay_forgotten(backend: Backend) {
     assert!(!is_there(&with_list).await, "a restore brought back a forgotten player");
 }
 
+/// Servers that ran before hold sessions that the backup has, and others that it has not.
+async fn fences_from_before_a_restore_are_refused(backend: Backend) {
+    let files = Files::new();
+    let hub = Hub::start(backend.clone()).await;
+    let owner = hub.network().await;
+    register(&owner, "a", json!({})).await;
+    let kept = player_sessions::open(&owner, 1, "a").await;
+    succeed(&backend, &["admin", "backup", text(&files.path("backup"))]);
+    let lost = player_sessions::open(&owner, 2, "a").await;
+    hub.stop().await;
+    let to = Backend::like(&backend).await;
+    succeed(&to, &["admin", "restore", text(&files.path("backup"))]);
+    let hub = Hub::start(to).await;
+    let owner = hub.with_key(owner.key.as_deref().unwrap());
+    register(&owner, "a", json!({})).await;
+    for (player, fence) in [(1, kept), (2, lost)] {
+        let body = json!({"data": player_sessions::data("n", &json!(1))});
+        player_sessions::save(&owner, player, fence, body.clone()).await.expect_error(409, "stale_session");
+        let next = player_sessions::open(&owner, player, "a").await;
+        assert!(next > lost, "{next} was given before");
+        player_sessions::save(&owner, player, next, body).await.expect(200);
+    }
+}
+
 /// A hub with half of a backup does not start.
 #[track_caller]
 fn expect_not_served(backend: &Backend) {
@@ -400,6 +425,7 @@ async fn files_in_s3_stay_there(backend: Backend) {
 on_each! {
     the_hub_itself_is_restored
     forgotten_players_stay_forgotten
+    fences_from_before_a_restore_are_refused
     a_killed_restore_continues
     damaged_backups_are_refused
     a_file_that_rots_on_the_disk_is_reported_and_not_backed_up

@@ -3,6 +3,7 @@
 mod claims;
 mod creation;
 mod decisions;
+mod moves;
 mod names;
 mod offers;
 mod people;

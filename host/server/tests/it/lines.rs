@@ -3,6 +3,7 @@
 mod manage;
 mod order;
 mod parties;
+mod reasons;
 mod store;
 mod told;
 

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use crate::modules::starters;
 use crate::servers::{join, register, uuid};
-use crate::support::{Backend, Client, Hub, on_each};
+use crate::support::{Backend, Client, Events, Hub, on_each};
+use crate::{deliveries, lines, player_sessions};
 
 async fn hub_with_metrics(backend: Backend) -> Hub {
     Hub::start_with(backend, |settings| {
@@ -117,6 +118,42 @@ async fn metrics_count_events(backend: Backend) {
     assert!(!text.contains("unseen-thing") && !text.contains("of/that/kind"));
 }
 
+/// Sessions, lines and deliveries are measured.
+async fn what_players_wait_for_is_measured(backend: Backend) {
+    let hub = hub_with_metrics(backend).await;
+    let owner = hub.network().await;
+    for server in ["a", "b"] {
+        register(&owner, server, json!({})).await;
+    }
+    join(&owner, "a", 1).await;
+    let path = "/api/plugin/events?serverId=a&types=SESSION_REQUESTED";
+    let _asked = Events::open(owner.request(Method::GET, path)).await;
+    player_sessions::open(&owner, 1, "a").await;
+    player_sessions::open(&owner, 2, "a").await;
+    let asking = owner.clone();
+    let opening = tokio::spawn(async move { player_sessions::try_open(&asking, 1, "b", 10_000).await });
+    for player in [3, 4] {
+        lines::wait_in_line(&owner, player, json!({})).await;
+    }
+    let (held, taken_back) =
+        (deliveries::create(&owner, 1, json!({})).await, deliveries::create(&owner, 2, json!({})).await);
+    deliveries::claim(&owner, held, "a").await.expect(200);
+    owner.post(&format!("/api/manage/deliveries/{taken_back}/cancel"), json!({})).await.expect(200);
+    for (name, labels, expected) in [
+        ("hub_player_sessions_open", &[][..], 2.0),
+        ("hub_player_sessions_waiting", &[], 1.0),
+        ("hub_players_waiting", &[], 2.0),
+        ("hub_deliveries_settled_total", &["state=\"CANCELLED\""], 1.0),
+        ("hub_deliveries_settled_total", &["state=\"HELD\""], 0.0),
+    ] {
+        Hub::eventually(name, async || value(&scrape(&hub).await, name, labels) == Some(expected)).await;
+    }
+    hub.advance_ms(10_000);
+    opening.await.unwrap().expect(200);
+    let text = scrape(&hub).await;
+    assert_eq!(value(&text, "hub_player_sessions_waiting", &[]), Some(0.0));
+}
+
 /// Without an address nothing is recorded or served.
 async fn metrics_are_off_by_default(backend: Backend) {
     let hub = Hub::start(backend).await;
@@ -124,7 +161,7 @@ async fn metrics_are_off_by_default(backend: Backend) {
     hub.network().await.get("/metrics").await.expect(404);
 }
 
-on_each! { metrics_count_events metrics_are_off_by_default }
+on_each! { metrics_count_events what_players_wait_for_is_measured metrics_are_off_by_default }
 
 /// Names of metrics in a text, without the suffixes of histograms.
 fn names(text: &str) -> BTreeSet<String> {

@@ -2,6 +2,7 @@
 
 mod fences;
 mod saves;
+mod servers;
 mod snapshots;
 
 use std::time::Duration;

@@ -5,6 +5,7 @@ mod chat;
 mod notes;
 mod punishments;
 mod reports;
+mod rights;
 mod roles;
 
 use serde_json::{Value, json};

@@ -21,7 +21,7 @@ use crate::modules::handlers::commit::{
     CommittedCall, NotCommitted, PreparedEffect, RefusedEffect, Source, commit, end, refused_by,
 };
 use crate::modules::handlers::dead_letters::DeadLetterEvent;
-use crate::modules::handlers::effects::ModuleActor;
+use crate::modules::handlers::effects::{HandledEvent, ModuleActor};
 use crate::modules::handlers::model::{DeadLetterRow, EventCause, LetterKind, QueueRow, QueuedEvent};
 use crate::modules::handlers::pauses::{max_attempts, pause};
 use crate::modules::handlers::registry::{Handlers, ModuleHandlers};
@@ -248,10 +248,17 @@ impl Attempt<'_> {
         effects: &[Effect],
         started: Millis,
     ) -> Result<Result<(), NotCommitted>, Error> {
+        let actor = ModuleActor {
+            name: self.module().to_owned(),
+            version: self.version(),
+            call_id: context.call_id.clone(),
+            grants: self.handler.grants.clone(),
+        };
+        let handled = HandledEvent { name: &event.name, data: &event.data };
         let mut prepared = vec![];
         let applier = self.app.state::<Modules>().effects;
         for (at, effect) in effects.iter().enumerate() {
-            let preparing = applier.prepare(self.app, self.network, self.module(), &effect.action);
+            let preparing = applier.prepare(self.app, self.network, &actor, handled, &effect.action);
             match preparing.await {
                 Ok(ready) => prepared.push(PreparedEffect::Ready(ready)),
                 Err(error) if error.status().is_server_error() => {
@@ -261,12 +268,6 @@ impl Attempt<'_> {
                 Err(error) => return Ok(Err(refused_by(at, effect, &error))),
             }
         }
-        let actor = ModuleActor {
-            name: self.module().to_owned(),
-            version: self.version(),
-            call_id: context.call_id.clone(),
-            grants: self.handler.grants.clone(),
-        };
         let cause = EventCause {
             call: Cause {
                 call_id: context.call_id.clone(),

@@ -38,6 +38,14 @@ impl ModuleActor {
     }
 }
 
+/// The event that a module handles.
+#[derive(Clone, Copy, Debug)]
+pub struct HandledEvent<'a> {
+    pub name: &'a str,
+    /// JSON.
+    pub data: &'a str,
+}
+
 /// Reads a field of an effect, as the same field of a request.
 pub fn read_field<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|reason| ApiError::invalid(format!("`{field}`: {reason}.")))
@@ -56,7 +64,8 @@ pub trait ModuleEffects: Send + Sync {
         &'a self,
         app: &'a App,
         network: NetworkId,
-        module: &'a str,
+        actor: &'a ModuleActor,
+        event: HandledEvent<'a>,
         action: &'a Action,
     ) -> BoxFuture<'a, Result<Option<Prepared>, ApiError>>;
 

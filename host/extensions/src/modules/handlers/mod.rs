@@ -31,7 +31,7 @@ mod sweep;
 mod turn;
 mod watch;
 
-pub use effects::{ModuleActor, ModuleEffects, Prepared, read_field};
+pub use effects::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field};
 pub(super) use registry::Handlers;
 pub use state::recount;
 

@@ -71,13 +71,23 @@ fn describe(command: &Command, operation: &Operation) -> Option<Made> {
     })
 }
 
+/// Noun, verb and values of the command that was called, if it is one that was made from the document.
+fn called(matches: &ArgMatches) -> Option<(&str, &str, &ArgMatches)> {
+    let (noun, matches) = matches.subcommand()?;
+    let (verb, matches) = matches.subcommand().unwrap_or(("", matches));
+    // It has a default, and is nowhere else. Only debug builds of clap tell an argument that is not declared.
+    let is_made = matches.try_contains_id(command::MADE).unwrap_or(false);
+    is_made.then_some((noun, verb, matches))
+}
+
+/// True if the command that was called was made from the document. It may stand in a group that is a command by itself.
+pub(super) fn is_made(matches: &ArgMatches) -> bool {
+    called(matches).is_some()
+}
+
 /// Runs the operation that was called, if the command is one that was made from the document.
 pub(super) async fn run(matches: &ArgMatches) -> anyhow::Result<bool> {
-    let Some((noun, matches)) = matches.subcommand() else { return Ok(false) };
-    let (verb, matches) = matches.subcommand().map_or(("", matches), |(verb, inner)| (verb, inner));
-    if matches.try_contains_id(command::MADE).is_err() {
-        return Ok(false);
-    }
+    let Some((noun, verb, matches)) = called(matches) else { return Ok(false) };
     let operation = operation::all().into_iter().find(|it| it.noun == noun && it.verb == verb);
     call::run(&operation.context("the command has no operation")?, matches).await?;
     Ok(true)

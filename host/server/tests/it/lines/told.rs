@@ -5,7 +5,7 @@ use reqwest::Method;
 use super::*;
 use crate::support::Events;
 
-async fn stream(client: &Client, server: &str) -> Events {
+pub async fn stream(client: &Client, server: &str) -> Events {
     let path = format!("/api/plugin/events?serverId={server}&types=TICKET_MATCHED,TICKET_UPDATED");
     Events::open(client.request(Method::GET, &path)).await
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{chain, point, upload};
+use crate::servers::uuid;
 use crate::support::{Client, Hub, on_both};
 use handler::{grants, handler, manifest};
 
@@ -129,6 +130,30 @@ on_both! {
         assert_eq!(handled(&owner).await, 24);
         // A conflict is no failed attempt.
         assert_eq!(handler_of(&owner).await["retried"], 0);
+    }
+
+    async fn a_punishment_names_the_call_and_the_report_that_it_is_for(hub: Hub) {
+        let owner = hub.network().await;
+        let mut manifest = manifest("PLAYER", &["REPORT_CREATED"]);
+        let scopes = json!(["events:read", "economy:write", "reports:manage", "punishments:write"]);
+        manifest["scopes"] = scopes.clone();
+        upload(&owner, "counter", handler(1, &manifest)).await.expect(201);
+        let link = json!({"name": "counter", "version": 1, "grants": {"scopes": scopes}});
+        chain(&owner, "events", json!([link])).await.expect(200);
+        for (reporter, reason) in [(3, "Insults"), (4, "Please mute")] {
+            let body = json!({"reporterUuid": uuid(reporter), "playerUuid": uuid(1), "reason": reason});
+            owner.post("/api/plugin/reports", body).await.expect(201);
+        }
+        let list = async || owner.get("/api/manage/punishments").await.expect(200).clone();
+        Hub::eventually("the player is muted", async || list().await["total"] == 1).await;
+        settle(&hub, &owner).await;
+        let mute = list().await["items"][0].clone();
+        assert_eq!((&mute["type"], &mute["reason"], &mute["issuerName"]), (&json!("MUTE"), &json!("Reported"), &json!("counter")));
+        let origin = &mute["origin"];
+        assert!(origin["callId"].as_str().is_some_and(|call| !call.is_empty()), "{mute}");
+        assert_eq!((&origin["module"], &origin["version"]), (&json!("counter"), &json!(1)));
+        assert_eq!((&origin["reportId"], &origin["chatId"]), (&json!(2), &Value::Null));
+        assert_eq!(handled(&owner).await, 2);
     }
 
     async fn a_cascade_ends_at_its_depth(hub: Hub) {

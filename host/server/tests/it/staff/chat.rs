@@ -94,6 +94,13 @@ on_both! {
         assert_eq!(texts(&owner, "").await, ["new", "old"]);
         keep(&owner, 1).await.expect(200);
         assert_eq!(texts(&owner, "").await, ["new"]);
+        // What is no longer read is deleted.
+        let stored = "SELECT COUNT(*) FROM chat_lines WHERE network_id = $1";
+        Hub::eventually("the old line is deleted", async || {
+            hub.advance_ms(3_600_000 / 4);
+            hub.app.db.query(stored).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0 == 1
+        })
+        .await;
         for wrong in [-1, 31] {
             keep(&owner, wrong).await.expect_error(400, "invalid_request");
         }

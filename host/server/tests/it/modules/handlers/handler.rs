@@ -46,6 +46,7 @@ impl Image {
                     }
                     Field::Number(number) => bytes[8 + at..16 + at].copy_from_slice(&number.to_le_bytes()),
                     Field::Float(number) => bytes[8 + at..16 + at].copy_from_slice(&number.to_le_bytes()),
+                    Field::Byte(number) => bytes[8 + at] = *number,
                     Field::True => bytes[8 + at] = 1,
                 }
             }
@@ -61,6 +62,7 @@ enum Field {
     OptionText(&'static str),
     Number(i64),
     Float(f64),
+    Byte(u8),
     True,
 }
 
@@ -107,6 +109,12 @@ fn message() -> Effect {
     Effect { case: 11, optional: false, fields }
 }
 
+/// Mutes a player.
+fn punish() -> Effect {
+    let player = Field::OptionText("069a79f4-44e9-4726-a5be-000000000001");
+    Effect { case: 9, optional: false, fields: vec![(0, player), (24, Field::Byte(1)), (48, Field::Text("Reported"))] }
+}
+
 /// Manifest of the handler.
 pub fn manifest(order: &str, types: &[&str]) -> Value {
     json!({"manifest": 1, "contract": "1.1.0", "name": "counter",
@@ -143,10 +151,10 @@ fn fail(letter: char, case: u32, reason: u32, condition: &str) -> String {
 }
 
 /// A handler that counts each event in a statistic, and appends its id to the state's entry of its key. It acts on the first
-/// letter after `Key":"` (or `note":"`) in the event's data: `T` traps, `R` asks for a retry at the first attempt, `J`
-/// rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
-/// to one entry for all keys, `M` sends a message, `N` adds an effect that the hub does not apply yet. `version` tells apart modules that do the
-/// same.
+/// letter after `Key":"`, `note":"` or `reason":"` in the event's data: `T` traps, `R` asks for a retry at the first attempt,
+/// `J` rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
+/// to one entry for all keys, `M` sends a message, `P` mutes a player, `N` adds an effect that the hub does not apply yet.
+/// `version` tells apart modules that do the same.
 pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     let mut image = Image(vec![]);
     let usual = image.effects(&[count()]);
@@ -155,6 +163,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     let emitting = image.effects(&[count(), emit()]);
     let missing = image.effects(&[count(), command()]);
     let speaking = image.effects(&[count(), message()]);
+    let punishing = image.effects(&[count(), punish()]);
     let reason = image.text("not now");
     let all = image.text("all");
     image.text(&format!("version {version}"));
@@ -178,7 +187,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
                 (global.set $free (i32.add (local.get $at) (local.get $size)))
                 (local.get $at))
             (data (i32.const {BASE}) "{data}")
-            ;; The letter after `Key":"` or `note":"`.
+            ;; The letter after `Key":"`, `note":"` or `reason":"`.
             (func $letter (param $at i32) (param $length i32) (result i32)
                 (local $end i32)
                 (local.set $end (i32.sub (i32.add (local.get $at) (local.get $length)) (i32.const 9)))
@@ -187,6 +196,8 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
                     (if (i64.eq (i64.load (local.get $at)) (i64.const {owner_key})) (then
                         (return (i32.load8_u offset=8 (local.get $at)))))
                     (if (i64.eq (i64.load (local.get $at)) (i64.const {note})) (then
+                        (return (i32.load8_u offset=8 (local.get $at)))))
+                    (if (i64.eq (i64.load (local.get $at)) (i64.const {because})) (then
                         (return (i32.load8_u offset=8 (local.get $at)))))
                     (local.set $at (i32.add (local.get $at) (i32.const 1)))
                     (br $next)))
@@ -221,13 +232,14 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
                     (i32.const 0) (i64.const 0) (i32.const 64))
                 (if (i32.load8_u (i32.const 64)) (then unreachable))
                 (local.set $list (i32.const {usual_at})) (local.set $count (i32.const 1))
-                {refused} {optional} {emitting} {missing} {speaking}
+                {refused} {optional} {emitting} {missing} {speaking} {punishing}
                 (i32.store8 (i32.const 16) (i32.const 0))
                 (i32.store (i32.const 20) (local.get $list))
                 (i32.store (i32.const 24) (local.get $count))
                 (i32.const 16)))"#,
         owner_key = mark("erKey\":\""),
         note = mark("\"note\":\""),
+        because = mark("eason\":\""),
         retry = fail('R', 0, reason_at, "(i32.eq (i32.load offset=44 (local.get $in)) (i32.const 1))"),
         reject = fail('J', 1, reason_at, "(i32.const 1)"),
         usual_at = usual.0,
@@ -236,6 +248,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
         emitting = answer('E', emitting),
         missing = answer('N', missing),
         speaking = answer('M', speaking),
+        punishing = answer('P', punishing),
     );
     embed(component(&module_of("1.1", "events-module", &text)), manifest.to_string().as_bytes())
 }
