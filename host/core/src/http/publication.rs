@@ -172,7 +172,7 @@ pub(super) fn remove_unused_schemas(document: &mut Value) {
 }
 
 /// Example of a schema: its own, or one composed of the examples of its fields.
-pub(super) fn example_of(document: &Value, schema: &Value, depth: usize) -> Value {
+pub fn example_of(document: &Value, schema: &Value, depth: usize) -> Value {
     if depth > MAX_DEPTH {
         return Value::Null;
     }
