@@ -52,10 +52,9 @@ pub(crate) fn book() -> &'static Book {
 
 impl Book {
     fn new(files: Files) -> Self {
-        let text = |file: &str| {
-            files.get(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default()
-        };
-        let names: BTreeSet<_> = files.keys().map(String::as_str).filter(|name| name.ends_with(".md")).collect();
+        let text =
+            |file: &str| files.get(file).map(|bytes| String::from_utf8_lossy(bytes).into_owned()).unwrap_or_default();
+        let names: BTreeSet<_> = files.keys().map(String::as_str).filter(|name| files::is_page(name)).collect();
         let groups = contents::groups(&text(MAP), &names);
         let mut pages = vec![page(MAP, "All pages", "", None, false, text(MAP))];
         for (number, Group { entries, .. }) in groups.iter().enumerate() {
@@ -106,7 +105,8 @@ impl Book {
             }
         }
         let path = parts.join("/");
-        let inside = path.strip_prefix("docs").and_then(|rest| rest.strip_prefix('/').or(rest.is_empty().then_some("")));
+        let inside =
+            path.strip_prefix("docs").and_then(|rest| rest.strip_prefix('/').or(rest.is_empty().then_some("")));
         let page = inside.and_then(|inside| self.find(path_of(inside)));
         let address = match (page, inside) {
             (Some(page), _) => Some(self.pages[page].address.clone()),

@@ -91,8 +91,14 @@ mod tests {
     fn comments_and_texts_are_marked() {
         assert_eq!(code("sh", "a # b\n"), "a <span class=\"c\"># b</span>");
         assert_eq!(code("sh", "a#b \"${c#d}\""), "a#b <span class=\"s\">&quot;${c#d}&quot;</span>");
-        assert_eq!(code("rust", "f::<'a>(\"x\\\"y\"); // z"), "f::&lt;&#39;a&gt;(<span class=\"s\">&quot;x\\&quot;y&quot;</span>); <span class=\"c\">// z</span>");
-        assert_eq!(code("json", "{\"u\": \"http://x\"}"), "{<span class=\"s\">&quot;u&quot;</span>: <span class=\"s\">&quot;http://x&quot;</span>}");
+        assert_eq!(
+            code("rust", "f::<'a>(\"x\\\"y\"); // z"),
+            "f::&lt;&#39;a&gt;(<span class=\"s\">&quot;x\\&quot;y&quot;</span>); <span class=\"c\">// z</span>"
+        );
+        assert_eq!(
+            code("json", "{\"u\": \"http://x\"}"),
+            "{<span class=\"s\">&quot;u&quot;</span>: <span class=\"s\">&quot;http://x&quot;</span>}"
+        );
         assert_eq!(code("", "<# x>"), "&lt;# x&gt;");
     }
 

@@ -72,8 +72,7 @@ fn add_others<'a>(groups: &mut Vec<Group>, files: impl Iterator<Item = &'a str>)
         by_folder.entry(folder(file)).or_default().push(file);
     }
     for (of, files) in by_folder {
-        let others =
-            files.into_iter().map(|file| Entry { file: file.to_owned(), is_below: true, ..Entry::default() });
+        let others = files.into_iter().map(|file| Entry { file: file.to_owned(), is_below: true, ..Entry::default() });
         let page = if of.is_empty() { MAP.to_owned() } else { format!("{of}/{MAP}") };
         let place = |matches: &dyn Fn(&Entry) -> bool| {
             groups.iter().enumerate().find_map(|(at, group)| Some((at, group.entries.iter().position(matches)?)))

@@ -26,6 +26,11 @@ pub(crate) fn kind(path: &str) -> Option<&'static str> {
     KINDS.iter().find(|(known, _)| *known == ending).map(|(_, kind)| *kind)
 }
 
+/// True for Markdown.
+pub(crate) fn is_page(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md")
+}
+
 /// All files.
 #[cfg(not(debug_assertions))]
 pub(crate) fn all() -> Files {

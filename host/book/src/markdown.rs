@@ -45,16 +45,17 @@ pub(crate) enum Target {
 /// Renders a page; `target` resolves the destinations of its links and pictures.
 pub(crate) fn render(text: &str, target: impl Fn(&str) -> Target) -> Rendered {
     let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
-    let mut page = Page { target, page: Rendered::default(), events: vec![], links: vec![], anchors: BTreeSet::new() };
-    page.page.sections.push(Section::default());
+    let mut page =
+        Page { target, rendered: Rendered::default(), events: vec![], links: vec![], anchors: BTreeSet::new() };
+    page.rendered.sections.push(Section::default());
     let mut events = Parser::new_ext(text, options);
     while let Some(event) = events.next() {
         page.add(event, &mut events);
     }
-    html::push_html(&mut page.page.html, page.events.into_iter());
+    html::push_html(&mut page.rendered.html, page.events.into_iter());
     // The policy of the pages forbids styles of elements.
-    page.page.html = page.page.html.replace(r#" style="text-align: right""#, r#" class="num""#);
-    page.page
+    page.rendered.html = page.rendered.html.replace(r#" style="text-align: right""#, r#" class="num""#);
+    page.rendered
 }
 
 /// A description as HTML. Its links are addresses.
@@ -68,7 +69,7 @@ pub(crate) fn prose(text: &str) -> String {
 
 struct Page<'a, F> {
     target: F,
-    page: Rendered,
+    rendered: Rendered,
     events: Vec<Event<'a>>,
     /// Ends of the links that are open.
     links: Vec<&'static str>,
@@ -81,7 +82,7 @@ impl<'a, F: Fn(&str) -> Target> Page<'a, F> {
     }
 
     fn say(&mut self, text: &str) {
-        if let Some(section) = self.page.sections.last_mut() {
+        if let Some(section) = self.rendered.sections.last_mut() {
             section.text.push_str(text);
         }
     }
@@ -116,9 +117,9 @@ impl<'a, F: Fn(&str) -> Target> Page<'a, F> {
                     Event::Text(text) | Event::Code(text) => self.say(text),
                     Event::End(TagEnd::Paragraph) => {
                         self.say(" ");
-                        let has_lead = !self.page.lead.is_empty();
-                        if let (Some(section), false) = (self.page.sections.last(), has_lead) {
-                            section.text.trim().clone_into(&mut self.page.lead);
+                        let has_lead = !self.rendered.lead.is_empty();
+                        if let (Some(section), false) = (self.rendered.sections.last(), has_lead) {
+                            section.text.trim().clone_into(&mut self.rendered.lead);
                         }
                     }
                     Event::End(_) | Event::SoftBreak | Event::HardBreak => self.say(" "),
@@ -151,9 +152,9 @@ impl<'a, F: Fn(&str) -> Target> Page<'a, F> {
         }
         self.html(format!("</{level}>\n"));
         let heading = Heading { level: level as u8, anchor, text };
-        match self.page.sections.last_mut() {
+        match self.rendered.sections.last_mut() {
             Some(first) if level == HeadingLevel::H1 && first.heading.text.is_empty() => first.heading = heading,
-            _ => self.page.sections.push(Section { heading, text: String::new() }),
+            _ => self.rendered.sections.push(Section { heading, text: String::new() }),
         }
     }
 
@@ -274,7 +275,10 @@ mod tests {
 
     #[test]
     fn headings_have_the_anchors_of_code_hosts() {
-        let page = render("# The `hub`\n\nLead: one. Two.\n\n## A b, `c_d`!\n\nx\n\n## A b, `c_d`!\n\n### See [d](e.md)\n", target);
+        let page = render(
+            "# The `hub`\n\nLead: one. Two.\n\n## A b, `c_d`!\n\nx\n\n## A b, `c_d`!\n\n### See [d](e.md)\n",
+            target,
+        );
         let anchors: Vec<_> = page.sections.iter().map(|section| section.heading.anchor.as_str()).collect();
         assert_eq!(anchors, ["the-hub", "a-b-c_d", "a-b-c_d-1", "see-d"]);
         assert!(page.html.contains("<h2 id=\"a-b-c_d-1\">"), "{}", page.html);

@@ -81,7 +81,9 @@ fn floor(text: &str, at: usize) -> usize {
 
 /// Places where a word begins with these letters. Both are in lower case.
 pub(crate) fn hits<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-    text.match_indices(word).map(|(at, _)| at).filter(|at| !text[..*at].ends_with(|letter: char| letter.is_alphanumeric()))
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .filter(|at| !text[..*at].ends_with(|letter: char| letter.is_alphanumeric()))
 }
 
 /// Number of times that a word of the text begins with `word`, at most `most`.
@@ -129,7 +131,11 @@ impl Index {
                 let (lower_heading, lower) = (section.heading.text.to_ascii_lowercase(), text.to_ascii_lowercase());
                 Part { heading: section.heading, text, lower_heading, lower }
             });
-            Entry { page, lower_title: format!("{} {}", it.title, it.name).to_ascii_lowercase(), parts: parts.collect() }
+            Entry {
+                page,
+                lower_title: format!("{} {}", it.title, it.name).to_ascii_lowercase(),
+                parts: parts.collect(),
+            }
         };
         // The map has the words of all titles.
         Self(book.pages.iter().enumerate().skip(1).map(entry).collect())

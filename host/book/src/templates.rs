@@ -14,7 +14,16 @@ macro_rules! templates {
     };
 }
 
-templates!["_book.html", "_fields.html", "_try.html", "missing.html", "operation.html", "page.html", "reference.html", "search.html"];
+templates![
+    "_book.html",
+    "_fields.html",
+    "_try.html",
+    "missing.html",
+    "operation.html",
+    "page.html",
+    "reference.html",
+    "search.html"
+];
 
 /// Shown where a page cannot be rendered.
 const FAILED: &str = "<!doctype html><title>Error</title><p>The hub failed to make this page; the operator finds the cause in its log.</p>";

@@ -209,8 +209,9 @@ fn read(document: &Value, path: &str, method: &str, operation: &Value, tags: &[&
     let body = operation["requestBody"]["content"].as_object().and_then(|kinds| kinds.iter().next());
     let body = body.map(|(kind, content)| read_body(document, kind, content));
     let outcomes = operation["responses"].as_object().into_iter().flatten();
-    let (answers, errors): (Vec<_>, Vec<_>) =
-        outcomes.map(|(status, answer)| outcome(document, status, answer)).partition(|it| !it.status.starts_with(['4', '5']));
+    let (answers, errors): (Vec<_>, Vec<_>) = outcomes
+        .map(|(status, answer)| outcome(document, status, answer))
+        .partition(|it| !it.status.starts_with(['4', '5']));
     let tag = text(&operation["tags"][0]);
     let about = tags.iter().find(|it| it["name"] == tag.as_str()).map(|it| text(&it["description"]));
     let description = text(&operation["description"]);
@@ -232,7 +233,15 @@ fn read(document: &Value, path: &str, method: &str, operation: &Value, tags: &[&
         rest: rest.to_ascii_lowercase(),
         shown: rest,
     };
-    let samples = samples::all(&method, path, &operation["parameters"], document, body.as_ref(), streams, !answers.iter().any(|it| it.body.is_some()));
+    let samples = samples::all(
+        &method,
+        path,
+        &operation["parameters"],
+        document,
+        body.as_ref(),
+        streams,
+        !answers.iter().any(|it| it.body.is_some()),
+    );
     Operation {
         id: text(&operation["operationId"]),
         audience: audience(path, &scopes),

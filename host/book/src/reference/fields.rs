@@ -115,7 +115,8 @@ fn more(schema: &Value) -> String {
 /// Example of a parameter.
 pub(crate) fn example(document: &Value, parameter: &Value) -> String {
     let schema = resolve(document, &parameter["schema"]);
-    let all = [&parameter["example"], &schema["example"], &schema["examples"][0], &schema["default"], &schema["enum"][0]];
+    let all =
+        [&parameter["example"], &schema["example"], &schema["examples"][0], &schema["default"], &schema["enum"][0]];
     all.into_iter().find(|value| !value.is_null()).map(written).unwrap_or_default()
 }
 

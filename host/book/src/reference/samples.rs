@@ -31,7 +31,13 @@ struct Call<'a> {
 
 /// Samples of an operation, with the examples of what it needs.
 pub(crate) fn all(
-    method: &str, path: &str, parameters: &Value, document: &Value, body: Option<&Body>, streams: bool, is_silent: bool,
+    method: &str,
+    path: &str,
+    parameters: &Value,
+    document: &Value,
+    body: Option<&Body>,
+    streams: bool,
+    is_silent: bool,
 ) -> Vec<Sample> {
     let (mut filled, mut query, mut headers) = (path.to_owned(), String::new(), vec![]);
     for parameter in parameters.as_array().into_iter().flatten() {
@@ -63,7 +69,9 @@ pub(crate) fn all(
     if call.streams && call.path.starts_with("/api/plugin/events") {
         let of = [("java", "Java", "java", STREAM_JAVA), ("typescript", "TypeScript", "ts", STREAM_TYPESCRIPT)];
         let more = [("python", "Python", "python", STREAM_PYTHON), ("rust", "Rust", "rust", STREAM_RUST)];
-        all.extend(of.into_iter().chain(more).map(|(id, name, language, text)| sample(id, name, language, text.to_owned())));
+        all.extend(
+            of.into_iter().chain(more).map(|(id, name, language, text)| sample(id, name, language, text.to_owned())),
+        );
     }
     all
 }
@@ -94,7 +102,11 @@ fn curl(call: &Call<'_>) -> String {
         let _ = write!(text, " \\\n  -H \"{name}: {value}\"");
     }
     if let Some(body) = call.body {
-        let _ = write!(text, " \\\n  -H 'Content-Type: application/json' \\\n  -d '{}'", pretty(body).replace('\'', "'\\''"));
+        let _ = write!(
+            text,
+            " \\\n  -H 'Content-Type: application/json' \\\n  -d '{}'",
+            pretty(body).replace('\'', "'\\''")
+        );
     } else if call.sends_bytes {
         text.push_str(" \\\n  -H 'Content-Type: application/octet-stream' \\\n  --data-binary @FILE");
     }
@@ -102,11 +114,16 @@ fn curl(call: &Call<'_>) -> String {
 }
 
 fn java(call: &Call<'_>) -> String {
-    let mut text = String::from("HubClient hub = HubClient.create(System.getenv(\"HUB_URL\"), System.getenv(\"HUB_KEY\"));\n");
+    let mut text =
+        String::from("HubClient hub = HubClient.create(System.getenv(\"HUB_URL\"), System.getenv(\"HUB_KEY\"));\n");
     let body = match call.body {
         Some(body) => {
             let json = pretty(body).replace('\\', "\\\\");
-            let _ = write!(text, "JsonElement body = JsonParser.parseString(\"\"\"\n    {}\n    \"\"\");\n", indented(&json, "    "));
+            let _ = write!(
+                text,
+                "JsonElement body = JsonParser.parseString(\"\"\"\n    {}\n    \"\"\");\n",
+                indented(&json, "    ")
+            );
             "body"
         }
         None => "null",
@@ -162,7 +179,8 @@ fn literal(value: &Value, depth: usize) -> String {
 }
 
 fn rust(call: &Call<'_>) -> String {
-    let mut text = String::from("let hub = HubClient::new(&std::env::var(\"HUB_URL\")?, &std::env::var(\"HUB_KEY\")?)?;\n");
+    let mut text =
+        String::from("let hub = HubClient::new(&std::env::var(\"HUB_URL\")?, &std::env::var(\"HUB_KEY\")?)?;\n");
     let (answer, send) = if call.is_silent { ("", "run") } else { ("let answer: serde_json::Value = ", "send") };
     let _ = write!(text, "{answer}hub\n    .request(Method::{}, \"{}\")", call.method, call.path);
     if let Some(body) = call.body {

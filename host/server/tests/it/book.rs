@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use reqwest::Method;
-use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::console::{Browser, Page};
-use crate::support::{files, on_both};
+use crate::support::{Backend, Hub, files, on_both};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -28,7 +28,8 @@ fn address(name: &str) -> String {
 
 /// Values of an attribute.
 fn values(html: &str, attribute: &str) -> Vec<String> {
-    let parts = html.split(&format!(" {attribute}=\"")).skip(1);
+    let start = format!(" {attribute}=\"");
+    let parts = html.split(&start).skip(1);
     parts.map(|part| part.split('"').next().unwrap().replace("&amp;", "&").replace("&#39;", "'")).collect()
 }
 
@@ -184,5 +185,58 @@ on_both! {
         let paths: Vec<_> = document["paths"].as_object().unwrap().keys().filter(|path| path.starts_with("/docs") || path.starts_with("/llms")).collect();
         assert!(paths.is_empty(), "{paths:?}");
         assert!(Value::is_object(&document["info"]));
+    }
+}
+
+/// The sample of `docs/connectors/wire.md` runs, and sends what the page shows.
+#[tokio::test]
+async fn the_connector_of_the_page_about_the_wire_runs() {
+    use std::process::Stdio;
+
+    let hub = Hub::start(Backend::sqlite()).await;
+    let network = hub.network().await;
+    let text = std::fs::read_to_string(docs().join("connectors/wire.md")).unwrap();
+    let block = text.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    let player = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
+    let mut child = tokio::process::Command::new("python3")
+        .arg(docs().join("connectors/samples/wire.py"))
+        .arg("wire-1")
+        .env("HUB_URL", hub.url())
+        .env("HUB_KEY", network.key.as_deref().unwrap())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seen = vec![];
+    let mut until = async |text: &str| {
+        loop {
+            let line = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("it ended before {text}"));
+            let found = line.contains(text);
+            seen.push(line);
+            if found {
+                return;
+            }
+        }
+    };
+    input.write_all(format!("join {player} Notch\n").as_bytes()).await.unwrap();
+    until("/api/plugin/servers/players ").await;
+    // Its stream is open once a command reaches it.
+    Hub::eventually("an answer to a console command", async || {
+        let answer = network.post("/api/manage/servers/wire-1/command", json!({"command": "hello"})).await;
+        answer.status == 200 && answer.body["output"] == "you said hello"
+    })
+    .await;
+    until("command-result").await;
+    input.write_all(format!("say {player} Notch good evening\n").as_bytes()).await.unwrap();
+    until("<- {\"type\": \"CHAT\"").await;
+    input.write_all(format!("leave {player}\n").as_bytes()).await.unwrap();
+    drop(input);
+    until("/unregister").await;
+    assert!(child.wait().await.unwrap().success());
+    for line in block.lines() {
+        assert!(seen.iter().any(|sent| sent == line), "the page shows what was not sent: {line}\n{seen:#?}");
     }
 }
