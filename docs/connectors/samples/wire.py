@@ -11,7 +11,7 @@ SERVER, PLAYERS, WORK = sys.argv[1], {}, threading.Lock()
 def call(method, path, body=None):
     """One call; an error of the hub is an exception with its code."""
     data = None if body is None else json.dumps(body).encode()
-    print("->", method, path, json.dumps(body), flush=True)
+    print("->", method, path, *[json.dumps(body)] * (body is not None), flush=True)
     request = urllib.request.Request(os.environ["HUB_URL"] + path, data, method=method)
     request.add_header("X-Service-Api-Key", os.environ["HUB_KEY"])
     request.add_header("Content-Type", "application/json")

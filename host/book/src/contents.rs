@@ -25,26 +25,38 @@ pub(crate) struct Entry {
 /// Name of the page that stands for its folder.
 pub(crate) const MAP: &str = "README.md";
 
-/// The groups of the map, with all `files`.
+/// The groups of the map, with all `files`. A page is where it is named last; links to a part of it count where there are no others.
 pub(crate) fn groups(map: &str, files: &BTreeSet<&str>) -> Vec<Group> {
     let mut groups: Vec<Group> = vec![];
-    let mut placed = BTreeSet::from([MAP.to_owned()]);
+    let mut mentions = vec![];
+    let mut places: BTreeMap<String, usize> = BTreeMap::from([(MAP.to_owned(), usize::MAX)]);
     for line in map.lines() {
         if let Some(title) = line.strip_prefix("## ") {
             groups.push(Group { title: title.trim().to_owned(), entries: vec![] });
         }
-        let (Some(group), true) = (groups.last_mut(), line.starts_with('|')) else { continue };
+        if !line.starts_with('|') || groups.is_empty() {
+            continue;
+        }
         let mut cells = line.trim_matches('|').split('|').map(str::trim);
-        let question = cells.next().unwrap_or_default();
+        let question = cells.next().unwrap_or_default().to_owned();
         for (name, target) in cells.next().into_iter().flat_map(links) {
-            let file = target.split('#').next().unwrap_or_default();
-            if files.contains(file) && placed.insert(file.to_owned()) {
-                let (file, name, question) = (file.to_owned(), capitalized(name), question.to_owned());
-                group.entries.push(Entry { file, name, question, is_below: false });
+            let (file, is_part) = target.split_once('#').map_or((target, false), |(file, _)| (file, true));
+            if !files.contains(file) || file == MAP {
+                continue;
             }
+            if !is_part || !places.contains_key(file) {
+                places.insert(file.to_owned(), mentions.len());
+            }
+            let (file, name, question) = (file.to_owned(), capitalized(name), question.clone());
+            mentions.push((groups.len() - 1, Entry { file, name, question, is_below: false }));
         }
     }
-    add_others(&mut groups, files.iter().filter(|file| !placed.contains(**file)).copied());
+    for (at, (group, entry)) in mentions.into_iter().enumerate() {
+        if let (true, Some(group)) = (places.get(&entry.file) == Some(&at), groups.get_mut(group)) {
+            group.entries.push(entry);
+        }
+    }
+    add_others(&mut groups, files.iter().filter(|file| !places.contains_key(**file)).copied());
     groups
 }
 
@@ -104,10 +116,10 @@ mod tests {
         let titles: Vec<_> = groups.iter().map(|group| group.title.as_str()).collect();
         assert_eq!(titles, ["First", "Second", "More"]);
         let of = |at: usize| groups[at].entries.iter().map(|entry| entry.file.as_str()).collect::<Vec<_>>();
-        assert_eq!(of(0), ["a/one.md", "a/two.md", "a/three.md"]);
-        assert_eq!(of(1), ["c/README.md", "c/1.md"]);
+        assert_eq!(of(0), ["a/two.md", "a/three.md"]);
+        assert_eq!(of(1), ["c/README.md", "c/1.md", "a/one.md"]);
         assert_eq!(of(2), ["d/x.md"]);
-        assert_eq!((groups[0].entries[0].name.as_str(), groups[0].entries[0].question.as_str()), ("One", "Why?"));
-        assert!(groups[0].entries[2].is_below && !groups[1].entries[0].is_below);
+        assert_eq!((groups[0].entries[0].name.as_str(), groups[0].entries[0].question.as_str()), ("Two", "Why?"));
+        assert!(groups[0].entries[1].is_below && !groups[1].entries[0].is_below);
     }
 }

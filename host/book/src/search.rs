@@ -86,9 +86,13 @@ pub(crate) fn hits<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usi
         .filter(|at| !text[..*at].ends_with(|letter: char| letter.is_alphanumeric()))
 }
 
-/// Number of times that a word of the text begins with `word`, at most `most`.
-pub(crate) fn count(text: &str, word: &str, most: usize) -> usize {
-    hits(text, word).take(most).count()
+/// Weight of a word in a text: two for each time that it stands there, one where a longer word begins with it.
+pub(crate) fn weight(text: &str, word: &str, most: usize) -> usize {
+    let is_whole = |at: usize| {
+        let rest = &text[at + word.len()..];
+        !rest.strip_prefix('s').unwrap_or(rest).starts_with(|letter: char| letter.is_alphanumeric())
+    };
+    hits(text, word).take(most).map(|at| 1 + usize::from(is_whole(at))).sum()
 }
 
 /// A page that was found.
@@ -161,17 +165,17 @@ impl Entry {
         let mut score = 0;
         let mut by_part = vec![0; self.parts.len()];
         for word in &query.words {
-            let in_title = count(&self.lower_title, word, 1);
+            let in_title = weight(&self.lower_title, word, 1);
             let mut in_text = 0;
             for (part, sum) in self.parts.iter().zip(&mut by_part) {
-                let in_part = 15 * count(&part.lower_heading, word, 1) + count(&part.lower, word, MOST_HITS);
+                let in_part = 10 * weight(&part.lower_heading, word, 1) + weight(&part.lower, word, MOST_HITS);
                 *sum += in_part;
                 in_text += in_part;
             }
             if all && in_title + in_text == 0 {
                 return None;
             }
-            score += 80 * in_title + in_text.min(60);
+            score += 50 * in_title + in_text.min(80);
         }
         if score == 0 {
             return None;

@@ -177,9 +177,9 @@ impl Operation {
     fn find(&self, query: &Query) -> Option<FoundOperation> {
         let mut score = 0;
         for word in query.words() {
-            let in_summary = 40 * search::count(&self.texts.summary, word, 1);
-            let in_path = 30 * search::count(&self.texts.path, word, 1);
-            let of_word = in_summary + in_path + search::count(&self.texts.rest, word, MOST_HITS);
+            let in_summary = 20 * search::weight(&self.texts.summary, word, 1);
+            let in_path = 15 * search::weight(&self.texts.path, word, 1);
+            let of_word = in_summary + in_path + search::weight(&self.texts.rest, word, MOST_HITS);
             if of_word == 0 {
                 return None;
             }

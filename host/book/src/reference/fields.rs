@@ -174,7 +174,11 @@ fn add<'a>(document: &'a Value, schema: &'a Value, depth: usize, inside: &mut Ve
         add(document, &schema["additionalProperties"], depth, inside, rows);
     }
     let required = schema["required"].as_array();
-    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    let mut fields: Vec<_> = schema["properties"].as_object().into_iter().flatten().collect();
+    // Those that must be there come first.
+    fields.sort_by_key(|(name, _)| !is_required(name));
+    for (name, field) in fields {
         if rows.len() >= MOST_FIELDS {
             break;
         }
@@ -185,7 +189,7 @@ fn add<'a>(document: &'a Value, schema: &'a Value, depth: usize, inside: &mut Ve
             place: String::new(),
             depth,
             kind: shape(document, field),
-            is_required: required.is_some_and(|names| names.iter().any(|it| it == name.as_str())),
+            is_required: is_required(name),
             html: prose(text),
             text: text.to_owned(),
             more: more(target),

@@ -115,7 +115,7 @@ fn curl(call: &Call<'_>) -> String {
 
 fn java(call: &Call<'_>) -> String {
     let mut text =
-        String::from("HubClient hub = HubClient.create(System.getenv(\"HUB_URL\"), System.getenv(\"HUB_KEY\"));\n");
+        format!("{}\nimport networkhub.HubClient;\n\n{JAVA_CLIENT}", if call.body.is_some() { GSON } else { GSON_ELEMENT });
     let body = match call.body {
         Some(body) => {
             let json = pretty(body).replace('\\', "\\\\");
@@ -180,7 +180,7 @@ fn literal(value: &Value, depth: usize) -> String {
 
 fn rust(call: &Call<'_>) -> String {
     let mut text =
-        String::from("let hub = HubClient::new(&std::env::var(\"HUB_URL\")?, &std::env::var(\"HUB_KEY\")?)?;\n");
+        format!("use network_hub_client::{{HubClient, Method}};\n\n{RUST_CLIENT}");
     let (answer, send) = if call.is_silent { ("", "run") } else { ("let answer: serde_json::Value = ", "send") };
     let _ = write!(text, "{answer}hub\n    .request(Method::{}, \"{}\")", call.method, call.path);
     if let Some(body) = call.body {
@@ -190,6 +190,10 @@ fn rust(call: &Call<'_>) -> String {
     text
 }
 
+const GSON: &str = "import com.google.gson.JsonElement;\nimport com.google.gson.JsonParser;";
+const GSON_ELEMENT: &str = "import com.google.gson.JsonElement;";
+const JAVA_CLIENT: &str = "HubClient hub = HubClient.create(System.getenv(\"HUB_URL\"), System.getenv(\"HUB_KEY\"));\n";
+const RUST_CLIENT: &str = "let hub = HubClient::new(&std::env::var(\"HUB_URL\")?, &std::env::var(\"HUB_KEY\")?)?;\n";
 /// Event streams, which the connectors resume by themselves.
 const STREAM_TYPESCRIPT: &str = "\
 import { HubClient } from \"network-hub-connector\";
@@ -204,10 +208,16 @@ with HubClient(os.environ[\"HUB_URL\"], os.environ[\"HUB_KEY\"]) as hub:
     for event in hub.events():
         print(event)";
 const STREAM_JAVA: &str = "\
+import java.util.List;
+import java.util.concurrent.Executors;
+import networkhub.HubClient;
+
 HubClient hub = HubClient.create(System.getenv(\"HUB_URL\"), System.getenv(\"HUB_KEY\"));
 var thread = Executors.newSingleThreadScheduledExecutor();
 hub.events(null, List.of(), thread, event -> System.out.println(event)).open();";
 const STREAM_RUST: &str = "\
+use network_hub_client::HubClient;
+
 let hub = HubClient::new(&std::env::var(\"HUB_URL\")?, &std::env::var(\"HUB_KEY\")?)?;
 let mut stream = hub.events(None, &[]);
 loop {
