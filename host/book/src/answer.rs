@@ -32,6 +32,11 @@ impl Content {
         Self { kind, tag, plain, compressed }
     }
 
+    /// Hash of the content.
+    pub(crate) fn tag(&self) -> &str {
+        &self.tag
+    }
+
     pub(crate) fn html(page: String) -> Self {
         Self::new("text/html; charset=utf-8", page)
     }

@@ -10,6 +10,7 @@ use hub_base::values::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::answer::Content;
+use crate::files;
 
 macro_rules! assets {
     ($($name:literal: $kind:literal),+ $(,)?) => {
@@ -22,16 +23,18 @@ assets![
     "js/reference.js": "text/javascript; charset=utf-8",
 ];
 
+static CONTENTS: LazyLock<Vec<Content>> = LazyLock::new(|| {
+    let content = |(name, kind, text): &(&str, &'static str, &'static str)| {
+        Content::new(kind, files::edited(name, text).into_owned())
+    };
+    ASSETS.iter().map(content).collect()
+});
+/// Hash of all assets.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
-    for (name, _, text) in ASSETS {
-        hash.update(name);
-        hash.update(text);
-    }
+    CONTENTS.iter().for_each(|content| hash.update(content.tag()));
     hex(&hash.finalize()[..6])
 });
-static CONTENTS: LazyLock<Vec<Content>> =
-    LazyLock::new(|| ASSETS.iter().map(|(_, kind, text)| Content::new(kind, *text)).collect());
 
 /// Address of an asset.
 pub(crate) fn address(name: &str) -> String {

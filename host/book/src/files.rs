@@ -68,3 +68,10 @@ pub(crate) fn all() -> Files {
     add(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")), "", &mut files);
     files
 }
+
+/// A template or an asset: in a checkout the file as it is now, so that a change shows without compiling.
+pub(crate) fn edited(name: &str, embedded: &'static str) -> Cow<'static, str> {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/files/");
+    let text = if cfg!(debug_assertions) { std::fs::read_to_string(format!("{file}{name}")).ok() } else { None };
+    text.map_or(Cow::Borrowed(embedded), Cow::Owned)
+}

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use minijinja::{Environment, Error};
 use serde_json::Value;
 
-use crate::assets;
+use crate::{assets, files};
 
 macro_rules! templates {
     ($($name:literal),+ $(,)?) => {
@@ -33,7 +33,8 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.add_function("book_asset", assets::address);
     environment.add_global("version", env!("CARGO_PKG_VERSION"));
     for (name, text) in TEMPLATES {
-        environment.add_template(name, text)?;
+        let text = files::edited(&format!("templates/{name}"), text);
+        environment.add_template_owned(*name, text)?;
     }
     Ok(environment)
 }

@@ -190,6 +190,7 @@ fn rust(call: &Call<'_>) -> String {
     text
 }
 
+/// First lines of the samples.
 const GSON: &str = "import com.google.gson.JsonElement;\nimport com.google.gson.JsonParser;";
 const GSON_ELEMENT: &str = "import com.google.gson.JsonElement;";
 const JAVA_CLIENT: &str = "HubClient hub = HubClient.create(System.getenv(\"HUB_URL\"), System.getenv(\"HUB_KEY\"));\n";
@@ -224,3 +225,41 @@ loop {
     let update = stream.next().await;
     println!(\"{update:?}\");
 }";
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(body: &Value) -> Call<'_> {
+        let path = "/api/x?y=1".to_owned();
+        Call { method: "POST", path, body: Some(body), sends_bytes: false, streams: false, is_silent: false, headers: vec![] }
+    }
+
+    #[test]
+    fn bodies_are_written_in_the_words_of_each_language() {
+        let body = json!({"a": null, "b": [true, "it's \"x\""], "c": {}});
+        let call = call(&body);
+        assert!(curl(&call).contains(r#""it'\''s \"x\"""#), "{}", curl(&call));
+        assert!(java(&call).contains(r#""it's \\"x\\"""#), "{}", java(&call));
+        let python = python(&call);
+        for part in ["\"a\": None", "True,\n", "\"c\": {}", r#""it's \"x\"""#] {
+            assert!(python.contains(part), "{part}: {python}");
+        }
+        assert!(rust(&call).contains(".json(&serde_json::json!({") && typescript(&call).contains("await hub.call(\"POST\""));
+    }
+
+    #[test]
+    fn a_call_names_the_examples_of_its_path_and_query() {
+        let parameters = json!([
+            {"name": "id", "in": "path", "required": true, "example": "a b"},
+            {"name": "q", "in": "query", "required": true, "schema": {"enum": ["X"]}},
+            {"name": "optional", "in": "query", "example": 1},
+        ]);
+        let samples = all("DELETE", "/api/{id}", &parameters, &json!({}), None, false, true);
+        assert_eq!(samples.len(), 5);
+        assert!(samples[0].code.contains("/api/a%20b?q=X&quot;"), "{}", samples[0].code);
+        assert!(samples[4].code.contains(".run()"), "{}", samples[4].code);
+    }
+}
