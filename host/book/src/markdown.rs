@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn links_lead_into_the_book_and_files_outside_are_named() {
         let html = render("[a](/b#c) [`x`](../../deploy/y) ![p \"q\"](z.png) [e](https://x.example/)", target).html;
-        assert!(html.contains(r##"<a href="/b#c">a</a>"##), "{html}");
+        assert!(html.contains(r#"<a href="/b#c">a</a>"#), "{html}");
         assert!(html.contains(r#"<span class="outside" title="In the repository: deploy/y"><code>x</code></span>"#));
         assert!(html.contains(r#"alt="p &quot;q&quot;" loading="lazy">"#), "{html}");
         assert!(html.contains(r#"<a href="https://x.example/" rel="noopener noreferrer">e</a>"#), "{html}");

@@ -222,7 +222,8 @@ mod tests {
         assert_eq!(first("waiting lines").as_deref(), Some("/docs/connectors/waiting-lines"));
         let banned = index.find(book, &Query::new("ban"));
         assert!(banned.iter().any(|found| found.address.starts_with("/docs/operate/moderation")), "{banned:#?}");
-        let shows = |found: &Found| [&found.title, &found.heading, &found.excerpt].iter().any(|text| text.contains("<mark>"));
+        let shows =
+            |found: &Found| [&found.title, &found.heading, &found.excerpt].iter().any(|text| text.contains("<mark>"));
         assert!(banned.iter().all(shows), "{banned:#?}");
         assert!(index.find(book, &Query::new("qqqqq")).is_empty());
     }

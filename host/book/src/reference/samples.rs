@@ -114,8 +114,10 @@ fn curl(call: &Call<'_>) -> String {
 }
 
 fn java(call: &Call<'_>) -> String {
-    let mut text =
-        format!("{}\nimport networkhub.HubClient;\n\n{JAVA_CLIENT}", if call.body.is_some() { GSON } else { GSON_ELEMENT });
+    let mut text = format!(
+        "{}\nimport networkhub.HubClient;\n\n{JAVA_CLIENT}",
+        if call.body.is_some() { GSON } else { GSON_ELEMENT }
+    );
     let body = match call.body {
         Some(body) => {
             let json = pretty(body).replace('\\', "\\\\");
@@ -179,8 +181,7 @@ fn literal(value: &Value, depth: usize) -> String {
 }
 
 fn rust(call: &Call<'_>) -> String {
-    let mut text =
-        format!("use network_hub_client::{{HubClient, Method}};\n\n{RUST_CLIENT}");
+    let mut text = format!("use network_hub_client::{{HubClient, Method}};\n\n{RUST_CLIENT}");
     let (answer, send) = if call.is_silent { ("", "run") } else { ("let answer: serde_json::Value = ", "send") };
     let _ = write!(text, "{answer}hub\n    .request(Method::{}, \"{}\")", call.method, call.path);
     if let Some(body) = call.body {
@@ -234,7 +235,15 @@ mod tests {
 
     fn call(body: &Value) -> Call<'_> {
         let path = "/api/x?y=1".to_owned();
-        Call { method: "POST", path, body: Some(body), sends_bytes: false, streams: false, is_silent: false, headers: vec![] }
+        Call {
+            method: "POST",
+            path,
+            body: Some(body),
+            sends_bytes: false,
+            streams: false,
+            is_silent: false,
+            headers: vec![],
+        }
     }
 
     #[test]
@@ -247,7 +256,9 @@ mod tests {
         for part in ["\"a\": None", "True,\n", "\"c\": {}", r#""it's \"x\"""#] {
             assert!(python.contains(part), "{part}: {python}");
         }
-        assert!(rust(&call).contains(".json(&serde_json::json!({") && typescript(&call).contains("await hub.call(\"POST\""));
+        assert!(
+            rust(&call).contains(".json(&serde_json::json!({") && typescript(&call).contains("await hub.call(\"POST\"")
+        );
     }
 
     #[test]
