@@ -3,11 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{LazyLock, OnceLock};
 
-use crate::answer::Content;
+use crate::content::Content;
 use crate::contents::{self, Group, MAP};
 use crate::files::{self, Files};
 use crate::markdown::{self, Rendered, Target};
-use crate::search::Index;
 
 /// A page: its texts for the contents, and what it is once it was asked for.
 #[derive(Debug)]
@@ -38,7 +37,6 @@ pub(crate) struct Book {
     files: Files,
     /// Files as they are, once they were asked for.
     contents: HashMap<String, OnceLock<Content>>,
-    pub(crate) index: OnceLock<Index>,
     /// Files made of all pages.
     pub(crate) list: OnceLock<Content>,
     pub(crate) whole: OnceLock<Content>,
@@ -67,8 +65,8 @@ impl Book {
         let served = files.keys().filter(|name| files::kind(name).is_some());
         let contents = served.map(|name| (name.clone(), OnceLock::new())).collect();
         let groups = groups.into_iter().map(|group| group.title).collect();
-        let (index, list, whole) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { pages, groups, by_path, files, contents, index, list, whole }
+        let (list, whole) = (OnceLock::new(), OnceLock::new());
+        Self { pages, groups, by_path, files, contents, list, whole }
     }
 
     /// Place of the page at a path below `/docs`.

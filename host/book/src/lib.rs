@@ -6,17 +6,19 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 #![allow(missing_docs, reason = "a part of the hub, not a library for others: what says itself needs no comment")]
 
-mod answer;
-mod assets;
 mod book;
 mod code;
+mod content;
 mod contents;
 mod files;
+mod leaves;
 mod machines;
 mod markdown;
+mod operations;
 mod reference;
 mod routes;
 mod search;
-mod templates;
+mod shared;
+mod styles;
 
 pub use crate::routes::router;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::answer::Content;
 use crate::book::{Book, Page};
+use crate::content::Content;
 use crate::markdown::plain;
 
 const TEXT: &str = "text/plain; charset=utf-8";

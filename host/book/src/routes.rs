@@ -11,17 +11,12 @@ use axum::routing::get;
 use hub_base::compute::compute;
 use serde_json::{Value, json};
 
-use crate::answer::{Content, fresh};
-use crate::book::{Book, Page, book};
-use crate::reference::{self, Reference};
-use crate::search::{Index, Query};
-use crate::{assets, machines, templates};
-
-/// Parts that all pages share.
-#[derive(Clone, Debug)]
-pub(crate) struct Shared {
-    pub(crate) reference: Arc<Reference>,
-}
+use crate::book::{Book, book};
+use crate::content::{Content, fresh};
+use crate::reference::Reference;
+use crate::search::Query;
+use crate::shared::{Shared, around, index, missing, parameter};
+use crate::{leaves, machines, operations, styles};
 
 /// Routes of the book and the reference. `document` makes the OpenAPI document.
 pub fn router(document: fn() -> Value) -> Router {
@@ -31,21 +26,12 @@ pub fn router(document: fn() -> Value) -> Router {
         .route("/docs/", get(async || Redirect::permanent("/docs")))
         .route("/docs/search", get(search))
         .route("/docs/llms-full.txt", get(whole))
-        .route("/docs/assets/{version}/{*file}", get(assets::serve))
+        .route("/docs/assets/{version}/{*file}", get(styles::serve))
         .route("/docs/{*path}", get(async |Path(path): Path<String>, headers: HeaderMap| open(&path, &headers).await))
         .route("/llms.txt", get(list))
-        .merge(reference::routes::router())
+        .merge(operations::router())
         .layer(from_fn(hub_console::look::headers))
         .with_state(shared)
-}
-
-/// Value of a parameter of the query.
-pub(crate) fn parameter(query: Option<&str>, name: &str) -> String {
-    // Longer ones are cut before they are decoded.
-    let query = query.unwrap_or_default();
-    let query = query.get(..2048).unwrap_or(query);
-    let mut pairs = form_urlencoded::parse(query.as_bytes());
-    pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
 }
 
 /// A page, or a file as it is.
@@ -64,22 +50,6 @@ async fn open(path: &str, headers: &HeaderMap) -> Response {
     .await
 }
 
-/// The page of an address without a page: the search for its words.
-pub(crate) fn missing(path: &str, headers: &HeaderMap) -> Response {
-    let words = path.rsplit('/').next().unwrap_or_default().replace(['-', '_', '.'], " ");
-    let query = Query::new(words.trim_end_matches(" md"));
-    let book = book();
-    let found = index(book).find(book, &query);
-    let mut context = around(book, None);
-    context["query"] = query.text.into();
-    context["found"] = json!(found.into_iter().take(5).collect::<Vec<_>>());
-    fresh(StatusCode::NOT_FOUND, templates::render("missing.html", &context), headers)
-}
-
-fn index(book: &'static Book) -> &'static Index {
-    book.index.get_or_init(|| Index::new(book))
-}
-
 async fn search(State(shared): State<Shared>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     compute(|| {
         let query = Query::new(&parameter(query.as_deref(), "q"));
@@ -88,7 +58,7 @@ async fn search(State(shared): State<Shared>, RawQuery(query): RawQuery, headers
         context["found"] = json!(index(book).find(book, &query));
         context["operations"] = json!(shared.reference.get().find(&query).into_iter().take(5).collect::<Vec<_>>());
         context["query"] = query.text.into();
-        fresh(StatusCode::OK, templates::render("search.html", &context), &headers)
+        fresh(StatusCode::OK, leaves::render("search.html", &context), &headers)
     })
     .await
 }
@@ -99,28 +69,6 @@ async fn list(headers: HeaderMap) -> Response {
 
 async fn whole(headers: HeaderMap) -> Response {
     compute(|| book().whole.get_or_init(|| machines::whole(book())).answer(&headers)).await
-}
-
-/// Values of every page of the book: the contents, with the group of the open page unfolded.
-fn around(book: &Book, open: Option<usize>) -> Value {
-    let current = open.and_then(|at| book.pages.get(at));
-    let folder = current.map(|page| folder(&page.file));
-    // Pages below another are shown only to readers who are among them.
-    let is_shown = |page: &&Page| !page.is_below || folder.is_some_and(|folder| folder == self::folder(&page.file));
-    let entry = |page: &Page| {
-        json!({"address": page.address, "name": page.name, "isBelow": page.is_below,
-            "isCurrent": current.is_some_and(|current| current.file == page.file)})
-    };
-    let groups = book.groups.iter().enumerate().map(|(number, title)| {
-        let pages = book.pages.iter().filter(|page| page.group == Some(number)).filter(is_shown);
-        let is_open = current.map_or(number == 0, |page| page.group == Some(number));
-        json!({"title": title, "isOpen": is_open, "pages": pages.map(entry).collect::<Vec<_>>()})
-    });
-    json!({"groups": groups.collect::<Vec<_>>(), "part": "book"})
-}
-
-fn folder(file: &str) -> &str {
-    file.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// Renders a page.
@@ -144,5 +92,5 @@ fn show(book: &Book, at: usize) -> String {
     context["contents"] = json!(contents);
     context["previous"] = json!(beside(at.checked_sub(1)));
     context["next"] = json!(beside(Some(at + 1)));
-    templates::render("page.html", &context)
+    leaves::render("page.html", &context)
 }

@@ -7,7 +7,7 @@ use hub_core::http::publication::example_of;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::answer::Content;
+use crate::content::Content;
 use crate::markdown::prose;
 use crate::reference::fields::{self, Field};
 use crate::reference::samples::{self, Sample};

@@ -1,8 +1,7 @@
 //! The reference of the API: every operation of the OpenAPI document as a page.
 
-mod document;
+pub(crate) mod document;
 mod fields;
-pub(crate) mod routes;
 mod samples;
 
 use std::sync::OnceLock;

@@ -268,7 +268,7 @@ mod tests {
             {"name": "q", "in": "query", "required": true, "schema": {"enum": ["X"]}},
             {"name": "optional", "in": "query", "example": 1},
         ]);
-        let samples = all("DELETE", "/api/{id}", &parameters, &json!({}), None, false, true);
+        let samples = all("PUT", "/api/{id}", &parameters, &json!({}), None, false, true);
         assert_eq!(samples.len(), 5);
         assert!(samples[0].code.contains("/api/a%20b?q=X&quot;"), "{}", samples[0].code);
         assert!(samples[4].code.contains(".run()"), "{}", samples[4].code);

@@ -8,11 +8,11 @@ use axum::routing::get;
 use hub_base::compute::compute;
 use serde_json::{Value, json};
 
-use crate::answer::{Content, fresh};
+use crate::content::{Content, fresh};
+use crate::leaves;
 use crate::reference::document::{Api, Operation};
-use crate::routes::{Shared, missing, parameter};
 use crate::search::Query;
-use crate::templates;
+use crate::shared::{Shared, missing, parameter};
 
 pub(crate) fn router() -> Router<Shared> {
     Router::new()
@@ -79,7 +79,7 @@ fn show_index(api: &Api, query: &Query) -> String {
     context["about"] = api.about.as_str().into();
     context["query"] = query.text.as_str().into();
     context["found"] = json!(api.find(query));
-    templates::render("reference.html", &context)
+    leaves::render("reference.html", &context)
 }
 
 fn show_operation(api: &Api, operation: &Operation) -> String {
@@ -90,5 +90,5 @@ fn show_operation(api: &Api, operation: &Operation) -> String {
     context["title"] = operation.summary.as_str().into();
     context["anchor"] = anchor(operation.audience, &operation.tag).into();
     context["audience"] = api.audiences.get(operation.audience).map(|audience| audience.name).into();
-    templates::render("operation.html", &context)
+    leaves::render("operation.html", &context)
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use hub_base::values::hex;
 use sha2::{Digest as _, Sha256};
 
-use crate::answer::Content;
+use crate::content::Content;
 use crate::files;
 
 macro_rules! assets {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use minijinja::{Environment, Error};
 use serde_json::Value;
 
-use crate::{assets, files};
+use crate::{files, styles};
 
 macro_rules! templates {
     ($($name:literal),+ $(,)?) => {
@@ -30,7 +30,7 @@ const FAILED: &str = "<!doctype html><title>Error</title><p>The hub failed to ma
 
 fn environment() -> Result<Environment<'static>, Error> {
     let mut environment = hub_console::look::environment();
-    environment.add_function("book_asset", assets::address);
+    environment.add_function("book_asset", styles::address);
     environment.add_global("version", env!("CARGO_PKG_VERSION"));
     for (name, text) in TEMPLATES {
         let text = files::edited(&format!("templates/{name}"), text);
