@@ -1,5 +1,6 @@
-// Tries the interactive reference like a new user: opens the hub's address, pastes the key, presses the first Execute
-// of "Find a server or world for a player", and changes nothing else. Arguments: the URL and the key of a `hub demo`.
+// Tries the book and the reference like a new user: opens the hub's address, searches the reference for "ban", pastes the key, sends
+// the example of "Find a server or world for a player" unchanged, and follows the event stream until it is stopped.
+// Arguments: the URL and the key of a `hub demo`.
 import puppeteer from "puppeteer-core";
 import assert from "node:assert/strict";
 
@@ -11,28 +12,38 @@ try {
   page.setDefaultTimeout(60_000);
   const problems = [];
   page.on("pageerror", (error) => problems.push(`${error}`));
-  page.on("requestfailed", (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
 
   await page.goto(url);
-  assert.equal(new URL(page.url()).pathname, "/api", "the hub's address leads to the reference");
-  await page.locator("button.authorize").click();
-  await page.locator(".modal-ux input").fill(key);
-  await page.locator(".modal-ux button.authorize").click();
-  await page.locator(".modal-ux .btn-done").click();
+  assert.equal(new URL(page.url()).pathname, "/docs", "the hub's address leads to the book");
+  await page.goto(`${url}/api`);
+  await page.locator("#q").fill("ban");
+  await page.waitForFunction(() => document.querySelector("#operations h1")?.textContent.includes("ban"));
+  const found = await page.$$eval("#operations ol.found a", (links) => links.map((link) => link.getAttribute("href")));
+  assert.ok(found.some((href) => /punish/i.test(href)), `${found}`);
 
-  const find = "#operations-Matchmaking-findMatch";
-  await page.locator(`${find} .opblock-summary-control`).click();
-  await page.locator(`${find} button.execute`).click();
-  const answer = `${find} .live-responses-table .response`;
-  const status = await page.waitForSelector(`${answer} .response-col_status`);
-  const text = await page.$eval(`${answer} .highlight-code`, (code) => code.innerText);
-  assert.equal(await status.evaluate((cell) => cell.innerText.trim().split(/\s/)[0]), "200", text);
-  const match = JSON.parse(text.slice(text.indexOf("{")));
+  await page.goto(`${url}/docs/api/findMatch`);
+  await page.locator("#try-key").fill(key);
+  await page.locator("#try button[type=submit]").click();
+  await page.waitForFunction(() => /^\d/.test(document.querySelector("#try .status").textContent));
+  const status = await page.$eval("#try .status", (it) => it.textContent);
+  const text = await page.$eval("#try .answered", (it) => it.textContent);
+  assert.match(status, /^200 /, text);
+  const match = JSON.parse(text);
   assert.equal(match.result, "SUCCESS", text);
   assert.match(match.matchedServer.serverId, /^bedwars-/, text);
+
+  const stream = await page.evaluate(async () => {
+    const { paths } = await (await fetch("/api/openapi.json")).json();
+    return paths["/api/plugin/events"].get.operationId;
+  });
+  await page.goto(`${url}/docs/api/${stream}`);
+  await page.locator("#try button[type=submit]").click();
+  await page.waitForFunction(() => document.querySelector("#try .answered").textContent.includes("event:"));
+  await page.locator("#try [data-stop]").click();
+  await page.waitForFunction(() => document.querySelector("#try .status").textContent === "Stopped.");
   assert.deepEqual(problems, []);
-  console.log(`reference: the first Execute of find leads to ${match.matchedServer.serverId}`);
+  console.log(`reference: the example of find leads to ${match.matchedServer.serverId}, and the stream stops`);
 } finally {
   await browser.close();
 }

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 /// Bytes as gzip.
-pub(crate) fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
+pub fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::default());
     encoder.write_all(bytes).ok()?;
     encoder.finish().ok()

@@ -18,6 +18,7 @@ mod form;
 mod kit;
 mod language;
 mod live;
+pub mod look;
 mod multipart;
 mod page;
 mod pages;

@@ -20,7 +20,7 @@ static FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 static OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 /// Adds the policy to all answers.
-pub(crate) async fn headers(request: Request, next: Next) -> Response {
+pub async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));

@@ -108,8 +108,14 @@ fn load(name: &str) -> Option<Cow<'static, str>> {
 }
 
 fn environment(language: &'static Language) -> Environment<'static> {
-    let mut environment = Environment::new();
+    let mut environment = shapes(language);
     environment.set_loader(|name| Ok(load(name).map(Cow::into_owned)));
+    environment
+}
+
+/// Everything that templates use, without templates.
+pub(crate) fn shapes(language: &'static Language) -> Environment<'static> {
+    let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // The default escapes slashes, too, of which addresses are full.
     environment.set_formatter(|out, state, value| match value.as_str() {

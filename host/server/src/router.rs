@@ -19,7 +19,7 @@ use crate::endpoints::{RouteTable, facts_layer};
 use crate::http::error::ApiError;
 use crate::http::layers::{self, Layers, Next};
 use crate::http::private_answers;
-use crate::http::{client_address, json, openapi, publication, reference, request_id};
+use crate::http::{client_address, documents, json, openapi, publication, request_id};
 use crate::{audit, auth, client_disconnect, cluster, events, idempotency, limits, response_budget, server_binding};
 
 struct Routes {
@@ -71,18 +71,18 @@ pub fn router(app: &App) -> Router {
         // Inside of it, so that a repeat is not a second change.
         .with(app.clone(), audit::layer)
         .with((), json::layer);
-    let around_console = Layers::default()
+    let around_pages = Layers::default()
         .with(app.clone(), request_id::layer)
         .with((), private_answers::layer)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
         .with(app.clone(), limits::page_layer);
-    let around_reference = Layers::default().with(app.clone(), limits::public_layer);
+    let around_documents = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
     let api = router
         .clone()
         .route_layer(layer(around_routes))
-        .merge(reference::router(&OPENAPI, &ASYNCAPI).layer(layer(around_reference)))
+        .merge(documents::router(&OPENAPI, &ASYNCAPI).layer(layer(around_documents)))
         .fallback(async || ApiError::not_found("unknown_route", "No such route; see /api for all routes."))
         .method_not_allowed_fallback(async || {
             let status = axum::http::StatusCode::METHOD_NOT_ALLOWED;
@@ -91,8 +91,9 @@ pub fn router(app: &App) -> Router {
         .layer(layer(around_all))
         .with_state(app.clone());
     let console = hub_console::router(app, api.clone());
+    let pages = console.merge(hub_book::router(self::document));
     // Outside of the layers around the API, which each request of a page passes by itself.
-    api.merge(console.layer(layer(around_console)))
+    api.merge(pages.layer(layer(around_pages)))
 }
 
 async fn catch_panic(State(()): State<()>, request: Request, next: Next) -> Response {

@@ -172,7 +172,7 @@ pub(super) fn remove_unused_schemas(document: &mut Value) {
 }
 
 /// Example of a schema: its own, or one composed of the examples of its fields.
-pub(super) fn example_of(document: &Value, schema: &Value, depth: usize) -> Value {
+pub fn example_of(document: &Value, schema: &Value, depth: usize) -> Value {
     if depth > MAX_DEPTH {
         return Value::Null;
     }
@@ -216,6 +216,15 @@ fn body_example(operation: &str) -> Option<Value> {
         }
         "createKey" | "createKeyOfNetwork" => json!({"name": "lobby servers", "scopes": ["plugin"]}),
         "updateNetwork" => json!({"plan": "default"}),
+        // Without the fence of a session: the player has none.
+        "modifyBalance" => json!({"currency": "coins", "amount": 12.5, "exact": true, "reason": "quest reward"}),
+        "makeTransaction" => {
+            let player = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
+            json!({"reason": "quest reward", "operations": [
+                {"ownerType": "player", "ownerKey": player, "currency": "coins", "amount": 50},
+                {"ownerType": "shop", "ownerKey": "spawn", "currency": "coins", "amount": 12.5}]})
+        }
+        "putPlayerData" => json!({"data": "{\"coins\":5}"}),
         "createNetwork" => json!({"name": "skyblock"}),
         "putExtensionPoint" => json!({"modules": [{"name": "region-first", "version": 1, "mode": "ACTIVE"}]}),
         "replayModule" => json!({"point": "chat", "last": 100}),

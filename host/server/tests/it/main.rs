@@ -8,6 +8,7 @@ mod artifacts;
 mod audit;
 mod backup;
 mod blobs;
+mod book;
 mod chat;
 mod cli;
 mod clock;

@@ -257,12 +257,6 @@ on_both! {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
-    async fn the_root_leads_to_the_reference(hub: Hub) {
-        let answer = hub.anonymous().get("/").await;
-        // The client follows redirects.
-        assert!(answer.expect(200).as_str().unwrap().contains("/api/reference/"));
-    }
-
     async fn every_post_documents_its_idempotency_key(hub: Hub) {
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         let said = |path: &str| {
@@ -296,20 +290,5 @@ on_both! {
         }
         let document = hub.anonymous().get("/api/openapi.json").await.expect(200).clone();
         check(&document, &document);
-    }
-
-    async fn the_reference_page_brings_its_own_assets(hub: Hub) {
-        let anonymous = hub.anonymous();
-        let page = anonymous.get("/api").await;
-        assert!(page.headers["content-type"].to_str().unwrap().starts_with("text/html"));
-        let html = page.expect(200).as_str().unwrap().to_owned();
-        assert!(!html.contains("http://") && !html.contains("https://"));
-        let mut assets = 0;
-        for part in html.split(['"']).filter(|part| part.starts_with("/api/reference/")) {
-            anonymous.get(part).await.expect(200);
-            assets += 1;
-        }
-        assert!(assets >= 4);
-        anonymous.get("/api/reference/nothing.js").await.expect_error(404, "unknown_route");
     }
 }

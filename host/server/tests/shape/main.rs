@@ -23,7 +23,7 @@ const CROSS_NETWORK_FILES: [&str; 7] = [
     "people/store/devices.rs",
     "timekeeping/store.rs",
 ];
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 10] = [
     ("hub_base", "base"),
     ("hub_core", "core"),
     ("hub_gate", "gate"),
@@ -32,6 +32,7 @@ const CRATES: [(&str, &str); 9] = [
     ("hub_game", "game"),
     ("hub_operation", "operation"),
     ("hub_console", "console"),
+    ("hub_book", "book"),
     ("hub", "server"),
 ];
 const MOST_LINES: usize = 600;

@@ -135,7 +135,7 @@ The network `demo` is open: 7 game servers and a proxy in 2 regions, 40 players,
 
 Open   {url}/console        the pages for people; sign in as
 {accounts}
-       {url}/api            every route, to read and to try; paste a key under Authorize
+       {url}/docs           the documentation, and every route to read and to try with a key
 
 Keys   HUB_KEY={owner}
          owner key: everything except operator tasks

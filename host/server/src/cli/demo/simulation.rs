@@ -32,8 +32,8 @@ struct GameServer {
 const SERVERS: [GameServer; 7] = [
     GameServer { id: "lobby-eu", kind: "lobby", region: "EUROPE", slots: 40, to_start: 0 },
     GameServer { id: "lobby-us", kind: "lobby", region: "NORTH_AMERICA", slots: 40, to_start: 0 },
-    GameServer { id: "bedwars-eu-1", kind: "bedwars", region: "EUROPE", slots: 16, to_start: 8 },
-    GameServer { id: "bedwars-eu-2", kind: "bedwars", region: "EUROPE", slots: 16, to_start: 8 },
+    GameServer { id: "bedwars-1", kind: "bedwars", region: "EUROPE", slots: 16, to_start: 8 },
+    GameServer { id: "bedwars-2", kind: "bedwars", region: "EUROPE", slots: 16, to_start: 8 },
     GameServer { id: "bedwars-us-1", kind: "bedwars", region: "NORTH_AMERICA", slots: 16, to_start: 8 },
     GameServer { id: "duels-eu", kind: line::GAME, region: "EUROPE", slots: line::SLOTS, to_start: 0 },
     GameServer { id: "survival-eu", kind: "survival", region: "EUROPE", slots: 60, to_start: 0 },

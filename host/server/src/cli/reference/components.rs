@@ -8,8 +8,9 @@ use crate::component::{Component, Components};
 use crate::components::components;
 
 /// Crates from above, each of which uses only those below it.
-const FLOORS: [(&str, &str); 9] = [
+const FLOORS: [(&str, &str); 10] = [
     ("server", "command line, connections, router, lifecycle, the list of components"),
+    ("book", "the documentation and the reference of the API as web pages, in the console's look"),
     ("console", "web pages for people, by the routes of the floors below"),
     ("operation", "work of operators and owners around the game"),
     ("game", "everything that game servers call"),
