@@ -14,7 +14,8 @@ use crate::refusal::Refusal;
 use crate::visit::{Visit, encode};
 
 /// Fields of a link that belong to the chain; the others are figures.
-const FIELDS: [&str; 8] = ["name", "version", "config", "mode", "percent", "onFailure", "instances", "limits"];
+const FIELDS: [&str; 9] =
+    ["name", "version", "config", "mode", "percent", "onFailure", "instances", "limits", "grants"];
 const POINT: &str = "/api/manage/extension-points/{point}";
 /// Maximum number of links that a form is read for.
 const MOST_LINKS: usize = 17;
@@ -112,7 +113,12 @@ fn chain_of(form: &Form) -> Result<Value, Refusal> {
         let version = form.get("addVersion").and_then(|version| version.parse::<i64>().ok());
         let version = version.ok_or_else(|| invalid(format!("{name}: the version must be a number.")))?;
         let mode = form.get("addMode").unwrap_or("SHADOW");
-        links.push((f64::MAX, json!({"name": name, "version": version, "mode": mode, "config": {}})));
+        let mut link = json!({"name": name, "version": version, "mode": mode, "config": {}});
+        if mode == "CANARY" {
+            let percent = form.get("addPercent").unwrap_or("10").parse::<i64>();
+            link["percent"] = json!(percent.map_err(|_| invalid(format!("{name}: percent must be a number.")))?);
+        }
+        links.push((f64::MAX, link));
     }
     links.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     Ok(json!({"modules": links.into_iter().map(|(_, link)| link).collect::<Vec<_>>()}))
@@ -144,6 +150,10 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     let body = chain_of(&visit.form)?;
     let now = visit.get(POINT, &[]).await?;
     if now["revision"].as_i64().map(|it| it.to_string()).as_deref() != visit.form.get("revision") {
+        let before = typed(&visit.form).into_iter().map(|row| row["was"].clone()).collect();
+        let theirs = now["modules"].as_array().into_iter().flatten().map(link_of).collect();
+        let yours = body["modules"].as_array().cloned().unwrap_or_default();
+        visit.result = json!({"conflict": conflict(&[before, theirs, yours])});
         let message = "Somebody changed this chain meanwhile. Nothing you typed is lost.";
         return Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT));
     }
@@ -152,9 +162,63 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     visit.send(Method::PUT, route, Some(&body)).await.map(drop)
 }
 
+/// The chains before, theirs and yours side by side, link by link, with a row for their order.
+fn conflict(chains: &[Vec<Value>; 3]) -> Vec<Value> {
+    let by_name = chains.each_ref().map(|chain| {
+        let mut named = Map::new();
+        for link in chain {
+            let name = link["name"].as_str().unwrap_or_default();
+            // A name may be twice in a chain: as what decides, and as its canary or shadow.
+            let rest = named.keys().filter(|known| known.split(' ').next() == Some(name)).count();
+            let key = if rest == 0 { name.to_owned() } else { format!("{name} ({})", rest + 1) };
+            named.insert(key, json!(shown(link)));
+        }
+        named
+    });
+    let order = by_name.each_ref().map(|chain| chain.keys().cloned().collect::<Vec<_>>().join(", "));
+    let mut rows = vec![];
+    if order[0] != order[1] {
+        rows.push(json!({"field": "order", "before": order[0], "theirs": order[1], "yours": order[2]}));
+    }
+    let mut names: Vec<_> = by_name.iter().flat_map(Map::keys).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let [before, theirs, yours] = by_name.each_ref().map(|chain| chain.get(name));
+        if before != theirs || before != yours {
+            rows.push(json!({"field": name, "before": before, "theirs": theirs, "yours": yours}));
+        }
+    }
+    rows
+}
+
+/// A link in a line: its version, mode, share and configuration.
+fn shown(link: &Value) -> String {
+    let mode = link["mode"].as_str().unwrap_or("ACTIVE").to_lowercase();
+    let share = if mode == "canary" { format!(" {} %", link["percent"]) } else { String::new() };
+    let config = if link["config"].as_object().is_none_or(Map::is_empty) { String::new() } else { format!(" {}", link["config"]) };
+    format!("{} {mode}{share}{config}", link["version"])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conflict_has_a_row_for_what_either_changed() {
+        let link = |name: &str, version: i64, mode: &str| json!({"name": name, "version": version, "mode": mode, "percent": 10, "config": {}});
+        let before = vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE")];
+        let theirs = vec![link("a", 2, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE")];
+        let yours = vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE"), link("a", 3, "CANARY")];
+        let rows = conflict(&[before, theirs, yours]);
+        assert_eq!(
+            rows,
+            [
+                json!({"field": "a", "before": "1 active", "theirs": "2 active", "yours": "1 active"}),
+                json!({"field": "a (2)", "before": null, "theirs": null, "yours": "3 canary 10 %"}),
+            ]
+        );
+    }
 
     #[test]
     fn a_form_becomes_a_chain_in_the_order_of_its_positions() {
@@ -179,6 +243,8 @@ mod tests {
                 "onFailure": "SKIP"})
         };
         let added = json!({"name": "d", "version": 3, "mode": "SHADOW", "config": {}});
+        let canary = Form::parse(b"add=d&addVersion=3&addMode=CANARY&addPercent=25").unwrap();
+        assert_eq!(chain_of(&canary).unwrap()["modules"][0]["percent"], 25);
         assert_eq!(chain, json!({"modules": [changed("b", "ACTIVE", 100), changed("a", "CANARY", 20), added]}));
     }
 }

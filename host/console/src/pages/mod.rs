@@ -1,10 +1,13 @@
 //! All pages and forms.
 
+pub(crate) mod artifacts;
 mod calls;
 pub(crate) mod chain;
 mod chat;
 mod content;
 pub(crate) mod doors;
+pub(crate) mod downloads;
+mod find;
 pub(crate) mod home;
 mod hub;
 pub(crate) mod imports;
@@ -20,8 +23,11 @@ pub(crate) mod permissions;
 mod player_data;
 mod players;
 mod punishments;
+mod roles;
 mod servers;
+mod settings;
 pub(crate) mod undo;
+mod webhooks;
 mod worlds;
 
 use crate::action::{Action, Verb};
@@ -43,6 +49,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
         player_data::PAGES,
         chat::PAGES,
         calls::PAGES,
+        find::PAGES,
+        artifacts::PAGES,
+        roles::PAGES,
+        webhooks::PAGES,
+        settings::PAGES,
         hub::PAGES,
     ];
     all.into_iter().flatten()
@@ -66,6 +77,12 @@ pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
         imports::ACTIONS,
         player_data::ACTIONS,
         calls::ACTIONS,
+        modules::ACTIONS,
+        find::ACTIONS,
+        artifacts::ACTIONS,
+        roles::ACTIONS,
+        webhooks::ACTIONS,
+        settings::ACTIONS,
         hub::ACTIONS,
     ];
     all.into_iter().flatten()
@@ -89,8 +106,6 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/staff", "people.html", network::people),
     page!("/n/{network}/audit", "audit.html", network::audit),
     page!("/n/{network}/usage", "usage.html", network::usage),
-    page!("/n/{network}/webhooks", "webhooks.html", network::webhooks),
-    page!("/n/{network}/webhooks/{webhookId}", "webhook.html", network::webhook),
     page!("/hub", "hub-networks.html", hub::networks),
     page!("/hub/people", "hub-people.html", hub::people),
     page!("/hub/waitlist", "hub-waitlist.html", hub::waitlist),
@@ -228,20 +243,6 @@ static ACTIONS: &[Action] = &[
         "Revoked",
     )
     .verb(Verb::Delete),
-    Action::post(
-        "/n/{network}/webhooks/{webhookId}/test",
-        "/api/manage/webhooks/{webhookId}/test",
-        NOTHING,
-        "/n/{network}/webhooks/{webhookId}",
-        "Sent",
-    ),
-    Action::post(
-        "/n/{network}/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
-        "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
-        NOTHING,
-        "/n/{network}/webhooks/{webhookId}",
-        "Sent",
-    ),
     Action::post(
         "/n/{network}/modules/rollback/{point}",
         "/api/manage/extension-points/{point}/rollback",
