@@ -41,7 +41,11 @@ pub(crate) async fn own_origin(State(console): State<Console>, request: Request,
     let refusal = if !is_own(request.headers(), console.app.settings.public_url.as_deref()) {
         Refusal::new("other_origin", "This form was not sent by a page of this hub.", StatusCode::FORBIDDEN)
     } else if cookie::find(request.headers(), LOCK_COOKIE).is_some() && changes_network(request.uri().path()) {
-        Refusal::new("reading_only", "This browser only reads. Switch that off first, at the top right.", StatusCode::LOCKED)
+        Refusal::new(
+            "reading_only",
+            "This browser only reads. Switch that off first, at the top right.",
+            StatusCode::LOCKED,
+        )
     } else {
         return next.run(request).await;
     };
@@ -74,10 +78,21 @@ mod tests {
 
     #[test]
     fn a_lock_holds_for_what_changes_a_network() {
-        for held in ["/console/n/a/keys", "/console/n/find/keys", "/console/n/a/players/u/erase", "/console/n/a/modules/chains/chat"] {
+        for held in [
+            "/console/n/a/keys",
+            "/console/n/find/keys",
+            "/console/n/a/players/u/erase",
+            "/console/n/a/modules/chains/chat",
+        ] {
             assert!(changes_network(held), "{held}");
         }
-        for free in ["/console/n/a/find", "/console/n/a/modules/m/replay", "/console/n/a/modules/chains/chat/calls/c", "/console/me/password", "/console/sign-out"] {
+        for free in [
+            "/console/n/a/find",
+            "/console/n/a/modules/m/replay",
+            "/console/n/a/modules/chains/chat/calls/c",
+            "/console/me/password",
+            "/console/sign-out",
+        ] {
             assert!(!changes_network(free), "{free}");
         }
     }

@@ -146,6 +146,7 @@ fn environment(language: &'static Language) -> Environment<'static> {
     environment.add_function("face", drawing::face);
     environment.add_function("meter", drawing::meter);
     environment.add_function("bars", drawing::bars);
+    environment.add_function("curve", drawing::curve);
     environment.add_function("icon", kit::icon);
     environment.add_function("badge", kit::badge);
     environment.add_function("state", kit::state);

@@ -80,8 +80,7 @@ mod tests {
 
     #[test]
     fn the_latest_installation_on_each_server_counts() {
-        let entry =
-            |server: &str, at: i64| json!({"target": server, "at": at, "actor": {"name": "o"}, "after": {"sha256": "x"}});
+        let entry = |server: &str, at: i64| json!({"target": server, "at": at, "actor": {"name": "o"}, "after": {"sha256": "x"}});
         let found = by_hash(&json!({"items": [entry("a", 3), entry("b", 2), entry("a", 1), {"target": "c"}]}));
         assert_eq!(
             Value::Object(found),

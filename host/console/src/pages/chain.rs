@@ -6,6 +6,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
 use serde_json::{Map, Value, json};
+use tokio::join;
 
 use crate::Console;
 use crate::answer::see_other;
@@ -37,10 +38,16 @@ async fn page(mut visit: Visit) -> Response {
 
 /// The chain as rows of the form. The rows of a form that was refused are those that were typed.
 async fn read(visit: &Visit) -> Result<Value, Refusal> {
-    let chain = visit.get(POINT, &[]).await?;
-    let modules = visit.get("/api/manage/modules", &[("limit", "200")]).await?;
+    let (chain, modules, audit) = join!(
+        visit.get(POINT, &[]),
+        visit.get("/api/manage/modules", &[("limit", "200")]),
+        visit.part("/api/manage/audit", &[("action", "chain.put"), ("limit", "50")]),
+    );
+    let (chain, modules, audit) = (chain?, modules?, audit?);
+    let of_point = |entry: &&Value| entry["target"].as_str() == visit.params.get("point").map(String::as_str);
+    let changes: Vec<_> = audit["items"].as_array().into_iter().flatten().filter(of_point).take(5).collect();
     let of_chain = || chain["modules"].as_array().into_iter().flatten().map(link_of).map(|link| row(&link, None));
-    let rows: Vec<_> = if visit.form.get("links").is_some() { typed(&visit.form) } else { of_chain().collect() };
+    let mut rows: Vec<_> = if visit.form.get("links").is_some() { typed(&visit.form) } else { of_chain().collect() };
     let mut versions = Map::new();
     for shown in rows.iter().filter_map(|row| row["name"].as_str()) {
         if !versions.contains_key(shown) {
@@ -49,7 +56,13 @@ async fn read(visit: &Visit) -> Result<Value, Refusal> {
             versions.insert(shown.to_owned(), list["items"].clone());
         }
     }
-    Ok(json!({"chain": chain, "rows": rows, "versions": versions, "modules": modules}))
+    // Figures of what the row was.
+    for row in &mut rows {
+        let mut links = chain["modules"].as_array().into_iter().flatten();
+        let same = |link: &&Value| ["name", "version", "mode"].iter().all(|field| link[field] == row["was"][field]);
+        row["figures"] = links.find(same).cloned().unwrap_or_default();
+    }
+    Ok(json!({"chain": chain, "rows": rows, "versions": versions, "modules": modules, "changes": changes}))
 }
 
 /// A link without its figures.
@@ -196,7 +209,11 @@ fn conflict(chains: &[Vec<Value>; 3]) -> Vec<Value> {
 fn shown(link: &Value) -> String {
     let mode = link["mode"].as_str().unwrap_or("ACTIVE").to_lowercase();
     let share = if mode == "canary" { format!(" {} %", link["percent"]) } else { String::new() };
-    let config = if link["config"].as_object().is_none_or(Map::is_empty) { String::new() } else { format!(" {}", link["config"]) };
+    let config = if link["config"].as_object().is_none_or(Map::is_empty) {
+        String::new()
+    } else {
+        format!(" {}", link["config"])
+    };
     format!("{} {mode}{share}{config}", link["version"])
 }
 
@@ -209,7 +226,8 @@ mod tests {
         let link = |name: &str, version: i64, mode: &str| json!({"name": name, "version": version, "mode": mode, "percent": 10, "config": {}});
         let before = vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE")];
         let theirs = vec![link("a", 2, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE")];
-        let yours = vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE"), link("a", 3, "CANARY")];
+        let yours =
+            vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE"), link("a", 3, "CANARY")];
         let rows = conflict(&[before, theirs, yours]);
         assert_eq!(
             rows,

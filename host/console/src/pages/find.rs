@@ -28,14 +28,9 @@ const REQUEST: &[Field] = &[
 ];
 
 /// It reserves nothing: the answer is on the page of the form.
-pub(super) static ACTIONS: &[Action] = &[Action::post(
-    "/n/{network}/find",
-    "/api/plugin/matchmaking/find?explain=true",
-    REQUEST,
-    "/n/{network}/find",
-    "",
-)
-.show()];
+pub(super) static ACTIONS: &[Action] =
+    &[Action::post("/n/{network}/find", "/api/plugin/matchmaking/find?explain=true", REQUEST, "/n/{network}/find", "")
+        .show()];
 
 /// What the form offers. Only those who may explain matches have it.
 async fn form(visit: &Visit) -> Result<Value, Refusal> {

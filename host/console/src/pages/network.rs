@@ -39,5 +39,5 @@ pub(super) async fn audit(visit: &Visit) -> Result<Value, Refusal> {
 
 pub(super) async fn usage(visit: &Visit) -> Result<Value, Refusal> {
     let from = visit.console.app.clock.now().saturating_sub(WEEK).to_string();
-    Ok(json!({"usage": visit.get("/api/manage/usage", &[("from", &from)]).await?}))
+    Ok(json!({"usage": visit.get("/api/manage/usage", &[("from", &from), ("limit", "200")]).await?}))
 }

@@ -20,8 +20,7 @@ const PAGE: &str = "/n/{network}/webhooks/{webhookId}";
 const WEBHOOK: &str = "/api/manage/webhooks/{webhookId}";
 const DELIVERY: &str = "/n/{network}/webhooks/{webhookId}/deliveries/{deliveryId}";
 const NEW: &[Field] = &[Field::text("kind"), Field::text("name"), Field::text("url"), Field::list("events")];
-const CHANGED: &[Field] =
-    &[Field::text("name"), Field::text("url"), Field::list("events"), Field::json("templates")];
+const CHANGED: &[Field] = &[Field::text("name"), Field::text("url"), Field::list("events"), Field::json("templates")];
 const ENABLED: &[Field] = &[Field::choice("enabled")];
 const ROTATED: &[Field] = &[Field::number("overlapMs")];
 const PREVIEWED: &[Field] = &[Field::json("templates")];
@@ -76,13 +75,7 @@ pub(super) static ACTIONS: &[Action] = &[
         "",
     )
     .show(),
-    Action::post(
-        "/n/{network}/webhooks/{webhookId}/test",
-        "/api/manage/webhooks/{webhookId}/test",
-        &[],
-        PAGE,
-        "Sent",
-    ),
+    Action::post("/n/{network}/webhooks/{webhookId}/test", "/api/manage/webhooks/{webhookId}/test", &[], PAGE, "Sent"),
     Action::post(
         "/n/{network}/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
         "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
@@ -90,13 +83,7 @@ pub(super) static ACTIONS: &[Action] = &[
         PAGE,
         "Sent",
     ),
-    Action::post(
-        DELIVERY,
-        "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
-        &[],
-        DELIVERY,
-        "Sent",
-    ),
+    Action::post(DELIVERY, "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend", &[], DELIVERY, "Sent"),
 ];
 
 async fn list(visit: &Visit) -> Result<Value, Refusal> {

@@ -97,7 +97,8 @@ impl Source {
         }
         let body = body.split("\n}\n").next().unwrap();
         let mut routes: BTreeSet<_> = strings(body).into_iter().filter(|text| text.starts_with("/api/")).collect();
-        let words = body.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
+        let words =
+            body.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
         for word in words {
             if word.len() > 1 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
                 routes.extend(Some(self.value(word)).filter(|value| value.starts_with("/api/")));
@@ -136,7 +137,9 @@ fn pages() -> String {
             let (module, function) = load.split_once("::").unwrap_or((source.name.as_str(), load));
             let Some(own) = sources.iter().find(|one| one.name == module) else { continue };
             let routes = own.routes_of(function, &mut BTreeSet::new());
-            rows.entry(source.value(at)).or_default().extend(routes.iter().map(|route| format!("GET {}", shown(route))));
+            rows.entry(source.value(at))
+                .or_default()
+                .extend(routes.iter().map(|route| format!("GET {}", shown(route))));
         }
         for part in source.text.split("Action::post(").skip(1) {
             let parts: Vec<_> = part.split(',').map(str::trim).collect();

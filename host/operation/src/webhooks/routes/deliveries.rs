@@ -14,8 +14,8 @@ use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::values::not_blank;
 use crate::webhooks::model::{Delivery, DeliveryState, Templates};
-use crate::webhooks::template::Template;
 use crate::webhooks::service;
+use crate::webhooks::template::Template;
 
 /// A delivery of an event to a webhook.
 #[derive(Debug, Serialize, ToSchema)]
