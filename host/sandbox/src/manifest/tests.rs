@@ -138,7 +138,7 @@ fn a_section_is_read_from_the_outermost_module_alone() {
     assert_eq!(read(&with), Ok(Some(text.as_bytes())));
     let twice = embed(with, b"{}");
     assert!(read(&twice).unwrap_err().reason.contains("two"));
-    let large = embed(b"\0asm\x0d\0\x01\0".to_vec(), &[b' '; MAX_MANIFEST_BYTES + 1]);
+    let large = embed(b"\0asm\x0d\0\x01\0".to_vec(), &vec![b' '; MAX_MANIFEST_BYTES + 1]);
     assert!(read(&large).is_err());
 }
 

@@ -69,7 +69,8 @@ pub(in crate::modules) async fn check(
         let kinds = kinds_of(&events.types)?;
         let needs = with_scopes(needs, &kinds);
         if let Some(needed) = needs.missing_in(&spec.grants.clone().unwrap_or_default()) {
-            return Err(ModulesError::GrantNeeded { name: spec.name.clone(), version: spec.version, needed });
+            let (name, version, needed) = (spec.name.clone(), spec.version, Box::new(needed));
+            return Err(ModulesError::GrantNeeded { name, version, needed });
         }
         checked.push(CheckedLink {
             name: spec.name.clone(),

@@ -32,7 +32,7 @@ mod turn;
 mod watch;
 
 pub use effects::{ModuleActor, ModuleEffects, Prepared, read_field};
-pub use registry::Handlers;
+pub(super) use registry::Handlers;
 pub use state::recount;
 
 pub(super) use dead_letters::DeadLetterEvent;

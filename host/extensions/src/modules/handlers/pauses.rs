@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_to_fifteen_minutes_and_differ() {
-        for (attempts, usual) in [(1, 1_000), (2, 4_000), (3, 16_000), (7, 900_000), (9, 900_000)] {
+        for (attempts, usual) in [(1, 1_000_i64), (2, 4_000), (3, 16_000), (7, 900_000), (9, 900_000)] {
             assert_eq!((pause(attempts, 0), pause(attempts, usual.unsigned_abs() / 5)), (usual * 4 / 5, usual));
             assert!((0..100).all(|seed| (usual * 4 / 5..=usual * 6 / 5).contains(&pause(attempts, seed * 7_919))));
         }

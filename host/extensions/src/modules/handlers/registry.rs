@@ -14,7 +14,7 @@ use crate::values::NetworkId;
 
 /// Handlers of the networks that this node owns.
 #[derive(Debug, Default)]
-pub struct Handlers {
+pub(in crate::modules) struct Handlers {
     networks: Mutex<HashMap<NetworkId, Arc<NetworkHandlers>>>,
     /// Networks whose events may wait without a turn.
     due: Mutex<HashSet<NetworkId>>,

@@ -89,11 +89,19 @@ pub(super) fn withhold(data: &mut Value) -> bool {
             let before = fields.len();
             fields.retain(|name, _| !WITHHELD.contains(&name.as_str()));
             let is_shorter = fields.len() < before;
-            fields.values_mut().fold(is_shorter, |has_changed, value| withhold(value) || has_changed)
+            withhold_all(fields.values_mut()) || is_shorter
         }
-        Value::Array(items) => items.iter_mut().fold(false, |has_changed, item| withhold(item) || has_changed),
+        Value::Array(items) => withhold_all(items.iter_mut()),
         _ => false,
     }
+}
+
+fn withhold_all<'a>(values: impl Iterator<Item = &'a mut Value>) -> bool {
+    let mut has_changed = false;
+    for value in values {
+        has_changed |= withhold(value);
+    }
+    has_changed
 }
 
 #[cfg(test)]

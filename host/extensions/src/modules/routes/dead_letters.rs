@@ -13,13 +13,12 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Page, PageQuery};
 use crate::modules::handlers::{self, DeadLetterRow, letter_id};
-use crate::modules::service::ModulesError;
 
 /// An event that a module did not handle.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ModuleDeadLetter)]
-pub(super) struct DeadLetter {
+pub(super) struct Letter {
     #[schema(example = "dl_9")]
     dead_letter_id: String,
     #[schema(example = "tebex-shop")]
@@ -89,7 +88,7 @@ struct Overflow {
     count: i64,
 }
 
-impl DeadLetter {
+impl Letter {
     fn new((row, is_running): (DeadLetterRow, bool)) -> Self {
         let event = row.event().map(|event| LetterEvent {
             id: event.id(),
@@ -129,16 +128,16 @@ impl DeadLetter {
 #[utoipa::path(get, path = "/api/manage/modules/{name}/dead-letters", operation_id = "list_dead_letters",
     tag = "Modules", security(("apiKey" = ["modules:write"])),
     params(("name" = String, Path, example = "tebex-shop"), PageQuery),
-    responses((status = 200, body = Page<DeadLetter>)))]
+    responses((status = 200, body = Page<Letter>)))]
 pub(super) async fn list(
     ModulesWrite(caller): ModulesWrite,
     State(app): State<App>,
     Path(name): Path<String>,
     Query(query): Query<PageQuery>,
-) -> Result<Json<Page<DeadLetter>>, ApiError> {
+) -> Result<Json<Page<Letter>>, ApiError> {
     let place = (query.limit.0, query.page.offset(query.limit));
     let (letters, total) = handlers::list(&app, caller.network, &name, place).await?;
-    let items = letters.into_iter().map(DeadLetter::new).collect();
+    let items = letters.into_iter().map(Letter::new).collect();
     Ok(Json(Page::new(items, query.page, query.limit, total)))
 }
 
@@ -205,6 +204,6 @@ pub(super) async fn delete(
     State(app): State<App>,
     Path((name, id)): Path<(String, String)>,
 ) -> Result<StatusCode, ApiError> {
-    handlers::delete(&app, caller.network, &name, &id, &caller.origin(&app)).await.map_err(ModulesError::from)?;
+    handlers::delete(&app, caller.network, &name, &id, &caller.origin(&app)).await?;
     Ok(StatusCode::NO_CONTENT)
 }

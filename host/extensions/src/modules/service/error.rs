@@ -67,7 +67,7 @@ pub enum ModulesError {
         /// Its version.
         version: i64,
         /// Missing grants.
-        needed: Grants,
+        needed: Box<Grants>,
     },
     /// The caller grants a scope without having it.
     #[error("A caller cannot grant the scope `{0}` without having it.")]
@@ -148,10 +148,11 @@ impl From<ModulesError> for ApiError {
             ModulesError::InvalidName(_)
             | ModulesError::InvalidChain(_)
             | ModulesError::InvalidInput(_)
+            | ModulesError::NothingToRetry(_)
             | ModulesError::OneOrMany => Self::invalid(message),
             ModulesError::InvalidConfig { .. } => Self::bad_request("invalid_config", message),
             ModulesError::GrantNeeded { needed, .. } => {
-                let Grants { scopes, hosts, secrets, permission_nodes, commands } = needed;
+                let Grants { scopes, hosts, secrets, permission_nodes, commands } = *needed;
                 let needed = Some(NeededGrants { scopes, hosts, secrets, permission_nodes, commands });
                 Self::bad_request("grant_needed", message).details(ErrorDetails { needed, ..ErrorDetails::default() })
             }
@@ -159,7 +160,6 @@ impl From<ModulesError> for ApiError {
             ModulesError::TryAgain => Self::new(StatusCode::SERVICE_UNAVAILABLE, "try_again", message).retry_after(1),
             ModulesError::UnknownDeadLetter(..) => Self::not_found("unknown_dead_letter", message),
             ModulesError::Running(_) => Self::new(StatusCode::CONFLICT, "running", message),
-            ModulesError::NothingToRetry(_) => Self::invalid(message),
             ModulesError::NotHandling(_) => Self::new(StatusCode::CONFLICT, "not_active_at_events", message),
             ModulesError::InvalidModule(_) => Self::bad_request("invalid_module", message),
             ModulesError::UnknownModule(_) => Self::not_found("unknown_module", message),

@@ -1,5 +1,7 @@
 //! A handler for the tests, assembled from text. Its effects are lowered here.
 
+use std::fmt::Write as _;
+
 use hub_sandbox::manifest::embed;
 use serde_json::{Value, json};
 
@@ -158,7 +160,10 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
     image.text(&format!("version {version}"));
     let word = |bytes: [u8; 8], at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (reason_at, all_at) = (word(reason, 0), word(all, 0));
-    let data: String = image.0.iter().map(|byte| format!("\\{byte:02x}")).collect();
+    let mut data = String::new();
+    for byte in &image.0 {
+        let _ = write!(data, "\\{byte:02x}");
+    }
     let mark = |text: &str| i64::from_le_bytes(text.as_bytes().try_into().unwrap());
     let text = format!(
         r#"(module
