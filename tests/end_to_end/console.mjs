@@ -19,7 +19,7 @@ const views = [{ name: "1440-light", ...wide, scheme: "light" }, { name: "390-da
 const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/permissions/vip": "permissions", "/find?serverType=lobby": "find" };
 if (pictures) views.push({ name: "1440-dark", ...wide, scheme: "dark" }, { name: "390-light", ...narrow, scheme: "light" });
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
-const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
+const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/players", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
   "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing", "/reports", "/reports/1", "/appeals", "/deliveries",
   "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "PLAYER/data", "PLAYER/money", "/config",
@@ -55,6 +55,8 @@ async function fill() {
   await call("PUT", "/api/plugin/collections/guilds/red", { id: "red", level: 7 });
   await call("POST", `/api/plugin/economy/player/${player}/currencies/modify`, { currency: "coins", amount: 120 });
   await call("PUT", "/api/manage/matchmaking/lines/type%3Abedwars", { maxWaiting: 500 });
+  const said = ["[Hub] state WAITING told to the hub in 3 ms", "BriskOtter joined the game", "<BriskOtter> anyone for bedwars?", "[Lobby] 3 players waiting for bedwars", "BriskOtter left the game"];
+  await call("POST", "/api/plugin/servers/lobby-eu/logs", { lines: said.map((text, at) => ({ at: Date.now() - 60_000 + at * 9_000, stream: "STDOUT", text })) });
   await call("PUT", "/api/manage/roles/helper", { scopes: ["reports:manage", "chat:read"] });
   await call("POST", "/api/manage/artifacts?name=my-plugin&version=1.4.0", "bytes");
   // Its address leads nowhere.

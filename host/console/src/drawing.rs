@@ -97,7 +97,10 @@ pub(crate) fn curve(today: Vec<Option<f64>>, before: Vec<Option<f64>>, label: &s
     let top = today.iter().chain(&before).flatten().copied().fold(1.0, f64::max);
     let step = 600.0 / (today.len().max(2) - 1) as f64;
     let path = |values: &[Option<f64>]| {
-        let known = values.iter().enumerate().filter_map(|(at, value)| Some((at as f64 * step, 200.0 - (*value)? * 200.0 / top)));
+        let known = values
+            .iter()
+            .enumerate()
+            .filter_map(|(at, value)| Some((at as f64 * step, 200.0 - (*value)? * 200.0 / top)));
         known.map(|(x, y)| format!("{x:.1} {y:.1}")).collect::<Vec<_>>().join("L")
     };
     let (line, other) = (path(&today), path(&before));

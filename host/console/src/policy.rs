@@ -38,16 +38,17 @@ pub(crate) async fn own_origin(State(console): State<Console>, request: Request,
     if request.method().is_safe() {
         return next.run(request).await;
     }
-    let refusal = if !is_own(request.headers(), console.app.settings.public_url.as_deref()) {
-        Refusal::new("other_origin", "This form was not sent by a page of this hub.", StatusCode::FORBIDDEN)
-    } else if cookie::find(request.headers(), LOCK_COOKIE).is_some() && changes_network(request.uri().path()) {
-        Refusal::new(
-            "reading_only",
-            "This browser only reads. Switch that off first, at the top right.",
-            StatusCode::LOCKED,
-        )
-    } else {
-        return next.run(request).await;
+    let is_own = is_own(request.headers(), console.app.settings.public_url.as_deref());
+    let is_locked = cookie::find(request.headers(), LOCK_COOKIE).is_some() && changes_network(request.uri().path());
+    let refusal = match (is_own, is_locked) {
+        (true, false) => return next.run(request).await,
+        (false, _) => {
+            Refusal::new("other_origin", "This form was not sent by a page of this hub.", StatusCode::FORBIDDEN)
+        }
+        (true, true) => {
+            let message = "This browser only reads. Switch that off first, at the top right.";
+            Refusal::new("reading_only", message, StatusCode::LOCKED)
+        }
     };
     let (parts, _) = request.into_parts();
     Visit::of(&parts, console).refused(&refusal).await

@@ -93,6 +93,7 @@ templates![
     "role.html",
     "roles.html",
     "server-changes.html",
+    "server-players.html",
     "server-settings.html",
     "server.html",
     "servers.html",

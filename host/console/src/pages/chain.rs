@@ -11,6 +11,8 @@ use tokio::join;
 use crate::Console;
 use crate::answer::see_other;
 use crate::form::Form;
+use crate::pages::chain_config::{ask_settings, schema_of, with_settings};
+use crate::pages::chain_conflict::conflict;
 use crate::refusal::Refusal;
 use crate::visit::{Visit, encode};
 
@@ -56,8 +58,12 @@ async fn read(visit: &Visit) -> Result<Value, Refusal> {
             versions.insert(shown.to_owned(), list["items"].clone());
         }
     }
-    // Figures of what the row was.
-    for row in &mut rows {
+    let is_typed = visit.form.get("links").is_some();
+    for (at, row) in rows.iter_mut().enumerate() {
+        let form = is_typed.then_some((&visit.form, at));
+        let schema = schema_of(&versions, row);
+        ask_settings(row, schema, form);
+        // Figures of what the row was.
         let mut links = chain["modules"].as_array().into_iter().flatten();
         let same = |link: &&Value| ["name", "version", "mode"].iter().all(|field| link[field] == row["was"][field]);
         row["figures"] = links.find(same).cloned().unwrap_or_default();
@@ -110,6 +116,7 @@ fn chain_of(form: &Form) -> Result<Value, Refusal> {
             |field: &str| text(field).parse::<i64>().map_err(|_| invalid(format!("{name}: {field} must be a number.")));
         let config: Value = serde_json::from_str(&text("config"))
             .map_err(|error| invalid(format!("The configuration of {name} is not JSON: {error}.")))?;
+        let config = with_settings(config, form, at).map_err(|why| invalid(format!("{name}: {why}.")))?;
         let mut link = row["was"].clone();
         for (field, value) in [
             ("version", json!(number("version")?)),
@@ -175,68 +182,9 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     visit.send(Method::PUT, route, Some(&body)).await.map(drop)
 }
 
-/// The chains before, theirs and yours side by side, link by link, with a row for their order.
-fn conflict(chains: &[Vec<Value>; 3]) -> Vec<Value> {
-    let by_name = chains.each_ref().map(|chain| {
-        let mut named = Map::new();
-        for link in chain {
-            let name = link["name"].as_str().unwrap_or_default();
-            // A name may be twice in a chain: as what decides, and as its canary or shadow.
-            let rest = named.keys().filter(|known| known.split(' ').next() == Some(name)).count();
-            let key = if rest == 0 { name.to_owned() } else { format!("{name} ({})", rest + 1) };
-            named.insert(key, json!(shown(link)));
-        }
-        named
-    });
-    let order = by_name.each_ref().map(|chain| chain.keys().cloned().collect::<Vec<_>>().join(", "));
-    let mut rows = vec![];
-    if order[0] != order[1] {
-        rows.push(json!({"field": "order", "before": order[0], "theirs": order[1], "yours": order[2]}));
-    }
-    let mut names: Vec<_> = by_name.iter().flat_map(Map::keys).collect();
-    names.sort_unstable();
-    names.dedup();
-    for name in names {
-        let [before, theirs, yours] = by_name.each_ref().map(|chain| chain.get(name));
-        if before != theirs || before != yours {
-            rows.push(json!({"field": name, "before": before, "theirs": theirs, "yours": yours}));
-        }
-    }
-    rows
-}
-
-/// A link in a line: its version, mode, share and configuration.
-fn shown(link: &Value) -> String {
-    let mode = link["mode"].as_str().unwrap_or("ACTIVE").to_lowercase();
-    let share = if mode == "canary" { format!(" {} %", link["percent"]) } else { String::new() };
-    let config = if link["config"].as_object().is_none_or(Map::is_empty) {
-        String::new()
-    } else {
-        format!(" {}", link["config"])
-    };
-    format!("{} {mode}{share}{config}", link["version"])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_conflict_has_a_row_for_what_either_changed() {
-        let link = |name: &str, version: i64, mode: &str| json!({"name": name, "version": version, "mode": mode, "percent": 10, "config": {}});
-        let before = vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE")];
-        let theirs = vec![link("a", 2, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE")];
-        let yours =
-            vec![link("a", 1, "ACTIVE"), link("b", 1, "ACTIVE"), link("c", 1, "ACTIVE"), link("a", 3, "CANARY")];
-        let rows = conflict(&[before, theirs, yours]);
-        assert_eq!(
-            rows,
-            [
-                json!({"field": "a", "before": "1 active", "theirs": "2 active", "yours": "1 active"}),
-                json!({"field": "a (2)", "before": null, "theirs": null, "yours": "3 canary 10 %"}),
-            ]
-        );
-    }
 
     #[test]
     fn a_form_becomes_a_chain_in_the_order_of_its_positions() {

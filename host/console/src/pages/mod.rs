@@ -3,6 +3,8 @@
 pub(crate) mod artifacts;
 mod calls;
 pub(crate) mod chain;
+mod chain_config;
+mod chain_conflict;
 mod chat;
 mod content;
 pub(crate) mod doors;
@@ -95,6 +97,7 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/servers", "servers.html", servers::list),
     page!("/n/{network}/servers/connect", "connect.html", servers::connect),
     page!("/n/{network}/servers/{serverId}", "server.html", servers::console),
+    page!("/n/{network}/servers/{serverId}/players", "server-players.html", servers::players),
     page!("/n/{network}/servers/{serverId}/changes", "server-changes.html", servers::changes),
     page!("/n/{network}/servers/{serverId}/settings", "server-settings.html", servers::one),
     page!("/n/{network}/players", "players.html", players::list),
