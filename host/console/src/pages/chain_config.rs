@@ -7,7 +7,8 @@ use crate::form::Form;
 /// Schema of the configuration of a row's version; null if its manifest has none.
 pub(super) fn schema_of<'a>(versions: &'a Map<String, Value>, row: &Value) -> &'a Value {
     let all = row["name"].as_str().and_then(|name| versions.get(name)).and_then(Value::as_array);
-    let is_it = |version: &&Value| version["version"].to_string() == row["version"].to_string().trim_matches('"');
+    let wanted = row["version"].as_i64().or_else(|| row["version"].as_str()?.parse().ok());
+    let is_it = |version: &&Value| wanted.is_some() && version["version"].as_i64() == wanted;
     all.into_iter().flatten().find(is_it).map_or(&Value::Null, |version| &version["manifest"]["config"])
 }
 
@@ -52,7 +53,9 @@ pub(super) fn with_settings(mut config: Value, form: &Form, at: usize) -> Result
             continue;
         }
         let value = match kind {
-            "n" => serde_json::from_str::<serde_json::Number>(text).map_err(|_| format!("{name} must be a number"))?.into(),
+            "n" => {
+                serde_json::from_str::<serde_json::Number>(text).map_err(|_| format!("{name} must be a number"))?.into()
+            }
             "b" => json!(text == "true"),
             _ => json!(text),
         };
@@ -73,13 +76,20 @@ mod tests {
             "on": {"type": "boolean"}, "words": {"type": "array"}}});
         let mut row = json!({"config": r#"{"kit": "starter", "days": 3, "words": ["a"]}"#});
         ask_settings(&mut row, &schema, None);
-        let shown = |name: &str| row["settings"].as_array().unwrap().iter().find(|it| it["name"] == name).unwrap().clone();
-        assert_eq!((&shown("kit")["value"], &shown("days")["value"], &shown("on")["value"]), (&json!("starter"), &json!("3"), &json!("")));
+        let shown =
+            |name: &str| row["settings"].as_array().unwrap().iter().find(|it| it["name"] == name).unwrap().clone();
+        assert_eq!(
+            (&shown("kit")["value"], &shown("days")["value"], &shown("on")["value"]),
+            (&json!("starter"), &json!("3"), &json!(""))
+        );
         assert_eq!((&shown("kit")["title"], &shown("kit")["needed"]), (&json!("Kit"), &json!(true)));
         let rest: Value = serde_json::from_str(row["config"].as_str().unwrap()).unwrap();
         assert_eq!(rest, json!({"words": ["a"]}));
         let form = Form::parse(b"set.0.s.kit=gold&set.0.n.days=4&set.0.b.on=false&set.1.s.kit=other").unwrap();
-        assert_eq!(with_settings(rest, &form, 0).unwrap(), json!({"words": ["a"], "kit": "gold", "days": 4, "on": false}));
+        assert_eq!(
+            with_settings(rest, &form, 0).unwrap(),
+            json!({"words": ["a"], "kit": "gold", "days": 4, "on": false})
+        );
         let form = Form::parse(b"set.0.n.days=many").unwrap();
         assert_eq!(with_settings(json!({}), &form, 0).unwrap_err(), "days must be a number");
         // Without a schema the JSON is all there is.

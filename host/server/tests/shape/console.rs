@@ -144,9 +144,15 @@ fn pages() -> String {
         for part in source.text.split("Action::post(").skip(1) {
             let parts: Vec<_> = part.split(',').map(str::trim).collect();
             let Some([_, route, _, page]) = parts.get(..4) else { continue };
-            let verb = part.split_once("Verb::").map_or("POST", |(_, verb)| verb.split([')', ',']).next().unwrap());
             let row = rows.entry(source.value(page)).or_default();
+            let verb = part.split_once(".verb(Verb::").map_or("POST", |(_, verb)| verb.split(')').next().unwrap());
             row.insert(format!("{} {}", verb.to_uppercase(), shown(&source.value(route))));
+            // A second request, once the first was accepted.
+            if let Some((_, also)) = part.split_once(".also(") {
+                let parts: Vec<_> = also.split(',').map(str::trim).collect();
+                let verb = parts[1].trim_start_matches("Verb::").to_uppercase();
+                row.insert(format!("{verb} {}", shown(&source.value(parts[2]))));
+            }
         }
         // Pages with handlers of their own.
         for (at, _) in source.text.match_indices(".route(\"/console/") {
