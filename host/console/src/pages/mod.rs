@@ -125,6 +125,7 @@ const PUNISHMENT: &[Field] = &[
     Field::text("issuerName"),
 ];
 const REVOKED: &[Field] = &[Field::number("punishmentId"), Field::text("reason"), Field::text("actorName")];
+const ISSUER: &[Field] = &[Field::text("issuerName"), Field::text("reason"), Field::flag("dryRun")];
 const KEY: &[Field] = &[Field::text("name"), Field::list("scopes"), Field::lines("addresses"), Field::lines("servers")];
 const INVITATION: &[Field] = &[Field::text("email"), Field::text("role")];
 const LINE: &[Field] = &[Field::exact("line")];
@@ -202,6 +203,24 @@ static ACTIONS: &[Action] = &[
         "/n/{network}/punishments",
         "Revoked",
     ),
+    // First it is shown what goes, then the name is typed.
+    Action::post(
+        "/n/{network}/punishments/all/show",
+        "/api/manage/punishments/revoke",
+        ISSUER,
+        "/n/{network}/punishments",
+        "",
+    )
+    .show(),
+    Action::post(
+        "/n/{network}/punishments/all",
+        "/api/manage/punishments/revoke",
+        ISSUER,
+        "/n/{network}/punishments",
+        "",
+    )
+    .confirm("issuerName")
+    .go("/n/{network}/punishments", "Revoked"),
     Action::post(
         "/n/{network}/players/{uuid}/punishments/revoke",
         "/api/plugin/punishments/remove",

@@ -24,14 +24,15 @@ on_both! {
         let page = browser.get(&format!("{path}?playerUuid={NOTCH}")).await.expect(200);
         assert!(page.has(&format!("value=\"{NOTCH}\"")) && page.has("value=\"bedwars\""));
         for _ in 0..20 {
-            // More often than there are slots.
+            // More often than there are slots; each page has a form of its own.
+            let page = browser.get(&path).await.expect(200);
             let found = browser.submit(&page, &path, &[("serverType", "bedwars")]).await.expect(200);
             assert!(found.has("bedwars-1") && found.has("bedwars-2"), "{}", found.html);
             assert!(found.has("The server is full, counting players on their way."));
         }
         let none = browser.submit(&page, &path, &[("serverType", "skywars")]).await.expect(200);
         assert!(none.has("No server of this type can be joined"), "{}", none.html);
-        let wrong = browser.submit(&page, &path, &[("serverType", "bedwars"), ("playerUuid", "Notch")]).await.expect(400);
+        let wrong = browser.submit(&none, &path, &[("serverType", "bedwars"), ("playerUuid", "Notch")]).await.expect(400);
         assert!(wrong.has("playerUuid"));
     }
 
