@@ -56,7 +56,7 @@ async function fill() {
   await call("POST", `/api/plugin/economy/player/${player}/currencies/modify`, { currency: "coins", amount: 120 });
   await call("PUT", "/api/manage/matchmaking/lines/type%3Abedwars", { maxWaiting: 500 });
   const said = ["[Hub] state WAITING told to the hub in 3 ms", "BriskOtter joined the game", "<BriskOtter> anyone for bedwars?", "[Lobby] 3 players waiting for bedwars", "BriskOtter left the game"];
-  await call("POST", "/api/plugin/servers/lobby-eu/logs", { lines: said.map((text, at) => ({ at: Date.now() - 60_000 + at * 9_000, stream: "STDOUT", text })) });
+  await call("POST", "/api/plugin/servers/lobby-eu/logs", { lines: said.map((text, at) => ({ at: Date.now() - 60_000 + at * 9_000, stream: "stdout", text })) });
   await call("PUT", "/api/manage/roles/helper", { scopes: ["reports:manage", "chat:read"] });
   await call("POST", "/api/manage/artifacts?name=my-plugin&version=1.4.0", "bytes");
   // Its address leads nowhere.

@@ -97,14 +97,17 @@ impl Source {
         }
         let body = body.split("\n}\n").next().unwrap();
         let mut routes: BTreeSet<_> = strings(body).into_iter().filter(|text| text.starts_with("/api/")).collect();
-        let words =
-            body.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
-        for word in words {
+        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let mut rest = body;
+        while let Some(at) = rest.find(is_word) {
+            rest = &rest[at..];
+            let (word, after) = rest.split_at(rest.find(|letter| !is_word(letter)).unwrap_or(rest.len()));
             if word.len() > 1 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
                 routes.extend(Some(self.value(word)).filter(|value| value.starts_with("/api/")));
-            } else if self.text.contains(&format!("fn {word}(")) {
+            } else if after.starts_with('(') && self.text.contains(&format!("fn {word}(")) {
                 routes.extend(self.routes_of(word, seen));
             }
+            rest = after;
         }
         routes
     }
@@ -157,9 +160,20 @@ fn pages() -> String {
         // Pages with handlers of their own.
         for (at, _) in source.text.match_indices(".route(\"/console/") {
             let address = strings(&source.text[at..]).into_iter().next().unwrap();
-            let routes = strings(&source.text).into_iter().filter(|text| text.starts_with("/api/"));
+            let handlers = source.text[at + 1..].split([';', '}']).next().unwrap();
+            let handlers = handlers.split(".route(").next().unwrap().rsplit("\",").next().unwrap();
+            let mut routes = BTreeSet::new();
+            for handler in handlers.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+                routes.extend(source.routes_of(handler, &mut BTreeSet::new()));
+            }
+            if routes.is_empty() {
+                // They are in a table of the file.
+                let all = strings(&source.text).into_iter();
+                routes = all.filter(|text| text.starts_with("/api/") && !text.ends_with('/')).collect();
+            }
             let row = rows.entry(address.trim_start_matches("/console").to_owned()).or_default();
-            row.extend(routes.map(|route| shown(&route)));
+            let known: Vec<_> = row.iter().filter_map(|route| route.split(' ').nth(1).map(str::to_owned)).collect();
+            row.extend(routes.iter().map(|route| shown(route)).filter(|route| !known.contains(route)));
         }
     }
     let row = |(page, routes): (&String, &BTreeSet<String>)| {
