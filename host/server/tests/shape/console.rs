@@ -160,22 +160,27 @@ fn pages() -> String {
         // Pages with handlers of their own.
         for (at, _) in source.text.match_indices(".route(\"/console/") {
             let address = strings(&source.text[at..]).into_iter().next().unwrap();
-            let handlers = source.text[at + 1..].split([';', '}']).next().unwrap();
-            let handlers = handlers.split(".route(").next().unwrap().rsplit("\",").next().unwrap();
-            let mut routes = BTreeSet::new();
-            for handler in handlers.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
-                routes.extend(source.routes_of(handler, &mut BTreeSet::new()));
-            }
-            if routes.is_empty() {
-                // They are in a table of the file.
-                let all = strings(&source.text).into_iter();
-                routes = all.filter(|text| text.starts_with("/api/") && !text.ends_with('/')).collect();
+            let (_, rest) = source.text[at..].split_once("\",").unwrap();
+            let handlers = rest.split([';', '}']).next().unwrap().split(".route(").next().unwrap();
+            let handlers = handlers.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            let handlers: Vec<_> = handlers.filter(|word| source.text.contains(&format!("fn {word}("))).collect();
+            let mut routes: BTreeSet<_> =
+                handlers.iter().flat_map(|handler| source.routes_of(handler, &mut BTreeSet::new())).collect();
+            if handlers.is_empty() {
+                // A file that is passed on, or a table.
+                let file = source.text.split_once("= Upload {\n    route: \"").map(|(_, rest)| rest);
+                let file = file.and_then(|rest| rest.split('"').next()).map(|route| format!("POST {route}"));
+                routes.extend(file);
+            } else if routes.is_empty() && source.name == "undo" {
+                routes = strings(&source.text).into_iter().filter(|text| text.starts_with("/api/")).collect();
+                routes.retain(|route| !route.ends_with('/'));
             }
             let row = rows.entry(address.trim_start_matches("/console").to_owned()).or_default();
             let known: Vec<_> = row.iter().filter_map(|route| route.split(' ').nth(1).map(str::to_owned)).collect();
             row.extend(routes.iter().map(|route| shown(route)).filter(|route| !known.contains(route)));
         }
     }
+    rows.retain(|_, routes| !routes.is_empty());
     let row = |(page, routes): (&String, &BTreeSet<String>)| {
         let routes = routes.iter().map(|route| format!("`{route}`")).collect::<Vec<_>>().join("<br>");
         format!("| `/console{page}` | {routes} |\n")
