@@ -60,7 +60,7 @@ on_both! {
         assert!(page.has("h@example.org"));
         let delete = format!("{one}/delete");
         browser.submit(&page, &delete, &[("confirm", "helper")]).await.expect(409);
-        owner.delete(&format!("/api/manage/people/{}", helper.id)).await.expect(200);
+        owner.delete(&format!("/api/manage/people/{}", helper.id)).await.expect(204);
         browser.submit(&page, &delete, &[("confirm", "help")]).await.expect(422);
         browser.submit(&page, &delete, &[("confirm", "helper")]).await.expect(303);
         owner.get("/api/manage/roles/helper").await.expect(404);
