@@ -16,16 +16,17 @@ const password = (email) => new RegExp(`${email}\\s+(\\S+)`).exec(said)[1];
 const wide = { width: 1440, height: 900 }, narrow = { width: 390, height: 844, isMobile: true, hasTouch: true };
 const views = [{ name: "1440-light", ...wide, scheme: "light" }, { name: "390-dark", ...narrow, scheme: "dark" }];
 // The page on the console shows some of the pages in all views.
-const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/permissions/vip": "permissions" };
+const shown = { "": "overview", "/servers/lobby-eu": "server", PLAYER: "player", "/reports/1": "report", "/modules/chains/chat": "chain", "/permissions/vip": "permissions", "/find?serverType=lobby": "find" };
 if (pictures) views.push({ name: "1440-dark", ...wide, scheme: "dark" }, { name: "390-light", ...narrow, scheme: "light" });
 const doors = ["sign-in", "returned?signIn=second_factor_needed", "password/lost", "password/reset?token=x", "accept?token=x", "first?code=x", "nothing"];
-const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/settings", "/players",
+const network = ["", "/servers", "/servers/connect", "/servers/lobby-eu", "/servers/lobby-eu/changes", "/servers/lobby-eu/players", "/servers/lobby-eu/settings", "/players",
   "PLAYER", "PLAYER/punishments", "/punishments?player=Player01", "/punishments/new?player=Player01", "/keys", "/staff", "/audit", "/usage",
   "/webhooks", "/modules", "/modules/chat-guard", "/modules/chains/chat", "/nothing", "/reports", "/reports/1", "/appeals", "/deliveries",
   "/punishments/1", "/queues", "/queues/type%3Abedwars", "/permissions", "/permissions/vip", "PLAYER/permissions?node=essentials.fly", "PLAYER/data", "PLAYER/money", "/config",
   "/config?group=lobby&namespace=scoreboard", "/texts", "/texts/locales", "/collections", "/collections?collection=guilds&field=level",
   "/collections?collection=guilds&id=red", "/money", "/leaderboards?currency=coins", "/worlds", "/imports", "/chat",
-  "/modules/chains/chat/calls", "/modules/chat-guard/replay"];
+  "/modules/chains/chat/calls", "/modules/chat-guard/replay", "/find?serverType=lobby", "/artifacts", "/staff/roles", "/staff/roles/helper", "/settings",
+  "/modules/chains/chat/differences", "/modules/chat-guard/dead-letters", "WEBHOOK", "WEBHOOK/deliveries/1"];
 const hub = ["hub", "hub/people", "hub/audit", "hub/plans", "hub/plans/default", "hub/nodes", "hub/waitlist"];
 
 async function call(method, path, body) {
@@ -54,7 +55,14 @@ async function fill() {
   await call("PUT", "/api/plugin/collections/guilds/red", { id: "red", level: 7 });
   await call("POST", `/api/plugin/economy/player/${player}/currencies/modify`, { currency: "coins", amount: 120 });
   await call("PUT", "/api/manage/matchmaking/lines/type%3Abedwars", { maxWaiting: 500 });
-  return player;
+  const said = ["[Hub] state WAITING told to the hub in 3 ms", "BriskOtter joined the game", "<BriskOtter> anyone for bedwars?", "[Lobby] 3 players waiting for bedwars", "BriskOtter left the game"];
+  await call("POST", "/api/plugin/servers/lobby-eu/logs", { lines: said.map((text, at) => ({ at: Date.now() - 60_000 + at * 9_000, stream: "stdout", text })) });
+  await call("PUT", "/api/manage/roles/helper", { scopes: ["reports:manage", "chat:read"] });
+  await call("POST", "/api/manage/artifacts?name=my-plugin&version=1.4.0", "bytes");
+  // Its address leads nowhere.
+  const { webhookId } = await call("POST", "/api/manage/webhooks", { kind: "DISCORD", name: "ban feed", url: "https://webhook.invalid/api/webhooks/1/token", events: ["PUNISHMENT"] });
+  await call("POST", `/api/manage/webhooks/${webhookId}/test`, {});
+  return { player, webhookId };
 }
 
 // A container has no user for the sandbox.
@@ -111,7 +119,7 @@ async function signIn(page, email) {
 }
 
 // Work of people, from end to end.
-async function journeys(player) {
+async function journeys(player, webhookId) {
   const press = (page, selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
   const text = (page) => page.$eval("main", (main) => main.innerText);
   const open = async (email, view = views[0]) => {
@@ -195,23 +203,88 @@ async function journeys(player) {
   const stored = await call("GET", `/api/plugin/players/${uuid}/data/global/inventory`);
   assert.deepEqual(JSON.parse(stored.data), { slots: ["pickaxe", "diamond"] });
 
-  // A module is uploaded, made the canary of a chain, and taken back with the chain before.
-  const chain = async () => (await call("GET", "/api/manage/extension-points/chat")).modules.map((link) => `${link.name} ${link.mode}`);
+  // A module is uploaded and becomes the canary of a chain for a tenth of the players, beside a shadow whose answers are compared; both are
+  // taken back with the chains before.
+  const chain = async () => (await call("GET", "/api/manage/extension-points/chat")).modules.map((link) => `${link.name} ${link.mode} ${link.percent}`);
   const chainBefore = await chain();
+  const rollBack = async () => {
+    await one.page.goto(`${url}/console/n/demo/modules`);
+    one.page.once("dialog", (dialog) => dialog.accept());
+    await press(one.page, "form[action$='/modules/rollback/chat'] button[type=submit]");
+  };
+  const add = async (mode, percent) => {
+    await one.page.goto(`${url}/console/n/demo/modules/chains/chat`);
+    await one.page.select("[name=add]", "slow-mode-2");
+    await one.page.select("[name=addMode]", mode);
+    await one.page.$eval("[name=addPercent]", (field, percent) => { field.value = percent; }, percent);
+    await press(one.page, "[data-apply]");
+  };
   await one.page.goto(`${url}/console/n/demo/modules`);
   await one.page.type("form[enctype] [name=name]", "slow-mode-2");
   await (await one.page.$("form[enctype] [name=file]")).uploadFile("plugins/slow-mode/slow-mode.wasm");
   await press(one.page, "form[enctype] button[type=submit]");
   assert.equal(new URL(one.page.url()).pathname, "/console/n/demo/modules/slow-mode-2");
-  await one.page.goto(`${url}/console/n/demo/modules/chains/chat`);
-  await one.page.select("[name=add]", "slow-mode-2");
-  await one.page.select("[name=addMode]", "SHADOW");
-  await press(one.page, "[data-apply]");
-  assert.deepEqual(await chain(), [...chainBefore, "slow-mode-2 SHADOW"]);
-  await one.page.goto(`${url}/console/n/demo/modules`);
-  one.page.once("dialog", (dialog) => dialog.accept());
-  await press(one.page, "form[action$='/modules/rollback/chat'] button[type=submit]");
+  await add("CANARY", "10");
+  assert.deepEqual(await chain(), [...chainBefore, "slow-mode-2 CANARY 10"]);
+  await rollBack();
   assert.deepEqual(await chain(), chainBefore);
+  await add("SHADOW", "100");
+  const sender = "11111111-1111-4111-8111-111111111111";
+  for (let at = 0; at < 40; at += 1) {
+    const answer = await fetch(`${url}/api/plugin/chat`, { method: "POST", headers: { "X-Service-Api-Key": key, "Content-Type": "application/json" },
+      body: JSON.stringify({ serverId: "lobby-eu", playerUuid: sender, playerName: "Quick", serverType: "lobby", message: `the same ${at % 2}` }) });
+    await answer.text();
+  }
+  await one.page.goto(`${url}/console/n/demo/modules/chains/chat/differences`);
+  assert.match(await text(one.page), /slow-mode-2/);
+  await one.page.waitForFunction(async () => {
+    const page = await fetch(location.href).then((answer) => answer.text());
+    return /chains\/chat\/calls\/[\w.-]+"/.test(page);
+  });
+  await one.page.reload();
+  assert.ok(await one.page.$("main section.panel header a.mono"), "a difference is shown");
+  await rollBack();
+  assert.deepEqual(await chain(), chainBefore);
+
+  // A match is explained; a role of one's own is made, given to an invited one; a plugin is uploaded; a webhook's secret changes.
+  await one.page.goto(`${url}/console/n/demo/find`);
+  await one.page.type("[name=serverType]", "lobby");
+  await press(one.page, "form[action$='/find'] button[type=submit]");
+  assert.match(await text(one.page), /lobby-eu/);
+  await one.page.goto(`${url}/console/n/demo/staff/roles`);
+  await one.page.type("[name=name]", "judge");
+  await one.page.click("[name=scopes][value='punishments:manage']");
+  await press(one.page, "form[action$='/staff/roles'] button[type=submit]");
+  assert.deepEqual((await call("GET", "/api/manage/roles/judge")).scopes, ["punishments:manage"]);
+  await one.page.goto(`${url}/console/n/demo/staff`);
+  assert.ok(await one.page.$("input[name=role][value=judge]"), "the role can be given");
+  const jar = join(process.env.TMPDIR ?? "/tmp", `plugin-${process.pid}.jar`);
+  writeFileSync(jar, "bytes");
+  await one.page.goto(`${url}/console/n/demo/artifacts`);
+  await one.page.type("form[enctype] [name=name]", "judge-plugin");
+  await one.page.type("form[enctype] [name=version]", "1.0");
+  await (await one.page.$("form[enctype] [name=file]")).uploadFile(jar);
+  await press(one.page, "form[enctype] button[type=submit]");
+  assert.match(await text(one.page), /judge-plugin/);
+  await one.page.goto(`${url}/console/n/demo/webhooks/${webhookId}/deliveries/1`);
+  await press(one.page, "form[action$='/preview'] button[type=submit]");
+  assert.match(await text(one.page), /As it would be sent now/);
+  await one.page.goto(`${url}/console/n/demo/webhooks/${webhookId}`);
+  await press(one.page, "form[action$='/rotate'] button[type=submit]");
+  assert.match(await text(one.page), /whsec_/);
+  // All of a player as a file.
+  const saved = await one.page.evaluate(async (address) => {
+    const answer = await fetch(address);
+    return [answer.headers.get("content-disposition"), Object.keys(await answer.json())];
+  }, `/console/n/demo/players/${player}/export`);
+  assert.ok(saved[0].startsWith("attachment") && saved[1].includes("tables"), JSON.stringify(saved));
+  // A browser that only reads offers nothing else, until it is switched off.
+  await one.page.goto(`${url}/console/n/demo/keys`);
+  await one.page.$eval("form[action$='/reading-only'] button", (button) => button.click());
+  await one.page.waitForSelector("body.locked");
+  assert.equal(await one.page.$eval("main form[method=post]", (form) => getComputedStyle(form).display), "none");
+  await press(one.page, "form.reading button");
+  assert.equal(await one.page.$("body.locked"), null);
 
   // A call is explained, and asked of a version again; the last hundred, too.
   await one.page.goto(`${url}/console/n/demo/modules/chains/matchmaking/calls`);
@@ -252,13 +325,13 @@ async function journeys(player) {
 }
 
 try {
-  const player = await fill();
+  const { player, webhookId } = await fill();
   for (const view of views) {
     const context = await browser.createBrowserContext();
     const page = await visit(context, view);
     for (const path of doors) await look(page, view, path);
     await signIn(page, "owner@demo.example");
-    for (const path of network) await look(page, view, `/n/demo${path.replace(/^PLAYER/, `/players/${player}`)}`, shown[path]);
+    for (const path of network) await look(page, view, `/n/demo${path.replace(/^PLAYER/, `/players/${player}`).replace(/^WEBHOOK/, `/webhooks/${webhookId}`)}`, shown[path]);
     await look(page, view, "me");
     await context.close();
     const other = await browser.createBrowserContext();
@@ -297,7 +370,7 @@ try {
 
   await context.close();
 
-  await journeys(player);
+  await journeys(player, webhookId);
   assert.deepEqual(problems, []);
   console.log(`console: ${seen} pages and the work of a moderator, an owner and the operator without a violation`);
 } finally {

@@ -51,6 +51,8 @@ RULES_IN_WORDS = {
     # A URL that leads to a public address; templates for Discord's kind alone.
     ("POST /api/manage/webhooks", "invalid_request"),
     ("PATCH /api/manage/webhooks/{webhookId}", "invalid_request"),
+    # Templates of a webhook in Discord alone.
+    ("POST /api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/preview", "invalid_request"),
     # At least one way to match.
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
     # A player or a name; times after each other.

@@ -177,7 +177,9 @@ impl Action {
         }
         let fields = if self.whole { fields[self.fields[0].name()].clone() } else { fields };
         let has_body = !matches!(self.verb, Verb::Delete) && fields.as_object().is_none_or(|it| !it.is_empty());
+        // A route of fields has a body, though all of them were left blank.
         let has_body = has_body || matches!(self.verb, Verb::Put | Verb::Patch);
+        let has_body = has_body || (matches!(self.verb, Verb::Post) && !self.fields.is_empty());
         let answer = visit.send(self.verb.into(), self.route, has_body.then_some(&fields)).await?;
         visit.result = json!({"action": self.at, "body": answer.body});
         let Some((field, verb, route, fields)) = self.also else { return Ok(()) };

@@ -91,6 +91,36 @@ pub(crate) fn bars(values: Vec<f64>, label: &str, axis: Kwargs) -> Value {
     ))
 }
 
+/// A curve of today above that of another day, dashed, below a label for the whole. Values may be missing.
+#[allow(clippy::needless_pass_by_value, reason = "templates pass values")]
+pub(crate) fn curve(today: Vec<Option<f64>>, before: Vec<Option<f64>>, label: &str) -> Value {
+    let top = today.iter().chain(&before).flatten().copied().fold(1.0, f64::max);
+    let step = 600.0 / (today.len().max(2) - 1) as f64;
+    let path = |values: &[Option<f64>]| {
+        let known = values
+            .iter()
+            .enumerate()
+            .filter_map(|(at, value)| Some((at as f64 * step, 200.0 - (*value)? * 200.0 / top)));
+        known.map(|(x, y)| format!("{x:.1} {y:.1}")).collect::<Vec<_>>().join("L")
+    };
+    let (line, other) = (path(&today), path(&before));
+    let mut drawn = String::new();
+    for y in [0, 100, 200] {
+        let _ = write!(drawn, r#"<path class="g" d="M0 {y}H600"/>"#);
+    }
+    if let (Some((first, _)), Some(last)) = (line.split_once(' '), line.rsplit('L').next()) {
+        let end = last.split(' ').next().unwrap_or_default();
+        let _ = write!(drawn, r#"<path class="a1" d="M{first} 200L{line}L{end} 200z"/><path class="l1" d="M{line}"/>"#);
+    }
+    if !other.is_empty() {
+        let _ = write!(drawn, r#"<path class="l2" d="M{other}"/>"#);
+    }
+    let (label, top) = (escaped(label), top.round());
+    Value::from_safe_string(format!(
+        r#"<div class="chart" role="img" aria-label="{label}"><div class="y" aria-hidden="true"><span>{top}</span><span>0</span></div><svg viewBox="0 0 600 200" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg></div>"#
+    ))
+}
+
 /// A text for the camera of a phone; nothing if it is too long for one.
 pub(crate) fn code(text: &str, label: &str) -> Value {
     let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return Value::from("") };
@@ -164,6 +194,13 @@ mod tests {
         assert_eq!((shown(9_000), shown(61_000)), ("9 s".to_owned(), "1 min".to_owned()));
         assert_eq!((shown(HOUR + 5 * MINUTE), shown(DAY)), ("1 h 5 min".to_owned(), "1 day".to_owned()));
         assert_eq!(shown(30 * DAY + HOUR), "30 days");
+    }
+
+    #[test]
+    fn a_curve_leaves_out_what_is_not_known() {
+        let drawn = curve(vec![None, Some(5.0), Some(10.0)], vec![None, None, None], "\"><b>").to_string();
+        assert!(drawn.contains(r#"class="l1" d="M300.0 100.0L600.0 0.0""#) && !drawn.contains("l2"), "{drawn}");
+        assert!(drawn.contains("&quot;&gt;&lt;b&gt;") && !curve(vec![], vec![], "").to_string().contains("l1"));
     }
 
     #[test]

@@ -48,6 +48,11 @@ impl Form {
         self.at.get(name).into_iter().flatten().map(|at| self.fields[*at].1.as_str())
     }
 
+    /// Fields whose names begin with this, without it.
+    pub(crate) fn beginning<'a>(&'a self, prefix: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.fields.iter().filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.as_str())))
+    }
+
     /// The fields for a template that shows the form again. Passwords are typed again.
     pub(crate) fn shown(&self) -> Value {
         let mut shown = Map::new();

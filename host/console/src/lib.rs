@@ -64,7 +64,9 @@ pub fn router(app: &App, api: Router) -> Router {
     }
     router
         .merge(pages::doors::router())
+        .merge(pages::artifacts::router())
         .merge(pages::chain::router())
+        .merge(pages::downloads::router())
         .merge(pages::permissions::router())
         .merge(pages::imports::router())
         .merge(pages::modules::router())

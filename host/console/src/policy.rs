@@ -7,10 +7,11 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
+use hub_core::http::cookie;
 
 use crate::Console;
 use crate::refusal::Refusal;
-use crate::visit::Visit;
+use crate::visit::{LOCK_COOKIE, Visit};
 
 /// Content security policy: nothing but the hub's own files; HTML becomes elements only by the policy in `js/swap.js`.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -34,12 +35,31 @@ pub async fn headers(request: Request, next: Next) -> Response {
 /// Refuses a form that was not sent by a page of the hub. Browsers say the origin of every form; one that says none is
 /// told from another site by the token of its session alone.
 pub(crate) async fn own_origin(State(console): State<Console>, request: Request, next: Next) -> Response {
-    if request.method().is_safe() || is_own(request.headers(), console.app.settings.public_url.as_deref()) {
+    if request.method().is_safe() {
         return next.run(request).await;
     }
-    let refusal = Refusal::new("other_origin", "This form was not sent by a page of this hub.", StatusCode::FORBIDDEN);
+    let is_own = is_own(request.headers(), console.app.settings.public_url.as_deref());
+    let is_locked = cookie::find(request.headers(), LOCK_COOKIE).is_some() && changes_network(request.uri().path());
+    let refusal = match (is_own, is_locked) {
+        (true, false) => return next.run(request).await,
+        (false, _) => {
+            Refusal::new("other_origin", "This form was not sent by a page of this hub.", StatusCode::FORBIDDEN)
+        }
+        (true, true) => {
+            let message = "This browser only reads. Switch that off first, at the top right.";
+            Refusal::new("reading_only", message, StatusCode::LOCKED)
+        }
+    };
     let (parts, _) = request.into_parts();
     Visit::of(&parts, console).refused(&refusal).await
+}
+
+/// True if a form of this address may change a network. Simulations, replays and previews change none.
+fn changes_network(path: &str) -> bool {
+    let reads = path.ends_with("/find")
+        || path.ends_with("/preview")
+        || (path.contains("/modules/") && (path.ends_with("/replay") || path.contains("/calls/")));
+    path.starts_with("/console/n/") && !reads
 }
 
 fn is_own(headers: &HeaderMap, public_url: Option<&str>) -> bool {
@@ -56,6 +76,27 @@ fn is_own(headers: &HeaderMap, public_url: Option<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_holds_for_what_changes_a_network() {
+        for held in [
+            "/console/n/a/keys",
+            "/console/n/find/keys",
+            "/console/n/a/players/u/erase",
+            "/console/n/a/modules/chains/chat",
+        ] {
+            assert!(changes_network(held), "{held}");
+        }
+        for free in [
+            "/console/n/a/find",
+            "/console/n/a/modules/m/replay",
+            "/console/n/a/modules/chains/chat/calls/c",
+            "/console/me/password",
+            "/console/sign-out",
+        ] {
+            assert!(!changes_network(free), "{free}");
+        }
+    }
 
     #[test]
     fn only_pages_of_the_hub_send_forms() {

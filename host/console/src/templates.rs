@@ -29,10 +29,12 @@ templates![
     "_player.html",
     "_problem.html",
     "_punishments.html",
+    "_scopes.html",
     "_server.html",
     "_state.html",
     "accept.html",
     "appeals.html",
+    "artifacts.html",
     "audit.html",
     "call.html",
     "calls.html",
@@ -42,11 +44,14 @@ templates![
     "collections.html",
     "config.html",
     "connect.html",
+    "dead-letters.html",
     "deliveries.html",
     "device.html",
+    "differences.html",
     "door-error.html",
     "door-note.html",
     "error.html",
+    "find.html",
     "first.html",
     "home.html",
     "hub-networks.html",
@@ -85,13 +90,18 @@ templates![
     "reports.html",
     "reset.html",
     "returned.html",
+    "role.html",
+    "roles.html",
     "server-changes.html",
+    "server-players.html",
     "server-settings.html",
     "server.html",
     "servers.html",
+    "settings.html",
     "sign-in.html",
     "texts.html",
     "usage.html",
+    "webhook-delivery.html",
     "webhook.html",
     "webhooks.html",
     "worlds.html",
@@ -143,6 +153,7 @@ pub(crate) fn shapes(language: &'static Language) -> Environment<'static> {
     environment.add_function("face", drawing::face);
     environment.add_function("meter", drawing::meter);
     environment.add_function("bars", drawing::bars);
+    environment.add_function("curve", drawing::curve);
     environment.add_function("icon", kit::icon);
     environment.add_function("badge", kit::badge);
     environment.add_function("state", kit::state);

@@ -9,7 +9,7 @@ use axum::http::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::Response;
-use hub_core::auth::{Role, Scope, csrf_token};
+use hub_core::auth::{Scope, Scopes, csrf_token};
 use hub_core::http::cookie;
 use hub_core::http::request_id::RequestId;
 use serde_json::{Map, Value, json};
@@ -25,6 +25,8 @@ use crate::refusal::Refusal;
 const MOST_BYTES: usize = 512 << 10;
 const MOST_BYTES_OF_STRANGER: usize = 16 << 10;
 pub(crate) const LANGUAGE_COOKIE: &str = "hub_language";
+/// Browser that only reads: set by its person, for all networks.
+pub(crate) const LOCK_COOKIE: &str = "hub_reading_only";
 static IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Scopes that decide what a page shows, by their names in templates.
@@ -78,6 +80,7 @@ pub(crate) const DONE: &[&str] = &[
     "Restored",
     "Uploaded",
     "Erased",
+    "Retried",
 ];
 
 /// A request to the console.
@@ -86,6 +89,8 @@ pub(crate) struct Visit {
     pub(crate) console: Console,
     pub(crate) sender: Sender,
     pub(crate) path: String,
+    /// True if this browser only reads.
+    pub(crate) is_locked: bool,
     /// Parameters of the path.
     pub(crate) params: BTreeMap<String, String>,
     /// Parameters of the query; blank ones are left out.
@@ -114,6 +119,7 @@ impl Visit {
         Self {
             sender: Sender::of(parts, &console.app),
             path: parts.uri.path().to_owned(),
+            is_locked: cookie::find(&parts.headers, LOCK_COOKIE).is_some(),
             params: BTreeMap::new(),
             query: query.into_owned().filter(|(_, value)| !value.trim().is_empty()).collect(),
             form: Form::default(),
@@ -214,15 +220,17 @@ impl Visit {
         self.sender.session.as_deref().map(csrf_token)
     }
 
+    /// Scopes of the person in this network: of a given role, or of one of the network's own.
+    fn scopes(&self) -> Scopes {
+        let own = self.network["scopes"].as_array().into_iter().flatten();
+        own.filter_map(|scope| scope.as_str()?.parse::<Scope>().ok()).collect()
+    }
+
     /// Values that every template may use, beside the data of its page.
     fn context(&self, data: Value) -> Value {
-        let role = self.network["role"].as_str().unwrap_or_default();
-        // A role that is not known here is the network's own: the hub refuses what it does not include.
-        let scopes = role.parse::<Role>().ok().map(Role::scopes);
-        let may: Map<_, _> = SCOPES
-            .iter()
-            .map(|(name, scope)| ((*name).to_owned(), json!(scopes.is_none_or(|scopes| scopes.allow(*scope)))))
-            .collect();
+        let scopes = self.scopes();
+        let may: Map<_, _> =
+            SCOPES.iter().map(|(name, scope)| ((*name).to_owned(), json!(scopes.allow(*scope)))).collect();
         let base = match self.params.get("network") {
             Some(name) => format!("/console/n/{}", encode(name)),
             None => "/console".to_owned(),
@@ -233,7 +241,7 @@ impl Visit {
             "csrf": self.csrf(), "idempotency": self.console.app.ids.token(24),
             "done": DONE.iter().find(|word| **word == self.query("done")),
             "problem": self.problem, "result": self.result, "requestId": self.request_id,
-            "language": self.reader.language.code(), "now": self.console.app.clock.now(),
+            "language": self.reader.language.code(), "locked": self.is_locked, "now": self.console.app.clock.now(),
         });
         if let (Value::Object(context), Value::Object(data)) = (&mut context, data) {
             context.extend(data);

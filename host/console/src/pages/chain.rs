@@ -6,15 +6,19 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use axum::routing::get;
 use serde_json::{Map, Value, json};
+use tokio::join;
 
 use crate::Console;
 use crate::answer::see_other;
 use crate::form::Form;
+use crate::pages::chain_config::{ask_settings, schema_of, with_settings};
+use crate::pages::chain_conflict::conflict;
 use crate::refusal::Refusal;
 use crate::visit::{Visit, encode};
 
 /// Fields of a link that belong to the chain; the others are figures.
-const FIELDS: [&str; 8] = ["name", "version", "config", "mode", "percent", "onFailure", "instances", "limits"];
+const FIELDS: [&str; 9] =
+    ["name", "version", "config", "mode", "percent", "onFailure", "instances", "limits", "grants"];
 const POINT: &str = "/api/manage/extension-points/{point}";
 /// Maximum number of links that a form is read for.
 const MOST_LINKS: usize = 17;
@@ -36,10 +40,16 @@ async fn page(mut visit: Visit) -> Response {
 
 /// The chain as rows of the form. The rows of a form that was refused are those that were typed.
 async fn read(visit: &Visit) -> Result<Value, Refusal> {
-    let chain = visit.get(POINT, &[]).await?;
-    let modules = visit.get("/api/manage/modules", &[("limit", "200")]).await?;
+    let (chain, modules, audit) = join!(
+        visit.get(POINT, &[]),
+        visit.get("/api/manage/modules", &[("limit", "200")]),
+        visit.part("/api/manage/audit", &[("action", "chain.put"), ("limit", "50")]),
+    );
+    let (chain, modules, audit) = (chain?, modules?, audit?);
+    let of_point = |entry: &&Value| entry["target"].as_str() == visit.params.get("point").map(String::as_str);
+    let changes: Vec<_> = audit["items"].as_array().into_iter().flatten().filter(of_point).take(5).collect();
     let of_chain = || chain["modules"].as_array().into_iter().flatten().map(link_of).map(|link| row(&link, None));
-    let rows: Vec<_> = if visit.form.get("links").is_some() { typed(&visit.form) } else { of_chain().collect() };
+    let mut rows: Vec<_> = if visit.form.get("links").is_some() { typed(&visit.form) } else { of_chain().collect() };
     let mut versions = Map::new();
     for shown in rows.iter().filter_map(|row| row["name"].as_str()) {
         if !versions.contains_key(shown) {
@@ -48,7 +58,17 @@ async fn read(visit: &Visit) -> Result<Value, Refusal> {
             versions.insert(shown.to_owned(), list["items"].clone());
         }
     }
-    Ok(json!({"chain": chain, "rows": rows, "versions": versions, "modules": modules}))
+    let is_typed = visit.form.get("links").is_some();
+    for (at, row) in rows.iter_mut().enumerate() {
+        let form = is_typed.then_some((&visit.form, at));
+        let schema = schema_of(&versions, row);
+        ask_settings(row, schema, form);
+        // Figures of what the row was.
+        let mut links = chain["modules"].as_array().into_iter().flatten();
+        let same = |link: &&Value| ["name", "version", "mode"].iter().all(|field| link[field] == row["was"][field]);
+        row["figures"] = links.find(same).cloned().unwrap_or_default();
+    }
+    Ok(json!({"chain": chain, "rows": rows, "versions": versions, "modules": modules, "changes": changes}))
 }
 
 /// A link without its figures.
@@ -96,6 +116,7 @@ fn chain_of(form: &Form) -> Result<Value, Refusal> {
             |field: &str| text(field).parse::<i64>().map_err(|_| invalid(format!("{name}: {field} must be a number.")));
         let config: Value = serde_json::from_str(&text("config"))
             .map_err(|error| invalid(format!("The configuration of {name} is not JSON: {error}.")))?;
+        let config = with_settings(config, form, at).map_err(|why| invalid(format!("{name}: {why}.")))?;
         let mut link = row["was"].clone();
         for (field, value) in [
             ("version", json!(number("version")?)),
@@ -112,7 +133,12 @@ fn chain_of(form: &Form) -> Result<Value, Refusal> {
         let version = form.get("addVersion").and_then(|version| version.parse::<i64>().ok());
         let version = version.ok_or_else(|| invalid(format!("{name}: the version must be a number.")))?;
         let mode = form.get("addMode").unwrap_or("SHADOW");
-        links.push((f64::MAX, json!({"name": name, "version": version, "mode": mode, "config": {}})));
+        let mut link = json!({"name": name, "version": version, "mode": mode, "config": {}});
+        if mode == "CANARY" {
+            let percent = form.get("addPercent").unwrap_or("10").parse::<i64>();
+            link["percent"] = json!(percent.map_err(|_| invalid(format!("{name}: percent must be a number.")))?);
+        }
+        links.push((f64::MAX, link));
     }
     links.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     Ok(json!({"modules": links.into_iter().map(|(_, link)| link).collect::<Vec<_>>()}))
@@ -144,6 +170,10 @@ async fn put(visit: &mut Visit) -> Result<(), Refusal> {
     let body = chain_of(&visit.form)?;
     let now = visit.get(POINT, &[]).await?;
     if now["revision"].as_i64().map(|it| it.to_string()).as_deref() != visit.form.get("revision") {
+        let before = typed(&visit.form).into_iter().map(|row| row["was"].clone()).collect();
+        let theirs = now["modules"].as_array().into_iter().flatten().map(link_of).collect();
+        let yours = body["modules"].as_array().cloned().unwrap_or_default();
+        visit.result = json!({"conflict": conflict(&[before, theirs, yours])});
         let message = "Somebody changed this chain meanwhile. Nothing you typed is lost.";
         return Err(Refusal::new("revision_changed", message, StatusCode::CONFLICT));
     }
@@ -179,6 +209,8 @@ mod tests {
                 "onFailure": "SKIP"})
         };
         let added = json!({"name": "d", "version": 3, "mode": "SHADOW", "config": {}});
+        let canary = Form::parse(b"add=d&addVersion=3&addMode=CANARY&addPercent=25").unwrap();
+        assert_eq!(chain_of(&canary).unwrap()["modules"][0]["percent"], 25);
         assert_eq!(chain, json!({"modules": [changed("b", "ACTIVE", 100), changed("a", "CANARY", 20), added]}));
     }
 }

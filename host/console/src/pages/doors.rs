@@ -13,7 +13,7 @@ use crate::door::Answer;
 use crate::language::Language;
 use crate::pending::{self, Pending};
 use crate::refusal::Refusal;
-use crate::visit::{LANGUAGE_COOKIE, Visit, encode};
+use crate::visit::{LANGUAGE_COOKIE, LOCK_COOKIE, Visit, encode};
 
 pub(crate) fn router() -> Router<Console> {
     Router::new()
@@ -27,6 +27,7 @@ pub(crate) fn router() -> Router<Console> {
         .route("/console/password/reset", get(reset_page).post(reset))
         .route("/console/first", get(first_page).post(first))
         .route("/console/language", post(language))
+        .route("/console/reading-only", post(reading_only))
 }
 
 /// A page of the console to go to after signing in. Others are not gone to.
@@ -218,5 +219,12 @@ async fn language(visit: Visit) -> Response {
         return visit.refused(&refusal).await;
     };
     let cookie = format!("{LANGUAGE_COOKIE}={code}; Path=/console; Max-Age=31536000; SameSite=Strict");
+    see_other(&next(&visit), HeaderValue::try_from(cookie).ok().as_slice())
+}
+
+/// Lets this browser only read, or change things again, and returns to the page.
+async fn reading_only(visit: Visit) -> Response {
+    let seconds = if visit.form.get("on").is_some() { 31_536_000 } else { 0 };
+    let cookie = format!("{LOCK_COOKIE}=1; Path=/console; Max-Age={seconds}; HttpOnly; SameSite=Strict");
     see_other(&next(&visit), HeaderValue::try_from(cookie).ok().as_slice())
 }

@@ -1,10 +1,15 @@
 //! All pages and forms.
 
+pub(crate) mod artifacts;
 mod calls;
 pub(crate) mod chain;
+mod chain_config;
+mod chain_conflict;
 mod chat;
 mod content;
 pub(crate) mod doors;
+pub(crate) mod downloads;
+mod find;
 pub(crate) mod home;
 mod hub;
 pub(crate) mod imports;
@@ -20,8 +25,11 @@ pub(crate) mod permissions;
 mod player_data;
 mod players;
 mod punishments;
+mod roles;
 mod servers;
+mod settings;
 pub(crate) mod undo;
+mod webhooks;
 mod worlds;
 
 use crate::action::{Action, Verb};
@@ -43,6 +51,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Page> {
         player_data::PAGES,
         chat::PAGES,
         calls::PAGES,
+        find::PAGES,
+        artifacts::PAGES,
+        roles::PAGES,
+        webhooks::PAGES,
+        settings::PAGES,
         hub::PAGES,
     ];
     all.into_iter().flatten()
@@ -66,6 +79,12 @@ pub(crate) fn actions() -> impl Iterator<Item = &'static Action> {
         imports::ACTIONS,
         player_data::ACTIONS,
         calls::ACTIONS,
+        modules::ACTIONS,
+        find::ACTIONS,
+        artifacts::ACTIONS,
+        roles::ACTIONS,
+        webhooks::ACTIONS,
+        settings::ACTIONS,
         hub::ACTIONS,
     ];
     all.into_iter().flatten()
@@ -78,6 +97,7 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/servers", "servers.html", servers::list),
     page!("/n/{network}/servers/connect", "connect.html", servers::connect),
     page!("/n/{network}/servers/{serverId}", "server.html", servers::console),
+    page!("/n/{network}/servers/{serverId}/players", "server-players.html", servers::players),
     page!("/n/{network}/servers/{serverId}/changes", "server-changes.html", servers::changes),
     page!("/n/{network}/servers/{serverId}/settings", "server-settings.html", servers::one),
     page!("/n/{network}/players", "players.html", players::list),
@@ -89,8 +109,6 @@ static PAGES: &[Page] = &[
     page!("/n/{network}/staff", "people.html", network::people),
     page!("/n/{network}/audit", "audit.html", network::audit),
     page!("/n/{network}/usage", "usage.html", network::usage),
-    page!("/n/{network}/webhooks", "webhooks.html", network::webhooks),
-    page!("/n/{network}/webhooks/{webhookId}", "webhook.html", network::webhook),
     page!("/hub", "hub-networks.html", hub::networks),
     page!("/hub/people", "hub-people.html", hub::people),
     page!("/hub/waitlist", "hub-waitlist.html", hub::waitlist),
@@ -107,6 +125,7 @@ const PUNISHMENT: &[Field] = &[
     Field::text("issuerName"),
 ];
 const REVOKED: &[Field] = &[Field::number("punishmentId"), Field::text("reason"), Field::text("actorName")];
+const ISSUER: &[Field] = &[Field::text("issuerName"), Field::text("reason"), Field::flag("dryRun")];
 const KEY: &[Field] = &[Field::text("name"), Field::list("scopes"), Field::lines("addresses"), Field::lines("servers")];
 const INVITATION: &[Field] = &[Field::text("email"), Field::text("role")];
 const LINE: &[Field] = &[Field::exact("line")];
@@ -184,6 +203,24 @@ static ACTIONS: &[Action] = &[
         "/n/{network}/punishments",
         "Revoked",
     ),
+    // First it is shown what goes, then the name is typed.
+    Action::post(
+        "/n/{network}/punishments/all/show",
+        "/api/manage/punishments/revoke",
+        ISSUER,
+        "/n/{network}/punishments",
+        "",
+    )
+    .show(),
+    Action::post(
+        "/n/{network}/punishments/all",
+        "/api/manage/punishments/revoke",
+        ISSUER,
+        "/n/{network}/punishments",
+        "",
+    )
+    .confirm("issuerName")
+    .go("/n/{network}/punishments", "Revoked"),
     Action::post(
         "/n/{network}/players/{uuid}/punishments/revoke",
         "/api/plugin/punishments/remove",
@@ -228,20 +265,6 @@ static ACTIONS: &[Action] = &[
         "Revoked",
     )
     .verb(Verb::Delete),
-    Action::post(
-        "/n/{network}/webhooks/{webhookId}/test",
-        "/api/manage/webhooks/{webhookId}/test",
-        NOTHING,
-        "/n/{network}/webhooks/{webhookId}",
-        "Sent",
-    ),
-    Action::post(
-        "/n/{network}/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
-        "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/resend",
-        NOTHING,
-        "/n/{network}/webhooks/{webhookId}",
-        "Sent",
-    ),
     Action::post(
         "/n/{network}/modules/rollback/{point}",
         "/api/manage/extension-points/{point}/rollback",

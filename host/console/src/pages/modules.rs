@@ -7,13 +7,41 @@ use serde_json::{Value, json};
 use tokio::join;
 
 use crate::Console;
+use crate::action::{Action, Verb};
+use crate::form::Field;
 use crate::page::{Page, page};
 use crate::refusal::Refusal;
 use crate::upload::{Upload, fields};
 use crate::visit::Visit;
 
-pub(super) static PAGES: &[Page] =
-    &[page!("/n/{network}/modules", "modules.html", list), page!("/n/{network}/modules/{name}", "module.html", one)];
+pub(super) static PAGES: &[Page] = &[
+    page!("/n/{network}/modules", "modules.html", list),
+    page!("/n/{network}/modules/{name}", "module.html", one),
+    page!("/n/{network}/modules/{name}/dead-letters", "dead-letters.html", dead_letters),
+    page!("/n/{network}/modules/chains/{point}/differences", "differences.html", differences),
+];
+
+const LETTERS: &str = "/n/{network}/modules/{name}/dead-letters";
+const CODE: &[Field] = &[Field::text("code")];
+
+pub(super) static ACTIONS: &[Action] = &[
+    Action::post(LETTERS, "/api/manage/modules/{name}/dead-letters/retry", CODE, LETTERS, "Retried"),
+    Action::post(
+        "/n/{network}/modules/{name}/dead-letters/{deadLetterId}/retry",
+        "/api/manage/modules/{name}/dead-letters/{deadLetterId}/retry",
+        &[],
+        LETTERS,
+        "Retried",
+    ),
+    Action::post(
+        "/n/{network}/modules/{name}/dead-letters/{deadLetterId}/delete",
+        "/api/manage/modules/{name}/dead-letters/{deadLetterId}",
+        &[],
+        LETTERS,
+        "Deleted",
+    )
+    .verb(Verb::Delete),
+];
 
 static FILE: Upload = Upload {
     route: "/api/manage/modules",
@@ -27,7 +55,7 @@ pub(crate) fn router() -> Router<Console> {
     Router::new().route("/console/n/{network}/modules", post(upload))
 }
 
-const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+const POINTS: [&str; 4] = ["matchmaking", "chat", "punishment", "events"];
 
 async fn list(visit: &Visit) -> Result<Value, Refusal> {
     let modules = visit.get("/api/manage/modules", &[("limit", "100")]).await?;
@@ -45,4 +73,15 @@ async fn one(visit: &Visit) -> Result<Value, Refusal> {
         visit.part("/api/manage/modules/{name}/logs", &[("limit", "100")]),
     );
     Ok(json!({"versions": versions?, "log": log?}))
+}
+
+/// Events that a module did not handle.
+async fn dead_letters(visit: &Visit) -> Result<Value, Refusal> {
+    let query = [("limit", "50"), ("page", visit.query("page"))];
+    Ok(json!({"letters": visit.get("/api/manage/modules/{name}/dead-letters", &query).await?}))
+}
+
+/// What the shadows of a chain answered beside those that decide.
+async fn differences(visit: &Visit) -> Result<Value, Refusal> {
+    Ok(json!({"chain": visit.get("/api/manage/extension-points/{point}", &[]).await?}))
 }

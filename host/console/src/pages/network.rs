@@ -1,4 +1,4 @@
-//! A network's keys, people, webhooks, usage and audit log.
+//! A network's keys, people, usage and audit log.
 
 use serde_json::{Value, json};
 use tokio::join;
@@ -17,11 +17,12 @@ pub(super) async fn keys(visit: &Visit) -> Result<Value, Refusal> {
 
 pub(super) async fn people(visit: &Visit) -> Result<Value, Refusal> {
     let query = [("limit", "100"), ("page", visit.query("page"))];
-    let (people, invitations) = join!(
+    let (people, invitations, roles) = join!(
         visit.get("/api/manage/people", &query),
         visit.get("/api/manage/people/invitations", &[("limit", "100")]),
+        visit.get("/api/manage/roles", &[("limit", "100")]),
     );
-    Ok(json!({"people": people?, "invitations": invitations?}))
+    Ok(json!({"people": people?, "invitations": invitations?, "roles": roles?}))
 }
 
 pub(super) async fn audit(visit: &Visit) -> Result<Value, Refusal> {
@@ -38,18 +39,5 @@ pub(super) async fn audit(visit: &Visit) -> Result<Value, Refusal> {
 
 pub(super) async fn usage(visit: &Visit) -> Result<Value, Refusal> {
     let from = visit.console.app.clock.now().saturating_sub(WEEK).to_string();
-    Ok(json!({"usage": visit.get("/api/manage/usage", &[("from", &from)]).await?}))
-}
-
-pub(super) async fn webhooks(visit: &Visit) -> Result<Value, Refusal> {
-    Ok(json!({"webhooks": visit.get("/api/manage/webhooks", &[("limit", "100")]).await?}))
-}
-
-pub(super) async fn webhook(visit: &Visit) -> Result<Value, Refusal> {
-    let query = [("limit", "50"), ("page", visit.query("page"))];
-    let (webhook, deliveries) = join!(
-        visit.get("/api/manage/webhooks/{webhookId}", &[]),
-        visit.get("/api/manage/webhooks/{webhookId}/deliveries", &query),
-    );
-    Ok(json!({"webhook": webhook?, "deliveries": deliveries?}))
+    Ok(json!({"usage": visit.get("/api/manage/usage", &[("from", &from), ("limit", "200")]).await?}))
 }

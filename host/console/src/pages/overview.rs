@@ -9,14 +9,20 @@ use crate::refusal::Refusal;
 use crate::visit::Visit;
 
 const POINTS: [&str; 3] = ["matchmaking", "chat", "punishment"];
+const HOUR: i64 = 60 * 60 * 1000;
+const WEEK: i64 = 7 * 24 * HOUR;
 
 pub(super) async fn read(visit: &Visit) -> Result<Value, Refusal> {
-    let (servers, audit, webhooks, players, modules) = join!(
+    let now = visit.console.app.clock.now();
+    let (servers, audit, webhooks, players, modules, waiting, today, before) = join!(
         visit.get("/api/manage/servers", &[("limit", "200")]),
         visit.part("/api/manage/audit", &[("limit", "10")]),
         visit.part("/api/manage/webhooks", &[]),
         visit.part("/api/plugin/players", &[("limit", "1")]),
         chains(visit),
+        waiting(visit),
+        hours(visit, now),
+        hours(visit, now.saturating_sub(WEEK)),
     );
     let servers = servers?;
     let list = servers["items"].as_array().cloned().unwrap_or_default();
@@ -53,8 +59,30 @@ pub(super) async fn read(visit: &Visit) -> Result<Value, Refusal> {
         "players": of_game().map(|server| count(server, "currentPlayers")).sum::<i64>(),
         "slots": of_game().map(|server| count(server, "maxPlayers")).sum::<i64>(),
         "known": players?["total"], "types": types, "silent": silent, "full": full, "failing": failing,
-        "audit": audit?, "chains": modules?,
+        "audit": audit?, "chains": modules?, "waiting": waiting?, "curve_of": {"today": today?, "before": before?},
     }))
+}
+
+/// Numbers of what waits for a person.
+async fn waiting(visit: &Visit) -> Result<Value, Refusal> {
+    let (reports, appeals, held) = join!(
+        visit.part("/api/manage/reports", &[("state", "OPEN"), ("limit", "1")]),
+        visit.part("/api/manage/appeals", &[("limit", "1")]),
+        visit.part("/api/manage/deliveries", &[("state", "HELD"), ("limit", "1")]),
+    );
+    Ok(json!({"reports": reports?["total"], "appeals": appeals?["total"], "held": held?["total"]}))
+}
+
+/// Most players of each of the 24 hours before a time, oldest first; null where nothing is known.
+async fn hours(visit: &Visit, until: i64) -> Result<Vec<Value>, Refusal> {
+    let first = (until - until.rem_euclid(HOUR)).saturating_sub(23 * HOUR);
+    let (from, to) = (first.to_string(), until.to_string());
+    let usage = visit.part("/api/manage/usage", &[("from", &from), ("to", &to), ("limit", "50")]).await?;
+    let peak = |hour: i64| {
+        let mut known = usage["items"].as_array().into_iter().flatten();
+        known.find(|item| item["hour"] == hour).map_or(Value::Null, |item| item["peakPlayers"].clone())
+    };
+    Ok((0..24).map(|at| peak(first + at * HOUR)).collect())
 }
 
 /// The modules at each extension point.

@@ -47,6 +47,16 @@ pub(super) async fn changes(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"server": server?, "changes": changes?}))
 }
 
+/// Who is on the server, and its worlds.
+pub(super) async fn players(visit: &Visit) -> Result<Value, Refusal> {
+    let server = visit.get("/api/manage/servers/{serverId}", &[]).await?;
+    let of_type = [("serverType", server["serverType"].as_str().unwrap_or_default())];
+    let online = visit.part("/api/plugin/servers/players", &of_type).await?;
+    let here = |player: &&Value| player["serverId"] == server["serverId"];
+    let players: Option<Vec<_>> = online.as_array().map(|all| all.iter().filter(here).take(500).collect());
+    Ok(json!({"server": server, "players": players}))
+}
+
 /// Changes of this server among the newest of the network.
 async fn changes_of(visit: &Visit) -> Result<Value, Refusal> {
     let audit = visit.part("/api/manage/audit", &[("limit", "200")]).await?;

@@ -8,6 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::auth::{Scope, Scopes};
 use crate::clock::Millis;
+use crate::networks::Stage;
 use crate::values::NetworkId;
 
 /// Validity of an invitation, and of a password reset.
@@ -164,7 +165,11 @@ pub(crate) struct MemberRow {
 pub(super) struct MembershipRow {
     pub network_id: NetworkId,
     pub name: String,
+    #[sqlx(try_from = "String")]
+    pub stage: Stage,
     pub role: String,
+    /// Scopes of a role of the network's own.
+    pub scopes: Option<String>,
 }
 
 /// Reads the scopes of a role: nobody has an operator's by one.

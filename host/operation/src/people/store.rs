@@ -444,7 +444,9 @@ pub(super) async fn delete_member(tx: &mut Tx, network: NetworkId, person: &str)
 /// Networks of a person, by name.
 pub(super) async fn memberships(db: &Db, person: &str) -> Result<Vec<MembershipRow>, Error> {
     db.query(
-        "SELECT m.network_id, n.name, m.role FROM network_members m JOIN networks n ON n.network_id = m.network_id
+        "SELECT m.network_id, n.name, n.stage, m.role, r.scopes FROM network_members m
+         JOIN networks n ON n.network_id = m.network_id
+         LEFT JOIN network_roles r ON r.network_id = m.network_id AND r.name = m.role
          WHERE m.person_id = $1 ORDER BY n.name LIMIT 1000",
     )
     .bind(person)

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::Caller;
 use crate::clock::Millis;
+use crate::compute::compute_in_turn;
 use crate::events::{self, EventKind};
 use crate::http::answer::json_size;
 use crate::http::error::ApiError;
@@ -20,6 +21,7 @@ use crate::secrets::{self, HubSecrets};
 use crate::values::{Identifier, NetworkId};
 use crate::webhooks::Webhooks;
 use crate::webhooks::fan_out::{enqueue, new_message_id};
+use crate::webhooks::message::Message;
 use crate::webhooks::model::{
     Delivery, DeliveryState, DisabledReason, NewDelivery, TEST_EVENT, Templates, Webhook, WebhookEvent, WebhookKind,
     new_secret,
@@ -370,6 +372,25 @@ pub(super) async fn delivery(app: &App, network: NetworkId, id: &str, seq: i64) 
         }
         None => Err(get(app, network, id).await.err().unwrap_or(WebhooksError::UnknownDelivery)),
     }
+}
+
+/// Body of a delivery as it would be sent now, with the webhook's templates or with others.
+pub(super) async fn preview(
+    app: &App,
+    network: NetworkId,
+    id: &str,
+    seq: i64,
+    templates: Option<Templates>,
+) -> Result<String, WebhooksError> {
+    let mut webhook = get(app, network, id).await?;
+    let delivery = delivery(app, network, id, seq).await?;
+    let request = WebhookRequest { templates, ..WebhookRequest::default() };
+    request.check(app, webhook.kind)?;
+    if let Some(templates) = request.templates {
+        webhook.templates = templates;
+    }
+    let now = app.clock.now();
+    Ok(compute_in_turn(|turn| Message::new(turn, &webhook, &delivery, now)).await.body)
 }
 
 /// A page of a webhook's deliveries, newest first, and their number.

@@ -21,6 +21,7 @@ use crate::component::{Component, ErrorCode, Sealed, TableRule, Tag};
 use crate::values::Identifier;
 
 pub use routes::LeftBehind;
+pub use settings::Stage;
 
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {

@@ -1,5 +1,6 @@
 //! The console without a browser: doors, pages by role, forms.
 
+mod build;
 mod doors;
 mod edits;
 mod forms;

@@ -114,7 +114,8 @@ on_both! {
 
         let session = sign_in(&hub, " alex@example.ORG ", PASSWORD, json!({})).await.expect(200).clone();
         let token = session["token"].as_str().unwrap();
-        assert_eq!(session["person"]["networks"][0]["networkId"], json!(owner.network.unwrap()));
+        let network = &session["person"]["networks"][0];
+        assert_eq!((&network["networkId"], &network["stage"]), (&json!(owner.network.unwrap()), &json!("LIVE")));
         // Requests within and beyond the role.
         get(&hub, token, "/api/manage/servers").await.expect(200);
         get(&hub, token, "/api/plugin/players").await.expect(200);

@@ -10,7 +10,7 @@ use std::convert::Infallible;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::auth::{RoleName, session_cookie};
+use crate::auth::{Role, RoleName, Scope, Scopes, session_cookie};
 use crate::clock::Millis;
 use crate::email::Email;
 use crate::http::error::{ApiError, ErrorBody};
@@ -18,6 +18,7 @@ use crate::http::extract::Json;
 use crate::http::hub_url::HubUrl;
 use crate::http::request_id::RequestId;
 use crate::limits;
+use crate::networks::Stage;
 use crate::people::model::{MembershipRow, Password, SESSION_TTL};
 use crate::people::service::{self, Attempt, Me, NewPerson, Sender, Session};
 use crate::secret_text::SecretText;
@@ -41,14 +42,19 @@ pub(super) struct MembershipBody {
     network_id: NetworkId,
     #[schema(example = "mynetwork")]
     name: String,
+    stage: Stage,
     #[schema(value_type = RoleName)]
     role: String,
+    /// Permissions of the role.
+    scopes: Vec<Scope>,
 }
 
 impl From<MembershipRow> for MembershipBody {
     fn from(row: MembershipRow) -> Self {
-        let MembershipRow { network_id, name, role } = row;
-        Self { network_id, name, role }
+        let MembershipRow { network_id, name, stage, role, scopes } = row;
+        let own = || scopes.as_deref().map(Scopes::from_text).unwrap_or_default();
+        let scopes = role.parse::<Role>().map_or_else(|_| own(), Role::scopes);
+        Self { network_id, name, stage, role, scopes: scopes.iter().collect() }
     }
 }
 

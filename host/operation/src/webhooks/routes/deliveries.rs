@@ -13,8 +13,9 @@ use crate::http::error::{ApiError, ErrorBody};
 use crate::http::extract::{Json, Path, Query};
 use crate::http::page::{Limit, Page, PageNumber};
 use crate::values::not_blank;
-use crate::webhooks::model::{Delivery, DeliveryState};
+use crate::webhooks::model::{Delivery, DeliveryState, Templates};
 use crate::webhooks::service;
+use crate::webhooks::template::Template;
 
 /// A delivery of an event to a webhook.
 #[derive(Debug, Serialize, ToSchema)]
@@ -139,6 +140,44 @@ pub(super) async fn get(
     let mut delivery = service::delivery(&app, caller.network, &id, delivery).await?;
     let data = RawValue::from_string(std::mem::take(&mut delivery.data)).map_err(ApiError::internal)?;
     Ok(Json(DeliveryWithEvent { delivery: delivery.into(), data }))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = WebhookPreviewRequest)]
+pub(super) struct PreviewRequest {
+    /// Messages in Discord by event name, in place of the webhook's. Default: the webhook's.
+    #[schema(value_type = Option<BTreeMap<String, Template>>, example = json!(null))]
+    templates: Option<Templates>,
+}
+
+/// A message as the webhook's address gets it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = WebhookPreview)]
+pub(super) struct Preview {
+    /// Body of the request: the signed event, or the message for Discord.
+    #[schema(value_type = Object, example = json!({"content": "**Alex** joined lobby-1"}))]
+    body: Box<RawValue>,
+}
+
+/// Preview a delivery
+///
+/// Its body as it would be sent now, with the webhook's templates or with others. Nothing is sent.
+#[utoipa::path(post, path = "/api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/preview",
+    operation_id = "preview_webhook_delivery", tag = "Webhooks", security(("apiKey" = ["network:manage"])),
+    params(("webhookId" = String, Path, description = "The webhook's id"),
+        ("deliveryId" = i64, Path, description = "The delivery's number")),
+    responses((status = 200, body = Preview),
+        (status = 404, body = ErrorBody, description = "No such webhook or delivery")))]
+pub(super) async fn preview(
+    NetworkManage(caller): NetworkManage,
+    State(app): State<App>,
+    Path((id, delivery)): Path<(String, i64)>,
+    Json(body): Json<PreviewRequest>,
+) -> Result<Json<Preview>, ApiError> {
+    // It shows the event.
+    caller.require(&[Scope::EventsRead])?;
+    let body = service::preview(&app, caller.network, &id, delivery, body.templates).await?;
+    Ok(Json(Preview { body: RawValue::from_string(body).map_err(ApiError::internal)? }))
 }
 
 /// Send a test to a webhook

@@ -17,6 +17,7 @@ pub(super) fn router() -> Endpoints {
         deliveries::test: transactional,
         deliveries::list: any_node,
         deliveries::get: any_node,
+        deliveries::preview: any_node read_only,
         deliveries::resend: transactional
     ]
 }

@@ -15,9 +15,12 @@ use crate::people;
 use crate::servers::{join, register};
 use crate::support::{Answer, Client, Hub, on_both};
 
-/// Routes that change nothing: they run a module beside the network's data.
-const NO_CHANGE: &[&str] =
-    &["POST /api/manage/modules/{name}/{version}/dry-run", "POST /api/manage/modules/{name}/{version}/replay"];
+/// Routes that change nothing: they run a module beside the network's data, or show what would be sent.
+const NO_CHANGE: &[&str] = &[
+    "POST /api/manage/modules/{name}/{version}/dry-run",
+    "POST /api/manage/modules/{name}/{version}/replay",
+    "POST /api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/preview",
+];
 
 /// Routes whose entries are tested elsewhere: their background work writes further entries at any time.
 const ELSEWHERE: &[&str] = &["POST /api/manage/imports", "POST /api/manage/imports/{importId}/cancel"];

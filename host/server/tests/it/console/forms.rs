@@ -60,6 +60,27 @@ on_both! {
         assert_eq!(left, json!([]));
     }
 
+    async fn all_punishments_of_one_issuer_are_shown_and_then_revoked(hub: Hub) {
+        let owner = hub.network().await;
+        member(&hub, &owner, "o@example.org", "OWNER").await;
+        let name = super::name_of(&hub, &owner).await;
+        for (player, issuer) in [("Notch", "Tobi"), ("Jeb", "Tobi"), ("Dinnerbone", "Mira")] {
+            let ban = json!({"playerName": player, "type": "BAN", "reason": "x", "issuerName": issuer});
+            owner.post("/api/plugin/punishments/create-by-name", ban).await.expect(200);
+        }
+        let mut browser = Browser::signed_in(&hub, "o@example.org").await;
+        let path = format!("/console/n/{name}/punishments");
+        let page = browser.get(&path).await.expect(200);
+        let shown = browser.submit(&page, &format!("{path}/all/show"), &[("issuerName", "Tobi")]).await.expect(200);
+        assert!(shown.has("2 punishments would be revoked"), "{}", shown.html);
+        let active = async || owner.get("/api/manage/punishments?active=true").await.expect(200)["total"].clone();
+        assert_eq!(active().await, 3);
+        let all = format!("{path}/all");
+        browser.submit(&shown, &all, &[("confirm", "Mira")]).await.expect(422);
+        browser.submit(&shown, &all, &[("confirm", "Tobi")]).await.expect(303);
+        assert_eq!(active().await, 1);
+    }
+
     async fn an_edit_from_a_stale_revision_is_shown_beside_the_others(hub: Hub) {
         let owner = hub.network().await;
         member(&hub, &owner, "a@example.org", "ADMIN").await;

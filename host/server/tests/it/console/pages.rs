@@ -10,11 +10,12 @@ const OTHER: &str = "853c80ef-3c37-49fd-aa49-938b674adae6";
 const PLAYER: &str = "069a79f4-44e9-4726-a5be-fca90e38aaf5";
 
 /// Pages of a network, and the least role that sees each.
-const PAGES: [(&str, &str); 39] = [
+const PAGES: [(&str, &str); 47] = [
     ("", "VIEWER"),
     ("/servers", "VIEWER"),
     ("/servers/lobby-1", "VIEWER"),
     ("/servers/lobby-1/changes", "VIEWER"),
+    ("/servers/lobby-1/players", "VIEWER"),
     ("/servers/lobby-1/settings", "VIEWER"),
     ("/servers/connect", "VIEWER"),
     ("/modules", "VIEWER"),
@@ -48,6 +49,13 @@ const PAGES: [(&str, &str); 39] = [
     ("/texts", "ADMIN"),
     ("/texts/locales", "ADMIN"),
     ("/imports", "ADMIN"),
+    ("/find", "ADMIN"),
+    ("/artifacts", "ADMIN"),
+    ("/staff/roles", "ADMIN"),
+    ("/staff/roles/helper", "ADMIN"),
+    ("/settings", "ADMIN"),
+    ("/modules/chains/chat/differences", "VIEWER"),
+    ("/modules/shop/dead-letters", "ADMIN"),
     ("/config", "OWNER"),
     ("/collections", "OWNER"),
 ];
@@ -67,6 +75,7 @@ async fn filled(hub: &Hub) -> crate::support::Client {
     owner.post("/api/plugin/reports", report).await.expect(201);
     let vip = json!({"priority": 5, "permissions": [{"node": "a.b"}]});
     owner.put("/api/plugin/permissions/groups/vip", vip).await.expect(204);
+    owner.put("/api/manage/roles/helper", json!({"scopes": ["reports:manage"]})).await.expect(200);
     owner
 }
 
@@ -131,6 +140,17 @@ on_both! {
         assert!(browser.send(request).await.has("lang=\"de\""));
         browser.post("/console/language", &[("language", "de"), ("next", "/console/me")]).await.expect(303);
         assert!(browser.get("/console/me").await.has("lang=\"de\""));
+    }
+
+    async fn menus_follow_the_scopes_of_a_role_of_ones_own(hub: Hub) {
+        let owner = filled(&hub).await;
+        let name = super::name_of(&hub, &owner).await;
+        member(&hub, &owner, "h@example.org", "helper").await;
+        let mut browser = Browser::signed_in(&hub, "h@example.org").await;
+        let page = browser.get(&format!("/console/n/{name}/reports")).await.expect(200);
+        for (part, shown) in [("reports", true), ("keys", false), ("players", false), ("servers", false)] {
+            assert_eq!(page.has(&format!("/console/n/{name}/{part}\"")), shown, "{part}");
+        }
     }
 
     async fn the_operators_pages_are_the_operators(hub: Hub) {

@@ -17,6 +17,8 @@ on_both! {
         assert_eq!(owner.get("/api/manage/roles/helper").await.expect(200), &put.body);
         let alex = member(&hub, &owner, "alex@example.org", "helper").await;
         let get = async |path: &str| send(&hub, &alex.token, Method::GET, path, Value::Null).await;
+        let me = get("/api/people/me").await.expect(200).clone();
+        assert_eq!(me["networks"][0]["scopes"], json!(["players:read", "reports:manage"]));
         get("/api/manage/reports").await.expect(200);
         get(&format!("/api/manage/players/{}/notes", uuid(1))).await.expect(200);
         get("/api/plugin/players").await.expect(200);

@@ -20,7 +20,7 @@ async fn webhooks_are_one_networks_own(hub: Hub) {
     other.get(&path).await.expect_error(404, "unknown_webhook");
     other.patch(&path, json!({"enabled": false})).await.expect_error(404, "unknown_webhook");
     other.delete(&path).await.expect_error(404, "unknown_webhook");
-    for route in ["rotate-secret", "test", "deliveries/1/resend"] {
+    for route in ["rotate-secret", "test", "deliveries/1/resend", "deliveries/1/preview"] {
         other.post(&format!("{path}/{route}"), json!({})).await.expect_error(404, "unknown_webhook");
     }
     other.get(&format!("{path}/deliveries")).await.expect_error(404, "unknown_webhook");
@@ -40,6 +40,12 @@ async fn webhooks_are_one_networks_own(hub: Hub) {
     }
     let one = owner.get(&format!("{path}/deliveries/1")).await.expect(200).clone();
     assert_eq!((&one["data"]["namespace"], &one["state"]), (&json!("a"), &json!("DELIVERED")));
+    let preview = owner.post(&format!("{path}/deliveries/1/preview"), json!({})).await.expect(200)["body"].clone();
+    assert_eq!((&preview["type"], &preview["data"]["namespace"]), (&json!("CONFIG_UPDATED"), &json!("a")));
+    let templates = json!({"templates": {"CONFIG_UPDATED": {"content": "x"}}});
+    owner.post(&format!("{path}/deliveries/1/preview"), templates).await.expect_error(400, "invalid_request");
+    owner.post(&format!("{path}/deliveries/9/preview"), json!({})).await.expect_error(404, "unknown_delivery");
+    assert_eq!(deliveries(&owner, &id).await.len(), 1, "nothing is sent");
     // A creation that is repeated under its key makes one webhook.
     let body = json!({"url": receiver.url(), "events": ["CHAT"], "name": "twice"});
     let create = || owner.request(Method::POST, WEBHOOKS).header("Idempotency-Key", "hook").json(&body);
