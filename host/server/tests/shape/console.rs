@@ -97,17 +97,14 @@ impl Source {
         }
         let body = body.split("\n}\n").next().unwrap();
         let mut routes: BTreeSet<_> = strings(body).into_iter().filter(|text| text.starts_with("/api/")).collect();
-        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let mut rest = body;
-        while let Some(at) = rest.find(is_word) {
-            rest = &rest[at..];
-            let (word, after) = rest.split_at(rest.find(|letter| !is_word(letter)).unwrap_or(rest.len()));
+        let words =
+            body.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty());
+        for word in words {
             if word.len() > 1 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
                 routes.extend(Some(self.value(word)).filter(|value| value.starts_with("/api/")));
-            } else if after.starts_with('(') && self.text.contains(&format!("fn {word}(")) {
+            } else if self.text.contains(&format!("fn {word}(")) {
                 routes.extend(self.routes_of(word, seen));
             }
-            rest = after;
         }
         routes
     }
@@ -160,27 +157,11 @@ fn pages() -> String {
         // Pages with handlers of their own.
         for (at, _) in source.text.match_indices(".route(\"/console/") {
             let address = strings(&source.text[at..]).into_iter().next().unwrap();
-            let (_, rest) = source.text[at..].split_once("\",").unwrap();
-            let handlers = rest.split([';', '}']).next().unwrap().split(".route(").next().unwrap();
-            let handlers = handlers.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            let handlers: Vec<_> = handlers.filter(|word| source.text.contains(&format!("fn {word}("))).collect();
-            let mut routes: BTreeSet<_> =
-                handlers.iter().flat_map(|handler| source.routes_of(handler, &mut BTreeSet::new())).collect();
-            if handlers.is_empty() {
-                // A file that is passed on, or a table.
-                let file = source.text.split_once("= Upload {\n    route: \"").map(|(_, rest)| rest);
-                let file = file.and_then(|rest| rest.split('"').next()).map(|route| format!("POST {route}"));
-                routes.extend(file);
-            } else if routes.is_empty() && source.name == "undo" {
-                routes = strings(&source.text).into_iter().filter(|text| text.starts_with("/api/")).collect();
-                routes.retain(|route| !route.ends_with('/'));
-            }
+            let routes = strings(&source.text).into_iter().filter(|text| text.starts_with("/api/"));
             let row = rows.entry(address.trim_start_matches("/console").to_owned()).or_default();
-            let known: Vec<_> = row.iter().filter_map(|route| route.split(' ').nth(1).map(str::to_owned)).collect();
-            row.extend(routes.iter().map(|route| shown(route)).filter(|route| !known.contains(route)));
+            row.extend(routes.map(|route| shown(&route)));
         }
     }
-    rows.retain(|_, routes| !routes.is_empty());
     let row = |(page, routes): (&String, &BTreeSet<String>)| {
         let routes = routes.iter().map(|route| format!("`{route}`")).collect::<Vec<_>>().join("<br>");
         format!("| `/console{page}` | {routes} |\n")
