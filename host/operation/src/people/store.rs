@@ -2,6 +2,7 @@
 //! belong to a network.
 
 pub(super) mod devices;
+pub(super) mod failures;
 pub(super) mod roles;
 pub(super) mod totp;
 
@@ -291,41 +292,6 @@ pub(super) async fn pending(db: &Db, sha256: &[u8]) -> Result<Option<Pending>, E
 /// Uses up a sign-in that waited for its code; false if another request did.
 pub(super) async fn delete_pending(db: &Db, sha256: &[u8]) -> Result<bool, Error> {
     Ok(db.write("DELETE FROM pending_sign_ins WHERE sha256 = $1").bind(sha256).execute().await? > 0)
-}
-
-/// Number of failed sign-ins for an address, and time of the last. Locked until the transaction ends, so that
-/// concurrent attempts are counted one after the other.
-pub(super) async fn lock_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(i64, Millis), Error> {
-    tx.query(
-        "INSERT INTO sign_in_failures (email_sha256, failures, last_at) VALUES ($1, 0, 0)
-         ON CONFLICT (email_sha256) DO UPDATE SET failures = sign_in_failures.failures RETURNING failures, last_at",
-    )
-    .bind(email_sha256)
-    .one()
-    .await
-}
-
-pub(super) async fn add_failure(tx: &mut Tx, email_sha256: &[u8], now: Millis) -> Result<(), Error> {
-    tx.query("UPDATE sign_in_failures SET failures = failures + 1, last_at = $2 WHERE email_sha256 = $1")
-        .bind(email_sha256)
-        .bind(now)
-        .execute()
-        .await?;
-    Ok(())
-}
-
-/// Removes a failure that was counted beforehand.
-pub(super) async fn remove_failure(db: &Db, email_sha256: &[u8]) -> Result<(), Error> {
-    db.write("UPDATE sign_in_failures SET failures = failures - 1 WHERE email_sha256 = $1 AND failures > 0")
-        .bind(email_sha256)
-        .execute()
-        .await?;
-    Ok(())
-}
-
-pub(super) async fn clear_failures(tx: &mut Tx, email_sha256: &[u8]) -> Result<(), Error> {
-    tx.query("DELETE FROM sign_in_failures WHERE email_sha256 = $1").bind(email_sha256).execute().await?;
-    Ok(())
 }
 
 /// Deletes expired sessions, failures and links.

@@ -266,7 +266,7 @@ async fn with_handlers(
 ///
 /// A module that was taken out of the chain of `events` is still queued its events for 24 hours. This ends it at once, and
 /// deletes them. 404 `unknown_module` if there is none.
-#[utoipa::path(delete, path = "/api/manage/extension-points/events/kept/{name}", operation_id = "end_kept_module",
+#[utoipa::path(delete, path = "/api/manage/extension-points/events/kept/{name}", operation_id = "delete_kept_module",
     tag = "Modules", security(("apiKey" = ["modules:write"])), params(("name" = String, Path, example = "votes")),
     responses((status = 204, description = "Ended"), (status = 404, body = ErrorBody, description = "No such module")))]
 pub(super) async fn end_kept(

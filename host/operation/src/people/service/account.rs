@@ -141,7 +141,7 @@ pub(crate) async fn reset_password(app: &App, sender: &Sender, token: &str, new:
             let person = store::find_by_email(&mut tx, &link.email_folded).await?.ok_or(PeopleError::UnknownToken)?;
             store::set_password(&mut tx, &person.person_id, &hashed).await?;
             store::end_sessions(&mut tx, &person.person_id, None, now).await?;
-            store::clear_failures(&mut tx, &hash(&person.email_folded)).await?;
+            store::failures::clear(&mut tx, &hash(&person.email_folded)).await?;
             let change = Change::new(Action::PersonPasswordChanged, &person.person_id);
             audit::record(&mut tx, OPERATOR_NETWORK, &origin_of_person(app, sender, &person), change).await?;
             Ok::<_, PeopleError>(person.person_id)

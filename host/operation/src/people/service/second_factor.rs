@@ -119,7 +119,7 @@ pub(crate) async fn confirm(app: &App, who: &SignedIn, code: &str) -> Result<Vec
             }
             // Other sessions end: they were opened with the password alone.
             store::end_sessions(&mut tx, &who.person, Some(&who.session), app.clock.now()).await?;
-            store::clear_failures(&mut tx, failures.key()).await?;
+            store::failures::clear(&mut tx, failures.key()).await?;
             let change = Change::new(Action::PersonSecondFactorEnabled, &who.person);
             Ok::<_, PeopleError>(audit::record(&mut tx, OPERATOR_NETWORK, &origin_of(app, who), change).await?)
         })
@@ -140,7 +140,7 @@ pub(crate) async fn disable(
     if let Some(code) = code.filter(|_| person.totp_confirmed) {
         check(app, &person, code).await?;
     }
-    store::remove_failure(&app.db, failures.key()).await?;
+    store::failures::remove(&app.db, failures.key()).await?;
     if person.totp_confirmed && code.is_none() {
         return Err(PeopleError::SecondFactorNeeded);
     }
@@ -158,7 +158,7 @@ pub(crate) async fn disable(
 /// The signed-in person, if this is their password.
 pub(super) async fn with_password(app: &App, who: &SignedIn, password: &Password) -> Result<PersonRow, PeopleError> {
     let (person, failures) = try_password(app, who, password).await?;
-    store::remove_failure(&app.db, failures.key()).await?;
+    store::failures::remove(&app.db, failures.key()).await?;
     Ok(person)
 }
 

@@ -94,12 +94,12 @@ async fn begin(app: &App, counted: Failures) -> Result<Failures, PeopleError> {
     let now = app.clock.now();
     app.db
         .transaction(async |mut tx| {
-            let (failures, last_at) = store::lock_failures(&mut tx, counted.key()).await?;
+            let (failures, last_at) = store::failures::lock(&mut tx, counted.key()).await?;
             let until = last_at.saturating_add(pause(failures));
             if now < until {
                 return Err(PeopleError::TooMany(until - now));
             }
-            Ok(store::add_failure(&mut tx, counted.key(), now).await?)
+            Ok(store::failures::add(&mut tx, counted.key(), now).await?)
         })
         .await?;
     Ok(counted)
@@ -126,7 +126,7 @@ pub(crate) async fn sign_in(app: &App, attempt: Attempt<'_>) -> Result<Session, 
     if person.totp_confirmed {
         let Some(code) = attempt.code else {
             // This attempt was not a guess; earlier wrong codes still count.
-            store::remove_failure(&app.db, failures.key()).await?;
+            store::failures::remove(&app.db, failures.key()).await?;
             return Err(PeopleError::SecondFactorNeeded);
         };
         second_factor::check(app, &person, code).await?;
@@ -153,7 +153,7 @@ pub(super) async fn begin_session(
     app.db
         .transaction(async |mut tx| {
             require_unchanged(&mut tx, &person).await?;
-            store::clear_failures(&mut tx, failures.key()).await?;
+            store::failures::clear(&mut tx, failures.key()).await?;
             let times = (now, expires_at);
             store::insert_session(&mut tx, &person.person_id, &token, &remote.to_string(), times, most).await?;
             Ok::<_, PeopleError>(())
