@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::Files;
 use crate::people::{PASSWORD, code as mailed, member, provider::Provider, send, sessions::shown, sign_in};
 use crate::servers::uuid;
-use crate::support::{Backend, Client, Hub, on_each, succeed, text};
+use crate::support::{Backend, Client, Events, Hub, on_each, succeed, text};
 
 /// A webhook to Discord, whose URL is a credential.
 const DISCORD: &str = "https://discord.com/api/webhooks/1234567890123/dGhlIHRva2VuIG9mIGEgd2ViaG9vaw";
@@ -279,7 +279,8 @@ async fn a_restore_without_the_key_makes_secrets_again(backend: Backend) {
         let hub = Hub::start(to).await;
         let sign_in = async |code: Value| sign_in(&hub, "alex@example.org", PASSWORD, json!({"code": code})).await;
         let owner = hub.with_key(owner.key.as_ref().unwrap());
-        let mut events = owner.events(None, None).await;
+        let rotations = owner.request(Method::GET, "/api/plugin/events?types=SIGNING_SECRET_ROTATED");
+        let mut events = Events::open(rotations).await;
         let restored = register(&owner).await;
         assert_eq!(restored == signing_secret, has_key, "{restored}");
         assert_eq!(register(&owner).await, restored);
