@@ -8,6 +8,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use hub_db::{Error, in_current_tenant};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::app::App;
 use crate::clock::Millis;
@@ -27,6 +28,11 @@ const CALLS_AT_ONCE: usize = 8;
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 /// Time after which a turn without work ends.
 const IDLE: Duration = Duration::from_secs(1);
+/// Pause after a read of the queue, as a multiple of its time: a long queue of one key, which is read over, takes no more
+/// than a twentieth of a processor.
+const READ_PAUSE: u32 = 20;
+/// Time of a read that needs no pause.
+const SHORT_READ: Duration = Duration::from_millis(5);
 
 /// A call that has ended.
 struct Finished {
@@ -50,6 +56,15 @@ struct Served {
     queues: KeyQueues,
     /// End of a pause of the whole handler.
     paused_until: Option<Millis>,
+    /// Earliest time of the next read.
+    read_after: Instant,
+}
+
+impl Served {
+    /// True if rows of the queue are to be read.
+    fn wants_rows(&self) -> bool {
+        self.paused_until.is_none() && self.queues.wants_rows(CALLS_AT_ONCE)
+    }
 }
 
 /// Hands events over until none is left that may be, the network moves, or the hub stops.
@@ -90,8 +105,8 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
                     None => std::future::pending().await,
                 }
             } => {}
-            // The network may have moved.
-            () = tokio::time::sleep(IDLE) => {}
+            // The network may have moved, or rows may be read again.
+            () = tokio::time::sleep_until(turn.next_read().min(Instant::now() + IDLE)) => {}
         }
     }
 }
@@ -113,7 +128,8 @@ impl Turn<'_> {
                 served.handler = handler;
                 continue;
             }
-            self.handlers.insert(name, Served { handler, queues: KeyQueues::default(), paused_until: None });
+            let queues = KeyQueues::default();
+            self.handlers.insert(name, Served { handler, queues, paused_until: None, read_after: Instant::now() });
         }
         Ok(())
     }
@@ -130,8 +146,13 @@ impl Turn<'_> {
                 served.paused_until = None;
             }
             served.queues.end_pauses(now);
-            if served.paused_until.is_none() && served.queues.wants_rows(CALLS_AT_ONCE) {
+            let begun = Instant::now();
+            if served.wants_rows() && begun >= served.read_after {
                 read_rows(self.app, self.network, name, &mut served.queues, now).await?;
+                let taken = begun.elapsed();
+                if taken > SHORT_READ {
+                    served.read_after = Instant::now() + (taken * READ_PAUSE).min(IDLE);
+                }
             }
         }
         loop {
@@ -181,6 +202,13 @@ impl Turn<'_> {
     fn next_due(&self) -> Option<Millis> {
         let of = |served: &Served| served.paused_until.into_iter().chain(served.queues.next_due()).min();
         self.handlers.values().filter_map(of).min()
+    }
+
+    /// End of the first pause after a read; without one a time that is far away.
+    fn next_read(&self) -> Instant {
+        let now = Instant::now();
+        let pausing = self.handlers.values().filter(|served| served.wants_rows() && served.read_after > now);
+        pausing.map(|served| served.read_after).min().unwrap_or(now + IDLE)
     }
 
     fn is_idle(&self) -> bool {
