@@ -10,7 +10,8 @@ use crate::modules::{HandledEvent, ModuleActor, ModuleEffects, Prepared};
 use crate::punishments::effects::PreparedPunishment;
 use crate::values::{NetworkId, PlayerId};
 use crate::{
-    chat, collections, deliveries, economy, permissions, player_sessions, players, presence, punishments, statistics,
+    chat, collections, control, deliveries, economy, permissions, player_sessions, players, presence, punishments,
+    statistics, transfers, webhooks,
 };
 
 /// Effects on the game's components.
@@ -88,7 +89,7 @@ async fn apply(
         Action::RemovePermission(it) => permissions::effects::remove(app, network, actor, it).await,
         Action::Punish(_) => match prepared.and_then(|prepared| (**prepared).downcast_ref::<PreparedPunishment>()) {
             Some(prepared) => punishments::effects::punish(app, network, prepared).await,
-            None => Err(not_available(action)),
+            None => Err(ApiError::internal(std::io::Error::other("no review was asked about a punishment"))),
         },
         Action::RevokePunishment(it) => punishments::effects::revoke(app, network, actor, it).await,
         Action::SendChat(it) => chat::effects::send(app, network, actor, it).await,
@@ -99,13 +100,10 @@ async fn apply(
             Err(ApiError::new(StatusCode::CONFLICT, "no_timers", message))
         }
         Action::CancelTimer(_) => Ok(()),
-        Action::Emit(_) | Action::RunCommand(_) | Action::Transfer(_) | Action::CallWebhook(_) => {
-            Err(not_available(action))
-        }
+        Action::RunCommand(it) => control::effects::run(app, network, actor, it).await,
+        Action::Transfer(it) => transfers::effects::transfer(app, network, it).await,
+        Action::CallWebhook(it) => webhooks::effects::call(app, network, actor, it).await,
+        // Published with the other effects, by the modules' own component.
+        Action::Emit(_) => Err(ApiError::internal(std::io::Error::other("an emitted event changes no component"))),
     }
-}
-
-fn not_available(action: &Action) -> ApiError {
-    let message = format!("This hub does not apply the effect `{}` yet.", action.name());
-    ApiError::new(StatusCode::CONFLICT, "not_available", message)
 }

@@ -34,7 +34,7 @@ use crate::modules::handlers::{FanOut, Handlers};
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
 
 pub use compiler::open_sandbox_in;
-pub use handlers::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field};
+pub use handlers::{HandledEvent, ModuleActor, ModuleEffects, ModuleEvent, Prepared, read_field, read_text};
 pub use host::ModuleData;
 pub use logs::{explain, level_name};
 pub use network_state::LoadedModules;
@@ -125,7 +125,6 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("grant_needed", &[400], "The module needs more than its link grants; `needed` lists it."),
         ErrorCode::new("try_again", &[503], "Older changes are still under way; nothing was changed, try again."),
         ErrorCode::new("unknown_dead_letter", &[404], "The module has no such dead letter."),
-        ErrorCode::new("not_available", &[409], "The hub does not apply this effect of a module yet."),
         ErrorCode::new("no_timers", &[409], "The module has no active version at the extension point `schedules`."),
         ErrorCode::new("running", &[409], "It is under way already."),
         ErrorCode::new(

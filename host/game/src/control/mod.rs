@@ -10,6 +10,7 @@
 //! Tables: `server_log_lines`, `server_logs`, `agent_commands`, `server_agents`.
 
 mod agents;
+pub mod effects;
 mod log_stream;
 mod model;
 mod network_state;
@@ -67,8 +68,9 @@ pub static COMPONENT: Component = Component {
         TableRule::left("server_agents").not_backed_up("live for seconds"),
     ],
     errors: &[
-        ErrorCode::new("server_offline", &[503], "The server is offline."),
-        ErrorCode::new("not_connected", &[503], "The server's event stream, or its agent, is not connected."),
+        ErrorCode::new("forbidden_command", &[403], "A module's link does not grant the command."),
+        ErrorCode::new("server_offline", &[409, 503], "The server is offline."),
+        ErrorCode::new("not_connected", &[409, 503], "The server's event stream, or its agent, is not connected."),
         ErrorCode::new("no_node", &[404], "No node agent is connected for the server."),
         ErrorCode::new("no_answer", &[503], "The server or its agent did not answer in time."),
         ErrorCode::new("no_output", &[503], "The agent did not deliver the output in time."),

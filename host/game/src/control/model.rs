@@ -137,6 +137,10 @@ pub(super) struct TimeoutMs(pub(super) Millis);
 
 impl TimeoutMs {
     const MAX: Millis = 60_000;
+
+    pub(super) fn of(number: Millis) -> Result<Self, &'static str> {
+        if number < 1 { Err("must be at least 1") } else { Ok(Self(number.min(Self::MAX))) }
+    }
 }
 
 impl Default for TimeoutMs {
@@ -157,10 +161,7 @@ impl<'de> Deserialize<'de> for TimeoutMs {
             }
 
             fn visit_i64<E: de::Error>(self, number: i64) -> Result<TimeoutMs, E> {
-                if number < 1 {
-                    return Err(E::custom("must be at least 1"));
-                }
-                Ok(TimeoutMs(number.min(TimeoutMs::MAX)))
+                TimeoutMs::of(number).map_err(E::custom)
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<TimeoutMs, E> {

@@ -8,7 +8,7 @@ use crate::economy::amount::Amount;
 use crate::economy::model::{BalanceChange, LedgerNote};
 use crate::economy::service;
 use crate::http::error::ApiError;
-use crate::modules::{ModuleActor, read_field};
+use crate::modules::{ModuleActor, read_field, read_text};
 use crate::owner::Owner;
 use crate::values::NetworkId;
 
@@ -24,9 +24,10 @@ fn change(owner: (&str, &str), currency: &str, amount: i64) -> Result<BalanceCha
     Ok(BalanceChange { owner, currency: read_field("currency", currency)?, amount })
 }
 
-fn note(app: &App, actor: &ModuleActor, reason: Option<&String>, is_transaction: bool) -> LedgerNote {
+fn note(app: &App, actor: &ModuleActor, reason: Option<&String>, is_transaction: bool) -> Result<LedgerNote, ApiError> {
     let transaction = is_transaction.then(|| app.ids.uuid());
-    LedgerNote { reason: reason.cloned(), key: KeyId(actor.key()), transaction }
+    let reason = reason.map(|reason| read_text::<1024>("reason", reason)).transpose()?;
+    Ok(LedgerNote { reason, key: KeyId(actor.key()), transaction })
 }
 
 /// Changes a balance.
@@ -37,7 +38,7 @@ pub async fn modify(
     effect: &ModifyCurrency,
 ) -> Result<(), ApiError> {
     let change = change((&effect.owner_type, &effect.owner_key), &effect.currency, effect.amount)?;
-    let note = note(app, actor, effect.reason.as_ref(), false);
+    let note = note(app, actor, effect.reason.as_ref(), false)?;
     service::change_balance(app, network, &change, effect.exact, &note, &[]).await?;
     Ok(())
 }
@@ -54,7 +55,7 @@ pub async fn transact(
     }
     let of = |it: &Operation| change((&it.owner_type, &it.owner_key), &it.currency, it.amount);
     let changes = effect.operations.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-    let note = note(app, actor, effect.reason.as_ref(), true);
+    let note = note(app, actor, effect.reason.as_ref(), true)?;
     service::change_balances(app, network, &changes, &note, &[]).await?;
     Ok(())
 }

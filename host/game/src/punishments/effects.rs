@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::app::App;
 use crate::events::EventKind;
 use crate::http::error::ApiError;
-use crate::modules::{HandledEvent, ModuleActor, read_field};
+use crate::modules::{HandledEvent, ModuleActor, read_field, read_text};
 use crate::punishments::review::{self, Reviewed};
 use crate::punishments::service;
 use crate::punishments::{Actor, NewPunishment, PunishmentDuration, PunishmentOrigin, PunishmentTerms, Target};
@@ -63,7 +63,7 @@ pub async fn prepare(
     };
     let terms = PunishmentTerms {
         kind: effect.kind.into(),
-        reason: Some(effect.reason.clone()).filter(|reason| !reason.is_empty()),
+        reason: Some(read_text::<1024>("reason", &effect.reason)?).filter(|reason| !reason.is_empty()),
         duration: effect.duration_ms.map(PunishmentDuration::clamped),
     };
     let new = NewPunishment { target, terms, issuer: issuer(&actor.name) };
@@ -84,6 +84,7 @@ pub async fn revoke(
     effect: &RevokePunishment,
 ) -> Result<(), ApiError> {
     let id = i64::try_from(effect.id).unwrap_or(i64::MAX);
-    service::revoke(app, network, id, &issuer(&actor.name), effect.reason.as_deref()).await?;
+    let reason = effect.reason.as_deref().map(|reason| read_text::<1024>("reason", reason)).transpose()?;
+    service::revoke(app, network, id, &issuer(&actor.name), reason.as_deref()).await?;
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! a transfer is part of the switch.
 //! Tables: `transfers`; rows are deleted after a day.
 
+pub mod effects;
 mod expiry;
 mod model;
 mod route;
@@ -38,7 +39,10 @@ pub static COMPONENT: Component = Component {
         read::<Reported>("result"),
         any_text("error_message"),
     ])],
-    errors: &[ErrorCode::new("unknown_transfer", &[400, 404], "No such transfer.")],
+    errors: &[
+        ErrorCode::new("unknown_transfer", &[400, 404], "No such transfer."),
+        ErrorCode::new("transfer_failed", &[409], "A module cannot send the player there; the message says why."),
+    ],
     register: |states, _| {
         states.insert(expiry::Expiry::default());
         Ok(())

@@ -14,6 +14,7 @@ mod addresses;
 mod client;
 mod deliver;
 mod discord;
+pub mod effects;
 mod fan_out;
 mod finish;
 mod left;

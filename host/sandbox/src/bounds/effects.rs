@@ -71,6 +71,10 @@ impl Size {
         if text.len() > most {
             return Err(format!("`{field}` has {} bytes, more than {most}", text.len()));
         }
+        if text.contains('\0') {
+            // As in requests: PostgreSQL has no text with it.
+            return Err(format!("`{field}` has the character U+0000"));
+        }
         Ok(())
     }
 

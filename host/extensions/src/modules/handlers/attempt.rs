@@ -119,7 +119,7 @@ impl Attempt<'_> {
                 Ok(true)
             })
             .await?;
-        self.app.state::<Handlers>().network(network).shrink_backlog(1, 0);
+        self.app.state::<Handlers>().network(network).shrink_backlog(1);
         Ok(if is_owner { Ended::Done } else { Ended::Over })
     }
 
@@ -154,7 +154,7 @@ impl Attempt<'_> {
             self.record(&context, AnyInput::Event(input), &report).await;
             let outcome = self.judge(event, &context, report, started).await?;
             match outcome {
-                Ok(()) => return Ok(self.succeeded(event)),
+                Ok(()) => return Ok(self.succeeded()),
                 Err(NotCommitted::Conflict) => self.figures.count(|counts| counts.conflicts += 1),
                 Err(NotCommitted::Gone) => return Ok(Ended::Done),
                 Err(NotCommitted::Moved) => return Ok(Ended::Over),
@@ -294,10 +294,12 @@ impl Attempt<'_> {
         Ok(commit(self.app, &call).await)
     }
 
-    fn succeeded(&self, event: &QueuedEvent) -> Ended {
+    fn succeeded(&self) -> Ended {
         self.figures.count(|counts| counts.delivered += 1);
-        let bytes = i64::try_from(event.data.len()).unwrap_or(0);
-        self.app.state::<Handlers>().network(self.network).shrink_backlog(1, bytes);
+        if self.source == Source::Queue {
+            // Its bytes may be waited for by others: they are counted again when the bound is reached.
+            self.app.state::<Handlers>().network(self.network).shrink_backlog(1);
+        }
         Ended::Done
     }
 

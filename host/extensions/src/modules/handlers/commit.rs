@@ -154,6 +154,10 @@ pub(super) async fn end(
     if !queue::take(tx, network, module, seq).await? {
         return Ok(false);
     }
+    if !queue::has_event(tx, network, seq).await? {
+        // It was erased with its player while the call ran.
+        return Ok(false);
+    }
     let others = handlers::list(&mut *tx, network).await?.into_iter().map(|row| row.module);
     let others: Vec<_> = others.filter(|other| other != module).collect();
     queue::delete_event(tx, network, (seq, &others)).await?;

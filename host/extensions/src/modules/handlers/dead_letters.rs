@@ -71,8 +71,9 @@ pub(in crate::modules) async fn list(
     place: (i64, i64),
 ) -> Result<(Vec<(DeadLetterRow, bool)>, i64), ModulesError> {
     let (letters, total) = store::page(&app.db, network, module, place).await?;
-    let figures = app.state::<Handlers>().network(network).module(module);
-    let is_running = |letter: &DeadLetterRow| figures.retrying.lock().contains(&letter.id);
+    let figures = app.state::<Handlers>().network(network).known_module(module);
+    let is_running =
+        |letter: &DeadLetterRow| figures.as_ref().is_some_and(|figures| figures.retrying.lock().contains(&letter.id));
     Ok((letters.into_iter().map(|letter| (letter.clone(), is_running(&letter))).collect(), total))
 }
 
@@ -159,7 +160,12 @@ async fn start_retry(
 ) -> Result<(), ModulesError> {
     let handler = links::handler(app, network, &letter.module).await?;
     let handler = handler.ok_or_else(|| ModulesError::NotHandling(letter.module.clone()))?;
-    let figures = app.state::<Handlers>().network(network).module(&letter.module);
+    if letter.name.as_ref().is_some_and(|name| !handler.events.contains(name)) {
+        // The link may not grant what reading it needs.
+        return Err(ModulesError::NothingToRetry(letter_id(letter.id)));
+    }
+    let shared = app.state::<Handlers>().network(network);
+    let figures = shared.module(&letter.module);
     let recorded =
         app.db.transaction(async |mut tx| record(&mut tx, network, origin, Action::DeadLetterRetried, &letter).await);
     recorded.await?;
@@ -168,6 +174,7 @@ async fn start_retry(
     }
     let (app, running) = (app.clone(), Arc::clone(&figures));
     app.clone().spawn_until_done(hub_db::with_tenant(network.0, async move {
+        let _place = shared.retries.0.acquire().await;
         let row = QueueRow {
             seq: letter.seq,
             event_key: letter.event_key.clone(),

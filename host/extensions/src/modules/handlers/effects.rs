@@ -11,7 +11,7 @@ use hub_sandbox::manifest::Grants;
 use crate::app::App;
 use crate::auth::{ActorType, Origin};
 use crate::http::error::ApiError;
-use crate::values::{NetworkId, PlayerId};
+use crate::values::{NetworkId, PlayerId, Text};
 
 /// The module in whose name an effect is applied.
 #[derive(Clone, Debug)]
@@ -49,6 +49,12 @@ pub struct HandledEvent<'a> {
 /// Reads a field of an effect, as the same field of a request.
 pub fn read_field<T: FromStr<Err: Display>>(field: &str, text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|reason| ApiError::invalid(format!("`{field}`: {reason}.")))
+}
+
+/// Reads a text of an effect that may have up to `MAX` characters.
+pub fn read_text<const MAX: usize>(field: &str, text: &str) -> Result<String, ApiError> {
+    let text = Text::<MAX>::try_from(text.to_owned());
+    text.map(Text::into_string).map_err(|reason| ApiError::invalid(format!("`{field}`: {reason}.")))
 }
 
 /// Part of an effect that was made before its transaction, such as what other modules said about it.

@@ -14,7 +14,7 @@ use crate::values::NetworkId;
 /// An event that a module emitted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = EmittedEvent)]
-pub(in crate::modules) struct ModuleEvent {
+pub struct ModuleEvent {
     #[schema(example = "friends")]
     module: String,
     #[schema(example = 3)]
@@ -29,17 +29,24 @@ pub(in crate::modules) struct ModuleEvent {
     payload: Box<RawValue>,
 }
 
+impl ModuleEvent {
+    /// The event of this name, with a text of JSON.
+    pub fn new(actor: &ModuleActor, name: &str, key: Option<&str>, payload: &str) -> Result<Self, ApiError> {
+        let payload = RawValue::from_string(payload.to_owned())
+            .map_err(|error| ApiError::invalid(format!("`payload`: must be JSON: {error}.")))?;
+        Ok(Self {
+            module: actor.name.clone(),
+            version: actor.version,
+            name: name.to_owned(),
+            key: key.map(str::to_owned),
+            payload,
+        })
+    }
+}
+
 /// Publishes an event in the caller's transaction.
 pub(super) async fn publish(app: &App, network: NetworkId, actor: &ModuleActor, emit: &Emit) -> Result<(), ApiError> {
-    let payload = RawValue::from_string(emit.payload.clone())
-        .map_err(|error| ApiError::invalid(format!("`payload`: must be JSON: {error}.")))?;
-    let event = ModuleEvent {
-        module: actor.name.clone(),
-        version: actor.version,
-        name: emit.name.clone(),
-        key: emit.key.clone(),
-        payload,
-    };
+    let event = ModuleEvent::new(actor, &emit.name, emit.key.as_deref(), &emit.payload)?;
     app.db
         .transaction(async |mut tx| {
             events::publish_in(app, &mut tx, network, EventKind::ModuleEvent, None, &event).await

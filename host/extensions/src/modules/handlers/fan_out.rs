@@ -1,6 +1,6 @@
 //! Queues events from the outbox for the handlers that subscribe to them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -130,7 +130,7 @@ fn fan(
             let of_player = |player| app.state::<Modules>().effects.server_of(app, network, player);
             server = subject.player.and_then(of_player);
         }
-        places.push(((*module).to_owned(), subject.key(order, server.as_deref())));
+        places.push(((*module).to_owned(), subject.key(order, server.as_deref()).replace('\0', "\u{fffd}")));
     }
     let event = QueuedEvent {
         seq,
@@ -156,31 +156,27 @@ async fn bound(
     queued: &mut Vec<QueuedEvent>,
     places: &mut Vec<(String, i64, String)>,
 ) -> Result<(), Error> {
-    let known = *handlers.backlog.lock();
+    let known = handlers.backlog.lock().clone();
     let mut backlog = match known {
         Some(backlog) => backlog,
-        None => Backlog::read(tx, network).await?,
+        None => Backlog::read(&app.clock, tx, network).await?,
     };
     let max_rows = limits::bound(app, HANDLER_BACKLOG);
-    if backlog.is_full(max_rows) {
-        // It may have become shorter at another node.
-        backlog = Backlog::read(tx, network).await?;
+    if backlog.is_full(max_rows) && backlog.is_old(&app.clock) {
+        // Other handlers may have been waiting for the same events.
+        backlog = Backlog::read(&app.clock, tx, network).await?;
     }
     if backlog.is_full(max_rows) {
-        let mut fullest = None;
-        for row in store::list(&mut *tx, network).await? {
-            let waiting = queue::count(&mut *tx, network, &row.module).await?;
-            if fullest.as_ref().is_none_or(|(_, most)| waiting > *most) {
-                fullest = Some((row.module, waiting));
-            }
+        if backlog.fullest.is_none() {
+            backlog.fullest = fullest(tx, network).await?;
         }
-        if let Some((module, _)) = fullest {
-            overflow(app, tx, network, handlers, &module, queued, places).await?;
-            places.retain(|(of, ..)| *of != module);
+        if let Some(module) = &backlog.fullest {
+            overflow(app, tx, network, handlers, module, queued, places).await?;
+            places.retain(|(of, ..)| of != module);
             queued.retain(|event| places.iter().any(|(_, seq, _)| *seq == event.seq));
         }
     } else {
-        for module in places.iter().map(|(module, ..)| module.clone()).collect::<std::collections::BTreeSet<_>>() {
+        for module in places.iter().map(|(module, ..)| module.clone()).collect::<BTreeSet<_>>() {
             *handlers.module(&module).overflow.lock() = None;
         }
     }
@@ -189,6 +185,18 @@ async fn bound(
     backlog.bytes = (backlog.bytes + i64::try_from(bytes).unwrap_or(0)).min(MAX_BYTES * 2);
     *handlers.backlog.lock() = Some(backlog);
     Ok(())
+}
+
+/// Module for which the most events wait.
+async fn fullest(tx: &mut Tx, network: NetworkId) -> Result<Option<String>, Error> {
+    let mut fullest = None;
+    for row in store::list(&mut *tx, network).await? {
+        let waiting = queue::count(&mut *tx, network, &row.module).await?;
+        if fullest.as_ref().is_none_or(|(_, most)| waiting > *most) {
+            fullest = Some((row.module, waiting));
+        }
+    }
+    Ok(fullest.map(|(module, _)| module))
 }
 
 async fn overflow(

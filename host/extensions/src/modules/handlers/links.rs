@@ -12,7 +12,7 @@ use hub_sandbox::manifest::{Grants, Manifest, Order};
 use crate::app::App;
 use crate::audit::{self, Action, Change};
 use crate::auth::{Origin, Scope, Scopes};
-use crate::clock::{Millis, millis};
+use crate::clock::{Cutoff, Millis, millis};
 use crate::events::{self, EventKind, MODULE_SUBSCRIBER};
 use crate::modules::Modules;
 use crate::modules::handlers::attempt::Handler;
@@ -20,6 +20,7 @@ use crate::modules::handlers::model::{HandlerCounts, HandlerRow, KeptHandler, or
 use crate::modules::handlers::registry::Handlers;
 use crate::modules::handlers::store::handlers::{self as store, Definition};
 use crate::modules::handlers::store::{dead_letters, queue};
+use crate::modules::handlers::sweep;
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{Beginning, LinkSpec};
 use crate::modules::service::ModulesError;
@@ -186,7 +187,7 @@ pub(in crate::modules) async fn begin(
                         events::subscribe_in(app, &mut tx, network, &subscriber(&link.name), &kinds).await?;
                     }
                     None => {
-                        revoke(app, &mut tx, network, &link.name).await?;
+                        revoke(app, &mut tx, network, &link.name, None).await?;
                     }
                 }
             }
@@ -215,11 +216,13 @@ pub(in crate::modules) async fn follow(
     network: NetworkId,
     activation: &Activation<'_>,
 ) -> Result<(), Error> {
+    // Ends what is being queued before: events up to here are those of before.
+    store::take_seqs(tx, network, 0).await?;
     for link in activation.links {
         let before = store::find(&mut *tx, network, &link.name).await?;
         let was_kept = before.is_none_or(|row| row.kept_until.is_some());
         if link.from == Beginning::Now && was_kept {
-            queue::clear(tx, network, &link.name).await?;
+            clear(app, tx, network, &link.name).await?;
         }
         put(tx, network, link, None).await?;
         events::subscribe_in(app, tx, network, &subscriber(&link.name), &link.kinds).await?;
@@ -231,8 +234,6 @@ pub(in crate::modules) async fn follow(
             store::keep_until(tx, network, name, until).await?;
         }
     }
-    let waking = app.clone();
-    tx.on_end(move || waking.state::<Handlers>().wake_network(network));
     Ok(())
 }
 
@@ -242,14 +243,22 @@ pub(in crate::modules) async fn revoke(
     tx: &mut Tx,
     network: NetworkId,
     module: &str,
+    ended: Option<Cutoff>,
 ) -> Result<bool, Error> {
-    if !store::delete_kept(tx, network, module).await? {
+    if !store::delete_kept(tx, network, module, ended).await? {
         return Ok(false);
     }
-    queue::clear(tx, network, module).await?;
+    clear(app, tx, network, module).await?;
     events::subscribe_in(app, tx, network, &subscriber(module), &[]).await?;
-    *app.state::<Handlers>().network(network).backlog.lock() = None;
     Ok(true)
+}
+
+/// Empties a handler's queue, and deletes the events that nobody else waits for.
+async fn clear(app: &App, tx: &mut Tx, network: NetworkId, module: &str) -> Result<(), Error> {
+    queue::clear(tx, network, module).await?;
+    sweep::delete_unused_in(tx, network).await?;
+    *app.state::<Handlers>().network(network).backlog.lock() = None;
+    Ok(())
 }
 
 /// Ends a kept handler at its owner's request.
@@ -261,7 +270,7 @@ pub(in crate::modules) async fn end_kept(
 ) -> Result<(), ModulesError> {
     app.db
         .transaction(async |mut tx| {
-            if !revoke(app, &mut tx, network, module).await? {
+            if !revoke(app, &mut tx, network, module, None).await? {
                 return Err(ModulesError::UnknownModule(module.to_owned()));
             }
             Ok(audit::record(&mut tx, network, origin, Change::new(Action::KeptModuleEnded, module)).await?)
@@ -277,7 +286,7 @@ pub(in crate::modules) async fn end_of_module(
     module: &str,
 ) -> Result<(), Error> {
     if versions::count_of_name(tx, network, module).await? == 0 {
-        revoke(app, tx, network, module).await?;
+        revoke(app, tx, network, module, None).await?;
     }
     Ok(())
 }

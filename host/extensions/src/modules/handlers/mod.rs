@@ -31,12 +31,12 @@ mod sweep;
 mod turn;
 mod watch;
 
-pub use effects::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field};
+pub use effects::{HandledEvent, ModuleActor, ModuleEffects, Prepared, read_field, read_text};
 pub(super) use registry::Handlers;
 pub use state::recount;
 
 pub(super) use dead_letters::DeadLetterEvent;
-pub(super) use emitted::ModuleEvent;
+pub use emitted::ModuleEvent;
 
 pub(super) use dead_letters::{delete, letter_id, list, retry, retry_all};
 pub(super) use fan_out::FanOut;

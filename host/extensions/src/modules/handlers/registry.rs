@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 use crate::app::App;
 use crate::modules::handlers::backlog::Backlog;
@@ -29,9 +29,21 @@ pub(super) struct NetworkHandlers {
     pub(super) has_turn: AtomicBool,
     /// Wakes that task.
     pub(super) wake: Notify,
+    /// Places of retried dead letters.
+    pub(super) retries: RetryPlaces,
     modules: Mutex<BTreeMap<String, Arc<ModuleHandlers>>>,
     /// Queued events; none until they are counted.
     pub(super) backlog: Mutex<Option<Backlog>>,
+}
+
+/// Places of retried dead letters, of which no more than these run at once.
+#[derive(Debug)]
+pub(super) struct RetryPlaces(pub(super) Semaphore);
+
+impl Default for RetryPlaces {
+    fn default() -> Self {
+        Self(Semaphore::new(4))
+    }
 }
 
 /// Figures of one module.
@@ -57,12 +69,15 @@ impl Handlers {
 
     /// Drops what is known of a network that another node owns now.
     pub(in crate::modules) fn evict(&self, network: NetworkId) {
-        self.networks.lock().remove(&network);
+        let mut networks = self.networks.lock();
+        if networks.get(&network).is_some_and(|handlers| handlers.end()) {
+            networks.remove(&network);
+        }
     }
 
     /// Drops what is known of all networks: the database went back to an earlier state.
     pub(in crate::modules) fn evict_all(&self) {
-        self.networks.lock().clear();
+        self.networks.lock().retain(|_, handlers| !handlers.end());
     }
 
     /// Has a network's events handed over soon.
@@ -97,6 +112,12 @@ impl Handlers {
 }
 
 impl NetworkHandlers {
+    /// Forgets what may be wrong; false while a task hands events over, which has to end before another begins.
+    fn end(&self) -> bool {
+        *self.backlog.lock() = None;
+        !self.has_turn.load(Ordering::SeqCst)
+    }
+
     /// Figures of a module.
     pub(super) fn module(&self, name: &str) -> Arc<ModuleHandlers> {
         let mut modules = self.modules.lock();
@@ -106,12 +127,16 @@ impl NetworkHandlers {
         Arc::clone(modules.entry(name.to_owned()).or_default())
     }
 
-    /// Removes events that were handled from the known backlog.
-    pub(super) fn shrink_backlog(&self, rows: i64, bytes: i64) {
+    /// Removes rows that were handled from the known backlog.
+    pub(super) fn shrink_backlog(&self, rows: i64) {
         if let Some(backlog) = &mut *self.backlog.lock() {
             backlog.rows = (backlog.rows - rows).max(0);
-            backlog.bytes = (backlog.bytes - bytes).max(0);
         }
+    }
+
+    /// Figures of a module that has any.
+    pub(super) fn known_module(&self, name: &str) -> Option<Arc<ModuleHandlers>> {
+        self.modules.lock().get(name).map(Arc::clone)
     }
 }
 

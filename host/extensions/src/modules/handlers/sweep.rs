@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hub_db::Error;
+use hub_db::{Error, Tx};
 
 use crate::app::App;
-use crate::clock::{Settled, millis};
+use crate::clock::{Cutoff, Settled, millis};
 use crate::modules::handlers::links;
 use crate::modules::handlers::registry::Handlers;
 use crate::modules::handlers::store::{cascades, dead_letters, handlers as store, queue};
@@ -34,8 +34,10 @@ pub(super) async fn delete_old(app: App, settled: Settled) -> Result<(), Error> 
     dead_letters::delete_old(&app.db, settled.before(millis(DEAD_LETTER_RETENTION))).await?;
     cascades::delete_old(&app.db, settled.before(millis(CASCADE_RETENTION))).await?;
     let ended = store::ended(&app.db, settled.before(0)).await?;
-    for_each_network(ended, "end a kept handler", |network, module| end_kept(app.clone(), network, module)).await;
-    let queued = queue::networks(&app.db).await?.into_iter().map(|network| (network, ()));
+    let until = settled.before(0);
+    for_each_network(ended, "end a kept handler", |network, module| end_kept(app.clone(), network, module, until))
+        .await;
+    let queued = queue::networks_with_events(&app.db).await?.into_iter().map(|network| (network, ()));
     for_each_network(queued, "delete events that no handler waits for", |network, ()| {
         delete_unused(app.clone(), network)
     })
@@ -43,18 +45,22 @@ pub(super) async fn delete_old(app: App, settled: Settled) -> Result<(), Error> 
     Ok(())
 }
 
-async fn end_kept(app: App, network: NetworkId, module: String) -> Result<(), Error> {
-    app.db.transaction(async |mut tx| links::revoke(&app, &mut tx, network, &module).await).await.map(drop)
+async fn end_kept(app: App, network: NetworkId, module: String, until: Cutoff) -> Result<(), Error> {
+    app.db.transaction(async |mut tx| links::revoke(&app, &mut tx, network, &module, Some(until)).await).await.map(drop)
 }
 
 async fn delete_unused(app: App, network: NetworkId) -> Result<(), Error> {
+    app.db.transaction(async |mut tx| delete_unused_in(&mut tx, network).await).await
+}
+
+/// Deletes the events of a network that no handler waits for.
+pub(super) async fn delete_unused_in(tx: &mut Tx, network: NetworkId) -> Result<(), Error> {
+    // Before the queues are read: the rows of an event that is there are there, too.
+    let Some(last) = queue::last_event(tx, network).await? else { return Ok(()) };
     let mut first = None;
-    for row in store::list(&app.db, network).await? {
-        let of_module = queue::first(&app.db, network, &row.module).await?.map(|(seq, _)| seq);
+    for row in store::list(&mut *tx, network).await? {
+        let of_module = queue::first(&mut *tx, network, &row.module).await?.map(|(seq, _)| seq);
         first = first.into_iter().chain(of_module).min();
     }
-    match first {
-        Some(first) => queue::delete_unused(&app.db, network, first).await,
-        None => Ok(()),
-    }
+    queue::delete_unused(tx, network, first.unwrap_or(last + 1)).await
 }

@@ -58,12 +58,14 @@ struct Served {
     paused_until: Option<Millis>,
     /// Earliest time of the next read.
     read_after: Instant,
+    /// True if it is in the chain no more: its calls under way end, and no other begins.
+    has_left: bool,
 }
 
 impl Served {
     /// True if rows of the queue are to be read.
     fn wants_rows(&self) -> bool {
-        self.paused_until.is_none() && self.queues.wants_rows(CALLS_AT_ONCE)
+        !self.has_left && self.paused_until.is_none() && self.queues.wants_rows(CALLS_AT_ONCE)
     }
 }
 
@@ -72,9 +74,10 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
     let mut turn = Turn { app, network, shared, handlers: HashMap::new(), calls: JoinSet::new() };
     let stopping = app.stopping();
     turn.follow_chain().await?;
-    let mut is_marked = true;
+    let (mut is_marked, mut is_over) = (true, false);
     loop {
-        let is_over = !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
+        // For good: the network may come back, and then another turn begins.
+        is_over = is_over || !app.state::<ShardRegistry>().owns(network) || stopping.is_cancelled();
         if !is_over {
             if is_marked {
                 turn.follow_chain().await?;
@@ -86,7 +89,7 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
         if turn.calls.is_empty() && (is_over || turn.is_idle()) {
             return Ok(());
         }
-        let next = turn.next_due().map(|at| app.clock.moment_of(at));
+        let next = turn.next_due().filter(|_| !is_over).map(|at| app.clock.moment_of(at));
         let is_busy = !turn.calls.is_empty();
         tokio::select! {
             biased;
@@ -122,14 +125,18 @@ impl Turn<'_> {
             }
         };
         // One that left the chain is forgotten; its calls under way end by themselves.
-        self.handlers.retain(|name, served| served.queues.is_busy() || found.contains_key(name));
+        self.handlers.retain(|name, served| {
+            served.has_left = !found.contains_key(name);
+            served.queues.is_busy() || !served.has_left
+        });
         for (name, handler) in found {
             if let Some(served) = self.handlers.get_mut(&name) {
                 served.handler = handler;
                 continue;
             }
             let queues = KeyQueues::default();
-            self.handlers.insert(name, Served { handler, queues, paused_until: None, read_after: Instant::now() });
+            let read_after = Instant::now();
+            self.handlers.insert(name, Served { handler, queues, paused_until: None, read_after, has_left: false });
         }
         Ok(())
     }
@@ -141,7 +148,7 @@ impl Turn<'_> {
     /// Begins as many calls as may run: of each handler in turn.
     async fn start_calls(&mut self) -> Result<(), Error> {
         let now = self.app.clock.now();
-        for (name, served) in &mut self.handlers {
+        for (name, served) in self.handlers.iter_mut().filter(|(_, served)| !served.has_left) {
             if served.paused_until.is_some_and(|until| until <= now) {
                 served.paused_until = None;
             }
@@ -161,7 +168,7 @@ impl Turn<'_> {
                 if self.calls.len() >= CALLS_AT_ONCE {
                     return Ok(());
                 }
-                if served.paused_until.is_some() {
+                if served.paused_until.is_some() || served.has_left {
                     continue;
                 }
                 let Some(row) = served.queues.take() else { continue };
@@ -201,7 +208,7 @@ impl Turn<'_> {
 
     fn next_due(&self) -> Option<Millis> {
         let of = |served: &Served| served.paused_until.into_iter().chain(served.queues.next_due()).min();
-        self.handlers.values().filter_map(of).min()
+        self.handlers.values().filter(|served| !served.has_left).filter_map(of).min()
     }
 
     /// End of the first pause after a read; without one a time that is far away.
@@ -212,7 +219,7 @@ impl Turn<'_> {
     }
 
     fn is_idle(&self) -> bool {
-        self.handlers.values().all(|served| served.queues.is_empty())
+        self.handlers.values().all(|served| served.has_left || served.queues.is_empty())
     }
 }
 

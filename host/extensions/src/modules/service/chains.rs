@@ -256,6 +256,8 @@ async fn replace(
     let previous = chains.get(point);
     let is_handling = point == Point::Events;
     if is_handling {
+        // Refused before it subscribes, which is a transaction of its own.
+        app.db.transaction(async |mut tx| Ok::<_, ModulesError>(origin.still_may(&mut tx).await?)).await?;
         handlers::begin(app, network, handlers).await?;
     }
     let unchanged = previous.as_ref().map_or(specs.is_empty(), |chain| chain.specs == specs && chain.is_complete());

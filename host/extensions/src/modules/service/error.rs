@@ -81,8 +81,8 @@ pub enum ModulesError {
     /// The dead letter is being retried.
     #[error("The dead letter `{0}` is being retried.")]
     Running(String),
-    /// The dead letter stands for events that were not kept.
-    #[error("The events of the dead letter `{0}` were not kept.")]
+    /// The dead letter stands for events that were not kept, or for one that the module does not handle any more.
+    #[error("The module is not handed the events of the dead letter `{0}` any more, or they were not kept.")]
     NothingToRetry(String),
     /// The module is not in the chain of `events`.
     #[error("The module `{0}` is not active at the extension point `events`.")]

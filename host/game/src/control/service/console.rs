@@ -43,14 +43,7 @@ pub(in crate::control) async fn execute_command(
     lease: &RequestLease,
     origin: &Origin,
 ) -> Result<CommandOutcome, ControlError> {
-    if presence::service::snapshot(app, network, server).is_none() {
-        let known = presence::service::is_known_server(app, network, server).await?;
-        let server = server.clone();
-        return Err(if known { ControlError::Offline(server) } else { ControlError::UnknownServer(server) });
-    }
-    if !app.bus.is_connected(network.0.as_u128(), server.as_str()) {
-        return Err(ControlError::NotConnected(server.clone()));
-    }
+    check_reachable(app, network, server).await?;
     let change = Change::new(Action::ServerCommanded, server).after(json!({"command": command}));
     audit::record_alone(&app.db, network, origin, change).await?;
     let request_id = app.ids.uuid().to_string();
@@ -61,6 +54,40 @@ pub(in crate::control) async fn execute_command(
     // The outcome arrives here even if the network moves.
     lease.release();
     deadline.wait(server, waiter.wait()).await
+}
+
+async fn check_reachable(app: &App, network: NetworkId, server: &Identifier) -> Result<(), ControlError> {
+    if presence::service::snapshot(app, network, server).is_none() {
+        let known = presence::service::is_known_server(app, network, server).await?;
+        let server = server.clone();
+        return Err(if known { ControlError::Offline(server) } else { ControlError::UnknownServer(server) });
+    }
+    if !app.bus.is_connected(network.0.as_u128(), server.as_str()) {
+        return Err(ControlError::NotConnected(server.clone()));
+    }
+    Ok(())
+}
+
+/// Sends a console command to the server's connector in the caller's transaction. Its outcome is dropped.
+pub(in crate::control) async fn send_command(
+    app: &App,
+    network: NetworkId,
+    server: &Identifier,
+    command: &str,
+    timeout_ms: Millis,
+    origin: &Origin,
+) -> Result<(), ControlError> {
+    check_reachable(app, network, server).await?;
+    let request_id = app.ids.uuid().to_string();
+    let payload = ExecuteCommand { request_id: &request_id, command, timeout_ms };
+    app.db
+        .transaction(async |mut tx| {
+            let change = Change::new(Action::ServerCommanded, server).after(json!({"command": command}));
+            audit::record(&mut tx, network, origin, change).await?;
+            let to = Some(server.as_str());
+            Ok(events::publish_in(app, &mut tx, network, EventKind::ExecuteCommand, to, payload).await?)
+        })
+        .await
 }
 
 /// Passes a connector's outcome to the waiting request, or discards it if none waits.

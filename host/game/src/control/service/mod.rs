@@ -14,7 +14,7 @@ use crate::values::{Identifier, NetworkId};
 
 pub use commands::queue_action;
 pub(super) use commands::{complete_action, read_output, run_action};
-pub(super) use console::{ExecuteCommand, complete_command, execute_command};
+pub(super) use console::{ExecuteCommand, complete_command, execute_command, send_command};
 pub use error::ControlError;
 pub(super) use logs::{append, last_line, recent};
 pub(super) use poll::poll;

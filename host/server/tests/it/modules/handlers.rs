@@ -3,6 +3,7 @@
 pub mod handler;
 mod letters;
 mod links;
+mod outside;
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -86,16 +86,18 @@ pub(in crate::modules::handlers) async fn keep_until(
     Ok(())
 }
 
-/// Deletes a kept handler; false if there is none.
+/// Deletes a kept handler, or one whose time ended before a cutoff; false if there is none.
 pub(in crate::modules::handlers) async fn delete_kept(
     tx: &mut Tx,
     network: NetworkId,
     module: &str,
+    ended: Option<Cutoff>,
 ) -> Result<bool, Error> {
     let rows = tx
-        .query("DELETE FROM handlers WHERE network_id = $1 AND module = $2 AND kept_until IS NOT NULL")
+        .query("DELETE FROM handlers WHERE network_id = $1 AND module = $2 AND kept_until < $3")
         .bind(network)
         .bind(module)
+        .bind(ended.map_or(Millis::MAX, Cutoff::at))
         .execute()
         .await?;
     Ok(rows > 0)

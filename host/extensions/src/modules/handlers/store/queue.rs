@@ -77,6 +77,27 @@ pub(super) const NETWORKS: &str = "WITH RECURSIVE n (network_id) AS (
          FROM n WHERE n.network_id IS NOT NULL)
      SELECT network_id FROM n WHERE network_id IS NOT NULL";
 
+pub(super) const NETWORKS_WITH_EVENTS: &str = "WITH RECURSIVE n (network_id) AS (
+         SELECT (SELECT network_id FROM handler_events ORDER BY network_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT e.network_id FROM handler_events e WHERE e.network_id > n.network_id
+                 ORDER BY e.network_id LIMIT 1)
+         FROM n WHERE n.network_id IS NOT NULL)
+     SELECT network_id FROM n WHERE network_id IS NOT NULL";
+
+/// Networks with stored events, queued or not. Crosses networks: each is then served by itself.
+pub(in crate::modules::handlers) async fn networks_with_events(db: &Db) -> Result<Vec<NetworkId>, Error> {
+    let rows: Vec<(NetworkId,)> = db.query(NETWORKS_WITH_EVENTS).readable().await?;
+    Ok(rows.into_iter().map(|(network,)| network).collect())
+}
+
+/// Number of a network's last stored event.
+pub(in crate::modules::handlers) async fn last_event(tx: &mut Tx, network: NetworkId) -> Result<Option<i64>, Error> {
+    let sql = "SELECT seq FROM handler_events WHERE network_id = $1 ORDER BY seq DESC LIMIT 1";
+    let last: Option<(i64,)> = tx.query(sql).bind(network).optional().await?;
+    Ok(last.map(|(seq,)| seq))
+}
+
 /// Networks with queued events. Crosses networks: each is then served by itself.
 pub(in crate::modules::handlers) async fn networks(db: &Db) -> Result<Vec<NetworkId>, Error> {
     let rows: Vec<(NetworkId,)> = db.query(NETWORKS).readable().await?;
@@ -108,11 +129,12 @@ pub(in crate::modules::handlers) async fn waiting(
 
 /// Number of the first queued event of a handler, and its time.
 pub(in crate::modules::handlers) async fn first(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     module: &str,
 ) -> Result<Option<(i64, Millis)>, Error> {
-    db.query("SELECT seq, queued_at FROM handler_queue WHERE network_id = $1 AND module = $2 ORDER BY seq LIMIT 1")
+    on.into()
+        .query("SELECT seq, queued_at FROM handler_queue WHERE network_id = $1 AND module = $2 ORDER BY seq LIMIT 1")
         .bind(network)
         .bind(module)
         .optional()
@@ -148,19 +170,31 @@ pub(in crate::modules::handlers) async fn backlog(tx: &mut Tx, network: NetworkI
 
 /// An event; none if it was erased with its player.
 pub(in crate::modules::handlers) async fn event(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     seq: i64,
 ) -> Result<Option<QueuedEvent>, Error> {
-    db.query(
-        "SELECT seq, name, data, at, player_uuid, player_name, server_id, depth, root_id, cause
+    on.into()
+        .query(
+            "SELECT seq, name, data, at, player_uuid, player_name, server_id, depth, root_id, cause
          FROM handler_events WHERE network_id = $1 AND seq = $2",
-    )
-    .bind(network)
-    .bind(seq)
-    .optional()
-    .await
+        )
+        .bind(network)
+        .bind(seq)
+        .optional()
+        .await
 }
+
+/// True if an event is there, which then stays until the transaction ends.
+pub(in crate::modules::handlers) async fn has_event(tx: &mut Tx, network: NetworkId, seq: i64) -> Result<bool, Error> {
+    let found: Option<(i64,)> = tx.query(HAS_EVENT).bind(network).bind(seq).optional().await?;
+    Ok(found.is_some())
+}
+
+const HAS_EVENT: Sql = Sql {
+    sqlite: "SELECT seq FROM handler_events WHERE network_id = $1 AND seq = $2",
+    postgres: "SELECT seq FROM handler_events WHERE network_id = $1 AND seq = $2 FOR SHARE",
+};
 
 /// Takes an event out of a handler's queue; false if it is not there. One that no other handler waits for is deleted.
 pub(in crate::modules::handlers) async fn take(
@@ -202,8 +236,12 @@ pub(in crate::modules::handlers) async fn delete_event(
 }
 
 /// Deletes the events up to a number; those after it may be waited for.
-pub(in crate::modules::handlers) async fn delete_unused(db: &Db, network: NetworkId, before: i64) -> Result<(), Error> {
-    db.write("DELETE FROM handler_events WHERE network_id = $1 AND seq < $2")
+pub(in crate::modules::handlers) async fn delete_unused(
+    tx: &mut Tx,
+    network: NetworkId,
+    before: i64,
+) -> Result<(), Error> {
+    tx.query("DELETE FROM handler_events WHERE network_id = $1 AND seq < $2")
         .bind(network)
         .bind(before)
         .execute()

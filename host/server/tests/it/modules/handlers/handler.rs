@@ -97,10 +97,22 @@ fn emit() -> Effect {
     Effect { case: 12, optional: false, fields }
 }
 
-/// Runs a command, which the hub does not do yet.
+/// Runs a command.
 fn command() -> Effect {
     let fields = vec![(0, Field::Text("lobby-1")), (8, Field::Text("say hello"))];
     Effect { case: 14, optional: false, fields }
+}
+
+/// Sends a player to `lobby-2`.
+fn transfer() -> Effect {
+    let fields = vec![(0, Field::Text("069a79f4-44e9-4726-a5be-000000000001")), (8, Field::Text("lobby-2"))];
+    Effect { case: 15, optional: false, fields }
+}
+
+/// Calls a webhook.
+fn call(webhook: &'static str) -> Effect {
+    let fields = vec![(0, Field::Text(webhook)), (8, Field::Text("purchase")), (16, Field::Text("{\"id\":\"8812\"}"))];
+    Effect { case: 16, optional: false, fields }
 }
 
 /// Shows a message to all players.
@@ -115,17 +127,20 @@ fn punish() -> Effect {
     Effect { case: 9, optional: false, fields: vec![(0, player), (24, Field::Byte(1)), (48, Field::Text("Reported"))] }
 }
 
+const SCOPES: [&str; 6] =
+    ["events:read", "economy:write", "servers:control", "chat:send", "matchmaking", "webhooks:call"];
+
 /// Manifest of the handler.
 pub fn manifest(order: &str, types: &[&str]) -> Value {
     json!({"manifest": 1, "contract": "1.1.0", "name": "counter",
         "events": {"types": types, "order": order, "own": true},
-        "scopes": ["events:read", "economy:write", "servers:control", "chat:send"],
+        "scopes": SCOPES, "commands": ["say"],
         "config": {"type": "object", "properties": {"goal": {"type": "integer"}}}})
 }
 
 /// Grants of all that the handler asks for.
 pub fn grants() -> Value {
-    json!({"scopes": ["events:read", "economy:write", "servers:control", "chat:send"]})
+    json!({"scopes": SCOPES, "commands": ["say"]})
 }
 
 /// Chooses effects for a letter.
@@ -153,15 +168,23 @@ fn fail(letter: char, case: u32, reason: u32, condition: &str) -> String {
 /// A handler that counts each event in a statistic, and appends its id to the state's entry of its key. It acts on the first
 /// letter after `Key":"`, `note":"` or `reason":"` in the event's data: `T` traps, `R` asks for a retry at the first attempt,
 /// `J` rejects, `X` adds a refused effect, `O` adds a refused optional effect, `E` emits an event that it handles, `C` appends
-/// to one entry for all keys, `M` sends a message, `P` mutes a player, `N` adds an effect that the hub does not apply yet.
+/// to one entry for all keys, `M` sends a message, `P` mutes a player, `N` runs a command on `lobby-1`, `S` sends player 1 to `lobby-2`.
 /// `version` tells apart modules that do the same.
 pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
+    handler_calling(version, manifest, "none")
+}
+
+/// A handler that calls this webhook for the letter `W`, besides.
+pub fn handler_calling(version: u32, manifest: &Value, webhook: &str) -> Vec<u8> {
+    let webhook: &'static str = Box::leak(webhook.into());
     let mut image = Image(vec![]);
     let usual = image.effects(&[count()]);
     let refused = image.effects(&[count(), impossible(false)]);
     let optional = image.effects(&[impossible(true), count()]);
     let emitting = image.effects(&[count(), emit()]);
-    let missing = image.effects(&[count(), command()]);
+    let commanding = image.effects(&[count(), command()]);
+    let sending = image.effects(&[count(), transfer()]);
+    let calling = image.effects(&[count(), call(webhook)]);
     let speaking = image.effects(&[count(), message()]);
     let punishing = image.effects(&[count(), punish()]);
     let reason = image.text("not now");
@@ -232,7 +255,7 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
                     (i32.const 0) (i64.const 0) (i32.const 64))
                 (if (i32.load8_u (i32.const 64)) (then unreachable))
                 (local.set $list (i32.const {usual_at})) (local.set $count (i32.const 1))
-                {refused} {optional} {emitting} {missing} {speaking} {punishing}
+                {refused} {optional} {emitting} {commanding} {sending} {calling} {speaking} {punishing}
                 (i32.store8 (i32.const 16) (i32.const 0))
                 (i32.store (i32.const 20) (local.get $list))
                 (i32.store (i32.const 24) (local.get $count))
@@ -246,7 +269,9 @@ pub fn handler(version: u32, manifest: &Value) -> Vec<u8> {
         refused = answer('X', refused),
         optional = answer('O', optional),
         emitting = answer('E', emitting),
-        missing = answer('N', missing),
+        commanding = answer('N', commanding),
+        sending = answer('S', sending),
+        calling = answer('W', calling),
         speaking = answer('M', speaking),
         punishing = answer('P', punishing),
     );

@@ -78,7 +78,7 @@ on_both! {
         assert_eq!((handled(&owner).await, letters(&owner).await.len()), (1, 0));
     }
 
-    async fn traps_rejections_and_missing_effects_become_dead_letters(hub: Hub) {
+    async fn traps_rejections_and_refusals_become_dead_letters(hub: Hub) {
         let owner = hub.network().await;
         activate(&owner, "PLAYER").await;
         for key in ["T1", "J1", "N1"] {
@@ -88,7 +88,7 @@ on_both! {
         let of = |key: &str| found.iter().find(|letter| letter["key"] == format!("voter:{key}")).unwrap();
         assert_eq!((&of("T1")["code"], &of("T1")["attempts"]), (&json!("trap"), &json!(3)));
         assert_eq!((&of("J1")["code"], &of("J1")["attempts"], &of("J1")["message"]), (&json!("reject"), &json!(1), &json!("not now")));
-        assert_eq!((&of("N1")["code"], &of("N1")["reason"]), (&json!("refused_effect"), &json!("not_available")));
+        assert_eq!((&of("N1")["code"], &of("N1")["reason"]), (&json!("refused_effect"), &json!("unknown_server")));
         assert_eq!(handled(&owner).await, 0);
         for letter in &found {
             owner.delete(&format!("{LETTERS}/{}", letter["deadLetterId"].as_str().unwrap())).await.expect(204);
