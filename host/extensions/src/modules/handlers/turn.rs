@@ -91,6 +91,7 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
         }
         let next = turn.next_due().filter(|_| !is_over).map(|at| app.clock.moment_of(at));
         let is_busy = !turn.calls.is_empty();
+        let next_look = turn.next_read().min(Instant::now() + IDLE);
         tokio::select! {
             biased;
             // A call under way is dropped: nothing of it is committed, and it runs again.
@@ -109,7 +110,7 @@ pub(super) async fn run(app: &App, network: NetworkId, shared: &NetworkHandlers)
                 }
             } => {}
             // The network may have moved, or rows may be read again.
-            () = tokio::time::sleep_until(turn.next_read().min(Instant::now() + IDLE)) => {}
+            () = tokio::time::sleep_until(next_look) => {}
         }
     }
 }
