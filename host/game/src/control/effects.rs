@@ -5,7 +5,7 @@ use hub_sandbox::contract::effects::RunCommand;
 
 use crate::app::App;
 use crate::control::model::{ConsoleLine, TimeoutMs};
-use crate::control::service;
+use crate::control::service::{self, ControlError};
 use crate::http::error::ApiError;
 use crate::modules::{ModuleActor, read_field};
 use crate::values::NetworkId;
@@ -22,13 +22,12 @@ pub async fn run(app: &App, network: NetworkId, actor: &ModuleActor, effect: &Ru
         let message = "The link does not grant the command's first word.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden_command", message));
     }
-    match service::send_command(app, network, &server, &command.0, timeout.0, &actor.origin(app)).await {
-        Ok(()) => Ok(()),
-        // A server that is away is no failure of the hub: the effect is refused.
-        Err(error @ (service::ControlError::Offline(_) | service::ControlError::NotConnected(_))) => {
-            let error = ApiError::from(error);
-            Err(ApiError::new(StatusCode::CONFLICT, error.code(), error.message().to_owned()))
-        }
-        Err(error) => Err(error.into()),
+    let sent = service::send_command(app, network, &server, &command.0, timeout.0, &actor.origin(app)).await;
+    // A server that is away is no failure of the hub: the effect is refused.
+    let refused = |code, error: ControlError| Err(ApiError::new(StatusCode::CONFLICT, code, error.to_string()));
+    match sent {
+        Err(error @ ControlError::Offline(_)) => refused("server_offline", error),
+        Err(error @ ControlError::NotConnected(_)) => refused("not_connected", error),
+        sent => Ok(sent?),
     }
 }

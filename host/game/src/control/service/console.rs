@@ -85,7 +85,7 @@ pub(in crate::control) async fn send_command(
             let change = Change::new(Action::ServerCommanded, server).after(json!({"command": command}));
             audit::record(&mut tx, network, origin, change).await?;
             let to = Some(server.as_str());
-            Ok(events::publish_in(app, &mut tx, network, EventKind::ExecuteCommand, to, payload).await?)
+            Ok(events::publish_in(app, &mut tx, network, EventKind::ExecuteCommand, to, &payload).await?)
         })
         .await
 }
