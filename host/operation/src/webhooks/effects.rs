@@ -17,15 +17,15 @@ pub async fn call(app: &App, network: NetworkId, actor: &ModuleActor, effect: &C
     let (kind, now) = (EventKind::ModuleEvent, app.clock.now());
     let mut data = events::open_data(kind, now, &event)?;
     data.push('}');
-    let delivery = NewDelivery {
+    let deliveries = [NewDelivery {
         subject: subject(kind.name(), &data),
         message_id: new_message_id(app),
         event: kind.name().to_owned(),
         data,
         event_at: now,
-    };
+    }];
     let webhook = &effect.webhook_id;
-    let queued = app.db.transaction(async |mut tx| enqueue(app, &mut tx, network, webhook, &[delivery]).await).await?;
+    let queued = app.db.transaction(async |mut tx| enqueue(app, &mut tx, network, webhook, &deliveries).await).await?;
     match queued {
         Some(_) => Ok(()),
         None => {
