@@ -26,11 +26,9 @@ pub async fn call(app: &App, network: NetworkId, actor: &ModuleActor, effect: &C
     }];
     let webhook = &effect.webhook_id;
     let queued = app.db.transaction(async |mut tx| enqueue(app, &mut tx, network, webhook, &deliveries).await).await?;
-    match queued {
-        Some(_) => Ok(()),
-        None => {
-            let message = format!("This network has no enabled webhook `{webhook}`.");
-            Err(ApiError::not_found("unknown_webhook", message))
-        }
+    if queued.is_none() {
+        let message = format!("This network has no enabled webhook `{webhook}`.");
+        return Err(ApiError::not_found("unknown_webhook", message));
     }
+    Ok(())
 }
