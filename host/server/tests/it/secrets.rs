@@ -127,9 +127,9 @@ async fn a_rotation_seals_everything_again(backend: Backend) {
     };
     works(&hub).await;
     signs_in().await;
-    let sent = "SELECT COUNT(*) FROM webhook_deliveries";
+    let sent = "SELECT COUNT(*) FROM webhook_deliveries WHERE network_id = $1";
     Hub::eventually("the webhook has its delivery", async || {
-        hub.app.db.query(sent).one::<(i64,)>().await.unwrap().0 == 1
+        hub.app.db.query(sent).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0 == 1
     })
     .await;
     let (file, copy) = (backend.data().join("secrets.key"), folder.path().join("first.key"));
