@@ -234,6 +234,9 @@ async fn hubs_start_only_with_their_key(backend: Backend) {
     let doctor = String::from_utf8(run(&backend, &["admin", "doctor"]).stdout).unwrap();
     assert!(doctor.contains("does not open the secrets"), "{doctor}");
     assert!(fail(&backend, &["admin", "secrets", "rotate"]).contains("cannot replace the secrets"));
+    let (network, out) = (owner.network.unwrap().to_string(), backend.data().join("export"));
+    let export = ["admin", "network", "export", &network, "--out", text(&out)];
+    assert!(fail(&backend, &export).contains("is not the key of this database") && !out.exists());
     std::fs::write(&file, "nonsense").unwrap();
     let mut settings = Settings::default();
     backend.apply(&mut settings);
