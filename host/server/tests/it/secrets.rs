@@ -235,7 +235,7 @@ async fn hubs_start_only_with_their_key(backend: Backend) {
     assert!(doctor.contains("does not open the secrets"), "{doctor}");
     assert!(fail(&backend, &["admin", "secrets", "rotate"]).contains("cannot replace the secrets"));
     let (network, out) = (owner.network.unwrap().to_string(), backend.data().join("export"));
-    let export = ["admin", "network", "export", &network, "--out", text(&out)];
+    let export = ["admin", "network", "export", network.as_str(), "--out", text(&out)];
     assert!(fail(&backend, &export).contains("is not the key of this database") && !out.exists());
     std::fs::write(&file, "nonsense").unwrap();
     let mut settings = Settings::default();
