@@ -78,7 +78,7 @@ fn show_index(api: &Api, query: &Query) -> String {
     context["live"] = true.into();
     context["about"] = api.about.as_str().into();
     context["query"] = query.text.as_str().into();
-    context["found"] = json!(api.find(query));
+    context["found"] = json!(api.find(query, usize::MAX));
     leaves::render("reference.html", &context)
 }
 

@@ -56,7 +56,7 @@ async fn search(State(shared): State<Shared>, RawQuery(query): RawQuery, headers
         let book = book();
         let mut context = around(book, None);
         context["found"] = json!(index(book).find(book, &query));
-        context["operations"] = json!(shared.reference.get().find(&query).into_iter().take(5).collect::<Vec<_>>());
+        context["operations"] = json!(shared.reference.get().find(&query, 5));
         context["query"] = query.text.into();
         fresh(StatusCode::OK, leaves::render("search.html", &context), &headers)
     })

@@ -33,6 +33,13 @@ impl Query {
         Self { words: words.into_iter().take(MOST_WORDS).collect(), text }
     }
 
+    /// The query with this many of its words, the longest.
+    pub(crate) fn with_longest(mut self, most: usize) -> Self {
+        self.words.sort_by_key(|word| usize::MAX - word.len());
+        self.words.truncate(most);
+        self
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -104,7 +111,13 @@ pub(crate) struct Found {
     pub(crate) group: String,
     pub(crate) heading: String,
     pub(crate) excerpt: String,
-    #[serde(skip)]
+}
+
+/// The same before its texts are made: most are left out.
+struct Hit<'a> {
+    entry: &'a Entry,
+    /// Part with the most words.
+    best: usize,
     score: usize,
 }
 
@@ -154,14 +167,13 @@ impl Index {
         if found.is_empty() && query.words.len() > 1 {
             found = self.0.iter().filter_map(|entry| entry.find(book, query, false)).collect();
         }
-        found.sort_by_key(|found| usize::MAX - found.score);
-        found.truncate(MOST_FOUND);
-        found
+        found.sort_by_key(|hit| usize::MAX - hit.score);
+        found.into_iter().take(MOST_FOUND).filter_map(|hit| hit.show(book, query)).collect()
     }
 }
 
 impl Entry {
-    fn find(&self, book: &Book, query: &Query, all: bool) -> Option<Found> {
+    fn find(&self, book: &Book, query: &Query, all: bool) -> Option<Hit<'_>> {
         let mut score = 0;
         let mut by_part = vec![0; self.parts.len()];
         for word in &query.words {
@@ -184,15 +196,20 @@ impl Entry {
         // Records of why and what it costs come after what people look for.
         let score = if page.is_below { score / 3 } else { score };
         let best = by_part.iter().enumerate().max_by_key(|(at, sum)| (**sum, usize::MAX - at)).map_or(0, |(at, _)| at);
-        let part = self.parts.get(best)?;
-        let is_top = best == 0;
+        Some(Hit { entry: self, best, score })
+    }
+}
+
+impl Hit<'_> {
+    fn show(&self, book: &Book, query: &Query) -> Option<Found> {
+        let (page, part) = (book.pages.get(self.entry.page)?, self.entry.parts.get(self.best)?);
+        let is_top = self.best == 0;
         Some(Found {
             address: if is_top { page.address.clone() } else { format!("{}#{}", page.address, part.heading.anchor) },
             title: query.mark(&page.title),
             group: page.group.and_then(|at| book.groups.get(at)).cloned().unwrap_or_default(),
             heading: if is_top { String::new() } else { query.mark(&part.heading.text) },
             excerpt: query.excerpt(&part.text),
-            score,
         })
     }
 }
@@ -211,6 +228,7 @@ mod tests {
         assert!(excerpt.starts_with("… ") && excerpt.ends_with(" …") && excerpt.contains("<mark>ban</mark>"));
         assert!(Query::new(&"x y ".repeat(500)).words.len() <= MOST_WORDS);
         assert!(Query::new(" <>&/ ").is_empty());
+        assert_eq!(Query::new("how to ban players").with_longest(2).words, ["players", "ban"]);
     }
 
     #[test]

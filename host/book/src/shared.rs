@@ -27,10 +27,13 @@ pub(crate) fn parameter(query: Option<&str>, name: &str) -> String {
     pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
 }
 
+/// Words of an address without a page that are searched for: anybody may ask for many such addresses.
+const MOST_WORDS: usize = 2;
+
 /// The page of an address without a page: the search for its words.
 pub(crate) fn missing(path: &str, headers: &HeaderMap) -> Response {
     let words = path.rsplit('/').next().unwrap_or_default().replace(['-', '_', '.'], " ");
-    let query = Query::new(words.trim_end_matches(" md"));
+    let query = Query::new(words.trim_end_matches(" md")).with_longest(MOST_WORDS);
     let book = book();
     let found = index(book).find(book, &query);
     let mut context = around(book, None);

@@ -56,10 +56,18 @@ pub(crate) async fn own_origin(State(console): State<Console>, request: Request,
 
 /// True if a form of this address may change a network. Simulations, replays and previews change none.
 fn changes_network(path: &str) -> bool {
-    let reads = path.ends_with("/find")
-        || path.ends_with("/preview")
-        || (path.contains("/modules/") && (path.ends_with("/replay") || path.contains("/calls/")));
-    path.starts_with("/console/n/") && !reads
+    let Some(rest) = path.strip_prefix("/console/n/") else { return false };
+    // By place: names in addresses are anybody's, and may be these words.
+    let parts: Vec<_> = rest.split('/').skip(1).collect();
+    let reads = matches!(
+        parts[..],
+        ["find"]
+            | ["modules", _, "replay"]
+            | ["modules", "chains", _, "calls", _]
+            | ["webhooks", _, "deliveries", _, "preview"]
+    );
+    // The chain of a point, whatever its name.
+    !reads || matches!(parts[..], ["modules", "chains", _])
 }
 
 fn is_own(headers: &HeaderMap, public_url: Option<&str>) -> bool {
@@ -84,6 +92,12 @@ mod tests {
             "/console/n/find/keys",
             "/console/n/a/players/u/erase",
             "/console/n/a/modules/chains/chat",
+            "/console/n/calls/modules/m/remove",
+            "/console/n/modules/modules/chains/calls/order",
+            "/console/n/a/groups/find",
+            "/console/n/a/lines/preview",
+            "/console/n/a/modules/replay",
+            "/console/n/a/modules/chains/replay",
         ] {
             assert!(changes_network(held), "{held}");
         }
@@ -91,6 +105,7 @@ mod tests {
             "/console/n/a/find",
             "/console/n/a/modules/m/replay",
             "/console/n/a/modules/chains/chat/calls/c",
+            "/console/n/a/webhooks/w/deliveries/1/preview",
             "/console/me/password",
             "/console/sign-out",
         ] {

@@ -88,8 +88,6 @@ pub(crate) struct FoundOperation {
     path: String,
     summary: String,
     excerpt: String,
-    #[serde(skip)]
-    score: usize,
 }
 
 /// Operations with the same tag.
@@ -154,14 +152,15 @@ impl Api {
         self.operations.get(*self.by_id.get(id)?)
     }
 
-    /// Operations with all words, the best first.
-    pub(crate) fn find(&self, query: &Query) -> Vec<FoundOperation> {
+    /// Operations with all words, at most so many, the best first.
+    pub(crate) fn find(&self, query: &Query, most: usize) -> Vec<FoundOperation> {
         if query.is_empty() {
             return vec![];
         }
-        let mut found: Vec<_> = self.operations.iter().filter_map(|operation| operation.find(query)).collect();
-        found.sort_by_key(|found| usize::MAX - found.score);
-        found
+        let scored = self.operations.iter().filter_map(|operation| Some((operation.score(query)?, operation)));
+        let mut found: Vec<_> = scored.collect();
+        found.sort_by_key(|(score, _)| usize::MAX - score);
+        found.into_iter().take(most).map(|(_, operation)| operation.found(query)).collect()
     }
 }
 
@@ -174,7 +173,8 @@ fn area(tag: &Value, audience: usize, operations: &[Operation]) -> Option<Area> 
 }
 
 impl Operation {
-    fn find(&self, query: &Query) -> Option<FoundOperation> {
+    /// Weight of the words; none if one is not there.
+    fn score(&self, query: &Query) -> Option<usize> {
         let mut score = 0;
         for word in query.words() {
             let in_summary = 20 * search::weight(&self.texts.summary, word, 1);
@@ -185,7 +185,12 @@ impl Operation {
             }
             score += of_word;
         }
-        Some(FoundOperation {
+        Some(score)
+    }
+
+    /// The operation with the words marked.
+    fn found(&self, query: &Query) -> FoundOperation {
+        FoundOperation {
             id: self.id.clone(),
             method: self.method.clone(),
             tag: self.tag.clone(),
@@ -193,8 +198,7 @@ impl Operation {
             path: query.mark(&self.path),
             summary: query.mark(&self.summary),
             excerpt: query.excerpt(&self.texts.shown),
-            score,
-        })
+        }
     }
 }
 

@@ -24,6 +24,8 @@ const WRONG_KEYS: Rate = Rate::per_second(20, 200);
 const PUBLIC_REQUESTS: Rate = Rate::per_second(50, 500);
 /// Requests per address to the console's pages: many people may share it.
 const PAGES: Rate = Rate::per_second(100, 1_000);
+/// Searches per address in the documentation, each of which reads all of it.
+const SEARCHES: Rate = Rate::per_second(5, 50);
 /// Waitlist joins per address: enough for people who share an address, too few to sign up a list of others.
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
 /// Requests per address about appeals, whose codes must not be guessed.
@@ -96,6 +98,12 @@ impl AddressLimits {
     /// Counts a request to a page.
     pub(crate) fn count_page(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.pages.take(remote, now, "Too many requests to pages from this address; try again later.")
+    }
+
+    /// Counts a search in the documentation.
+    pub(crate) fn count_search(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
+        let often = "Too many searches from this address; try again later.";
+        self.pages.take_at(SEARCHES, ("search", address_block(remote)), now, often)
     }
 
     /// Counts a request to a route without a key by the holder of a valid key or session.
@@ -210,6 +218,15 @@ mod tests {
         limits.count_join(remote("2001:db8:0:1::1"), 0).unwrap();
         limits.count_join(remote("::ffff:10.0.0.1"), 0).unwrap();
         limits.count_join(remote("2001:db8::2"), 30_000).unwrap();
+    }
+
+    #[test]
+    fn searches_leave_room_for_pages() {
+        let limits = AddressLimits::default();
+        let searched = (0..1000).filter(|_| limits.count_search(remote("10.0.0.1"), 0).is_ok());
+        assert_eq!(searched.count() as i64, SEARCHES.burst());
+        limits.count_page(remote("10.0.0.1"), 0).unwrap();
+        limits.count_search(remote("10.0.0.2"), 0).unwrap();
     }
 
     #[test]

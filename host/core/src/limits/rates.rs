@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::request::Parts;
-use axum::http::{Extensions, StatusCode};
+use axum::http::{Extensions, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use parking_lot::Mutex;
 
@@ -73,11 +73,22 @@ pub async fn public_layer(State(app): State<App>, request: Request, next: Next) 
 /// Refuses requests to pages from an address that sends too many: each page is rendered for it, also for a stranger. The
 /// requests that a page makes are counted by their routes.
 pub async fn page_layer(State(app): State<App>, request: Request, next: Next) -> Response {
+    let (addresses, now) = (&app.state::<Limits>().addresses, app.clock.now());
     let remote = remote_address(request.extensions());
-    match app.state::<Limits>().addresses.count_page(remote, app.clock.now()) {
+    let mut counted = addresses.count_page(remote, now);
+    if counted.is_ok() && is_search(request.uri()) {
+        counted = addresses.count_search(remote, now);
+    }
+    match counted {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
+}
+
+/// True for a search in the documentation.
+fn is_search(uri: &Uri) -> bool {
+    let is_documentation = uri.path() == "/api" || uri.path().starts_with("/docs/");
+    is_documentation && uri.query().is_some_and(|query| !query.is_empty())
 }
 
 /// Client address of a request.

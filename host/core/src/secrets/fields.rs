@@ -38,6 +38,16 @@ impl SealingKey {
         }
     }
 
+    /// False if another key sealed one of the text's secret fields.
+    pub fn opens_fields(&self, network: NetworkId, text: &str) -> bool {
+        let context = context(network);
+        let opened = replace(text, |value| {
+            let is_lost = value.starts_with(SEALED) && self.unseal_text(&context, value).is_none();
+            if is_lost { Err(()) } else { Ok(None) }
+        });
+        opened.is_ok()
+    }
+
     /// The text with its fields sealed by the newest generation.
     pub fn reseal_fields(&self, network: NetworkId, text: &str) -> Result<String, hub_db::Error> {
         let context = context(network);
@@ -90,8 +100,10 @@ mod tests {
         assert_eq!(key.seal_fields(network, &sealed).unwrap(), sealed);
         assert_eq!(key.open_fields(network, &sealed), text);
         assert_eq!(key.open_fields(network, text), text);
+        assert!(key.opens_fields(network, &sealed) && key.opens_fields(network, text));
         let other = NetworkId(Uuid::from_u128(2));
         assert!(key.open_fields(other, &sealed).contains(r#""appealCode":null,"list""#));
+        assert!(!key.opens_fields(other, &sealed));
         let next = key.with_next().unwrap();
         let resealed = next.reseal_fields(network, &sealed).unwrap();
         assert!(resealed != sealed && next.open_fields(network, &resealed) == text);

@@ -76,12 +76,12 @@ impl HubSecrets {
         Arc::clone(&self.key.read())
     }
 
-    /// Keeps a key with more generations, from another node.
+    /// Keeps a key with more generations, from another node: in memory also if its file cannot be written.
     pub fn keep(&self, key: SealingKey) -> anyhow::Result<()> {
-        key.save(&self.file)?;
+        let saved = key.save(&self.file);
         *self.key.write() = Arc::new(key);
         *self.seen.write() = state_of(&self.file);
-        Ok(())
+        saved
     }
 
     /// Loaded key for a purpose; false if the caller is to load it again. Others use it meanwhile.
@@ -172,13 +172,20 @@ pub fn seal_key_for(app: &App, request: &str) -> Option<String> {
 
 /// True if this node's key is the one that seals the database's secrets.
 pub async fn is_key_current(app: &App) -> Result<bool, Error> {
-    let stored = store::find(&app.db, CHECK).await?;
+    let stored = store::find_settled(&app.db, CHECK).await?;
     Ok(stored.is_some_and(|stored| unseal_all(&sealing(app), CHECK, &stored).is_ok()))
 }
 
-/// Tells all nodes of a key with a new generation: one that lacks it looks for it.
-pub async fn set_key(tx: &mut Tx, key: &SealingKey) -> Result<(), Error> {
-    store::replace(tx, CHECK, &seal_all(key, CHECK, &[])?).await
+/// Tells all nodes of a key in the place of the one before: a node that lacks its newest generation looks for it. False if
+/// another key is there by now. No other one comes until the transaction ends.
+pub async fn set_key(tx: &mut Tx, before: &SealingKey, key: &SealingKey) -> Result<bool, Error> {
+    // None: no hub has started yet, and nothing is sealed.
+    let Some(stored) = store::lock(tx, CHECK).await? else { return Ok(true) };
+    if unseal_all(before, CHECK, &stored).is_err() {
+        return Ok(false);
+    }
+    store::replace(tx, CHECK, &seal_all(key, CHECK, &[])?).await?;
+    Ok(true)
 }
 
 /// Keeps a key with newer generations, if it is the database's; false if it is not.
@@ -187,7 +194,9 @@ pub async fn keep_newer(app: &App, key: SealingKey) -> anyhow::Result<bool> {
     if !key.includes(&own) || !check(&app.db, &key).await? {
         return Ok(false);
     }
-    app.state::<HubSecrets>().keep(key)?;
+    if let Err(error) = app.state::<HubSecrets>().keep(key) {
+        tracing::warn!("{error:#}; this node has the newest secrets key until it stops: put the key into that file");
+    }
     Ok(true)
 }
 
@@ -229,6 +238,11 @@ pub fn seal_fields(app: &App, network: NetworkId, text: String) -> Result<String
 /// Such a text as it was.
 pub fn open_fields(app: &App, network: NetworkId, text: String) -> String {
     if fields::has_fields(&text) { sealing(app).open_fields(network, &text) } else { text }
+}
+
+/// True if this node's key opens all secrets of such a text.
+pub fn opens_fields(app: &App, network: NetworkId, text: &str) -> bool {
+    !fields::has_fields(text) || sealing(app).opens_fields(network, text)
 }
 
 /// True if a JSON text has secret fields.

@@ -35,7 +35,8 @@ pub async fn key_state(path: &Path, db: &Db) -> anyhow::Result<KeyState> {
 
 /// Opens the key of a hub that starts. The first start creates it; a node without it asks the others (`ask`, which fails
 /// while others run that do not answer). A hub alone with its database continues without a lost key, with new secrets;
-/// among several nodes that would end the others' secrets, unless there are none.
+/// among several nodes that would end the others' secrets, unless there are none. A node whose key was replaced while it was
+/// down asks, too.
 pub async fn open_key<F>(settings: &Settings, db: &Db, ask: impl FnOnce() -> F) -> anyhow::Result<SealingKey>
 where
     F: Future<Output = anyhow::Result<Option<SealingKey>>>,
@@ -59,15 +60,22 @@ where
                 !store::seals_anything(db).await?,
                 "{shown} is missing, with which the database's secrets were sealed, and no other node runs that has it; \
                  start a node that has it first, or name it by --secrets-key (HUB_SECRETS_KEY); if it is lost, run `hub \
-                 secrets renew`"
+                 admin secrets renew`"
             );
             tracing::warn!("{shown} is missing; it is made again, because it sealed nothing so far");
             create_again(&path, db).await
         }
-        KeyState::Other => anyhow::bail!(
-            "{shown} does not open the secrets in the database, which another key sealed; give all nodes the same file by \
-             --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub admin secrets renew`"
-        ),
+        KeyState::Other => {
+            // The key may have been replaced while this node was down.
+            let other = if settings.database.is_some() { newer(&path, ask().await?)? } else { None };
+            received(&path, db, other).await?.with_context(|| {
+                format!(
+                    "{shown} does not open the secrets in the database, which another key sealed; give all nodes the same \
+                     file by --secrets-key (HUB_SECRETS_KEY); if the file of this database is lost, run `hub admin secrets \
+                     renew`"
+                )
+            })
+        }
         KeyState::Fits | KeyState::Unused => {
             let (key, is_given) = match SealingKey::read(&path)? {
                 Some(key) => (key, true),
@@ -115,13 +123,26 @@ pub async fn key_of_database(settings: &Settings, db: &Db) -> anyhow::Result<Sea
     }
 }
 
+/// A key from another node, if it has the generations of the file's.
+fn newer(path: &Path, key: Option<SealingKey>) -> anyhow::Result<Option<SealingKey>> {
+    let own = SealingKey::read(path)?;
+    Ok(key.filter(|key| own.is_some_and(|own| key.includes(&own))))
+}
+
 /// Keeps a key from another node, if it is the database's.
 async fn received(path: &Path, db: &Db, key: Option<SealingKey>) -> anyhow::Result<Option<SealingKey>> {
     let Some(key) = key else { return Ok(None) };
     if !check(db, &key).await? {
         return Ok(None);
     }
-    key.save(path)?;
+    if let Err(error) = key.save(path) {
+        // The key would be lost with the last node.
+        if !path.exists() {
+            return Err(error);
+        }
+        tracing::warn!("{error:#}; this node has the newest secrets key until it stops: put the key into that file");
+        return Ok(Some(key));
+    }
     tracing::info!("{} was received from another node", path.display());
     Ok(Some(key))
 }

@@ -110,9 +110,8 @@ impl SealingKey {
 
     /// The key without the generations before the last.
     #[must_use]
-    pub fn with_kept(mut self) -> Self {
-        self.generations.truncate(KEPT_GENERATIONS);
-        self
+    pub fn with_kept(&self) -> Self {
+        Self { generations: self.generations.iter().take(KEPT_GENERATIONS).cloned().collect() }
     }
 
     /// True if this key opens all that the other one seals now.

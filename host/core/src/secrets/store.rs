@@ -1,6 +1,6 @@
 //! SQL of the hub's own secrets.
 
-use hub_db::{Db, Error, Executor, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 
 use crate::values::NetworkId;
 
@@ -18,6 +18,28 @@ pub(super) async fn find(db: &Db, purpose: &str) -> Result<Option<String>, Error
     // Crosses networks: it belongs to the hub.
     let row: Option<(String,)> =
         db.query("SELECT secret FROM hub_secrets WHERE purpose = $1").bind(purpose).optional().await?;
+    Ok(row.map(|(secret,)| secret))
+}
+
+/// The same, after a replacement that has begun.
+pub(super) async fn find_settled(db: &Db, purpose: &str) -> Result<Option<String>, Error> {
+    // Crosses networks: it belongs to the hub.
+    let sql = Sql {
+        sqlite: "SELECT secret FROM hub_secrets WHERE purpose = $1",
+        postgres: "SELECT secret FROM hub_secrets WHERE purpose = $1 FOR SHARE",
+    };
+    let row: Option<(String,)> = db.query(sql).bind(purpose).optional().await?;
+    Ok(row.map(|(secret,)| secret))
+}
+
+/// The same, which nobody replaces until the transaction ends.
+pub(super) async fn lock(tx: &mut Tx, purpose: &str) -> Result<Option<String>, Error> {
+    // Crosses networks: it belongs to the hub.
+    let sql = Sql {
+        sqlite: "SELECT secret FROM hub_secrets WHERE purpose = $1",
+        postgres: "SELECT secret FROM hub_secrets WHERE purpose = $1 FOR UPDATE",
+    };
+    let row: Option<(String,)> = tx.query(sql).bind(purpose).optional().await?;
     Ok(row.map(|(secret,)| secret))
 }
 

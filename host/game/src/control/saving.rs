@@ -1,6 +1,8 @@
 //! Saves and restores state that outlives this process: stored commands, and the connected agents when a network moves
 //! or the hub stops.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hub_db::Error;
 
 use crate::app::App;
@@ -15,8 +17,17 @@ use crate::values::NetworkId;
 pub(super) async fn restore(app: &App, network: NetworkId) -> Result<(), Error> {
     let now = app.clock.now();
     let agents = store::agents(&app.db, network, now.saturating_sub(AGENT_TTL)).await?;
-    let open = |stored: &str| secrets::unseal_text(app, AGENT_COMMANDS, stored);
+    let lacks_key = AtomicBool::new(false);
+    let open = |stored: &str| {
+        let opened = secrets::unseal_text(app, AGENT_COMMANDS, stored);
+        lacks_key.fetch_or(opened.is_none(), Ordering::Relaxed);
+        opened
+    };
     let commands = store::commands(&app.db, network, now, open).await?;
+    if lacks_key.into_inner() && !secrets::is_key_current(app).await? {
+        // Another node has a newer key, which this one gets soon: the network is restored again.
+        return Err(sqlx::Error::Decode("this node lacks the newest secrets key".into()).into());
+    }
     app.state::<Control>().agents.restore(network, agents, commands);
     Ok(())
 }

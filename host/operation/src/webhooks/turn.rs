@@ -36,6 +36,15 @@ pub(super) async fn run(app: &App, network: NetworkId, id: &str, wake: &Notify) 
     if !app.state::<ShardRegistry>().owns(network) {
         return Ok(());
     }
+    if !secrets::is_key_current(app).await? {
+        // Another node has a newer key, which this one gets soon: the webhook is due again.
+        let stopping = app.stopping();
+        tokio::select! {
+            () = sleep(POLL_INTERVAL) => {}
+            () = stopping.cancelled() => {}
+        }
+        return Ok(());
+    }
     let now = app.clock.now();
     let claimed = now.saturating_add(millis(CLAIM));
     let webhook = store::claim(&app.db, app.state::<HubSecrets>(), (network, id), (now, claimed)).await?;
@@ -133,6 +142,12 @@ impl Turn<'_> {
         while let Some(part) = self.queues.to_read() {
             let of = (self.webhook.id.as_str(), self.began_at);
             let read = queue::waiting(&self.app.db, self.network(), of, &part).await?;
+            let can_open = read.iter().all(|it| secrets::opens_fields(self.app, self.network(), &it.data));
+            if !can_open && !secrets::is_key_current(self.app).await? {
+                // The next turn waits for the key.
+                self.is_ending = true;
+                break;
+            }
             self.queues.add(&part, read);
         }
         Ok(())

@@ -71,12 +71,17 @@ pub(super) fn check_discord(url: &Url) -> Result<(), String> {
     }
 }
 
-/// A URL without a secret: Discord's have it after `webhooks` and the webhook's id, others may have it anywhere after the
-/// first part of their path.
+/// Letters of a path's first part that is no secret.
+const MAX_LETTERS: usize = 15;
+
+/// A URL without a secret: Discord's have it after `webhooks` and the webhook's id, others may have it anywhere but in a
+/// short word at the beginning of their path.
 pub(super) fn without_token(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return String::new() };
     url.set_query(None);
-    let kept = token_place(&url).unwrap_or_else(|| usize::from(segments(&url).count() > 1));
+    let is_word = |part: &str| part.len() <= MAX_LETTERS && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let begins_with_word = segments(&url).next().is_some_and(is_word) && segments(&url).count() > 1;
+    let kept = token_place(&url).unwrap_or_else(|| usize::from(begins_with_word));
     let kept: Vec<_> = segments(&url).take(kept).chain(["***"]).collect();
     let path = kept.join("/");
     url.set_path(&path);
@@ -141,6 +146,8 @@ mod tests {
         assert_eq!(shown, "https://discord.com/api/webhooks/123/***");
         assert_eq!(without_token("https://example.org/secret/"), "https://example.org/***");
         assert_eq!(without_token("https://example.org/a/secret/x"), "https://example.org/a/***");
+        assert_eq!(without_token("https://api.telegram.org/bot12:AA/sendMessage"), "https://api.telegram.org/***");
+        assert_eq!(without_token("https://webhook.site/abcdefghijklmnop/x"), "https://webhook.site/***");
         for tail in ["github", "slack", "github/", "/slack", "messages/1"] {
             let url = format!("https://discord.com/api/v10/webhooks/123/secret/{tail}");
             assert_eq!(without_token(&url), "https://discord.com/api/v10/webhooks/123/***");

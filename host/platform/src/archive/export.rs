@@ -19,7 +19,7 @@ use crate::archive::row::{Row, text};
 use crate::blobs::Blobs;
 use crate::component::{NetworkTable, Tables, open_row};
 use crate::config::Settings;
-use crate::secrets::SealingKey;
+use crate::secrets::{KeyState, SealingKey, key_state};
 use crate::values::{NetworkId, hex};
 
 /// A table's chunk ends with the row that reaches this size.
@@ -54,7 +54,7 @@ pub async fn export(
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
     let mut writer = Writer {
         network,
-        key: SealingKey::read(&settings.secrets_key_file())?,
+        key: key(settings, db).await?,
         tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, Counted(file))),
         summary: Summary::default(),
         modules: HashMap::new(),
@@ -74,6 +74,17 @@ pub async fn export(
     file.persist_noclobber(out).map_err(|error| error.error).with_context(|| out.display().to_string())?;
     File::open(folder)?.sync_all()?;
     Ok(report)
+}
+
+/// The key of the database, without which the file would lack secrets; none if nothing is sealed yet.
+async fn key(settings: &Settings, db: &Db) -> anyhow::Result<Option<SealingKey>> {
+    let path = settings.secrets_key_file();
+    ensure!(
+        matches!(key_state(&path, db).await?, KeyState::Fits | KeyState::Unused),
+        "{} is not the key of this database; name that one by --secrets-key (HUB_SECRETS_KEY)",
+        path.display()
+    );
+    SealingKey::read(&path)
 }
 
 struct Writer {

@@ -95,6 +95,14 @@ pub(super) fn opened(app: &App, network: NetworkId, data: String) -> Option<Stri
     Some(secrets::open_fields(app, network, data))
 }
 
+/// False if an event's data from the database needs a key that this node lacks.
+pub(super) fn can_open(app: &App, network: NetworkId, data: &str) -> bool {
+    if secrets::is_sealed(data) {
+        return secrets::unseal_text(app, OUTBOX, data).is_some();
+    }
+    secrets::opens_fields(app, network, data)
+}
+
 /// Event data up to the fields known to the statement: JSON of an unclosed object.
 pub fn open_data(kind: EventKind, now: Millis, payload: impl Serialize) -> Result<String, Error> {
     let mut data = data(kind, now, payload).map_err(|error| sqlx::Error::Encode(error.into()))?;

@@ -18,9 +18,10 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::cluster::ShardRegistry;
 use crate::events::outbox::Relay;
-use crate::events::publish::opened;
+use crate::events::publish::{can_open, opened};
 use crate::events::store::{self, WaitingEvent};
 use crate::events::{Outbox, deletion};
+use crate::secrets;
 use crate::side_by_side::for_each_network;
 use crate::values::NetworkId;
 
@@ -42,6 +43,8 @@ pub(super) const TOPIC: &str = "outbox";
 enum RelayError {
     #[error("the bus between nodes is unreachable")]
     Unreachable,
+    #[error("this node lacks the newest secrets key")]
+    NoKey,
     #[error(transparent)]
     Database(#[from] hub_db::Error),
 }
@@ -190,6 +193,10 @@ async fn publish_waiting(app: &App, network: NetworkId, published: &mut HashSet<
     for mut event in waiting {
         if published.contains(&event.id) {
             continue;
+        }
+        // Another node may have a newer key, which this one gets soon: the event waits for it.
+        if !can_open(app, network, &event.data) && !secrets::is_key_current(app).await? {
+            return Err(RelayError::NoKey);
         }
         let Some(data) = opened(app, network, std::mem::take(&mut event.data)) else {
             tracing::error!(%network, id = event.id, name = event.name, "the secrets key of an event is lost");

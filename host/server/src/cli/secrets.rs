@@ -1,5 +1,6 @@
 //! `hub admin secrets …`: works on the database directly, even while a hub is running.
 
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -106,16 +107,17 @@ impl Rotate {
         }
         anyhow::ensure!(secrets::key_state(&path, db).await? == KeyState::Fits, replacing());
         // First the file, then the nodes, then the rows: at any moment everything is sealed by a generation that all have.
-        let key = key.with_next()?;
-        key.save(&path).context("if it is managed elsewhere, pass --keep-key")?;
-        db.transaction(async |mut tx| secrets::set_key(&mut tx, &key).await).await?;
+        let before = key;
+        let key = before.with_next()?;
+        anyhow::ensure!(replace_key(db, &path, &before, &key).await?, "another rotation is under way; try again");
         cluster::hand_out_key(db, &key).await?;
         let purposes = self.replace(db, &key).await.with_context(replacing)?;
         let mut resealed = reseal_networks(db, tables(), &key).await?;
         resealed += reseal_second_factors(db, &key).await?;
         // Before the oldest generation goes, a hub on this machine knows the newest.
         tokio::time::sleep(NOTICED).await;
-        key.with_kept().save(&path)?;
+        // Unless another rotation has begun: its file has all generations, and stays.
+        replace_key(db, &path, &key, &key.with_kept()).await?;
         Ok(Rotated { purposes, resealed: Some(resealed) })
     }
 
@@ -131,6 +133,19 @@ impl Rotate {
         })
         .await
     }
+}
+
+/// Puts a key into the place of the one before, in the database and in its file. False if another rotation was first. The
+/// file is written while no other rotation can write it, and before anything else is sealed by the key.
+async fn replace_key(db: &Db, path: &Path, before: &SealingKey, key: &SealingKey) -> anyhow::Result<bool> {
+    db.transaction(async |mut tx| {
+        let is_first = secrets::set_key(&mut tx, before, key).await?;
+        if is_first {
+            key.save(path).context("if it is managed elsewhere, pass --keep-key")?;
+        }
+        Ok::<_, anyhow::Error>(is_first)
+    })
+    .await
 }
 
 impl Renew {

@@ -127,9 +127,9 @@ async fn a_rotation_seals_everything_again(backend: Backend) {
     };
     works(&hub).await;
     signs_in().await;
-    let sent = "SELECT COUNT(*) FROM webhook_deliveries";
+    let sent = "SELECT COUNT(*) FROM webhook_deliveries WHERE network_id = $1";
     Hub::eventually("the webhook has its delivery", async || {
-        hub.app.db.query(sent).one::<(i64,)>().await.unwrap().0 == 1
+        hub.app.db.query(sent).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0 == 1
     })
     .await;
     let (file, copy) = (backend.data().join("secrets.key"), folder.path().join("first.key"));
@@ -182,6 +182,36 @@ async fn a_rotation_seals_everything_again(backend: Backend) {
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
+/// Two rotations at once, each with a file of its own: one is refused and changes nothing.
+async fn one_rotation_refuses_another(backend: Backend) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let hub = Hub::start(backend).await;
+    let owner = hub.network().await;
+    let (secret, code) = (signing_secret(&owner).await, ban(&owner).await);
+    let backend = hub.stop().await;
+    let (file, copy) = (backend.data().join("secrets.key"), folder.path().join("copy.key"));
+    std::fs::copy(&file, &copy).unwrap();
+    let before = std::fs::read(&file).unwrap();
+    let rotate = |path| ["admin", "secrets", "rotate", "--secrets-key", path];
+    let (one, other) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| run(&backend, &rotate(text(&file))));
+        let other = run(&backend, &rotate(text(&copy)));
+        (one.join().unwrap(), other)
+    });
+    assert_ne!(one.status.success(), other.status.success(), "{one:?} {other:?}");
+    let (refused, kept) = if one.status.success() { (other, &copy) } else { (one, &file) };
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("cannot replace the secrets") || message.contains("another rotation"), "{message}");
+    assert_eq!(std::fs::read(kept).unwrap(), before);
+    if kept == &file {
+        std::fs::copy(&copy, &file).unwrap();
+    }
+    let hub = Hub::start(backend).await;
+    let owner = hub.with_key(owner.key.as_ref().unwrap());
+    assert_eq!(signing_secret(&owner).await, secret);
+    assert_eq!(ban(&owner).await, code);
+}
+
 async fn hubs_start_only_with_their_key(backend: Backend) {
     let hub = Hub::start(backend).await;
     let owner = hub.network().await;
@@ -204,6 +234,9 @@ async fn hubs_start_only_with_their_key(backend: Backend) {
     let doctor = String::from_utf8(run(&backend, &["admin", "doctor"]).stdout).unwrap();
     assert!(doctor.contains("does not open the secrets"), "{doctor}");
     assert!(fail(&backend, &["admin", "secrets", "rotate"]).contains("cannot replace the secrets"));
+    let (network, out) = (owner.network.unwrap().to_string(), backend.data().join("export"));
+    let export = ["admin", "network", "export", network.as_str(), "--out", text(&out)];
+    assert!(fail(&backend, &export).contains("is not the key of this database") && !out.exists());
     std::fs::write(&file, "nonsense").unwrap();
     let mut settings = Settings::default();
     backend.apply(&mut settings);
@@ -224,4 +257,7 @@ async fn hubs_start_only_with_their_key(backend: Backend) {
     assert!(doctor.contains("does not open the secrets"), "{doctor}");
 }
 
-on_each! { rotated_secrets_verify_once_more a_rotation_seals_everything_again hubs_start_only_with_their_key }
+on_each! {
+    rotated_secrets_verify_once_more a_rotation_seals_everything_again one_rotation_refuses_another
+    hubs_start_only_with_their_key
+}

@@ -162,9 +162,9 @@ async fn no_credential_is_in_the_files_of_the_database() {
         credentials.push(secret.as_str().unwrap().to_owned());
     }
     credentials.push("b25seSB0aGUgb3duZXI".to_owned());
-    let sent = "SELECT COUNT(*) FROM webhook_deliveries";
+    let sent = "SELECT COUNT(*) FROM webhook_deliveries WHERE network_id = $1";
     Hub::eventually("the webhook has its delivery", async || {
-        hub.app.db.query(sent).one::<(i64,)>().await.unwrap().0 == 1
+        hub.app.db.query(sent).bind(owner.network.unwrap()).one::<(i64,)>().await.unwrap().0 == 1
     })
     .await;
     let mut bytes = vec![];
