@@ -88,7 +88,7 @@ struct Turn<'a> {
     ends: Instant,
     /// End of the claim in the database.
     claimed: Millis,
-    /// End of a pause that a failure made, while other requests are under way.
+    /// End of a pause that a failure or a lacking key made, while other requests are under way.
     pause: Option<Millis>,
     /// True if no further request begins.
     is_ending: bool,
