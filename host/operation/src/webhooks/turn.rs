@@ -36,19 +36,14 @@ pub(super) async fn run(app: &App, network: NetworkId, id: &str, wake: &Notify) 
     if !app.state::<ShardRegistry>().owns(network) {
         return Ok(());
     }
-    if !secrets::is_key_current(app).await? {
-        // Another node has a newer key, which this one gets soon: the webhook is due again.
-        let stopping = app.stopping();
-        tokio::select! {
-            () = sleep(POLL_INTERVAL) => {}
-            () = stopping.cancelled() => {}
-        }
-        return Ok(());
-    }
     let now = app.clock.now();
     let claimed = now.saturating_add(millis(CLAIM));
     let webhook = store::claim(&app.db, app.state::<HubSecrets>(), (network, id), (now, claimed)).await?;
     let Some(webhook) = webhook else { return Ok(()) };
+    // Empty: another key sealed it.
+    if (webhook.url.is_empty() || webhook.secret.is_empty()) && !secrets::is_key_current(app).await? {
+        return wait_for_key(app, network, id, (claimed, now)).await;
+    }
     let held = queue::held(&app.db, network, id, now).await?;
     let order = match webhook.kind {
         // A channel is read from top to bottom.
@@ -71,6 +66,16 @@ pub(super) async fn run(app: &App, network: NetworkId, id: &str, wake: &Notify) 
     turn.run(wake).await
 }
 
+/// Ends a claim after a moment: another node has a newer key, which this one gets soon.
+async fn wait_for_key(app: &App, network: NetworkId, id: &str, (claimed, now): (Millis, Millis)) -> Result<(), Error> {
+    let stopping = app.stopping();
+    tokio::select! {
+        () = sleep(POLL_INTERVAL) => {}
+        () = stopping.cancelled() => {}
+    }
+    store::release(&app.db, network, id, (claimed, now)).await
+}
+
 /// A webhook's turn.
 struct Turn<'a> {
     app: &'a App,
@@ -83,7 +88,7 @@ struct Turn<'a> {
     ends: Instant,
     /// End of the claim in the database.
     claimed: Millis,
-    /// End of a pause that a failure made, while other requests are under way.
+    /// End of a pause that a failure or a lacking key made, while other requests are under way.
     pause: Option<Millis>,
     /// True if no further request begins.
     is_ending: bool,
@@ -144,8 +149,9 @@ impl Turn<'_> {
             let read = queue::waiting(&self.app.db, self.network(), of, &part).await?;
             let can_open = read.iter().all(|it| secrets::opens_fields(self.app, self.network(), &it.data));
             if !can_open && !secrets::is_key_current(self.app).await? {
-                // The next turn waits for the key.
-                self.is_ending = true;
+                // Another node has a newer key, which this one gets soon.
+                let soon = self.app.clock.now().saturating_add(millis(POLL_INTERVAL));
+                (self.pause, self.is_ending) = (self.pause.max(Some(soon)), true);
                 break;
             }
             self.queues.add(&part, read);
