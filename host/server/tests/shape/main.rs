@@ -21,6 +21,7 @@ const CROSS_NETWORK_FILES: [&str; 7] = [
     "networks/store.rs",
     "people/store.rs",
     "people/store/devices.rs",
+    "people/store/failures.rs",
     "timekeeping/store.rs",
 ];
 const CRATES: [(&str, &str); 10] = [
