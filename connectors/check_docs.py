@@ -117,7 +117,7 @@ def check_output(page, printed):
             shown = json.loads(text)
             real = json.loads(before.split("\n")[-1]) if before is not None else read_events()[shown["type"]]
             yield from (f"{where}: {text}" for text in differences(shown, real))
-        elif language == "text":
+        elif language == "text" and before is not None:
             real = iter(before.split("\n"))
             for pattern in filter(None, text.split("\n")):
                 found = re.sub(r"\d+", r"\\d+", re.escape(pattern).replace("…", ".*"))

@@ -1,6 +1,7 @@
 // Generated from the hub's OpenAPI document by connectors/generate.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::{Actor, Delivery, LiveServer, Match, Punishment, ReportState, Verdict, WorldLeaseState};
@@ -175,6 +176,36 @@ pub struct DeliverySettled {
     pub delivery: Delivery,
 }
 
+/// An event that a module emitted.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct EmittedEvent {
+    /// Key of its order; null: it is about the network.
+    pub key: Option<String>,
+    pub module: String,
+    /// Its name in the module.
+    pub name: String,
+    pub payload: Value,
+    pub version: i64,
+}
+
+/// A module did not handle an event.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModuleDeadLetterNotice {
+    /// Code of the last failure.
+    pub code: String,
+    pub dead_letter_id: String,
+    /// Id of the event that was not handled.
+    pub event_id: String,
+    /// Type of that event.
+    pub event_type: String,
+    pub module: String,
+    pub version: i64,
+}
+
 /// A change of a network's permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -311,6 +342,31 @@ pub struct SignedTransferCommand {
     pub transfer_id: Uuid,
     /// For each valid signing secret, `v1,` and the base64 of an HMAC, separated by spaces.
     pub signature: String,
+}
+
+/// A message of a module to players.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SystemMessage {
+    /// Name of the module.
+    pub module: String,
+    pub prefix: Option<String>,
+    pub target: SystemMessageTarget,
+    pub text: String,
+}
+
+/// Players to whom a message is shown. Without any field: all of the network.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SystemMessageTarget {
+    /// This player.
+    pub player_uuid: Option<Uuid>,
+    /// Those on this server.
+    pub server_id: Option<String>,
+    /// Those on servers of this type.
+    pub server_type: Option<String>,
 }
 
 /// A ticket was matched.

@@ -12,6 +12,7 @@ pub enum ActorType {
     Person,
     Operator,
     System,
+    Module,
     /// A value that is newer than this crate.
     #[serde(other)]
     Unknown,

@@ -222,7 +222,7 @@ class PaperTest extends PlatformTest {
             link.cut();
             long began = System.nanoTime();
             assertTrue(server.join(server.new FakePlayer("Notch")).contains("cannot be checked"));
-            assertTrue(System.nanoTime() - began < 9_000_000_000L, "a client waits for 30 s");
+            assertTrue(System.nanoTime() - began < 25_000_000_000L, "a client waits for 30 s");
             link.heal();
         }
     }
