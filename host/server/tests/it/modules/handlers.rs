@@ -138,6 +138,7 @@ on_both! {
         let mut manifest = manifest("PLAYER", &["REPORT_CREATED"]);
         let scopes = json!(["events:read", "economy:write", "reports:manage", "punishments:write"]);
         manifest["scopes"] = scopes.clone();
+        manifest["commands"] = json!([]);
         upload(&owner, "counter", handler(1, &manifest)).await.expect(201);
         let link = json!({"name": "counter", "version": 1, "grants": {"scopes": scopes}});
         chain(&owner, "events", json!([link])).await.expect(200);

@@ -45,7 +45,7 @@ on_both! {
         let path = format!("/api/manage/webhooks/{webhook}/deliveries");
         let called = owner.get(&path).await.expect(200)["items"].clone();
         assert_eq!((called.as_array().unwrap().len(), &called[0]["event"]), (1, &json!("MODULE_EVENT")), "{called}");
-        let audit = owner.get("/api/manage/audit?action=server.command").await.expect(200).clone();
+        let audit = owner.get("/api/manage/audit?action=server.commanded").await.expect(200).clone();
         assert_eq!((&audit["total"], &audit["items"][0]["actor"]["type"]), (&json!(1), &json!("MODULE")), "{audit}");
         assert_eq!((&handler_of(&owner).await["delivered"], reasons(&owner).await.len()), (&json!(3), 0));
     }
