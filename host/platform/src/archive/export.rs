@@ -41,6 +41,8 @@ pub async fn export(
     // Readable only by its owner: it contains the network's secrets.
     let file = NamedTempFile::new_in(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
     let blobs = Blobs::open(settings, db)?;
+    // Before the snapshot, which may hold the only connection to the database.
+    let key = key(settings, db).await?;
     let mut hub = db.snapshot().await?;
     let mut modules = module_store.snapshot().await?;
     let mut name = None;
@@ -54,7 +56,7 @@ pub async fn export(
     let manifest = Manifest { format: FORMAT, schema: hub_db::schema_version(), network, name };
     let mut writer = Writer {
         network,
-        key: key(settings, db).await?,
+        key,
         tar: Builder::new(BufWriter::with_capacity(CHUNK_SIZE, Counted(file))),
         summary: Summary::default(),
         modules: HashMap::new(),
