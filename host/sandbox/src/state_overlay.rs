@@ -1,4 +1,4 @@
-//! What one call reads and writes in `state`: its writes are kept here until it ends, and its reads are recorded.
+//! Reads and writes of one call in `state`: its writes are kept here until it ends, and its reads are recorded.
 
 use crate::contract::HostError;
 use crate::contract::state::{StateChanges, StateEntry, StateRead, StateWrite};

@@ -32,7 +32,7 @@ pub(super) static ACTIONS: &[Action] =
     &[Action::post("/n/{network}/find", "/api/plugin/matchmaking/find?explain=true", REQUEST, "/n/{network}/find", "")
         .show()];
 
-/// What the form offers. Only those who may explain matches have it.
+/// Choices of the form. Only those who may explain matches have it.
 async fn form(visit: &Visit) -> Result<Value, Refusal> {
     let (network, servers, players) = join!(
         visit.get("/api/manage/network", &[]),

@@ -81,7 +81,7 @@ async fn dead_letters(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"letters": visit.get("/api/manage/modules/{name}/dead-letters", &query).await?}))
 }
 
-/// What the shadows of a chain answered beside those that decide.
+/// Answers of a chain's shadows beside those that decide.
 async fn differences(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"chain": visit.get("/api/manage/extension-points/{point}", &[]).await?}))
 }

@@ -47,7 +47,7 @@ pub(super) async fn changes(visit: &Visit) -> Result<Value, Refusal> {
     Ok(json!({"server": server?, "changes": changes?}))
 }
 
-/// Who is on the server, and its worlds.
+/// Players on the server, and its worlds.
 pub(super) async fn players(visit: &Visit) -> Result<Value, Refusal> {
     let server = visit.get("/api/manage/servers/{serverId}", &[]).await?;
     let of_type = [("serverType", server["serverType"].as_str().unwrap_or_default())];

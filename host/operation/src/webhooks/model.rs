@@ -184,7 +184,7 @@ pub(super) struct Delivery {
     pub(super) subject: i64,
     pub(super) message_id: String,
     pub(super) event: String,
-    /// As stored: with its codes sealed.
+    /// Event as stored, with its codes sealed.
     pub(super) data: String,
     pub(super) event_at: Millis,
     pub(super) queued_at: Millis,

@@ -72,7 +72,7 @@ impl Size {
             return Err(format!("`{field}` has {} bytes, more than {most}", text.len()));
         }
         if text.contains('\0') {
-            // As in requests: PostgreSQL has no text with it.
+            // PostgreSQL has no text with it; requests are refused, too.
             return Err(format!("`{field}` has the character U+0000"));
         }
         Ok(())

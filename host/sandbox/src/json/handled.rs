@@ -53,7 +53,7 @@ struct Text {
     reject: Option<String>,
 }
 
-/// What became of a key.
+/// Outcome of a key.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a text, null, {\"add\": number} or {\"value\": text}, with a \"ttlMs\" if it expires")]
 enum WriteText {

@@ -1,4 +1,4 @@
-//! What was said at one node is read at all, outlives nodes, and goes with its player and its time.
+//! Chat history: lines of one node are read at all, outlive nodes, and go with their player and their time.
 
 use std::time::{Duration, Instant};
 

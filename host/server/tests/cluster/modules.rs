@@ -1,4 +1,4 @@
-//! What tests of modules assemble, at the path that they have for it.
+//! Modules that tests assemble, at the path that they have for it.
 
 #[allow(dead_code, reason = "the other tests use the rest")]
 #[path = "../it/modules/wasm.rs"]

@@ -93,7 +93,7 @@ on_both! {
         let server = json!({"serverId": "lobby-1", "serverType": "lobby", "host": "127.0.0.1", "port": 25565});
         owner.post("/api/plugin/servers/register", server).await.expect(201);
         browser.submit(&page, &format!("{own}/install"), &[("serverId", "lobby-1")]).await.expect(303);
-        // Where it went is on the page.
+        // The page says where it went.
         assert!(browser.get(&path).await.expect(200).has("/servers/lobby-1\">lobby-1"));
         browser.submit(&page, &format!("{own}/delete"), &[("confirm", "my-plugin")]).await.expect(422);
         browser.submit(&page, &format!("{own}/delete"), &[("confirm", "my-plugin 1.4.0")]).await.expect(303);
