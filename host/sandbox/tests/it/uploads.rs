@@ -44,7 +44,7 @@ async fn an_invalid_upload_is_refused_with_a_reason() {
         (wasi_component, "--stub-wasi"),
         (empty, "exports no extension point"),
         (foreign, "imports `acme:shop/till@1.0.0`, which the hub does not offer"),
-        (newer, "this hub supports 1.0.0"),
+        (newer, "this hub supports 1.1.0, 1.0.0"),
         (start_traps, "its trial call of chat.filter failed"),
     ] {
         let why = test.refusal(upload).await;
