@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use futures_util::FutureExt as _;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 
@@ -26,7 +27,7 @@ pub(in crate::modules) struct Handlers {
 #[derive(Debug, Default)]
 pub(super) struct NetworkHandlers {
     /// True while a task hands its events over.
-    pub(super) has_turn: AtomicBool,
+    has_turn: AtomicBool,
     /// Wakes that task.
     pub(super) wake: Notify,
     /// Places of retried dead letters.
@@ -112,6 +113,25 @@ impl Handlers {
 }
 
 impl NetworkHandlers {
+    /// Begins a turn, which will see all that was notified before; false while there is one.
+    pub(super) fn begin_turn(&self) -> bool {
+        let is_first = !self.has_turn.swap(true, Ordering::SeqCst);
+        if is_first {
+            self.take_notification();
+        }
+        is_first
+    }
+
+    /// Ends a turn; true if another is to begin, for a notification that came at the last moment.
+    pub(super) fn end_turn(&self) -> bool {
+        self.has_turn.store(false, Ordering::SeqCst);
+        self.take_notification()
+    }
+
+    fn take_notification(&self) -> bool {
+        self.wake.notified().now_or_never().is_some()
+    }
+
     /// Forgets what may be wrong; false while a task hands events over, which has to end before another begins.
     fn end(&self) -> bool {
         *self.backlog.lock() = None;
@@ -170,4 +190,26 @@ impl Drop for RunningCall<'_> {
 /// Has the events of a network handed over that this node has become the owner of.
 pub(in crate::modules) fn restore(app: &App, network: NetworkId) {
     app.state::<Handlers>().wake_network(network);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Handlers;
+    use crate::values::NetworkId;
+
+    #[test]
+    fn a_turn_leads_to_another_only_if_something_came_meanwhile() {
+        let (handlers, network) = (Handlers::default(), NetworkId(uuid::Uuid::from_u128(1)));
+        let own = handlers.network(network);
+        handlers.wake_network(network);
+        assert_eq!(handlers.take_due(), [network]);
+        assert!(own.begin_turn() && !own.begin_turn());
+        assert!(!own.end_turn(), "it has seen what it was woken for");
+
+        assert!(own.begin_turn());
+        handlers.wake_network(network);
+        assert!(handlers.take_due().is_empty(), "the turn under way will see it");
+        assert!(own.end_turn(), "or the next");
+        assert!(own.begin_turn() && !own.end_turn());
+    }
 }

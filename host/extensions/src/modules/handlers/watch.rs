@@ -1,7 +1,6 @@
 //! Finds networks with queued events, at their owners, and gives each a task.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hub_db::{Error, with_tenant};
@@ -42,7 +41,7 @@ async fn watch(app: App) {
     loop {
         for network in app.state::<Handlers>().take_due() {
             let handlers = app.state::<Handlers>().network(network);
-            if app.state::<ShardRegistry>().is_draining() || handlers.has_turn.swap(true, Ordering::SeqCst) {
+            if app.state::<ShardRegistry>().is_draining() || !handlers.begin_turn() {
                 continue;
             }
             // The task ends soon after the hub stops.
@@ -57,9 +56,7 @@ async fn serve(app: App, network: NetworkId, handlers: Arc<NetworkHandlers>) {
     if let Some(Err(error)) = catch_panic("hand events over", work).await {
         tracing::warn!(%network, %error, "handing events over was interrupted and will be resumed");
     }
-    handlers.has_turn.store(false, Ordering::SeqCst);
-    // A notification that came at the last moment.
-    if futures_util::FutureExt::now_or_never(handlers.wake.notified()).is_some() && !app.stopping().is_cancelled() {
+    if handlers.end_turn() && !app.stopping().is_cancelled() {
         app.state::<Handlers>().wake_network(network);
     }
 }
