@@ -104,7 +104,7 @@ on_both! {
         let missing = writer.refusal("createPunishment", json!({"type": "BAN"})).await;
         assert!(missing.contains("is missing"), "{missing}");
         // A value is one segment of the path, whatever is in it.
-        let notes = writer.refusal("listNotes", json!({"playerUuid": "../../keys"})).await;
+        let notes = writer.refusal("listStaffNotes", json!({"uuid": "../../keys"})).await;
         assert!(notes.starts_with("invalid_request"), "{notes}");
     }
 
