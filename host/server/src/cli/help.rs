@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Command;
 
 /// Commands by what they are for, in the order of the help of `hub`.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Run a hub", &["serve", "demo", "admin"]),
     (
         "Game servers and players",
@@ -28,6 +28,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Content", &["module", "config", "collection", "message", "artifact", "provisioning", "import"]),
     ("Your network and account", &["login", "logout", "network", "api-key", "person", "webhook", "audit", "usage"]),
     ("The hub's operator, from anywhere", &["operator", "waitlist", "hub"]),
+    ("For programs", &["mcp"]),
     ("Reference", &["openapi", "limits", "completions", "man", "help"]),
 ];
 

@@ -24,6 +24,7 @@ mod limits;
 mod log;
 mod login;
 mod man;
+mod mcp;
 mod module;
 mod network;
 mod person;
@@ -86,6 +87,8 @@ enum Command {
     /// Manage webhooks: events sent to URLs and Discord channels
     #[command(subcommand)]
     Webhook(webhook::Webhook),
+    /// Offer the hub's API as tools to an AI client (Model Context Protocol, standard input and output)
+    Mcp(mcp::Mcp),
     /// Print the OpenAPI document
     Openapi,
     /// Print the limits of each network as a Markdown table
@@ -183,6 +186,7 @@ pub fn run() -> anyhow::Result<()> {
                 Ok(())
             }
             Command::Man(man) => man.write(),
+            Command::Mcp(mcp) => mcp.run().await,
             Command::Openapi => {
                 println!("{}", serde_json::to_string_pretty(&crate::router::document())?);
                 Ok(())

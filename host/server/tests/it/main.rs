@@ -41,6 +41,7 @@ mod localization;
 mod login;
 mod malformed;
 mod matchmaking;
+mod mcp;
 mod modules;
 mod monitoring;
 mod moving;

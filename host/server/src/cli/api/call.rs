@@ -79,22 +79,34 @@ fn told(operation: &Operation, error: HubError) -> anyhow::Error {
 
 /// Path with its values and the query.
 fn path(operation: &Operation, matches: &ArgMatches) -> anyhow::Result<String> {
+    let in_path = |name: &str| {
+        let input = operation.inputs.iter().find(|it| it.place == Place::Path && it.name == name);
+        input.and_then(|input| values(input, matches).into_iter().next()).unwrap_or_default()
+    };
+    let mut query = vec![];
+    for input in operation.inputs.iter().filter(|it| it.place == Place::Query) {
+        query.extend(values(input, matches).into_iter().map(|value| (input.name.as_str(), value)));
+    }
+    request_path(&operation.path, in_path, &query)
+}
+
+/// Path of a template such as `/players/{uuid}`, with a value in each place and the query.
+pub(in crate::cli) fn request_path(
+    template: &str,
+    value: impl Fn(&str) -> String,
+    query: &[(&str, String)],
+) -> anyhow::Result<String> {
     let mut url = reqwest::Url::parse("http://hub").context("no URL")?;
-    for segment in operation.path.split('/').skip(1) {
+    for segment in template.split('/').skip(1) {
         let mut segments = url.path_segments_mut().map_err(|()| anyhow::anyhow!("no path"))?;
         let Some(name) = segment.strip_prefix('{').and_then(|it| it.strip_suffix('}')) else {
             segments.pop_if_empty().push(segment);
             continue;
         };
-        let input = operation.inputs.iter().find(|it| it.place == Place::Path && it.name == name);
-        let value = input.and_then(|input| values(input, matches).into_iter().next()).unwrap_or_default();
+        let value = value(name);
         // These two would be steps to other paths.
         ensure!(!matches!(&*value, "" | "." | ".."), "`{value}` is no {name}");
         segments.pop_if_empty().push(&value);
-    }
-    let mut query = vec![];
-    for input in operation.inputs.iter().filter(|it| it.place == Place::Query) {
-        query.extend(values(input, matches).into_iter().map(|value| (&input.name, value)));
     }
     if !query.is_empty() {
         url.query_pairs_mut().extend_pairs(query);

@@ -11,7 +11,8 @@ mod tests;
 use anyhow::Context as _;
 use clap::{ArgMatches, Command, CommandFactory as _};
 
-use operation::Operation;
+pub(super) use call::request_path;
+pub(super) use operation::{Answer, Body, Input, Operation, Place, read as operations};
 
 use super::Cli;
 

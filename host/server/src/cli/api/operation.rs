@@ -6,24 +6,23 @@ use super::names;
 
 /// An operation with what it takes.
 #[derive(Debug)]
-pub(super) struct Operation {
-    #[cfg(test)]
-    pub(super) id: String,
-    pub(super) noun: &'static str,
+pub(in crate::cli) struct Operation {
+    pub(in crate::cli) id: String,
+    pub(in crate::cli) noun: &'static str,
     /// Empty: the noun alone is the command.
-    pub(super) verb: String,
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) summary: String,
-    pub(super) description: String,
-    pub(super) inputs: Vec<Input>,
-    pub(super) body: Option<Body>,
-    pub(super) answer: Answer,
+    pub(in crate::cli) verb: String,
+    pub(in crate::cli) method: String,
+    pub(in crate::cli) path: String,
+    pub(in crate::cli) summary: String,
+    pub(in crate::cli) description: String,
+    pub(in crate::cli) inputs: Vec<Input>,
+    pub(in crate::cli) body: Option<Body>,
+    pub(in crate::cli) answer: Answer,
 }
 
 /// Part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(in crate::cli) enum Place {
     Path,
     Query,
     Header,
@@ -33,17 +32,19 @@ pub(super) enum Place {
 
 /// A value that an operation takes.
 #[derive(Debug)]
-pub(super) struct Input {
-    pub(super) place: Place,
-    pub(super) name: String,
-    pub(super) help: String,
-    pub(super) is_required: bool,
-    pub(super) kind: Kind,
+pub(in crate::cli) struct Input {
+    pub(in crate::cli) place: Place,
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) help: String,
+    pub(in crate::cli) is_required: bool,
+    pub(in crate::cli) kind: Kind,
+    /// Its schema as it is in the document.
+    pub(in crate::cli) schema: Value,
 }
 
 /// Form of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::cli) enum Kind {
     Text,
     Integer,
     Number,
@@ -55,7 +56,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Body {
+pub(in crate::cli) enum Body {
     Json {
         is_required: bool,
     },
@@ -64,7 +65,7 @@ pub(super) enum Body {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(in crate::cli) enum Answer {
     Json,
     /// A stream of events, one JSON object each.
     Events,
@@ -73,11 +74,12 @@ pub(super) enum Answer {
 }
 
 /// All operations of this version of the hub.
-pub(super) fn all() -> Vec<Operation> {
+pub(in crate::cli) fn all() -> Vec<Operation> {
     read(&crate::router::document())
 }
 
-fn read(document: &Value) -> Vec<Operation> {
+/// The operations of a document.
+pub(in crate::cli) fn read(document: &Value) -> Vec<Operation> {
     let mut operations = vec![];
     for (path, methods) in object(&document["paths"]) {
         for (method, operation) in object(methods) {
@@ -108,7 +110,6 @@ fn one(document: &Value, noun: &'static str, path: &str, method: &str, operation
     Operation {
         noun,
         verb: names::verb(noun, &id),
-        #[cfg(test)]
         id,
         method: method.to_uppercase(),
         path: path.to_owned(),
@@ -139,6 +140,7 @@ fn parameter_input(document: &Value, parameter: &Value) -> Option<Input> {
     };
     let kind = kind(document, &parameter["schema"]);
     Some(Input {
+        schema: parameter["schema"].clone(),
         place,
         name: string(&parameter["name"]),
         help: string(&parameter["description"]),
@@ -155,6 +157,7 @@ fn fields<'a>(document: &'a Value, schema: &'a Value) -> impl Iterator<Item = In
         help: help(document, property),
         is_required: required.iter().any(|it| it.as_str() == Some(name)),
         kind: kind(document, property),
+        schema: property.clone(),
     })
 }
 
