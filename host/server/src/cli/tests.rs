@@ -45,6 +45,7 @@ fn every_command_that_answers_has_json() {
         "hub openapi",
         "hub completions",
         "hub man",
+        "hub mcp",
         "hub admin audit export",
         "hub admin player export",
     ];

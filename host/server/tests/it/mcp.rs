@@ -98,8 +98,8 @@ on_both! {
         assert!(extra.contains("no argument `nonsense`"), "{extra}");
 
         let mut writer = AiClient::start(&hub, key(&client), &["--allow-writes", "--only", "punishment,player"]).await;
-        let tools = writer.tools().await;
-        assert!(names(&tools).contains(&"createPunishment") && !names(&tools).contains(&"listServers"));
+        let offered = writer.tools().await;
+        assert!(names(&offered).contains(&"createPunishment") && !names(&offered).contains(&"listServers"));
         assert_eq!(writer.answer("createPunishment", ban).await["type"], "BAN");
         let missing = writer.refusal("createPunishment", json!({"type": "BAN"})).await;
         assert!(missing.contains("is missing"), "{missing}");
@@ -111,8 +111,8 @@ on_both! {
     async fn an_ai_client_has_the_rights_of_its_key(hub: Hub) {
         let client = hub.network().await;
         let body = json!({"name": "reader", "scopes": ["audit:read"]});
-        let made = client.post("/api/manage/keys", body).await.expect(201);
-        let mut reader = AiClient::start(&hub, made["key"].as_str().unwrap(), &[]).await;
+        let made = client.post("/api/manage/keys", body).await.expect(201).clone();
+        let mut reader = AiClient::start(&hub, made["apiKey"].as_str().unwrap(), &[]).await;
         let refused = reader.refusal("listServers", json!({})).await;
         assert!(refused.starts_with("forbidden"), "{refused}");
         assert!(reader.answer("listAudit", json!({})).await["items"].is_array());
