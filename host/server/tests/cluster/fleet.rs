@@ -274,6 +274,15 @@ impl Fleet {
         command
     }
 
+    /// Hundredths of a second that a running node's threads have computed, which is Linux's unit for programs.
+    pub fn computed(&self, node: usize) -> u64 {
+        let process = self.nodes[node].process.as_ref().unwrap().0.id();
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+        // Behind the program's name, which may contain anything.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    }
+
     /// Waits until every running node is ready, and reports no faults.
     pub async fn wait_until_ready(&self) {
         for node in 0..3 {

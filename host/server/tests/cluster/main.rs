@@ -24,6 +24,7 @@ mod forgetting;
 #[path = "../it/modules/handlers/handler.rs"]
 mod handler;
 mod handlers;
+mod idle;
 mod imports;
 mod isolation;
 mod lease_model;
