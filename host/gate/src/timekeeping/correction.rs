@@ -8,8 +8,10 @@ use crate::app::App;
 use crate::clock::{Millis, SteadyClock, Uptime, millis};
 use crate::timekeeping::store;
 
-/// Pause before the second look at rows, which finds those that were locked at the first.
+/// Pause before another look at rows, which finds those that were locked at the one before.
 const LOCKED_AGAIN: Duration = Duration::from_millis(100);
+/// Number of looks at rows that last for too long: some are renewed all the time, and may be locked at several.
+const LOOKS: usize = 5;
 /// Time after which all nodes have followed the first.
 const FOLLOWED: Duration = Duration::from_secs(5);
 
@@ -19,7 +21,7 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
     let shift = now.saturating_sub(before);
     let move_memory = || {
         for component in app.components().list() {
-            (component.clock_set)(app, shift);
+            (component.clock_set)(app, before, shift);
         }
     };
     // In these orders something may seem to last for longer meanwhile, but nothing to be over.
@@ -36,8 +38,11 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
         app.spawn(async move {
             // By the time of a node that has not followed yet, these rows would be over.
             later.clock.sleep(FOLLOWED).await;
-            if let Err(error) = renew(&later, later.clock.now(), Reach::TooLong).await {
-                tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
+            for _ in 0..LOOKS {
+                if let Err(error) = renew(&later, later.clock.now(), Reach::TooLong).await {
+                    tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
+                }
+                tokio::time::sleep(LOCKED_AGAIN).await;
             }
         });
     }
