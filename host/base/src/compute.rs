@@ -9,6 +9,8 @@ use std::thread::available_parallelism;
 use hub_db::{FairPermits, current_tenant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
+use crate::values::NetworkId;
+
 /// Size of JSON, in bytes, above which reading or writing takes more than half a millisecond.
 pub const LARGE_JSON: usize = 64 * 1024;
 /// Number of rows above which assembling them takes as long.
@@ -21,7 +23,12 @@ static PROCESSORS: LazyLock<FairPermits> =
 /// Runs work of the current network that takes more than a millisecond, or grows with the stored data. Costs some ten
 /// microseconds: run small work directly.
 pub async fn compute<T>(work: impl FnOnce() -> T) -> T {
-    let _permit = PROCESSORS.acquire(current_tenant()).await;
+    compute_for(NetworkId(current_tenant()), work).await
+}
+
+/// The same for a network that the task is not the work of.
+pub async fn compute_for<T>(network: NetworkId, work: impl FnOnce() -> T) -> T {
+    let _permit = PROCESSORS.acquire(network.0).await;
     match Handle::current().runtime_flavor() {
         // Another thread takes over this thread's tasks meanwhile.
         RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),

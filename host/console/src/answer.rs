@@ -1,9 +1,16 @@
 //! Answers of the console: pages and redirects.
 
-use axum::body::Body;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER, SET_COOKIE, VARY};
 use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use hub_base::compute::compute_for;
+use hub_base::values::{NetworkId, OPERATOR_NETWORK};
+use hub_core::http::answer::{AnswerOf, set_body};
 use serde_json::Value;
 
 use crate::compress::gzip;
@@ -20,27 +27,62 @@ pub(crate) struct Reader {
     pub(crate) takes_gzip: bool,
 }
 
-/// A rendered page.
-pub(crate) fn page(reader: Reader, status: StatusCode, template: &str, context: &Value) -> Response {
-    let text = templates::render(reader.language, template, context).unwrap_or_else(|error| {
-        tracing::error!(template, error = format!("{error:#}"), "a page could not be rendered");
-        FAILED.to_owned()
-    });
-    let status = if text == FAILED { StatusCode::INTERNAL_SERVER_ERROR } else { status };
+/// A page that is not rendered yet.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) reader: Reader,
+    pub(crate) template: String,
+    pub(crate) context: Value,
+    /// Network that it is about.
+    pub(crate) network: Option<NetworkId>,
+}
+
+/// Answer with a page, which [`render`] makes.
+pub(crate) fn page(page: Page, status: StatusCode) -> Response {
     let mut response = status.into_response();
-    let compressed = (reader.takes_gzip && text.len() > SMALL).then(|| gzip(text.as_bytes())).flatten();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(VARY, HeaderValue::from_static("Accept-Encoding, Accept-Language, Cookie"));
-    if let Some(seconds) = context["problem"]["retryAfter"].as_u64() {
+    if let Some(seconds) = page.context["problem"]["retryAfter"].as_u64() {
         headers.insert(RETRY_AFTER, seconds.into());
     }
-    if compressed.is_some() {
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-    }
-    *response.body_mut() = compressed.map_or_else(|| Body::from(text), Body::from);
+    response.extensions_mut().insert(Arc::new(page));
     response
+}
+
+/// Renders the page of an answer, as its network's computing: it grows with the network's data.
+pub(crate) async fn render(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let Some(page) = response.extensions_mut().remove::<Arc<Page>>() else { return response };
+    let network = page.network.unwrap_or(OPERATOR_NETWORK);
+    let Rendered { bytes, is_compressed } = compute_for(network, || page.rendered()).await.unwrap_or_else(|error| {
+        tracing::error!(template = page.template, error = format!("{error:#}"), "a page could not be rendered");
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        Rendered { bytes: Bytes::from_static(FAILED.as_bytes()), is_compressed: false }
+    });
+    if is_compressed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if let Some(network) = page.network {
+        response.extensions_mut().insert(AnswerOf(network));
+    }
+    set_body(&mut response, bytes);
+    response
+}
+
+struct Rendered {
+    bytes: Bytes,
+    is_compressed: bool,
+}
+
+impl Page {
+    fn rendered(&self) -> Result<Rendered, minijinja::Error> {
+        let text = templates::render(self.reader.language, &self.template, &self.context)?;
+        let compressed = (self.reader.takes_gzip && text.len() > SMALL).then(|| gzip(text.as_bytes())).flatten();
+        let is_compressed = compressed.is_some();
+        Ok(Rendered { bytes: compressed.map_or_else(|| text.into(), Bytes::from), is_compressed })
+    }
 }
 
 /// Shown where even the page of an error cannot be rendered.

@@ -12,6 +12,8 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use tower::ServiceExt as _;
 
+use hub_base::compute::{LARGE_JSON, compute_for};
+use hub_base::values::{NetworkId, OPERATOR_NETWORK};
 use hub_core::app::App;
 use hub_core::auth::session_cookie;
 use hub_core::http::cookie;
@@ -66,6 +68,12 @@ impl Sender {
         }
         let session = session.map(|(_, token)| token.to_owned());
         Self { headers, address: parts.extensions.get().copied(), session }
+    }
+
+    /// Network whose computing its requests are; the operator's if they are about none.
+    fn network(&self) -> NetworkId {
+        let id = self.headers.get(&NETWORK).and_then(|id| id.to_str().ok());
+        id.and_then(|id| serde_json::from_value(id.into()).ok()).unwrap_or(OPERATOR_NETWORK)
     }
 
     /// Adds a header to all further requests.
@@ -133,10 +141,13 @@ impl Door {
             let retry_after = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
             return Err(Refusal::of_hub(head.status, &bytes, retry_after));
         }
+        let read = || serde_json::from_slice(&bytes).map_err(Refusal::fault);
         let body = if bytes.is_empty() || head.status == StatusCode::NO_CONTENT {
             Value::Null
+        } else if bytes.len() < LARGE_JSON {
+            read()?
         } else {
-            serde_json::from_slice(&bytes).map_err(Refusal::fault)?
+            compute_for(sender.network(), read).await?
         };
         Ok(Answer { headers: head.headers, body })
     }

@@ -1,5 +1,6 @@
 //! Drawings of templates: faces, meters, bars and times. Widths are attributes, because the policy allows no styles.
 
+use std::convert::Infallible;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
@@ -16,17 +17,28 @@ const DAY: i64 = 24 * HOUR;
 /// Text as it may stand in HTML, and in an attribute between quotes.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(letter),
-        }
-    }
+    let Ok(()) = escape(text, |piece| {
+        escaped.push_str(piece);
+        Ok::<(), Infallible>(())
+    });
     escaped
+}
+
+/// Passes on the pieces of such a text, until one is refused: all together may be six times as long.
+pub(crate) fn escape<E>(text: &str, mut write: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    let mut rest = text;
+    while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+        write(&rest[..at])?;
+        write(match rest.as_bytes()[at] {
+            b'&' => "&amp;",
+            b'<' => "&lt;",
+            b'>' => "&gt;",
+            b'"' => "&quot;",
+            _ => "&#39;",
+        })?;
+        rest = &rest[at + 1..];
+    }
+    write(rest)
 }
 
 /// A picture of a name, the same everywhere.

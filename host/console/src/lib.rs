@@ -73,5 +73,6 @@ pub fn router(app: &App, api: Router) -> Router {
         .merge(pages::undo::router())
         .layer(from_fn_with_state(console.clone(), policy::own_origin))
         .layer(from_fn(policy::headers))
+        .layer(from_fn(answer::render))
         .with_state(console)
 }

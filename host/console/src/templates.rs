@@ -1,16 +1,20 @@
 //! Templates of the pages: in the binary, or while developing read from their files, so that a change shows at once.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::sync::LazyLock;
 
 use minijinja::value::{Kwargs, Value};
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, UndefinedBehavior, escape_formatter};
 
 use crate::assets;
-use crate::drawing::{self, escaped};
+use crate::drawing::{self, escape};
 use crate::folder::folder;
 use crate::kit;
 use crate::language::{self, Language};
+
+/// Maximum size of a page: four of the hub's largest answers.
+const MOST_BYTES: usize = 16 << 20;
 
 /// `files![…]`: the files of this name, with their content.
 macro_rules! templates {
@@ -129,7 +133,7 @@ pub(crate) fn shapes(language: &'static Language) -> Environment<'static> {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     // The default escapes slashes, too, of which addresses are full.
     environment.set_formatter(|out, state, value| match value.as_str() {
-        Some(text) if !value.is_safe() => Ok(out.write_str(&escaped(text))?),
+        Some(text) if !value.is_safe() => Ok(escape(text, |piece| out.write_str(piece))?),
         // A null of the hub says nothing.
         _ if value.is_none() => Ok(()),
         _ => escape_formatter(out, state, value),
@@ -171,11 +175,35 @@ pub(crate) fn render(language: &'static Language, name: &str, context: &serde_js
     let context = Value::from_serialize(context);
     if folder().is_some() {
         let fresh = environment(language);
-        return fresh.get_template(name)?.render(context);
+        return bounded(&fresh.get_template(name)?, context);
     }
     let at = Language::all().iter().position(|it| it.code() == language.code()).unwrap_or(0);
     let environment = ENVIRONMENTS.get(at).ok_or_else(|| Error::from(ErrorKind::InvalidOperation))?;
-    environment.get_template(name)?.render(context)
+    bounded(&environment.get_template(name)?, context)
+}
+
+/// Renders a template whose text is bounded while it is made.
+fn bounded(template: &Template<'_, '_>, context: Value) -> Result<String, Error> {
+    let mut text = Text(vec![]);
+    template.render_captured_to(context, &mut text)?;
+    String::from_utf8(text.0).map_err(|error| Error::from(ErrorKind::BadSerialization).with_source(error))
+}
+
+/// A text that refuses what goes beyond [`MOST_BYTES`].
+struct Text(Vec<u8>);
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MOST_BYTES {
+            return Err(io::Error::other("the page is too large"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use hub_core::http::request_id::RequestId;
 use serde_json::{Map, Value, json};
 
 use crate::Console;
-use crate::answer::{self, Reader};
+use crate::answer::{self, Page, Reader};
 use crate::door::{self, Answer, Sender};
 use crate::form::Form;
 use crate::language::Language;
@@ -252,7 +252,11 @@ impl Visit {
     /// Renders a page. One whose form was refused has the status of the refusal.
     pub(crate) fn render(&self, template: &str, data: Value) -> Response {
         let status = self.problem.as_ref().map(|problem| problem.status).unwrap_or_default();
-        answer::page(self.reader, status, template, &self.context(data))
+        let network = serde_json::from_value(self.network["networkId"].clone()).ok();
+        answer::page(
+            Page { reader: self.reader, template: template.to_owned(), context: self.context(data), network },
+            status,
+        )
     }
 
     /// Answers a refusal: strangers go to the sign-in, all others see why.

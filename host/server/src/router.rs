@@ -76,7 +76,8 @@ pub fn router(app: &App) -> Router {
         .with((), private_answers::layer)
         .with((), catch_panic)
         .with(app.clone(), client_address::layer)
-        .with(app.clone(), limits::page_layer);
+        .with(app.clone(), limits::page_layer)
+        .with(app.clone(), response_budget::layer);
     let around_documents = Layers::default().with(app.clone(), limits::public_layer);
     let layer = |layers: Layers| from_fn_with_state(Arc::new(layers), layers::run);
     let api = router

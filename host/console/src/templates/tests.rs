@@ -86,3 +86,17 @@ fn scripts_and_styles_stay_small() {
     let all = ["console.js", "keys.js", "live.js", "log.js", "staged.js", "swap.js", "times.js", "toast.js"];
     assert!(all.iter().map(|name| lines(name)).sum::<usize>() < 500);
 }
+
+#[test]
+fn a_page_is_bounded_while_it_is_made() {
+    let language = &Language::all()[0];
+    let page = |bytes: usize| {
+        let mut context = sample("error.html");
+        // Each is worth six bytes.
+        context["problem"] = json!({"status": 409, "code": "x", "message": "\"".repeat(bytes), "requestId": "r"});
+        render(language, "error.html", &context)
+    };
+    assert!(page(1 << 20).unwrap().len() > 1 << 20);
+    let error = format!("{:#}", page(MOST_BYTES).unwrap_err());
+    assert!(error.contains("too large"), "{error}");
+}

@@ -81,8 +81,9 @@ pub struct Component {
     pub forget: fn(&App),
     /// Rows that end at a time of day unless they are renewed.
     pub terms: &'static [Term],
-    /// Moves the times in its memory by so many milliseconds, as the clock is set: durations go on as if it were not.
-    pub clock_set: fn(&App, Millis),
+    /// Moves the times in its memory, as the clock is set from a time by so many milliseconds: durations go on as if it were
+    /// not.
+    pub clock_set: fn(&App, Millis, Millis),
     /// Saves its state when the hub stops, after the background work has ended.
     pub stop: for<'a> fn(&'a App) -> BoxFuture<'a, ()>,
 }
@@ -106,7 +107,7 @@ impl Component {
             background: |_| {},
             forget: |_| {},
             terms: &[],
-            clock_set: |_, _| {},
+            clock_set: |_, _, _| {},
             stop: |_| ready(()).boxed(),
         }
     }

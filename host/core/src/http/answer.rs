@@ -7,6 +7,7 @@ use axum::response::Response;
 use serde::Serialize;
 
 pub use crate::bounds::ANSWER_LIMIT;
+use crate::values::NetworkId;
 
 /// Maximum size of a small response: most of it fits into the socket.
 const SMALL_ANSWER: usize = 64 * 1024;
@@ -17,6 +18,10 @@ const REST: usize = 256 * 1024;
 /// Response extension: its body, if large and in memory.
 #[derive(Clone, Debug)]
 pub struct LargeAnswer(pub Bytes);
+
+/// Response extension: network whose memory the body takes, if the request is not that network's by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerOf(pub NetworkId);
 
 /// Sets a body of bytes in memory.
 pub fn set_body(response: &mut Response, bytes: Bytes) {

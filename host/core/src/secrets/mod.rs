@@ -22,7 +22,7 @@ use hub_db::{Db, Error, Tx};
 use parking_lot::RwLock;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 pub use handover::{KeyRequest, seal_for};
 pub use opening::{KeyState, create_again, key_of_database, key_state, open_key, open_restored};
@@ -41,6 +41,9 @@ const LENGTH: usize = 48;
 const TTL: Duration = Duration::from_secs(1);
 /// Time after which a new secret signs: by then all nodes know it.
 const SIGNS_AFTER: Millis = 5_000;
+/// Longest wait of a request for a newer key.
+const KEY_PATIENCE: Duration = Duration::from_secs(3);
+const KEY_POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Row that tells a node with another key.
 const CHECK: &str = "key-check";
 
@@ -238,6 +241,20 @@ pub fn seal_fields(app: &App, network: NetworkId, text: String) -> Result<String
 /// Such a text as it was.
 pub fn open_fields(app: &App, network: NetworkId, text: String) -> String {
     if fields::has_fields(&text) { sealing(app).open_fields(network, &text) } else { text }
+}
+
+/// Such a text as it was, once this node has the key that sealed it: another node may have a newer one, which this one gets
+/// within seconds. Null in the place of what a lost key sealed.
+pub async fn open_fields_with_newest(app: &App, network: NetworkId, text: String) -> Result<String, Error> {
+    let began = Instant::now();
+    while !opens_fields(app, network, &text) && !is_key_current(app).await? {
+        if began.elapsed() >= KEY_PATIENCE {
+            tracing::warn!(%network, "this node lacks the newest secrets key; the request is to be sent again");
+            return Err(Error::Busy);
+        }
+        sleep(KEY_POLL_INTERVAL).await;
+    }
+    Ok(open_fields(app, network, text))
 }
 
 /// True if this node's key opens all secrets of such a text.

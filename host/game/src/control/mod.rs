@@ -80,7 +80,8 @@ pub static COMPONENT: Component = Component {
         Ok(())
     },
     network_state: Some(&AgentState),
-    clock_set: |app, shift| app.state::<Control>().agents.shift(shift),
+    terms: &[store::COMMANDS],
+    clock_set: |app, _, shift| app.state::<Control>().agents.shift(shift),
     start: |app| Box::pin(start(app)),
     stop: |app| Box::pin(saving::stop(app)),
     ..Component::new(module_path!())

@@ -2,14 +2,26 @@
 
 pub(super) mod logs;
 
+use std::time::Duration;
+
 use hub_db::{Db, Error, Sql, Tx};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::clock::{Cutoff, Millis};
+use crate::component::{Term, renew_term};
+use crate::config::Settings;
 use crate::control::agents::{AgentSnapshot, PendingCommand};
 use crate::control::model::AgentCommand;
 use crate::values::{Identifier, NetworkId};
+
+/// Commands, whose ends are corrected with the clock: they live as long as the links in them.
+pub(super) const COMMANDS: Term =
+    Term::new(renew_term!("agent_commands", "network_id, server_id, command_id", "expires_at", "TRUE"), life);
+
+fn life(settings: &Settings) -> Duration {
+    Duration::from_millis(settings.artifact_link_ttl)
+}
 
 /// Stores a command for an agent and deletes the server's expired ones.
 pub(super) async fn insert_command(

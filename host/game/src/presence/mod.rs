@@ -121,7 +121,7 @@ pub static COMPONENT: Component = Component {
     },
     network_state: Some(&PresenceState),
     terms: &[store::presence::ONLINE],
-    clock_set: |app, shift| app.state::<Presence>().shift(shift),
+    clock_set: |app, before, shift| app.state::<Presence>().shift(before, shift),
     start: |app| Box::pin(saving::start(app)),
     stop: |app| Box::pin(saving::stop(app)),
     ..Component::new(module_path!())

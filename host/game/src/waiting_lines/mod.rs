@@ -55,7 +55,7 @@ pub static COMPONENT: Component = Component {
         Ok(())
     },
     network_state: Some(&LinesState),
-    clock_set: network::shift,
+    clock_set: |app, _, shift| network::shift(app, shift),
     start: |app| {
         Box::pin(async move {
             if app.state::<ShardRegistry>().is_single_node() {

@@ -123,7 +123,7 @@ async fn run_once(state: &LayerState, request: Request, next: Next) -> Result<Re
                 .is_withheld()
                 .then(|| state.secrets.get(&(key_use.network, key_use.key.clone(), earlier.rights)));
             let own = remembered.flatten().filter(|(by, _)| *by == caller.key).map(|(_, response)| response);
-            let response = response.opened(&state.app, key_use.network);
+            let response = response.opened(&state.app, key_use.network).await?;
             return Ok(own.unwrap_or(response).replay());
         }
         if !std::mem::replace(&mut is_counted, true) {

@@ -98,12 +98,12 @@ impl StoredResponse {
     }
 
     /// The response as it was before it was [sealed](Self::sealed).
-    pub(super) fn opened(mut self, app: &App, network: NetworkId) -> Self {
+    pub(super) async fn opened(mut self, app: &App, network: NetworkId) -> Result<Self, Error> {
         self.body = match String::from_utf8(self.body) {
-            Ok(text) => secrets::open_fields(app, network, text).into_bytes(),
+            Ok(text) => secrets::open_fields_with_newest(app, network, text).await?.into_bytes(),
             Err(error) => error.into_bytes(),
         };
-        self
+        Ok(self)
     }
 
     /// Reads a response to its end.

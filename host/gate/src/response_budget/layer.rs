@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
 use crate::endpoints::RouteFacts;
-use crate::http::answer::{ANSWER_LIMIT, LargeAnswer};
+use crate::http::answer::{ANSWER_LIMIT, AnswerOf, LargeAnswer};
 use crate::http::error::ApiError;
 use crate::http::layers::Next;
 use crate::limits::{self, Limit};
@@ -39,21 +39,21 @@ async fn serve(app: &App, mut request: Request, next: Next) -> Result<Response, 
         request = Request::from_parts(parts, body);
     }
     let mut response = next.run(request).await;
+    let of = response.extensions_mut().remove().map(|AnswerOf(network)| network);
     let Some(LargeAnswer(bytes)) = response.extensions_mut().remove() else { return Ok(response) };
-    let permit = match reserved {
-        Some(mut permit) => {
-            permit.shrink_to(bytes.len());
-            permit
-        }
-        None => take(app, bytes.len(), changes_something)?,
+    let permit = if let Some(mut permit) = reserved {
+        permit.shrink_to(bytes.len());
+        permit
+    } else {
+        let network = of.unwrap_or_else(|| NetworkId(hub_db::current_tenant()));
+        take(app, network, bytes.len(), changes_something)?
     };
     let time_limit = time_limit(app.settings.connections.write, bytes.len());
     Ok(response.map(|_| send(app, bytes, permit, time_limit)))
 }
 
 /// Reserves memory for a response that exists already.
-fn take(app: &App, bytes: usize, changes_something: bool) -> Result<AnswerPermit, ApiError> {
-    let network = NetworkId(hub_db::current_tenant());
+fn take(app: &App, network: NetworkId, bytes: usize, changes_something: bool) -> Result<AnswerPermit, ApiError> {
     app.state::<ResponseBudget>().try_reserve(network, total(app), bytes).ok_or_else(|| {
         too_much_unread(if changes_something {
             "The request succeeded, but its response was dropped: too many large responses to this network are unread."

@@ -19,7 +19,7 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
     let shift = now.saturating_sub(before);
     let move_memory = || {
         for component in app.components().list() {
-            (component.clock_set)(app, shift);
+            (component.clock_set)(app, before, shift);
         }
     };
     // In these orders something may seem to last for longer meanwhile, but nothing to be over.
@@ -36,7 +36,7 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
         app.spawn(async move {
             // By the time of a node that has not followed yet, these rows would be over.
             later.clock.sleep(FOLLOWED).await;
-            if let Err(error) = renew(&later, later.clock.now(), Reach::TooLong).await {
+            if let Err(error) = renew(&later, now, Reach::TooLong { at: later.clock.now() }).await {
                 tracing::warn!(%error, "could not shorten what lasts for too long after the clock was set back");
             }
         });
@@ -49,17 +49,19 @@ pub(super) async fn apply(app: &App, clock: &SteadyClock, now: Millis, at: Uptim
 enum Reach {
     /// Those that were live at that time, and have less than a full term by the new one.
     Live { since: Millis },
-    /// Those with more than a full term.
-    TooLong,
+    /// Those with more than a full term at that time.
+    TooLong { at: Millis },
 }
 
+/// Gives rows a full term from `now` on.
 async fn renew(app: &App, now: Millis, reach: Reach) -> Result<(), Error> {
     for term in app.components().list().iter().flat_map(|component| component.terms) {
         let age = millis((term.age)(&app.settings));
-        let end = now.saturating_add(millis((term.length)(&app.settings))).saturating_sub(age);
+        let end_of = |now: Millis| now.saturating_add(millis((term.length)(&app.settings))).saturating_sub(age);
+        let end = end_of(now);
         let (after, before) = match reach {
             Reach::Live { since } => (since.saturating_sub(age), end),
-            Reach::TooLong => (end, Millis::MAX),
+            Reach::TooLong { at } => (end_of(at), Millis::MAX),
         };
         store::renew_term(&app.db, term.renew, end, after, before).await?;
     }

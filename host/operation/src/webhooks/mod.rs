@@ -98,6 +98,7 @@ pub static COMPONENT: Component = Component {
         Ok(())
     },
     creations: Some(&left::CreatedWebhooks),
+    terms: store::queue::PAUSES,
     background: deliver::start,
     ..Component::new(module_path!())
 };

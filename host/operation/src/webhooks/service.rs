@@ -367,7 +367,7 @@ async fn again(tx: &mut Tx, network: NetworkId, id: &str, seq: i64) -> Result<Ne
 pub(super) async fn delivery(app: &App, network: NetworkId, id: &str, seq: i64) -> Result<Delivery, WebhooksError> {
     match deliveries::find(&app.db, network, id, seq).await? {
         Some(mut delivery) => {
-            delivery.data = secrets::open_fields(app, network, delivery.data);
+            delivery.data = secrets::open_fields_with_newest(app, network, delivery.data).await?;
             Ok(delivery)
         }
         None => Err(get(app, network, id).await.err().unwrap_or(WebhooksError::UnknownDelivery)),

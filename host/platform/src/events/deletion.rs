@@ -31,6 +31,7 @@ pub trait EventConsumer: Sync {
 
 /// Deletes published events and passes them to their subscribers.
 pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
+    // Whoever subscribed before an event's change is seen: the event was read before this.
     let subscribed = store::subscribed(&app.db, network, ids).await?;
     if subscribed.is_empty() {
         return store::delete(&app.db, network, ids).await;
@@ -38,9 +39,10 @@ pub(super) async fn delete(app: &App, network: NetworkId, ids: &HashSet<i64>) ->
     for part in parts(ids, &subscribed) {
         app.db
             .transaction(async |mut tx| {
-                // Another node may have been faster and passed them on.
+                // Another node may have been faster and passed them on, or left a RESYNC in their place.
                 let deleted = store::delete_returning(&mut tx, network, &part).await?;
-                let taken: Vec<_> = subscribed.iter().filter(|event| deleted.contains(&event.id)).cloned().collect();
+                let is_taken = |event: &&SubscribedEvent| deleted.get(&event.id) == Some(&event.name);
+                let taken: Vec<_> = subscribed.iter().filter(is_taken).cloned().collect();
                 hand_over(app, &mut tx, network, &taken).await
             })
             .await?;
@@ -87,15 +89,22 @@ fn parts(ids: &HashSet<i64>, subscribed: &[SubscribedEvent]) -> Vec<HashSet<i64>
 
 /// If more than `most` events wait, replaces the oldest with a RESYNC. Their subscribers still get them all. Returns
 /// the number of replaced events.
-pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<u64, Error> {
+pub(super) async fn trim(app: &App, network: NetworkId, most: i64) -> Result<usize, Error> {
     let (name, data) = resync(app.clock.now());
     app.db
         .transaction(async |mut tx| {
             let Some(last) = store::excess(&mut tx, network, most).await? else { return Ok(0) };
-            let taken = store::subscribed_up_to(&mut tx, network, last).await?;
-            let replaced = store::replace_up_to(&mut tx, network, last, (name, &data)).await?;
+            // First: what commits from here on stays, and whoever subscribed before it is seen.
+            let mut dropped = store::lock_up_to(&mut tx, network, last).await?;
+            let taken = store::subscribed(&mut tx, network, &dropped).await?;
+            // Otherwise it was published meanwhile.
+            if !dropped.remove(&last) {
+                return Ok(0);
+            }
+            store::replace(&mut tx, network, last, (name, &data)).await?;
+            store::delete(&mut tx, network, &dropped).await?;
             hand_over(app, &mut tx, network, &taken).await?;
-            Ok::<_, Error>(replaced)
+            Ok::<_, Error>(dropped.len())
         })
         .await
 }

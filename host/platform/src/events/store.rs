@@ -12,15 +12,15 @@ pub use insert_event::insert_event;
 
 pub(super) use listeners::{add_listeners, listeners, renew_listeners, writing_transactions};
 pub(super) use outbox::{
-    WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_copies, insert_if_wanted, networks,
-    newest, replace_up_to, waiting,
+    WaitingEvent, count_waiting, delete, delete_returning, excess, insert, insert_copies, insert_if_wanted, lock_up_to,
+    networks, newest, replace, waiting,
 };
 pub(super) use session_listeners::{
     delete_session_listener, delete_session_listeners, is_session_listener, put_session_listener,
     renew_session_listeners,
 };
 pub use subscriptions::SubscribedEvent;
-pub(super) use subscriptions::{subscribe, subscribed, subscribed_names, subscribed_up_to, subscriptions, unsubscribe};
+pub(super) use subscriptions::{subscribe, subscribed, subscribed_names, subscriptions, unsubscribe};
 
 /// Records of streams, whose ends are corrected with the clock.
 pub(super) const TERMS: &[Term] = &[
@@ -34,8 +34,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::listeners::LISTENERS;
-    use super::outbox::{DELETE, INSERT_IF_WANTED, NETWORKS, NTH_NEWEST, WAITING};
-    use super::subscriptions::{SUBSCRIBED, SUBSCRIBED_NAMES, SUBSCRIBED_UP_TO, SUBSCRIPTIONS};
+    use super::outbox::{DELETE, INSERT_IF_WANTED, LOCK_UP_TO, NETWORKS, NTH_NEWEST, WAITING};
+    use super::subscriptions::{SUBSCRIBED, SUBSCRIBED_NAMES, SUBSCRIPTIONS};
     use super::*;
     use crate::query_plan::query_plans;
     use crate::values::NetworkId;
@@ -59,7 +59,13 @@ mod tests {
         };
         let trim = async || {
             db.transaction(async |mut tx| match excess(&mut tx, network, 20).await? {
-                Some(last) => replace_up_to(&mut tx, network, last, ("RESYNC", "{}")).await,
+                Some(last) => {
+                    let mut ids = lock_up_to(&mut tx, network, last).await?;
+                    ids.remove(&last);
+                    replace(&mut tx, network, last, ("RESYNC", "{}")).await?;
+                    delete(&mut tx, network, &ids).await?;
+                    Ok::<_, hub_db::Error>(ids.len())
+                }
                 None => Ok(0),
             })
             .await
@@ -93,7 +99,7 @@ mod tests {
             SUBSCRIBED_NAMES,
             SUBSCRIPTIONS,
             SUBSCRIBED.sqlite,
-            SUBSCRIBED_UP_TO,
+            LOCK_UP_TO.sqlite,
         ];
         for plan in query_plans(&statements).await {
             assert!(plan.iter().all(|step| !step.contains("SCAN outbox")), "{plan:?}");

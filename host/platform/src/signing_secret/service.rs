@@ -83,7 +83,7 @@ fn open(app: &App, stored: &str) -> Option<SecretText> {
 async fn renew(app: &App, network: NetworkId, lost: &str) -> Result<SecretText, SigningSecretError> {
     if !lost.is_empty() && !secrets::is_key_current(app).await? {
         // Another node has a newer key, which this one gets soon.
-        return Err(hub_db::Error::from(sqlx::Error::Decode("this node lacks the newest secrets key".into())).into());
+        return Err(hub_db::Error::Busy.into());
     }
     let signing_secret = SecretText::from(app.ids.token(SIGNING_SECRET_LENGTH));
     let sealed = secrets::seal_text(app, TABLE, &signing_secret)?;

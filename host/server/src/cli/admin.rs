@@ -11,7 +11,9 @@ pub(super) fn expand(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let word = |at: usize| arguments.get(at).and_then(|word| word.to_str()).unwrap_or_default();
     let is_short = matches!(
         (word(1), word(2)),
-        ("network", "create" | "export" | "import") | ("key", "create") | ("backup" | "restore" | "doctor", _)
+        ("network", "create" | "export" | "import")
+            | ("key" | "person", "create")
+            | ("backup" | "restore" | "doctor" | "secrets" | "clock" | "plan", _)
     );
     if is_short {
         arguments.insert(1, "admin".into());

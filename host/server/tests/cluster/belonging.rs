@@ -93,6 +93,23 @@ async fn a_hub_without_a_bus_does_not_join_nodes() {
     assert!(!output.status.success() && said.contains("another hub serves this database"), "{said}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_died_before_the_databases_clock_was_set_back_keep_no_hub_from_starting() {
+    let mut fleet = Fleet::start().await;
+    for node in 0..3 {
+        fleet.kill(node);
+    }
+    // Their last signs of life, and a lone node's lease, lie in the future by now.
+    fleet.sql("UPDATE hub_nodes SET seen_at = seen_at + 3600000").await;
+    fleet.sql("UPDATE hub_identity SET sole_node = 'dead', sole_until = (SELECT MAX(seen_at) FROM hub_nodes)").await;
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut hub = Command::new(CURRENT);
+    hub.args(["serve", "--listen", &address, "--database", fleet.database(), "--data"]).arg(fleet.data(0));
+    hub.arg("--blobs").arg(fleet.blobs());
+    let _hub = Daemon(hub.stdout(Stdio::null()).spawn().unwrap());
+    wait_until(async || lacks(&address).await == json!([])).await;
+}
+
 /// A copy has the ids of the original: its commands and lines would reach the original's servers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_of_the_database_does_not_join_the_bus_before_it_is_separated() {

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::cli::{Installation, Serving};
-use crate::servers::{beat, register, uuid};
+use crate::servers::{beat, join, register, uuid};
 use crate::support::{Backend, Client, Events, Hub, on_each};
+use crate::webhooks::receiver::{Receiver, Reply};
 
 const HOUR: i64 = 3_600_000;
 const DAY: Duration = Duration::from_hours(24);
@@ -171,12 +173,21 @@ async fn a_confirmed_clock_is_followed(backend: Backend) {
     assert!(clock().await >= before + 48 * HOUR);
 }
 
-/// Leases and streams go on, and silent servers end, though the clock is set forwards or back.
+/// Leases, streams and visits go on, silent servers end, and pauses do too, though the clock is set forwards or back.
 async fn a_clock_that_is_set_ends_and_prolongs_nothing(backend: Backend) {
-    let Some(machine) = Machine::new(backend) else { return };
+    let Some(mut machine) = Machine::new(backend) else { return };
+    machine.environment.push(("HUB_WEBHOOK_NETWORKS", "127.0.0.2/32".to_owned()));
     let hub = machine.serve();
     let client = machine.client(&hub);
+    let receiver = Receiver::start("127.0.0.2:0").await;
+    receiver.always(Reply::Status(500));
+    let hook = json!({"url": receiver.url(), "events": ["CONFIG_UPDATED"]});
+    client.post("/api/manage/webhooks", hook).await.expect(201);
+    client.post("/api/plugin/config/publish", json!({"group": "g", "namespace": "n", "doc": 1})).await.expect(200);
     register(&client, "islands-1", json!({"serverType": "islands"})).await;
+    join(&client, "islands-1", 7).await;
+    let joined = Instant::now();
+    let play_time = format!("/api/manage/players/{}/playtime", uuid(7));
     let open = async |owner: &str| {
         let open = json!({"ownerScope": "party", "ownerId": owner, "gameId": "islands"});
         let opened = client.post("/api/plugin/worlds/open", open).await.expect(200)["worldInstanceId"].clone();
@@ -191,6 +202,7 @@ async fn a_clock_that_is_set_ends_and_prolongs_nothing(backend: Backend) {
     };
     let mut events = client.events(Some("islands-1"), None).await;
     let begin = lives().await;
+    let (mut set_at, mut sent) = (begin, 0);
     for offset in ["+120", "-3600"] {
         register(&client, "dead", json!({})).await;
         machine.set(offset);
@@ -204,17 +216,31 @@ async fn a_clock_that_is_set_ends_and_prolongs_nothing(backend: Backend) {
                 machine.confirm();
             }
         }
+        (set_at, sent) = (lives().await, receiver.count());
         Hub::eventually("a silent server goes offline", async || {
             lives().await;
             status(&client, "dead").await == "OFFLINE"
         })
         .await;
         assert_eq!(status(&client, "islands-1").await, "ONLINE");
+        Hub::eventually("play time is counted on", async || {
+            lives().await;
+            let total = client.get(&play_time).await.expect(200)["totalMs"].as_i64().unwrap();
+            let passed = i64::try_from(joined.elapsed().as_millis()).unwrap();
+            (passed - 10_000..passed + 2_000).contains(&total)
+        })
+        .await;
     }
     Hub::eventually("the lease is of the usual length", async || lives().await < begin - HOUR / 2).await;
     Hub::eventually("the lease of a silent node is of the usual length", async || {
         let release = client.post(&format!("{silent}/release"), Value::Null).await.expect(200).clone();
-        release["state"] == "LOADING" && release["expiresAt"].as_i64().unwrap() <= lives().await
+        release["state"] == "LOADING" && release["expiresAt"].as_i64().unwrap() <= set_at
+    })
+    .await;
+    // It paused by the old time.
+    Hub::eventually("the webhook is tried again", async || {
+        lives().await;
+        receiver.count() > sent
     })
     .await;
     let ping = async {

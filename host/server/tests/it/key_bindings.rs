@@ -163,6 +163,21 @@ on_both! {
         reader.get("/api/manage/servers/mine").await.expect(200);
     }
 
+    async fn a_bound_keys_deliveries_are_for_its_servers(hub: Hub) {
+        let owner = hub.network().await;
+        let key = bound(&owner, json!({"servers": ["mini-1"]})).await;
+        // Servers run deliveries of this kind on their consoles.
+        let command = |more: Value| {
+            let mut body = json!({"playerUuid": UUID, "kind": "command", "payload": {"command": "op me"}});
+            body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            key.post("/api/plugin/deliveries", body)
+        };
+        for elsewhere in [json!({}), json!({"serverType": "lobby"}), json!({"serverId": " "}), json!({"serverId": "b"})] {
+            command(elsewhere).await.expect_error(403, "forbidden_origin");
+        }
+        command(json!({"serverId": "mini-1"})).await.expect(201);
+    }
+
     async fn a_bound_key_listens_as_one_of_its_servers(hub: Hub) {
         let owner = hub.network().await;
         let key = bound(&owner, json!({"servers": ["mine", "mine-2"]})).await;

@@ -5,7 +5,7 @@ mod discord;
 mod kills;
 mod listen;
 mod manage;
-mod receiver;
+pub mod receiver;
 mod samples;
 mod schedule;
 mod subjects;

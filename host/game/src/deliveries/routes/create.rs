@@ -77,6 +77,14 @@ async fn create_delivery(
     if body.player_uuid.is_none() && body.player_name.is_none() {
         return Err(ApiError::invalid("In the body, `playerUuid` or `playerName` is required."));
     }
+    // It may be a command for the server's console: what a bound key makes is bound as it is.
+    if !caller.acts_on(body.server_id.as_ref()) {
+        return Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "forbidden_origin",
+            "This key is bound to servers: name one of them in `serverId`.",
+        ));
+    }
     let payload = body.payload.unwrap_or_else(Document::null).bounded_by("payload", PAYLOAD_LIMIT)?;
     let new = NewDelivery {
         player: body.player_uuid,

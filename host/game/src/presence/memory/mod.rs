@@ -101,10 +101,10 @@ impl Presence {
         *self.server_start.lock() = Some(started_at);
     }
 
-    /// Moves the times by which anything ends, as the clock is set.
-    pub(super) fn shift(&self, by: Millis) {
+    /// Moves the times by which anything ends, as the clock is set from `before`.
+    pub(super) fn shift(&self, before: Millis, by: Millis) {
         for (_, shared) in self.all() {
-            shared.with(|presence| presence.shift(by));
+            shared.with(|presence| presence.shift(before, by));
         }
     }
 

@@ -115,13 +115,15 @@ impl Server {
         now < self.offline_at
     }
 
-    /// Moves the times by which anything ends.
-    pub(super) fn shift(&mut self, by: Millis) {
+    /// Moves the times by which anything ends, and the begin of visits to that of the new time.
+    pub(super) fn shift(&mut self, before: Millis, by: Millis) {
         self.last_heartbeat = self.last_heartbeat.saturating_add(by);
         self.offline_at = self.offline_at.saturating_add(by);
         for player in self.players.values_mut() {
+            player.joined_at = before.saturating_add(by);
             player.confirmed_at = player.confirmed_at.saturating_add(by);
             player.leaves_at = player.leaves_at.map(|at| at.saturating_add(by));
+            player.left_at = player.left_at.map(|at| at.saturating_add(by));
         }
         self.reservations.shift(by);
     }

@@ -236,3 +236,16 @@ fn changes_that_were_not_saved_are_put_back_under_newer_ones() {
     assert_eq!(changes.servers.len(), 1, "a heartbeat does not hide that the server was never saved");
     assert_eq!((changes.heartbeats.len(), changes.offline.len(), changes.joined.len()), (0, 1, 1));
 }
+
+#[test]
+fn a_visit_goes_on_by_the_new_time_when_the_clock_is_set() {
+    let mut presence = online(1, 0);
+    presence.join(&id(0), player(1), None, 0).unwrap();
+    presence.take_unsaved();
+    presence.shift(1_000, 500_000);
+    let (_, changes) = presence.take_unsaved();
+    let visits: Vec<_> = changes.visits.iter().map(|visit| (visit.from, visit.to)).collect();
+    assert_eq!(visits, [(0, Some(1_000)), (501_000, None)]);
+    assert_eq!(changes.joined[0].joined_at, 501_000);
+    assert_eq!(on(&presence, 0, 501_000), [player(1)]);
+}

@@ -1,17 +1,31 @@
 //! SQL of waiting deliveries. Each change updates the counts in the webhook's row in the same transaction.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use hub_db::{Db, Error, Executor, Sql, Tx};
 use serde_json::json as object;
 
 use crate::clock::{Cutoff, Millis};
+use crate::component::{Term, renew_term};
 use crate::values::NetworkId;
 use crate::webhooks::model::{Delivery, DeliveryState, NewDelivery};
 use crate::webhooks::outcome::{Attempt, Verdict};
 use crate::webhooks::store::deliveries::{DeliveryRow, columns};
 use crate::webhooks::store::json;
 use crate::webhooks::subject_queues::Part;
+
+/// Pauses, which end when the clock is set back: how long they would last by the new time is not known.
+pub(in crate::webhooks) const PAUSES: &[Term] = &[
+    Term::new(
+        renew_term!("webhook_deliveries", "network_id, webhook_id, seq", "held_until", "state = 'WAITING'"),
+        |_| Duration::ZERO,
+    ),
+    Term::new(
+        renew_term!("webhooks", "network_id, webhook_id", "next_attempt_at", "state = 'ENABLED' AND waiting > 0"),
+        |_| Duration::ZERO,
+    ),
+];
 
 /// Waiting deliveries of a webhook.
 #[derive(Clone, Copy, Debug, sqlx::FromRow)]

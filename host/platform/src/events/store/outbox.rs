@@ -1,8 +1,8 @@
 //! Table `outbox`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 use sqlx::FromRow;
 
 use crate::clock::Millis;
@@ -112,23 +112,27 @@ macro_rules! delete {
 }
 
 pub(super) const DELETE: Sql = delete!();
-pub(super) const DELETE_RETURNING: Sql = delete!(" RETURNING id");
+pub(super) const DELETE_RETURNING: Sql = delete!(" RETURNING id, name");
 
 /// Deletes published events.
-pub(in crate::events) async fn delete(db: &Db, network: NetworkId, ids: &HashSet<i64>) -> Result<(), Error> {
-    db.write(DELETE).bind(network).bind(serde_json::json!(ids).to_string()).execute().await?;
+pub(in crate::events) async fn delete(
+    on: impl Into<Executor<'_>>,
+    network: NetworkId,
+    ids: &HashSet<i64>,
+) -> Result<(), Error> {
+    on.into().write(DELETE).bind(network).bind(serde_json::json!(ids).to_string()).execute().await?;
     Ok(())
 }
 
-/// Like [`delete`]. Returns the deleted ones.
+/// Like [`delete`]. Returns the deleted ones, with the names that they had by then.
 pub(in crate::events) async fn delete_returning(
     tx: &mut Tx,
     network: NetworkId,
     ids: &HashSet<i64>,
-) -> Result<HashSet<i64>, Error> {
+) -> Result<HashMap<i64, String>, Error> {
     let deleted = tx.query(DELETE_RETURNING).bind(network).bind(serde_json::json!(ids).to_string());
-    let rows: Vec<(i64,)> = deleted.all().await?;
-    Ok(rows.into_iter().map(|(id,)| id).collect())
+    let rows: Vec<(i64, String)> = deleted.all().await?;
+    Ok(rows.into_iter().collect())
 }
 
 // Steps through the networks in the index: `DISTINCT` would read every event.
@@ -162,21 +166,32 @@ pub(in crate::events) async fn excess(tx: &mut Tx, network: NetworkId, most: i64
     Ok(nth(tx, most).await?.map(|(id,)| id))
 }
 
-/// Replaces all waiting events up to `last` with one with this name and data. Returns the number of replaced events.
-pub(in crate::events) async fn replace_up_to(
+pub(super) const LOCK_UP_TO: Sql = Sql {
+    sqlite: "SELECT id FROM outbox WHERE network_id = $1 AND id <= $2",
+    postgres: "SELECT id FROM outbox WHERE network_id = $1 AND id <= $2 ORDER BY id FOR UPDATE",
+};
+
+/// Locks the waiting events up to one. Those of transactions that commit later are not among them.
+pub(in crate::events) async fn lock_up_to(tx: &mut Tx, network: NetworkId, last: i64) -> Result<HashSet<i64>, Error> {
+    let rows: Vec<(i64,)> = tx.query(LOCK_UP_TO).bind(network).bind(last).all().await?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
+/// Replaces a waiting event with one with this name and data.
+pub(in crate::events) async fn replace(
     tx: &mut Tx,
     network: NetworkId,
-    last: i64,
+    id: i64,
     (name, data): (&str, &str),
-) -> Result<u64, Error> {
+) -> Result<(), Error> {
     tx.query("UPDATE outbox SET name = $3, target = NULL, data = $4 WHERE network_id = $1 AND id = $2")
         .bind(network)
-        .bind(last)
+        .bind(id)
         .bind(name)
         .bind(data)
         .execute()
         .await?;
-    tx.query("DELETE FROM outbox WHERE network_id = $1 AND id < $2").bind(network).bind(last).execute().await
+    Ok(())
 }
 
 /// Number of waiting events, up to 10,000.

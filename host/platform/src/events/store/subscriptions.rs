@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hub_db::{Db, Error, Sql, Tx};
+use hub_db::{Db, Error, Executor, Sql, Tx};
 use sqlx::FromRow;
 
 use crate::clock::Millis;
@@ -87,20 +87,9 @@ pub(super) const SUBSCRIBED: Sql = Sql {
 
 /// Those of the events that have subscribers, in order, once per subscriber.
 pub(in crate::events) async fn subscribed(
-    db: &Db,
+    on: impl Into<Executor<'_>>,
     network: NetworkId,
     ids: &HashSet<i64>,
 ) -> Result<Vec<SubscribedEvent>, Error> {
-    db.query(SUBSCRIBED).bind(network).bind(serde_json::json!(ids).to_string()).all().await
-}
-
-pub(super) const SUBSCRIBED_UP_TO: &str = select_subscribed!("o.id <= $2");
-
-/// Like [`subscribed`], for all waiting events up to one.
-pub(in crate::events) async fn subscribed_up_to(
-    tx: &mut Tx,
-    network: NetworkId,
-    last: i64,
-) -> Result<Vec<SubscribedEvent>, Error> {
-    tx.query(SUBSCRIBED_UP_TO).bind(network).bind(last).all().await
+    on.into().query(SUBSCRIBED).bind(network).bind(serde_json::json!(ids).to_string()).all().await
 }

@@ -3,11 +3,43 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sqlx::Executor as _;
 
 use super::{
     claim, claimed, complete, create, expect_settled, offered, playing, reaches, read, send, state, stream, wait,
 };
-use crate::support::{Hub, NOW, on_both};
+use crate::support::{Backend, Hub, NOW, on_both};
+
+/// Those that one network's transaction locks stay due, and are read again and again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn locked_deliveries_of_a_network_hold_up_no_other() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let (noisy, quiet) = (playing(&hub).await, playing(&hub).await);
+    let retry = || json!({"kind": "x", "onLost": "RETRY"});
+    let locked = create(&noisy, 1, retry()).await;
+    claimed(&noisy, locked, "a").await;
+    let copies =
+        "INSERT INTO deliveries (network_id, delivery_id, player_uuid, kind, payload, state, attempts, on_lost,
+             created_at, claimed_by, claimed_until, due_at)
+         SELECT network_id, delivery_id + 1000 + n, player_uuid, kind, payload, state, attempts, on_lost, created_at,
+             claimed_by, claimed_until, due_at FROM deliveries, generate_series(1, 1200) AS n";
+    let mut database = hub.database().await;
+    database.execute(copies).await.unwrap();
+    let free = create(&quiet, 1, retry()).await;
+    claimed(&quiet, free, "a").await;
+    let network = noisy.network.unwrap().0;
+    database.execute("BEGIN").await.unwrap();
+    sqlx::query("SELECT 1 FROM deliveries WHERE network_id = $1 FOR UPDATE")
+        .bind(network)
+        .execute(&mut database)
+        .await
+        .unwrap();
+    hub.advance_ms(61_000);
+    reaches(&quiet, free, "PENDING").await;
+    assert_eq!(state(&noisy, locked).await, "CLAIMED");
+    database.execute("COMMIT").await.unwrap();
+    reaches(&noisy, locked, "PENDING").await;
+}
 
 on_both! {
     async fn a_lost_claim_is_held_or_tried_again(hub: Hub) {

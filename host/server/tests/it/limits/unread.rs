@@ -9,6 +9,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::register_collection;
+use crate::console::{Browser, name_of};
+use crate::people::member;
 use crate::support::{Answer, Backend, Client, Hub, on_each};
 
 /// Room for one answer of 15 documents, and then for none of them.
@@ -129,6 +131,30 @@ async fn memory_comes_back_with_each_answer(hub: Hub) {
     }
 }
 
+async fn a_page_takes_the_room_of_its_network(hub: Hub) {
+    let (noisy, quiet) = (network(&hub).await, hub.network().await);
+    let mut pages = vec![];
+    for (owner, email) in [(&noisy, "noisy@example.org"), (&quiet, "quiet@example.org")] {
+        for _ in 0..50 {
+            // Each sign is five in a page.
+            let key = json!({"name": "'".repeat(60), "scopes": ["servers:read"]});
+            owner.post("/api/manage/keys", key).await.expect(201);
+        }
+        member(&hub, owner, email, "OWNER").await;
+        let name = name_of(&hub, owner).await;
+        pages.push((Browser::signed_in(&hub, email).await, format!("/console/n/{name}/keys")));
+    }
+    let mut browsers = pages.into_iter();
+    let (mut noisy_browser, noisy_page) = browsers.next().unwrap();
+    let (mut quiet_browser, quiet_page) = browsers.next().unwrap();
+    assert!(noisy_browser.get(&noisy_page).await.expect(200).html.len() > 64 * 1024);
+    let unread = fill(&hub, &noisy).await;
+    assert!(noisy_browser.get(&noisy_page).await.expect(503).has("answers_unread"));
+    assert!(quiet_browser.get(&quiet_page).await.expect(200).has("</html>"));
+    drop(unread);
+    Hub::eventually("room for a page", async || noisy_browser.get(&noisy_page).await.status == 200).await;
+}
+
 async fn a_stream_takes_no_room(hub: Hub) {
     let client = network(&hub).await;
     crate::servers::register(&client, "game-1", json!({})).await;
@@ -152,6 +178,7 @@ async fn callers_who_never_read_are_disconnected(hub: Hub) {
 on_each! {
     only_the_own_network_waits(super::hub)
     memory_comes_back_with_each_answer(super::hub)
+    a_page_takes_the_room_of_its_network(super::hub)
     a_stream_takes_no_room(super::hub)
     callers_who_never_read_are_disconnected(super::impatient)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sqlx::Executor as _;
 use tokio::sync::mpsc;
 
-use crate::people::{member, send};
+use crate::people::{PASSWORD, member, send};
 use crate::postgres::until_one_waits;
 use crate::support::{Backend, Hub, on_both};
 
@@ -56,6 +56,62 @@ async fn a_person_who_is_removed_meanwhile_leaves_nothing() {
     let keys = owner.get("/api/manage/keys").await.expect(200).to_string();
     assert!(!keys.contains(r#""name":"new""#), "{keys}");
     owner.with_key(key["apiKey"].as_str().unwrap()).get("/api/manage/servers").await.expect(200);
+}
+
+/// Whatever relies on a password that is replaced by mail while it is checked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_password_opens_and_changes_nothing_once_it_is_replaced() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let owner = hub.network().await;
+    let alex = member(&hub, &owner, "alex@example.org", "ADMIN").await;
+    let requests = [
+        ("/api/people/sign-in", json!({"email": "alex@example.org", "password": PASSWORD})),
+        ("/api/people/password", json!({"current": PASSWORD, "new": "another correct horse"})),
+        ("/api/people/second-factor", json!({"password": PASSWORD})),
+    ];
+    let mut database = hub.database().await;
+    database.execute("CREATE TEMPORARY TABLE kept AS SELECT person_id, password_hash FROM persons").await.unwrap();
+    let state =
+        "SELECT CONCAT((SELECT COUNT(*) FROM person_sessions), password_hash, totp_secret IS NULL) FROM persons";
+    for (path, body) in requests {
+        database.execute("BEGIN; UPDATE persons SET password_hash = 'by mail'").await.unwrap();
+        let before: String = sqlx::query_scalar(state).fetch_one(&mut database).await.unwrap();
+        let mut sent = pin!(send(&hub, &alex.token, Method::POST, path, body));
+        tokio::select! {
+            early = &mut sent => panic!("{path} does not look at the password again: {early:?}"),
+            () = until_one_waits(&mut database) => {}
+        }
+        database.execute("COMMIT").await.unwrap();
+        sent.await.expect_error(401, "wrong_credentials");
+        let after: String = sqlx::query_scalar(state).fetch_one(&mut database).await.unwrap();
+        assert_eq!(after, before, "{path}");
+        let back =
+            "UPDATE persons SET password_hash = kept.password_hash FROM kept WHERE kept.person_id = persons.person_id;
+            DELETE FROM sign_in_failures";
+        database.execute(back).await.unwrap();
+    }
+    let me = send(&hub, &alex.token, Method::GET, "/api/people/me", Value::Null).await;
+    assert_eq!(me.expect(200)["email"], "alex@example.org");
+}
+
+/// Two people change a webhook at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_a_webhook_keeps_what_another_one_changed_meanwhile() {
+    let hub = Hub::start(Backend::postgres().await).await;
+    let owner = hub.network().await;
+    let webhook = json!({"name": "w", "url": "https://hook.invalid/x", "events": ["CHAT"]});
+    let id = owner.post("/api/manage/webhooks", webhook).await.expect(201)["webhookId"].clone();
+    let path = format!("/api/manage/webhooks/{}", id.as_str().unwrap());
+    let mut database = hub.database().await;
+    database.execute("BEGIN; UPDATE webhooks SET state = 'DISABLED', disabled_reason = 'REQUESTED'").await.unwrap();
+    let mut sent = pin!(owner.patch(&path, json!({"name": "renamed"})));
+    tokio::select! {
+        early = &mut sent => panic!("it does not wait: {early:?}"),
+        () = until_one_waits(&mut database) => {}
+    }
+    database.execute("COMMIT").await.unwrap();
+    let changed = sent.await.expect(200).clone();
+    assert_eq!((&changed["name"], &changed["enabled"]), (&json!("renamed"), &json!(false)), "{changed}");
 }
 
 on_both! {
@@ -108,7 +164,7 @@ on_both! {
         // The account itself is theirs.
         let post = async |path: &str, body: Value| send(&hub, &alex.token, Method::POST, path, body).await;
         let path = "/api/people/second-factor";
-        let enrolled = post(path, json!({"password": crate::people::PASSWORD})).await.expect(201).clone();
+        let enrolled = post(path, json!({"password": PASSWORD})).await.expect(201).clone();
         let code = crate::people::sessions::shown(enrolled["secret"].as_str().unwrap(), crate::support::NOW);
         post(&format!("{path}/confirm"), json!({"code": code})).await.expect(200);
         keys().await.expect(200);

@@ -233,12 +233,20 @@ impl NetworkPresence {
         self.release_expired(now);
     }
 
-    /// Moves the times by which anything ends, as the clock is set. Times of what happened stay.
-    pub(super) fn shift(&mut self, by: Millis) {
+    /// Moves the times by which anything ends, as the clock is set from `before`. Times of what happened stay: a visit that
+    /// runs ends by the old time, and another begins by the new one.
+    pub(super) fn shift(&mut self, before: Millis, by: Millis) {
         let ids: Vec<_> = self.servers.iter().map(|(id, _)| Arc::clone(id)).collect();
         for id in ids {
             if let Some(mut server) = self.servers.get_mut(&id) {
-                server.shift(by);
+                for (player, state) in &server.players {
+                    self.unsaved.visit(ended_visit(&server, &id, *player, state, before));
+                }
+                server.shift(before, by);
+                for (player, state) in &server.players {
+                    self.unsaved.visit(visit_of(&server, &id, *player, state));
+                    self.unsaved.players.insert(*player);
+                }
             }
             self.unsaved.server(&id, ServerChange::Heartbeat);
         }
