@@ -9,6 +9,7 @@
 //! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`,
 //! `module_state`, `module_state_usage`, and those of `handlers`; bytes too large for `module_code` are in `crate::blobs`.
 
+mod applying;
 mod compiler;
 mod handlers;
 mod host;
