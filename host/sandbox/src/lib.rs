@@ -103,7 +103,7 @@ pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LIN
 pub use module::{ComponentSource, ModuleHandle, Prepared};
 pub use network::UploadPermit;
 pub use operation::{
-    AnyAnswer, AnyInput, Candidate, Candidates, FilterChat, HandleEvent, Handled, HandlerAnswer, Operation, Rank,
+    AnswerRequest, Answered, AnyAnswer, AnyInput, Candidate, Candidates, EndpointAnswer, FilterChat, HandleEvent, Handled, HandlerAnswer, Operation, Rank,
     RankAnswer, RankServers, RankWorlds, Ranking, ReviewPunishment,
 };
 pub use recorded::RecordedHost;

@@ -98,7 +98,7 @@ pub fn remote_address(extensions: &Extensions) -> IpAddr {
 }
 
 /// Counts an authorized request once; refused if its key or network exceeds a rate.
-pub(crate) async fn count_request(
+pub async fn count_request(
     app: &App,
     parts: &mut Parts,
     network: NetworkId,

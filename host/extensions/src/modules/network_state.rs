@@ -6,6 +6,7 @@ use hub_db::Error;
 use crate::app::App;
 use crate::cluster::NetworkState;
 use crate::modules::Modules;
+use crate::modules::endpoints::EndpointState;
 use crate::modules::handlers::{self, Handlers};
 use crate::values::NetworkId;
 
@@ -21,10 +22,12 @@ impl NetworkState for LoadedModules {
     fn evict(&self, app: &App, network: NetworkId) {
         app.state::<Modules>().evict(network);
         app.state::<Handlers>().evict(network);
+        app.state::<EndpointState>().evict(network);
     }
 
     fn forget(&self, app: &App, network: NetworkId) {
         app.state::<Modules>().forget(network);
         app.state::<Handlers>().evict(network);
+        app.state::<EndpointState>().evict(network);
     }
 }

@@ -47,7 +47,6 @@ pub(super) use model::{DeadLetterRow, KeptHandler};
 pub(super) use registry::restore;
 pub(super) use emitted::publish as publish_emitted;
 pub(super) use model::EventCause;
-pub(super) use registry::ModuleHandlers;
 pub(super) use state::answer as answer_state;
 pub(super) use state::{StateConflict, commit as commit_state, is_unchanged};
 pub(super) use watch::start;
