@@ -1117,19 +1117,19 @@ CREATE TABLE module_state_usage (
 
 -- Answers of endpoints, by the keys of their requests.
 CREATE TABLE endpoint_answers (
-    network_id  UUID NOT NULL,
-    module      TEXT COLLATE "C" NOT NULL,
-    endpoint    TEXT COLLATE "C" NOT NULL,
+    network_id     UUID NOT NULL,
+    module         TEXT COLLATE "C" NOT NULL,
+    endpoint       TEXT COLLATE "C" NOT NULL,
     -- SHA-256 of the key: its text may name a player.
-    request_key BYTEA NOT NULL,
+    request_sha256 BYTEA NOT NULL,
     -- SHA-256 of the request; empty: the key alone decides.
-    fingerprint BYTEA NOT NULL,
-    status      BIGINT NOT NULL,
+    fingerprint    BYTEA NOT NULL,
+    status         BIGINT NOT NULL,
     -- JSON: pairs of name and value.
-    headers     TEXT NOT NULL,
-    body        BYTEA NOT NULL,
-    expires_at  BIGINT NOT NULL,
-    PRIMARY KEY (network_id, module, endpoint, request_key)
+    headers        TEXT NOT NULL,
+    body           BYTEA NOT NULL,
+    expires_at     BIGINT NOT NULL,
+    PRIMARY KEY (network_id, module, endpoint, request_sha256)
 );
 -- Old rows of all networks are deleted together.
 CREATE INDEX endpoint_answers_by_expiry ON endpoint_answers (expires_at);

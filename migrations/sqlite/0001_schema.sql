@@ -1128,19 +1128,19 @@ CREATE TABLE module_state_usage (
 
 -- Answers of endpoints, by the keys of their requests.
 CREATE TABLE endpoint_answers (
-    network_id  BLOB NOT NULL,
-    module      TEXT NOT NULL,
-    endpoint    TEXT NOT NULL,
+    network_id     BLOB NOT NULL,
+    module         TEXT NOT NULL,
+    endpoint       TEXT NOT NULL,
     -- SHA-256 of the key: its text may name a player.
-    request_key BLOB NOT NULL,
+    request_sha256 BLOB NOT NULL,
     -- SHA-256 of the request; empty: the key alone decides.
-    fingerprint BLOB NOT NULL,
-    status      INTEGER NOT NULL,
+    fingerprint    BLOB NOT NULL,
+    status         INTEGER NOT NULL,
     -- JSON: pairs of name and value.
-    headers     TEXT NOT NULL,
-    body        BLOB NOT NULL,
-    expires_at  INTEGER NOT NULL,
-    PRIMARY KEY (network_id, module, endpoint, request_key)
+    headers        TEXT NOT NULL,
+    body           BLOB NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    PRIMARY KEY (network_id, module, endpoint, request_sha256)
 ) WITHOUT ROWID;
 -- Old rows of all networks are deleted together.
 CREATE INDEX endpoint_answers_by_expiry ON endpoint_answers (expires_at);

@@ -26,7 +26,7 @@ pub(super) const ROWS: Rows = Rows::many(
 pub(in crate::modules) const TABLE: TableRule = TableRule::moved("endpoint_answers").columns(&[
     read::<ModuleName>("module"),
     text::<64>("endpoint"),
-    bytes("request_key", 32, 32),
+    bytes("request_sha256", 32, 32),
     number("status", 200, 422),
     any_json("headers"),
 ]);
@@ -60,7 +60,7 @@ pub(super) async fn find(
     on.into()
         .query(
             "SELECT fingerprint, status, headers, body FROM endpoint_answers
-             WHERE network_id = $1 AND module = $2 AND endpoint = $3 AND request_key = $4 AND expires_at > $5",
+             WHERE network_id = $1 AND module = $2 AND endpoint = $3 AND request_sha256 = $4 AND expires_at > $5",
         )
         .bind(of.network)
         .bind(of.module)
@@ -82,10 +82,10 @@ pub(super) async fn insert(
 ) -> Result<bool, Error> {
     let rows = tx
         .query(
-            "INSERT INTO endpoint_answers (network_id, module, endpoint, request_key, fingerprint, status, headers, body,
+            "INSERT INTO endpoint_answers (network_id, module, endpoint, request_sha256, fingerprint, status, headers, body,
                  expires_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-             ON CONFLICT (network_id, module, endpoint, request_key) DO UPDATE
+             ON CONFLICT (network_id, module, endpoint, request_sha256) DO UPDATE
              SET fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
                  body = excluded.body, expires_at = excluded.expires_at
              WHERE endpoint_answers.expires_at <= $10",
@@ -117,8 +117,8 @@ pub(super) async fn delete_expired(db: &Db, ended: Cutoff) -> Result<(), Error> 
 /// Crosses networks: answers end in all of them alike.
 async fn delete_batch(db: &Db, ended: Cutoff) -> Result<u64, Error> {
     db.write(
-        "DELETE FROM endpoint_answers WHERE (network_id, module, endpoint, request_key) IN (
-             SELECT network_id, module, endpoint, request_key FROM endpoint_answers WHERE expires_at <= $1 LIMIT $2)",
+        "DELETE FROM endpoint_answers WHERE (network_id, module, endpoint, request_sha256) IN (
+             SELECT network_id, module, endpoint, request_sha256 FROM endpoint_answers WHERE expires_at <= $1 LIMIT $2)",
     )
     .bind(ended.at())
     .bind(BATCH)
