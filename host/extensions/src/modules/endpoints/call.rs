@@ -141,21 +141,22 @@ impl EndpointCall<'_> {
             }
             Err(_) => return Err(NotCommitted::Failed { code: "module_failed", message: String::new() }),
         };
-        let writes = answer.as_ref().is_ok_and(|answer| self.key.is_some() || !answer.effects.is_empty());
-        if !writes && state.writes.is_empty() {
-            // A single read is of one moment.
-            if state.reads.len() > 1 && !is_unchanged(self.app, self.network, &self.served.module, &state).await? {
+        let (app, network) = (self.app, self.network);
+        let response = match answer {
+            Ok(response) => response,
+            // It may rest on what has changed meanwhile.
+            Err(_) if !is_unchanged(app, network, &self.served.module, &state).await? => {
                 return Err(NotCommitted::Conflict);
             }
+            Err(_) => return Err(NotCommitted::Failed { code: "module_failed", message: String::new() }),
+        };
+        if self.key.is_some() || !response.effects.is_empty() || !state.writes.is_empty() {
+            self.commit(context, &response, &state, started).await?;
+        } else if state.reads.len() > 1 && !is_unchanged(app, network, &self.served.module, &state).await? {
+            // A single read is of one moment.
+            return Err(NotCommitted::Conflict);
         }
-        match answer {
-            Err(_) => Err(NotCommitted::Failed { code: "module_failed", message: String::new() }),
-            Ok(response) if writes || !state.writes.is_empty() => {
-                self.commit(context, &response, &state, started).await?;
-                Ok(response)
-            }
-            Ok(response) => Ok(response),
-        }
+        Ok(response)
     }
 
     async fn commit(
