@@ -161,7 +161,10 @@ mod tests {
         let mut request = testing::endpoint_request("history", "");
         request.parameters = vec![("uuid".into(), "p".into())];
         request.query = vec![("page".into(), "1".into()), ("page".into(), "2".into())];
-        assert_eq!((request.parameter("uuid"), request.query("page"), request.header("x-a")), (Some("p"), Some("1"), None));
+        assert_eq!(
+            (request.parameter("uuid"), request.query("page"), request.header("x-a")),
+            (Some("p"), Some("1"), None)
+        );
         assert_eq!(request.header("content-type"), Some("application/json"));
     }
 

@@ -55,7 +55,10 @@ const HANDLER_BACKLOG: Limit = Limit::new(&LimitRow {
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "the networks' own WebAssembly at the extension points; recorded calls are in memory",
-    tags: &[Tag("Modules", "Upload and activate WebAssembly modules.")],
+    tags: &[
+        Tag("Modules", "Upload and activate WebAssembly modules."),
+        Tag("Secrets", "Secrets of the network, with which signatures of requests are checked."),
+    ],
     routes: routes::router,
     tables: &[
         TableRule::moved("modules").without_players("names, sizes and hashes of code").columns(&[

@@ -162,7 +162,11 @@ impl Answered {
                 let status = text.status.unwrap_or(if body.is_empty() { 204 } else { 200 });
                 Ok(Response { status, headers, body, effects: text.effects.unwrap_or_default() })
             }
-            _ => return Err("needs `status`, `body`, `effects` and `state`, or else `retry` or `reject` alone".to_owned()),
+            _ => {
+                return Err(
+                    "needs `status`, `body`, `effects` and `state`, or else `retry` or `reject` alone".to_owned()
+                );
+            }
         };
         Ok(Self { answer, state: parse_state(text.state)? })
     }
@@ -220,7 +224,9 @@ mod tests {
         let short = parse_request(json!({"endpoint": "vote", "body": {"a": 1}})).unwrap();
         assert_eq!((short.method.as_str(), short.path.as_str(), &short.body[..]), ("POST", "vote", &br#"{"a":1}"#[..]));
         assert!(parse_request(json!({"endpoint": "vote", "body": 1, "bodyBase64": "MQ=="})).is_err());
-        assert!(parse_request(json!({"endpoint": "vote", "parameters": {"a": 1}})).unwrap_err().contains("parameters.a"));
+        assert!(
+            parse_request(json!({"endpoint": "vote", "parameters": {"a": 1}})).unwrap_err().contains("parameters.a")
+        );
     }
 
     #[test]

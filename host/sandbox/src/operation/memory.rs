@@ -84,7 +84,9 @@ fn answer(answer: &AnyAnswer) -> usize {
             headers + response.body.len() + effects_bytes(&response.effects) + state_bytes(state)
         }
         AnyAnswer::Handled(Handled { answer: Err(failure), state })
-        | AnyAnswer::Answered(Answered { answer: Err(failure), state }) => Failure::reason(failure).len() + state_bytes(state),
+        | AnyAnswer::Answered(Answered { answer: Err(failure), state }) => {
+            Failure::reason(failure).len() + state_bytes(state)
+        }
     }
 }
 

@@ -8,7 +8,9 @@ use hub_sandbox::contract::endpoints::Request;
 use hub_sandbox::contract::players::Punishment;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::test_case::{Answer, TestCase};
-use hub_sandbox::{AnswerRequest, CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment};
+use hub_sandbox::{
+    AnswerRequest, CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment,
+};
 use std::sync::Arc;
 
 const UNKNOWN: u16 = 0;

@@ -51,9 +51,10 @@ pub(super) fn of(
     if caller == CallerKind::Public || !headers.contains_key("idempotency-key") {
         return Ok(None);
     }
-    let text = single(headers, "idempotency-key").filter(|text| (1..MAX_KEY).contains(&text.len())).ok_or_else(|| {
-        ApiError::invalid("The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
-    })?;
+    let text =
+        single(headers, "idempotency-key").filter(|text| (1..MAX_KEY).contains(&text.len())).ok_or_else(|| {
+            ApiError::invalid("The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
+        })?;
     let mut digest = Sha256::new();
     for part in [endpoint.method.name().as_bytes(), target.as_bytes(), body] {
         digest.update(part.len().to_be_bytes());

@@ -14,11 +14,7 @@ use crate::values::NetworkId;
 const MAX_ENDPOINTS: usize = 256;
 
 /// Checks each link against the manifest of its version.
-pub(in crate::modules) async fn check(
-    app: &App,
-    network: NetworkId,
-    specs: &[LinkSpec],
-) -> Result<(), ModulesError> {
+pub(in crate::modules) async fn check(app: &App, network: NetworkId, specs: &[LinkSpec]) -> Result<(), ModulesError> {
     let mut count = 0;
     for (at, spec) in specs.iter().enumerate() {
         let row = versions::find(&app.db, network, &spec.name, spec.version).await?;

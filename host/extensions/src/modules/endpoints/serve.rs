@@ -12,7 +12,7 @@ use hub_sandbox::contract::endpoints::{Caller, CallerKind, Request};
 use serde_json::Value;
 
 use super::answers;
-use super::call::{EndpointCall, Ended, repeat, unavailable};
+use super::call::{Ended, EndpointCall, repeat, unavailable};
 use super::key;
 use super::message::{self, to_http};
 use super::secrets;
@@ -129,8 +129,7 @@ async fn answer(
         address_hash: secrets::fingerprint(app, &format!("{} {day} {remote}", sent.network)),
         address: served.grants.scopes.iter().any(|scope| scope == "players:ip").then(|| remote.to_string()),
     };
-    let call =
-        EndpointCall { app, network: sent.network, served, link, request: Arc::new(request), key: key.as_ref() };
+    let call = EndpointCall { app, network: sent.network, served, link, request: Arc::new(request), key: key.as_ref() };
     let _lock = match &key {
         Some(key) => Some(app.state::<EndpointState>().keys.lock((sent.network, lock_name(served, key))).await),
         None => None,
@@ -162,8 +161,8 @@ fn lock_name(served: &ServedEndpoint, key: &key::RequestKey) -> Vec<u8> {
 /// Checks a body against the manifest's schema.
 fn check_body(served: &ServedEndpoint, body: &[u8]) -> Result<(), ApiError> {
     let Some(schema) = &served.endpoint.request else { return Ok(()) };
-    let value: Value = serde_json::from_slice(body)
-        .map_err(|error| ApiError::invalid(format!("The body must be JSON: {error}.")))?;
+    let value: Value =
+        serde_json::from_slice(body).map_err(|error| ApiError::invalid(format!("The body must be JSON: {error}.")))?;
     schema.check(&value).map_err(|invalid| {
         let place = if invalid.pointer.is_empty() { String::new() } else { format!(", `{}`", invalid.pointer) };
         ApiError::invalid(format!("In the body{place}: {}.", invalid.reason))

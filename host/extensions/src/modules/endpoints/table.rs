@@ -35,11 +35,7 @@ pub(super) enum Found<'a> {
 }
 
 /// The endpoint of a module's path. A fixed segment comes before a parameter.
-pub(super) fn find<'a>(
-    routes: impl Iterator<Item = &'a ServedEndpoint>,
-    method: &str,
-    path: &[String],
-) -> Found<'a> {
+pub(super) fn find<'a>(routes: impl Iterator<Item = &'a ServedEndpoint>, method: &str, path: &[String]) -> Found<'a> {
     let mut best: Option<(Vec<bool>, &ServedEndpoint, Parameters)> = None;
     let mut has_path = false;
     for route in routes {

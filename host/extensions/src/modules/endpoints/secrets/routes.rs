@@ -50,7 +50,7 @@ struct Secrets {
 /// List secrets
 ///
 /// Their names, never their values.
-#[utoipa::path(get, path = "/api/manage/secrets", operation_id = "list_secrets", tag = "Modules",
+#[utoipa::path(get, path = "/api/manage/secrets", operation_id = "list_secrets", tag = "Secrets",
     security(("apiKey" = ["network:manage"])), responses((status = 200, body = Secrets)))]
 async fn list(NetworkManage(caller): NetworkManage, State(app): State<App>) -> Result<Json<Secrets>, ApiError> {
     let now = app.clock.now();
@@ -87,7 +87,7 @@ fn check_name(name: &str) -> Result<(), ApiError> {
 /// Set a secret
 ///
 /// Signatures of requests to the network's own routes are checked with it. It is never shown again, and no module sees it.
-#[utoipa::path(put, path = "/api/manage/secrets/{name}", operation_id = "put_secret", tag = "Modules",
+#[utoipa::path(put, path = "/api/manage/secrets/{name}", operation_id = "put_secret", tag = "Secrets",
     security(("apiKey" = ["network:manage"])), params(("name" = String, Path, example = "TEBEX")),
     responses((status = 204, description = "Set")))]
 async fn put(
@@ -111,7 +111,7 @@ async fn put(
 /// Delete a secret
 ///
 /// 409 `in_use` while an active module names it.
-#[utoipa::path(delete, path = "/api/manage/secrets/{name}", operation_id = "delete_secret", tag = "Modules",
+#[utoipa::path(delete, path = "/api/manage/secrets/{name}", operation_id = "delete_secret", tag = "Secrets",
     security(("apiKey" = ["network:manage"])), params(("name" = String, Path, example = "TEBEX")),
     responses((status = 204, description = "Deleted"), (status = 404, body = ErrorBody, description = "No such secret"),
         (status = 409, body = ErrorBody, description = "An active module names it")))]
