@@ -1,5 +1,8 @@
 //! Requests to endpoints have their effects once each, though the owners of their network are killed meanwhile.
 
+use std::fmt::Write as _;
+
+use hub::values::hex;
 use reqwest::Method;
 use ring::hmac;
 use serde_json::{Value, json};
@@ -30,7 +33,7 @@ async fn activate(owner: &Client) {
 async fn vote(owner: &Client, path: &str, id: i64) -> Value {
     let body = json!({"id": id.to_string(), "uuid": VOTER}).to_string();
     let mac = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, SECRET.as_bytes()), body.as_bytes());
-    let signature: String = mac.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let signature = hex(mac.as_ref());
     for attempt in 0..2_000 {
         let Some(request) = owner.request(attempt % 3, &Method::POST, path) else { continue };
         let request = request.header("X-Signature", &signature).header("Content-Type", "application/json");
@@ -56,7 +59,7 @@ async fn every_request_has_its_effects_once_while_owners_are_killed() {
             "SELECT ('x' || SUBSTRING(REPLACE(CAST(network_id AS TEXT), '-', ''), {from}, 16))::BIT(64)::BIGINT
              FROM networks WHERE name = 'voted'"
         );
-        network += &format!("{:016x}", fleet.numbers(&half).await[0]);
+        let _ = write!(network, "{:016x}", fleet.numbers(&half).await[0]);
     }
     let path = format!("/api/public/x/{network}/votes/vote");
     let mut answers = vec![];
