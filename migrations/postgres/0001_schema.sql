@@ -1115,6 +1115,38 @@ CREATE TABLE module_state_usage (
     PRIMARY KEY (network_id, module)
 );
 
+-- Answers of endpoints, by the keys of their requests.
+CREATE TABLE endpoint_answers (
+    network_id     UUID NOT NULL,
+    module         TEXT COLLATE "C" NOT NULL,
+    endpoint       TEXT COLLATE "C" NOT NULL,
+    -- SHA-256 of the key: its text may name a player.
+    request_sha256 BYTEA NOT NULL,
+    -- SHA-256 of the request; empty: the key alone decides.
+    fingerprint    BYTEA NOT NULL,
+    status         BIGINT NOT NULL,
+    -- JSON: pairs of name and value.
+    headers        TEXT NOT NULL,
+    body           BYTEA NOT NULL,
+    expires_at     BIGINT NOT NULL,
+    PRIMARY KEY (network_id, module, endpoint, request_sha256)
+);
+-- Old rows of all networks are deleted together.
+CREATE INDEX endpoint_answers_by_expiry ON endpoint_answers (expires_at);
+
+-- Secrets with which signatures of requests to endpoints are checked.
+CREATE TABLE module_secrets (
+    network_id     UUID NOT NULL,
+    name           TEXT COLLATE "C" NOT NULL,
+    -- Sealed.
+    value          TEXT NOT NULL,
+    -- Sealed: the value before, which is good until `previous_until`.
+    previous       TEXT,
+    previous_until BIGINT,
+    set_at         BIGINT NOT NULL,
+    PRIMARY KEY (network_id, name)
+);
+
 -- Modules at the extension point `events`, and those that were taken out less than a day ago.
 CREATE TABLE handlers (
     network_id   UUID NOT NULL,

@@ -1126,6 +1126,38 @@ CREATE TABLE module_state_usage (
     PRIMARY KEY (network_id, module)
 ) WITHOUT ROWID;
 
+-- Answers of endpoints, by the keys of their requests.
+CREATE TABLE endpoint_answers (
+    network_id     BLOB NOT NULL,
+    module         TEXT NOT NULL,
+    endpoint       TEXT NOT NULL,
+    -- SHA-256 of the key: its text may name a player.
+    request_sha256 BLOB NOT NULL,
+    -- SHA-256 of the request; empty: the key alone decides.
+    fingerprint    BLOB NOT NULL,
+    status         INTEGER NOT NULL,
+    -- JSON: pairs of name and value.
+    headers        TEXT NOT NULL,
+    body           BLOB NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    PRIMARY KEY (network_id, module, endpoint, request_sha256)
+) WITHOUT ROWID;
+-- Old rows of all networks are deleted together.
+CREATE INDEX endpoint_answers_by_expiry ON endpoint_answers (expires_at);
+
+-- Secrets with which signatures of requests to endpoints are checked.
+CREATE TABLE module_secrets (
+    network_id     BLOB NOT NULL,
+    name           TEXT NOT NULL,
+    -- Sealed.
+    value          TEXT NOT NULL,
+    -- Sealed: the value before, which is good until `previous_until`.
+    previous       TEXT,
+    previous_until INTEGER,
+    set_at         INTEGER NOT NULL,
+    PRIMARY KEY (network_id, name)
+) WITHOUT ROWID;
+
 -- Modules at the extension point `events`, and those that were taken out less than a day ago.
 CREATE TABLE handlers (
     network_id   BLOB NOT NULL,

@@ -53,6 +53,8 @@ RULES_IN_WORDS = {
     ("PATCH /api/manage/webhooks/{webhookId}", "invalid_request"),
     # Templates of a webhook in Discord alone.
     ("POST /api/manage/webhooks/{webhookId}/deliveries/{deliveryId}/preview", "invalid_request"),
+    # A secret's name; a value's bytes.
+    ("PUT /api/manage/secrets/{name}", "invalid_request"),
     # At least one way to match.
     ("POST /api/plugin/matchmaking/find", "invalid_request"),
     # A player or a name; times after each other.

@@ -176,6 +176,15 @@ impl Endpoints {
         self
     }
 
+    /// Adds a route without documentation, whose methods all have these properties.
+    pub fn undocumented_with(mut self, path: &str, handler: MethodRouter<App>, facts: RouteFacts) -> Self {
+        let of_path = self.facts.entry(path.to_owned()).or_default();
+        for method in [Method::GET, Method::PUT, Method::POST, Method::DELETE, Method::PATCH, Method::OPTIONS] {
+            of_path.insert(method, facts);
+        }
+        self.undocumented(path, handler)
+    }
+
     /// Marks all these routes [database-only](RouteFacts::is_database_only).
     pub fn database_only(mut self) -> Self {
         for facts in self.facts.values_mut().flat_map(HashMap::values_mut) {

@@ -103,8 +103,8 @@ pub use limits::{CompileLimits, Limits, MAX_DURATION_MS, MAX_FOLLOW_UPS, MAX_LIN
 pub use module::{ComponentSource, ModuleHandle, Prepared};
 pub use network::UploadPermit;
 pub use operation::{
-    AnyAnswer, AnyInput, Candidate, Candidates, FilterChat, HandleEvent, Handled, HandlerAnswer, Operation, Rank,
-    RankAnswer, RankServers, RankWorlds, Ranking, ReviewPunishment,
+    AnswerRequest, Answered, AnyAnswer, AnyInput, Candidate, Candidates, EndpointAnswer, FilterChat, HandleEvent,
+    Handled, HandlerAnswer, Operation, Rank, RankAnswer, RankServers, RankWorlds, Ranking, ReviewPunishment,
 };
 pub use recorded::RecordedHost;
 pub use report::{CallFailure, CallReport, CallTimes, LogLine};

@@ -15,6 +15,8 @@ pub const MAX_FOLLOW_UPS: usize = 8;
 
 /// Ratio of the caller's waiting time to the module's computing time.
 const WAIT_FACTOR: u32 = 10;
+/// Waiting time of endpoints, whose callers wait.
+const ENDPOINT_WAIT: Duration = Duration::from_secs(5);
 /// Waiting time of handlers, for which no player waits.
 const HANDLER_WAIT: Duration = Duration::from_secs(30);
 
@@ -46,12 +48,14 @@ impl Limits {
             Point::Chat => (10, 50_000_000, 8),
             Point::Punishment => (50, 200_000_000, 8),
             Point::Events => (100, 400_000_000, 32),
+            Point::Endpoints => (50, 200_000_000, 16),
         };
         let compute = Duration::from_millis(compute_ms);
         Self {
             compute,
             wait: match point {
                 Point::Events => HANDLER_WAIT,
+                Point::Endpoints => ENDPOINT_WAIT,
                 Point::Matchmaking | Point::Chat | Point::Punishment => compute.saturating_mul(WAIT_FACTOR),
             },
             fuel,

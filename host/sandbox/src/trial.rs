@@ -2,15 +2,18 @@
 
 use crate::call::CallOptions;
 use crate::chain::Link;
+use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{GameState, MatchRequest, ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, PlayerRef, Point, PunishmentKind, chat, punishment};
 use crate::error::PrepareError;
 use crate::host::EmptyHost;
 use crate::limits::Limits;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Method};
 use crate::module::LoadedModule;
-use crate::operation::{Candidates, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment};
+use crate::operation::{
+    AnswerRequest, Candidates, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
+};
 use crate::priority::Priority;
 use crate::report::CallFailure;
 use crate::sandbox::Sandbox;
@@ -104,6 +107,7 @@ impl Trial<'_> {
             Point::Chat => self.attempt::<FilterChat>(limits, line()).await,
             Point::Punishment => self.attempt::<ReviewPunishment>(limits, proposal()).await,
             Point::Events => self.attempt::<HandleEvent>(limits, event(self.manifest)).await,
+            Point::Endpoints => self.attempt::<AnswerRequest>(limits, endpoint_request(self.manifest)).await,
         }
     }
 
@@ -220,6 +224,26 @@ fn proposal() -> punishment::Proposal {
         ip_based: false,
         issuer_uuid: None,
         issuer_name: None,
+    }
+}
+
+/// A request to the first endpoint of the module, with an empty object as its body.
+fn endpoint_request(manifest: Option<&Manifest>) -> Request {
+    let endpoint = manifest.and_then(|manifest| manifest.endpoints.first());
+    let path = endpoint.map_or("trial", |endpoint| &endpoint.path);
+    let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    let parameters = names.map(|name| (name.to_owned(), "trial".to_owned())).collect();
+    let method = endpoint.map_or(Method::Post, |endpoint| endpoint.method);
+    let body = if method == Method::Get { vec![] } else { b"{}".to_vec() };
+    Request {
+        endpoint: endpoint.map_or("trial", |endpoint| &endpoint.name).to_owned(),
+        method: method.name().to_owned(),
+        path: path.replace(['{', '}'], ""),
+        parameters,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body,
+        address_hash: "trial".to_owned(),
+        ..Request::default()
     }
 }
 

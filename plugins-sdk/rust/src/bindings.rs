@@ -85,3 +85,22 @@ pub mod events {
         export_macro_name: "export_events",
     });
 }
+
+pub mod endpoints {
+    wit_bindgen::generate!({
+        path: "../wit/1.1",
+        world: "endpoints-module",
+        with: {
+            "network-hub:module/types@1.1.0": crate::bindings::host::network_hub::module::types,
+            "network-hub:module/log@1.1.0": crate::bindings::host::network_hub::module::log,
+            "network-hub:module/store@1.1.0": crate::bindings::host::network_hub::module::store,
+            "network-hub:module/state@1.1.0": crate::bindings::host::network_hub::module::state,
+            "network-hub:module/players@1.1.0": crate::bindings::host::network_hub::module::players,
+            "network-hub:module/candidates@1.1.0": crate::bindings::host::network_hub::module::candidates,
+            "network-hub:module/effects@1.1.0": crate::bindings::events::network_hub::module::effects,
+        },
+        additional_derives: [PartialEq],
+        pub_export_macro: true,
+        export_macro_name: "export_endpoints",
+    });
+}

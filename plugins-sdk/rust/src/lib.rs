@@ -2,7 +2,8 @@
 //!
 //! A module is a small program that decides something for a network: where a player is sent
 //! ([`matchmaking`]), whether a chat line goes out ([`chat`]), what happens to a punishment ([`punishment`]). Or it
-//! handles what happened, and has the hub do something about it ([`events`]).
+//! handles what happened, and has the hub do something about it ([`events`]), or answers requests to the network's own
+//! routes ([`endpoints`]).
 //! The hub runs it inside its own process, isolated, within a few milliseconds. This is a whole one:
 //!
 //! ```
@@ -26,7 +27,8 @@
 //!   ([`config`]). A module has no clock, randomness, file or socket of its own, so the same call always gives
 //!   the same answer, and can be replayed.
 //! - **Host calls.** [`store`] is the module's own key-value store, [`state`] that of handlers, [`players`] has the hub's
-//!   data about players, [`candidates`] the texts of matchmaking candidates. A call has 8 host calls to data, a handler's 32.
+//!   data about players, [`candidates`] the texts of matchmaking candidates. A call has 8 host calls to data, a handler's 32, an
+//!   endpoint's 16.
 //! - **Logging.** [`debug!`], [`info!`], [`warn!`] and [`error!`] take the arguments of `println!`. A panic ends the call
 //!   as failed and is logged with its place in the source.
 //! - **State.** Every call starts with fresh memory; keep data in the [`store`], in handlers in the [`state`].
@@ -42,6 +44,7 @@ pub mod candidates;
 pub mod chat;
 mod config;
 pub mod effects;
+pub mod endpoints;
 #[doc(hidden)]
 pub mod entry;
 pub mod events;

@@ -13,6 +13,7 @@
 //! There is one hub per thread, and each test runs on a thread of its own, so each starts with an empty one.
 
 use crate::chat::Line;
+use crate::endpoints::{Caller, CallerKind, Request};
 use crate::events::Event;
 use crate::matchmaking::{Candidate, GameState, MatchRequest};
 use crate::players::{Location, PermissionState, Punishment};
@@ -120,6 +121,23 @@ pub fn event(kind: &str, data: &str) -> Event {
         player_name: Some(player().name),
         server_id: Some("lobby-1".into()),
         data: data.into(),
+    }
+}
+
+/// A signed POST to this endpoint with this body, the text of JSON.
+pub fn endpoint_request(endpoint: &str, body: &str) -> Request {
+    Request {
+        endpoint: endpoint.into(),
+        method: "POST".into(),
+        path: endpoint.into(),
+        parameters: vec![],
+        query: vec![],
+        headers: vec![("content-type".into(), "application/json".into())],
+        body: body.into(),
+        dedupe: None,
+        caller: Caller { kind: CallerKind::Signed, id: String::new(), servers: vec![] },
+        address_hash: "test".into(),
+        address: None,
     }
 }
 

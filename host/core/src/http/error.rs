@@ -243,6 +243,14 @@ pub struct ErrorDetails {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub needed: Option<NeededGrants>,
+    /// For `refused_effect`: index of the effect; absent if the module's state was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = 0)]
+    pub effect: Option<usize>,
+    /// For `refused_effect`: code of the refusal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false, example = "insufficient_funds")]
+    pub reason: Option<Cow<'static, str>>,
 }
 
 /// Permissions that a module needs.

@@ -30,6 +30,8 @@ const SEARCHES: Rate = Rate::per_second(5, 50);
 const WAITLIST_JOINS: Rate = Rate::every(Duration::from_secs(30), 20);
 /// Requests per address about appeals, whose codes must not be guessed.
 const APPEALS: Rate = Rate::every(Duration::from_secs(3), 20);
+/// Requests per address to one endpoint of a network, unless its module's manifest says otherwise.
+const ENDPOINTS: Rate = Rate::every(Duration::from_secs(1), 60);
 /// Passwords and codes per address: people mistype, and several may share an address.
 const SIGN_INS: Rate = Rate::every(Duration::from_secs(10), 30);
 /// The same per IPv6 /56, usually one customer of a provider, and per /48, one site. They have room for many households,
@@ -53,6 +55,7 @@ pub struct AddressLimits {
     pages: AddressBuckets,
     joins: AddressBuckets,
     appeals: AddressBuckets,
+    endpoints: AddressBuckets,
     sign_ins: AddressBuckets,
     mails: AddressBuckets,
     lookups: Semaphore,
@@ -66,6 +69,7 @@ impl Default for AddressLimits {
             pages: AddressBuckets::new("pages", PAGES),
             joins: AddressBuckets::new("joins", WAITLIST_JOINS),
             appeals: AddressBuckets::new("appeals", APPEALS),
+            endpoints: AddressBuckets::new("endpoints", ENDPOINTS),
             sign_ins: AddressBuckets::new("sign-ins", SIGN_INS),
             mails: AddressBuckets::new("mails", MAILS),
             lookups: Semaphore::new(LOOKUPS),
@@ -143,6 +147,19 @@ impl AddressLimits {
     /// Counts a request about an appeal.
     pub fn count_appeal(&self, remote: IpAddr, now: Millis) -> Result<(), ApiError> {
         self.appeals.take(remote, now, "Too many requests about appeals from this address; try again later.")
+    }
+
+    /// Counts a request to a public endpoint: its network, module and name.
+    pub fn count_endpoint(
+        &self,
+        remote: IpAddr,
+        of: (NetworkId, &str, &str),
+        per_minute: u32,
+        now: Millis,
+    ) -> Result<(), ApiError> {
+        let rate = Rate::every(Duration::from_mins(1) / per_minute.max(1), i64::from(per_minute));
+        let often = "Too many requests to this endpoint from this address; try again later.";
+        self.endpoints.take_at(rate, (of, address_block(remote)), now, often)
     }
 
     /// Counts a join of the waitlist.

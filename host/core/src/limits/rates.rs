@@ -98,12 +98,7 @@ pub fn remote_address(extensions: &Extensions) -> IpAddr {
 }
 
 /// Counts an authorized request once; refused if its key or network exceeds a rate.
-pub(crate) async fn count_request(
-    app: &App,
-    parts: &mut Parts,
-    network: NetworkId,
-    key_id: &str,
-) -> Result<(), ApiError> {
+pub async fn count_request(app: &App, parts: &mut Parts, network: NetworkId, key_id: &str) -> Result<(), ApiError> {
     let state = app.state::<Limits>().current(app, network).await?;
     let Some(rates) = state.plan().rates else { return Ok(()) };
     if parts.extensions.get::<Counted>().is_some() {

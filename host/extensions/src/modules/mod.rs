@@ -7,9 +7,11 @@
 //! serves the point and cannot be deleted; a chain is swapped whole, so that each call runs one chain from start to
 //! end; a module's store never exceeds its quota; nothing that a module does or says reaches another network.
 //! Tables: `modules`, `module_names`, `module_code`, `extension_points`, `module_store`, `module_store_usage`,
-//! `module_state`, `module_state_usage`, and those of `handlers`; bytes too large for `module_code` are in `crate::blobs`.
+//! `module_state`, `module_state_usage`, and those of `handlers` and `endpoints`; bytes too large for `module_code` are in `crate::blobs`.
 
+mod applying;
 mod compiler;
+mod endpoints;
 mod handlers;
 mod host;
 mod left;
@@ -29,6 +31,7 @@ use crate::component::column::{any_json, any_number, any_text, convert, json, re
 use crate::component::{Component, ErrorCode, EventSchema, TableRule, Tag};
 use crate::events::{EventKind, Outbox};
 use crate::limits::{Limit, LimitRow};
+use crate::modules::endpoints::EndpointState;
 use crate::modules::handlers::{FanOut, Handlers};
 
 use crate::modules::model::{LinkSpec, ModuleName, ModuleState};
@@ -52,7 +55,10 @@ const HANDLER_BACKLOG: Limit = Limit::new(&LimitRow {
 /// Declaration of this component.
 pub static COMPONENT: Component = Component {
     purpose: "the networks' own WebAssembly at the extension points; recorded calls are in memory",
-    tags: &[Tag("Modules", "Upload and activate WebAssembly modules.")],
+    tags: &[
+        Tag("Modules", "Upload and activate WebAssembly modules."),
+        Tag("Secrets", "Secrets of the network, with which signatures of requests are checked."),
+    ],
     routes: routes::router,
     tables: &[
         TableRule::moved("modules").without_players("names, sizes and hashes of code").columns(&[
@@ -88,6 +94,8 @@ pub static COMPONENT: Component = Component {
         TableRule::left("handler_events").prose(&["data", "player_name"]),
         TableRule::left("handler_queue"),
         TableRule::left("handler_cascades").without_players("sums of hours"),
+        endpoints::ANSWERS_TABLE,
+        endpoints::SECRETS_TABLE,
         TableRule::left("handler_dead_letters").prose(&["message", "data", "player_name"]),
         TableRule::moved("module_store")
             .in_module_store()
@@ -125,6 +133,20 @@ pub static COMPONENT: Component = Component {
         ErrorCode::new("grant_needed", &[400], "The module needs more than its link grants; `needed` lists it."),
         ErrorCode::new("try_again", &[503], "Older changes are still under way; nothing was changed, try again."),
         ErrorCode::new("unknown_dead_letter", &[404], "The module has no such dead letter."),
+        ErrorCode::new("unknown_endpoint", &[404], "The network has no such endpoint, or not without a key."),
+        ErrorCode::new("invalid_signature", &[401], "The request is not signed as its endpoint asks for."),
+        ErrorCode::new("missing_dedupe", &[400], "The key by which the endpoint recognises repeats is missing."),
+        ErrorCode::new("module_failed", &[502], "The module that answers the endpoint failed; its log has the reason."),
+        ErrorCode::new("module_late", &[504], "The module that answers the endpoint was not ready in time."),
+        ErrorCode::new("module_unavailable", &[503], "The module that answers the endpoint is skipped for a while."),
+        ErrorCode::new(
+            "refused_effect",
+            &[502],
+            "The hub refused what the module asked for; `effect` and `reason` say what. Nothing was kept.",
+        ),
+        ErrorCode::new("secret_missing", &[400], "The module names a secret that the network does not have."),
+        ErrorCode::new("unknown_secret", &[404], "No such secret."),
+        ErrorCode::new("in_use", &[409], "An active module names the secret."),
         ErrorCode::new("no_timers", &[409], "The module has no active version at the extension point `schedules`."),
         ErrorCode::new("running", &[409], "It is under way already."),
         ErrorCode::new(
@@ -133,7 +155,7 @@ pub static COMPONENT: Component = Component {
             "The module is not in the chain of the extension point `events`.",
         ),
     ],
-    limits: &[HANDLER_BACKLOG],
+    limits: &[HANDLER_BACKLOG, endpoints::ANSWERS, endpoints::SECRETS],
     events: || {
         vec![
             EventSchema::of::<handlers::ModuleEvent>(EventKind::ModuleEvent),
@@ -142,15 +164,20 @@ pub static COMPONENT: Component = Component {
     },
     register: |states, _| {
         states.insert(Handlers::default());
+        states.insert(EndpointState::default());
         states.get::<Outbox>().add_consumer(&FanOut);
         Ok(())
     },
-    background: handlers::start,
+    background: |app| {
+        handlers::start(app);
+        endpoints::start(app);
+    },
     network_state: Some(&LoadedModules),
     creations: Some(&left::UploadedModules),
     forget: |app| {
         app.state::<Modules>().evict_all();
         app.state::<Handlers>().evict_all();
+        app.state::<EndpointState>().evict_all();
     },
     ..Component::new(module_path!())
 };

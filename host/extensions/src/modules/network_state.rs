@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::cluster::NetworkState;
 use crate::modules::Modules;
+use crate::modules::endpoints::EndpointState;
 use crate::modules::handlers::Handlers;
 use crate::values::NetworkId;
 
@@ -13,10 +14,12 @@ impl NetworkState for LoadedModules {
     fn evict(&self, app: &App, network: NetworkId) {
         app.state::<Modules>().evict(network);
         app.state::<Handlers>().evict(network);
+        app.state::<EndpointState>().evict(network);
     }
 
     fn forget(&self, app: &App, network: NetworkId) {
         app.state::<Modules>().forget(network);
         app.state::<Handlers>().evict(network);
+        app.state::<EndpointState>().evict(network);
     }
 }

@@ -80,6 +80,8 @@ actions! {
     ServerStopped = "server.stopped";
     StaffNoteCreated = "staff_note.created";
     StaffNoteDeleted = "staff_note.deleted";
+    SecretDeleted = "secret.deleted";
+    SecretPut = "secret.put";
     SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
     TicketChanged = "ticket.changed";

@@ -89,10 +89,13 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
     if facts(&request).is_any_node {
         return serve_anywhere(app, node, request, next).await;
     }
-    let network = match auth::identify(app, request.method(), request.headers(), request.extensions()).await {
-        Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
-        // The route reports invalid keys, or needs none.
-        _ => return serve_anywhere(app, node, request, next).await,
+    let network = match named_network(&request) {
+        Some(network) => network,
+        None => match auth::identify(app, request.method(), request.headers(), request.extensions()).await {
+            Ok(key) if key.network != auth::OPERATOR_NETWORK => key.network,
+            // The route reports invalid keys, or needs none.
+            _ => return serve_anywhere(app, node, request, next).await,
+        },
     };
     let dispatcher = Dispatcher { app, node, network };
     if let Some(by) = forwarded_by {
@@ -101,6 +104,12 @@ async fn serve(app: &App, node: &Node, mut request: Request, next: Next) -> Resp
         return response;
     }
     dispatcher.serve_or_forward(request, next).await.unwrap_or_else(ApiError::into_response)
+}
+
+/// Network whose owner serves a request to one of its routes without a key, by the path.
+fn named_network(request: &Request) -> Option<NetworkId> {
+    let rest = request.uri().path().strip_prefix("/api/public/x/")?;
+    rest.split('/').next()?.parse().ok().map(NetworkId)
 }
 
 /// Serves a request that needs no owner, while this node reaches the database.

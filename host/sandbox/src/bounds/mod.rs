@@ -1,6 +1,7 @@
 //! The contract's bounds for arguments of host calls and for answers.
 
 pub(crate) mod effects;
+pub(crate) mod response;
 
 use crate::host::HostCall;
 use crate::limits::{MAX_DURATION_MS, MAX_LINE_CHARS, MAX_REASON_CHARS};

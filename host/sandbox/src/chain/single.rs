@@ -3,7 +3,7 @@
 use super::breaker::BreakerOpening;
 use super::link::Link;
 use crate::call::CallOptions;
-use crate::contract::CallContext;
+use crate::contract::{CallContext, Point};
 use crate::operation::Operation;
 use crate::priority::Priority;
 use crate::report::CallReport;
@@ -11,7 +11,8 @@ use crate::sandbox::Sandbox;
 use std::sync::Arc;
 
 impl Sandbox {
-    /// Calls a link by itself, behind all requests' calls: as work beside its network's chains, at background priority.
+    /// Calls a link by itself, behind all requests' calls: as work beside its network's chains, at background
+    /// priority unless a caller waits for it.
     /// `None` while its breaker is open. With the opening if its breaker has opened by this call.
     pub async fn call_link<O: Operation>(
         &self,
@@ -21,8 +22,9 @@ impl Sandbox {
     ) -> Option<(CallReport<O::Answer>, Option<BreakerOpening>)> {
         let now_ms = context.now_ms;
         let admission = link.admit(now_ms)?;
-        let options =
-            CallOptions { pool_key: link.pool_key(), priority: Priority::Background, ..CallOptions::default() };
+        // A caller waits for an endpoint's answer.
+        let priority = if O::POINT == Point::Endpoints { Priority::default() } else { Priority::Background };
+        let options = CallOptions { pool_key: link.pool_key(), priority, ..CallOptions::default() };
         let (config, limits) = (link.config(), link.limits());
         let called = self.call_with::<O>(options, &config.module, limits, Arc::clone(&config.host), context, input);
         let report = called.await;

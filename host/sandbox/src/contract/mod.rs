@@ -5,6 +5,7 @@
 
 pub mod chat;
 pub mod effects;
+pub mod endpoints;
 pub mod events;
 mod json_form;
 pub mod matchmaking;
@@ -24,7 +25,7 @@ pub const PACKAGE: &str = "network-hub:module";
 /// Interfaces of types alone, which a module may import without any of their functions.
 pub(crate) const TYPE_INTERFACES: &[&str] = &["types", "effects"];
 /// Interfaces of the contract that this hub does not call yet.
-pub(crate) const UNSERVED_POINTS: &[&str] = &["endpoints", "schedules", "timers", "login", "economy", "queue"];
+pub(crate) const UNSERVED_POINTS: &[&str] = &["schedules", "timers", "login", "economy", "queue"];
 
 /// An extension point: a decision of the hub that a network's modules make, or events that they handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -38,11 +39,13 @@ pub enum Point {
     Punishment,
     /// Events of the network, after they happened.
     Events,
+    /// Requests to the network's own routes.
+    Endpoints,
 }
 
 impl Point {
     /// All points, in their listing order.
-    pub const ALL: [Self; 4] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events];
+    pub const ALL: [Self; 5] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events, Self::Endpoints];
 
     /// The points of [`Point::is_override`], in their listing order.
     pub const OVERRIDES: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
@@ -59,6 +62,7 @@ impl Point {
             Self::Chat => "chat",
             Self::Punishment => "punishment",
             Self::Events => "events",
+            Self::Endpoints => "endpoints",
         }
     }
 
@@ -74,6 +78,7 @@ impl Point {
             Self::Chat => &["filter"],
             Self::Punishment => &["review"],
             Self::Events => &["handle"],
+            Self::Endpoints => &["answer"],
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 impl AnyAnswer {
     /// `{"order": […]}` or `{"refused": reason}` for matchmaking, `{"effects": […], "state": {…}}` or `{"retry": reason}`
-    /// or `{"reject": reason}` for handlers, otherwise the contract's verdict.
+    /// or `{"reject": reason}` for handlers, that of a response for endpoints, otherwise the contract's verdict.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Ranked(Ok(order)) => json!({"order": order}),
@@ -14,6 +14,7 @@ impl AnyAnswer {
             Self::Chat(verdict) => json!(verdict),
             Self::Review(verdict) => json!(verdict),
             Self::Handled(handled) => handled.to_json(),
+            Self::Answered(answered) => answered.to_json(),
         }
     }
 }

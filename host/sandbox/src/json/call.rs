@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::operation::{
-    AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
+    AnswerRequest, AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
 };
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
@@ -68,6 +68,7 @@ impl Sandbox {
                 self.call_as::<ReviewPunishment>(options, module, limits, host, context, it).await
             }
             AnyInput::Event(it) => self.call_as::<HandleEvent>(options, module, limits, host, context, it).await,
+            AnyInput::Request(it) => self.call_as::<AnswerRequest>(options, module, limits, host, context, it).await,
         }
     }
 

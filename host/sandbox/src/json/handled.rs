@@ -19,9 +19,8 @@ impl Handled {
             Err(failure) => return json!({failure.code(): failure.reason()}),
         };
         let mut answer = json!({"effects": effects});
-        if !self.state.writes.is_empty() {
-            let writes = self.state.writes.iter().map(|write| (write.key().to_owned(), write_json(write)));
-            answer["state"] = writes.collect::<Map<_, _>>().into();
+        if let Some(state) = state_json(&self.state) {
+            answer["state"] = state;
         }
         answer
     }
@@ -35,12 +34,23 @@ impl Handled {
             (effects, None, None) => Ok(effects.unwrap_or_default()),
             _ => return Err("needs `effects` and `state`, or else `retry` or `reject` alone".to_owned()),
         };
-        let writes = state.into_iter().map(|(key, value)| {
-            let write = read(value).map_err(|why| format!("`state.{key}`: {why}"))?;
-            Ok(written(key, write))
-        });
-        Ok(Self { answer, state: StateChanges { reads: Vec::new(), writes: writes.collect::<Result<_, String>>()? } })
+        Ok(Self { answer, state: parse_state(state)? })
     }
+}
+
+/// What a call wrote; none if that is nothing.
+pub(super) fn state_json(state: &StateChanges) -> Option<Value> {
+    let writes = state.writes.iter().map(|write| (write.key().to_owned(), write_json(write)));
+    (!state.writes.is_empty()).then(|| writes.collect::<Map<_, _>>().into())
+}
+
+/// Reads what a call is expected to write.
+pub(super) fn parse_state(state: Map<String, Value>) -> Result<StateChanges, String> {
+    let writes = state.into_iter().map(|(key, value)| {
+        let write = read(value).map_err(|why| format!("`state.{key}`: {why}"))?;
+        Ok(written(key, write))
+    });
+    Ok(StateChanges { reads: Vec::new(), writes: writes.collect::<Result<_, String>>()? })
 }
 
 #[derive(Deserialize)]

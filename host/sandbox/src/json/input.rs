@@ -1,15 +1,16 @@
 //! The input of a call as JSON.
 
+use super::answered::{parse_request, request_json};
 use super::ranking;
 use super::read::read;
 use crate::contract::events::Event;
 use crate::contract::{Point, chat, punishment};
-use crate::operation::{AnyInput, Handled};
+use crate::operation::{Answered, AnyInput, Handled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl AnyInput {
-    /// Reads the input of a point: a line, a proposal, an event, or a match request with `servers` or `worlds`, their regions by
+    /// Reads the input of a point: a line, a proposal, an event, a request, or a match request with `servers` or `worlds`, their regions by
     /// name and their texts beside the numbers.
     ///
     /// # Errors
@@ -20,6 +21,7 @@ impl AnyInput {
             Point::Punishment => Self::Proposal(Arc::new(read(input)?)),
             Point::Matchmaking => ranking::parse(read(input)?)?,
             Point::Events => Self::Event(Arc::new(event(input)?)),
+            Point::Endpoints => Self::Request(Arc::new(parse_request(input)?)),
         })
     }
 
@@ -31,6 +33,7 @@ impl AnyInput {
             Self::Line(line) => json!(line),
             Self::Proposal(proposal) => json!(proposal),
             Self::Event(event) => json!(event),
+            Self::Request(request) => request_json(request),
         }
     }
 
@@ -42,6 +45,7 @@ impl AnyInput {
             Self::Line(_) => json!(chat::Verdict::default()),
             Self::Proposal(_) => json!(punishment::Verdict::default()),
             Self::Event(_) => Handled::default().to_json(),
+            Self::Request(_) => Answered::default().to_json(),
         }
     }
 }

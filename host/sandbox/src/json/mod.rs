@@ -1,6 +1,7 @@
 //! Calls as JSON, for dry runs, recorded calls and test cases.
 
 mod answer;
+mod answered;
 mod call;
 mod handled;
 mod input;

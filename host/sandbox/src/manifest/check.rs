@@ -230,9 +230,13 @@ impl Manifest {
         if exports_events && self.events.is_none() {
             return refuse("/events", "the module exports `events`, but does not say which types it handles");
         }
+        let exports_endpoints = points.contains(&Point::Endpoints);
+        if exports_endpoints && self.endpoints.is_empty() {
+            return refuse("/endpoints", "the module exports `endpoints`, but does not list any");
+        }
         let declared = [
             ("/events", "events", self.events.is_some() && !exports_events),
-            ("/endpoints", "endpoints", !self.endpoints.is_empty()),
+            ("/endpoints", "endpoints", !self.endpoints.is_empty() && !exports_endpoints),
             ("/schedules", "schedules", !self.schedules.is_empty()),
             ("/timers", "timers", self.timers),
         ];

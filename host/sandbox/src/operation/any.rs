@@ -1,7 +1,9 @@
 //! The input and the answer of a call of any point.
 
+use super::answer::Answered;
 use super::candidates::{Candidates, RankAnswer};
 use super::handle::Handled;
+use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{Point, chat, punishment};
@@ -21,6 +23,8 @@ pub enum AnyInput {
     Proposal(Arc<punishment::Proposal>),
     /// An event.
     Event(Arc<Event>),
+    /// A request to an endpoint.
+    Request(Arc<Request>),
 }
 
 impl AnyInput {
@@ -31,6 +35,7 @@ impl AnyInput {
             Self::Line(_) => Point::Chat,
             Self::Proposal(_) => Point::Punishment,
             Self::Event(_) => Point::Events,
+            Self::Request(_) => Point::Endpoints,
         }
     }
 
@@ -42,6 +47,7 @@ impl AnyInput {
             (Self::Line(one), Self::Line(other)) => Arc::ptr_eq(one, other),
             (Self::Proposal(one), Self::Proposal(other)) => Arc::ptr_eq(one, other),
             (Self::Event(one), Self::Event(other)) => Arc::ptr_eq(one, other),
+            (Self::Request(one), Self::Request(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -64,6 +70,14 @@ pub enum AnyAnswer {
     Review(punishment::Verdict),
     /// On an event.
     Handled(Handled),
+    /// On a request to an endpoint.
+    Answered(Answered),
+}
+
+impl From<Answered> for AnyAnswer {
+    fn from(answered: Answered) -> Self {
+        Self::Answered(answered)
+    }
 }
 
 impl From<Handled> for AnyAnswer {

@@ -1,11 +1,13 @@
 //! Approximate memory of calls, to bound it.
 
+use super::answer::Answered;
 use super::any::{AnyAnswer, AnyInput};
 use super::candidates::{Candidate, Candidates};
 use super::handle::Handled;
 use crate::contract::effects::{Action, Effect};
-use crate::contract::events::Event;
-use crate::contract::state::{StateEntry, StateRead};
+use crate::contract::endpoints::Request;
+use crate::contract::events::{Event, Failure};
+use crate::contract::state::{StateChanges, StateEntry, StateRead};
 use crate::contract::{chat, punishment};
 use crate::host::{HostAnswer, HostCall};
 use crate::report::CallReport;
@@ -39,6 +41,15 @@ impl AnyInput {
                 let texts = [&it.id, &it.kind, &it.key, &it.data];
                 size_of::<Event>() + optional + texts.map(String::len).iter().sum::<usize>()
             }
+            Self::Request(it) => {
+                let pairs = it.parameters.iter().chain(&it.query).chain(&it.headers);
+                let pairs = pairs.map(|(name, value)| 48 + name.len() + value.len()).sum::<usize>();
+                let texts = [&it.endpoint, &it.method, &it.path, &it.caller.id, &it.address_hash];
+                let servers = it.caller.servers.iter().map(|server| 24 + server.len()).sum::<usize>();
+                let optional = text(it.dedupe.as_ref()) + text(it.address.as_ref());
+                let texts = texts.map(String::len).iter().sum::<usize>();
+                size_of::<Request>() + pairs + texts + servers + optional + it.body.len()
+            }
         }
     }
 }
@@ -66,22 +77,30 @@ fn answer(answer: &AnyAnswer) -> usize {
         AnyAnswer::Ranked(Err(refusal)) => refusal.reason.len(),
         // Bounded by the contract to about this.
         AnyAnswer::Chat(_) | AnyAnswer::Review(_) => 256,
-        AnyAnswer::Handled(handled) => handled_bytes(handled),
+        AnyAnswer::Handled(Handled { answer: Ok(effects), state }) => effects_bytes(effects) + state_bytes(state),
+        AnyAnswer::Answered(Answered { answer: Ok(response), state }) => {
+            let headers = response.headers.iter().map(|(name, value)| 48 + name.len() + value.len());
+            let headers = headers.sum::<usize>();
+            headers + response.body.len() + effects_bytes(&response.effects) + state_bytes(state)
+        }
+        AnyAnswer::Handled(Handled { answer: Err(failure), state })
+        | AnyAnswer::Answered(Answered { answer: Err(failure), state }) => {
+            Failure::reason(failure).len() + state_bytes(state)
+        }
     }
 }
 
-/// Approximate bytes of effects and of `state`.
-fn handled_bytes(handled: &Handled) -> usize {
-    let effects = match &handled.answer {
-        Ok(effects) => effects.iter().map(effect_bytes).sum(),
-        Err(failure) => failure.reason().len(),
-    };
-    let reads = handled.state.reads.iter().map(|read| match read {
+fn effects_bytes(effects: &[Effect]) -> usize {
+    effects.iter().map(effect_bytes).sum()
+}
+
+fn state_bytes(state: &StateChanges) -> usize {
+    let reads = state.reads.iter().map(|read| match read {
         StateRead::Key { key, value } => key.len() + text(value.as_ref()),
         StateRead::List { entries, .. } => entries_bytes(entries),
     });
-    let writes = handled.state.writes.iter().map(|write| size_of_val(write) + write.bytes());
-    effects + reads.map(|bytes| size_of::<StateRead>() + bytes).sum::<usize>() + writes.sum::<usize>()
+    let writes = state.writes.iter().map(|write| size_of_val(write) + write.bytes());
+    reads.map(|bytes| size_of::<StateRead>() + bytes).sum::<usize>() + writes.sum::<usize>()
 }
 
 fn effect_bytes(effect: &Effect) -> usize {

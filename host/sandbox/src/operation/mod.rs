@@ -1,6 +1,7 @@
 //! The functions that modules export, one type per function: its input and answer, valid answers, and the combination
 //! of a chain's answers.
 
+mod answer;
 mod any;
 pub(crate) mod candidates;
 mod chat;
@@ -9,6 +10,7 @@ mod matchmaking;
 mod memory;
 mod punishment;
 
+pub use answer::{AnswerRequest, Answered, EndpointAnswer};
 pub use any::{AnyAnswer, AnyInput};
 pub use candidates::{Candidate, Candidates, RankAnswer};
 pub use chat::FilterChat;
@@ -22,8 +24,8 @@ use crate::versions::Running;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`] or
-/// [`HandleEvent`].
+/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`],
+/// [`HandleEvent`] or [`AnswerRequest`].
 pub trait Operation: 'static {
     /// The extension point it belongs to.
     const POINT: Point;

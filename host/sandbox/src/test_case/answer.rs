@@ -3,7 +3,7 @@
 use crate::contract::matchmaking::Refusal;
 use crate::contract::{Point, chat, punishment};
 use crate::json::read;
-use crate::operation::{AnyAnswer, Handled};
+use crate::operation::{Answered, AnyAnswer, Handled};
 use crate::report::{CallFailure, CallReport};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,6 +42,7 @@ impl Answer {
             Point::Chat => json!(read::<chat::Verdict>(answer)?),
             Point::Punishment => json!(read::<punishment::Verdict>(answer)?),
             Point::Events => Handled::parse(answer)?.to_json(),
+            Point::Endpoints => Answered::parse(answer)?.to_json(),
             Point::Matchmaking => match read(answer)? {
                 Ranking { order: Some(order), refused: None } => AnyAnswer::Ranked(Ok(order)).to_json(),
                 Ranking { order: None, refused: Some(reason) } => AnyAnswer::Ranked(Err(Refusal { reason })).to_json(),

@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::instance_pool::PoolKey;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
-use crate::operation::{AnyAnswer, AnyInput, Handled};
+use crate::operation::{Answered, AnyAnswer, AnyInput, Handled};
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
 use serde_json::Value;
@@ -48,7 +48,11 @@ impl Sandbox {
         let mut reports = vec![];
         for step in &case.steps {
             let report = self.call_any(module, limits, host.at(step.now_ms), case.context(step), &step.input).await;
-            if let Ok(AnyAnswer::Handled(Handled { answer: Ok(_), state })) = &report.result {
+            if let Ok(
+                AnyAnswer::Handled(Handled { answer: Ok(_), state })
+                | AnyAnswer::Answered(Answered { answer: Ok(_), state }),
+            ) = &report.result
+            {
                 host.commit(state, step.now_ms);
             }
             reports.push(report.map(|answer| answer.to_json()));

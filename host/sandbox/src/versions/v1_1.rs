@@ -1,12 +1,13 @@
 //! Version 1.1: its types are the hub's own, so that everything passes unchanged.
 
 use super::version::{Running, Version, call};
+use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{HostError, Point, chat, punishment};
 use crate::linker;
-use crate::operation::HandlerAnswer;
 use crate::operation::candidates::{Candidates, RankAnswer};
+use crate::operation::{EndpointAnswer, HandlerAnswer};
 use crate::state::CallState;
 use wasmtime::Result;
 use wasmtime::component::Linker;
@@ -57,6 +58,11 @@ impl Version for V1_1 {
 
     fn handle(&self, running: Running<'_>, event: &Event) -> Result<HandlerAnswer> {
         let params = (running.context, event);
+        call(running, params)
+    }
+
+    fn answer(&self, running: Running<'_>, request: &Request) -> Result<EndpointAnswer> {
+        let params = (running.context, request);
         call(running, params)
     }
 }

@@ -1,10 +1,11 @@
 //! Interface of a version of the contract.
 
+use crate::contract::endpoints::Request;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
 use crate::contract::{CallContext, Point, chat, punishment};
-use crate::operation::HandlerAnswer;
 use crate::operation::candidates::{Candidates, RankAnswer};
+use crate::operation::{EndpointAnswer, HandlerAnswer};
 use crate::state::CallState;
 use wasmtime::component::{ComponentExportIndex, ComponentNamedList, Instance, Lift, Linker, Lower};
 use wasmtime::{Error, Result, Store};
@@ -40,6 +41,11 @@ pub(crate) trait Version: Sync {
     /// `events.handle`, since 1.1.
     fn handle(&self, _: Running<'_>, _: &Event) -> Result<HandlerAnswer> {
         Err(Error::msg("this version of the contract has no handlers"))
+    }
+
+    /// `endpoints.answer`, since 1.1.
+    fn answer(&self, _: Running<'_>, _: &Request) -> Result<EndpointAnswer> {
+        Err(Error::msg("this version of the contract has no endpoints"))
     }
 }
 

@@ -4,10 +4,13 @@ use crate::support::{
     EUROPE, NOW, StoreHost, TestSandbox, context, event, line, player, proposal, relaxed_limits, root, servers, starter,
 };
 use hub_sandbox::contract::chat::{Decision, Mute};
+use hub_sandbox::contract::endpoints::Request;
 use hub_sandbox::contract::players::Punishment;
 use hub_sandbox::contract::{Point, PunishmentKind, punishment};
 use hub_sandbox::test_case::{Answer, TestCase};
-use hub_sandbox::{CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment};
+use hub_sandbox::{
+    AnswerRequest, CallFailure, FilterChat, HandleEvent, HostCall, Operation, RankServers, ReviewPunishment,
+};
 use std::sync::Arc;
 
 const UNKNOWN: u16 = 0;
@@ -24,7 +27,7 @@ fn names() -> Vec<String> {
 async fn starters_pass_their_test_cases() {
     let test = TestSandbox::new();
     let names = names();
-    assert_eq!(names.len(), 11, "{names:?}");
+    assert_eq!(names.len(), 12, "{names:?}");
     for name in names {
         let text = std::fs::read_to_string(root().join("plugins").join(&name).join("cases.json")).unwrap();
         let cases = TestCase::parse_all(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -66,6 +69,11 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
                 let report = test.call_with::<ReviewPunishment>(&module, limits, host, &example, input).await;
                 (report.fuel, report.result.err())
             }
+            Point::Endpoints => {
+                let input = vote_request();
+                let report = test.call_with::<AnswerRequest>(&module, limits, host, &example, input).await;
+                (report.fuel, report.result.err())
+            }
             Point::Events => {
                 let report = test.call_with::<HandleEvent>(&module, limits, host, &example, event("FIRST_JOIN")).await;
                 (report.fuel, report.result.err())
@@ -73,6 +81,18 @@ async fn starters_accept_their_example_configuration_and_are_cheap() {
         };
         assert_eq!(failure, None, "{name}");
         assert!(fuel < limits.fuel / 10, "{name} takes {fuel} of {}", limits.fuel);
+    }
+}
+
+fn vote_request() -> Request {
+    Request {
+        endpoint: "vote".into(),
+        method: "POST".into(),
+        path: "vote".into(),
+        headers: vec![("content-type".into(), "application/json".into())],
+        body: br#"{"id": "1", "player": "Notch"}"#.to_vec(),
+        dedupe: Some("1".into()),
+        ..Request::default()
     }
 }
 

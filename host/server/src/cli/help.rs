@@ -26,7 +26,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Content", &["module", "config", "collection", "message", "artifact", "provisioning", "import"]),
-    ("Your network and account", &["login", "logout", "network", "api-key", "person", "webhook", "audit", "usage"]),
+    (
+        "Your network and account",
+        &["login", "logout", "network", "api-key", "person", "secret", "webhook", "audit", "usage"],
+    ),
     ("The hub's operator, from anywhere", &["operator", "waitlist", "hub"]),
     ("For programs", &["mcp"]),
     ("Reference", &["openapi", "limits", "completions", "man", "help"]),

@@ -16,6 +16,7 @@ mod control;
 mod database_epoch;
 mod deliveries;
 mod delivery_model;
+mod endpoints;
 mod events;
 mod faults;
 mod fleet;

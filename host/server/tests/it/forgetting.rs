@@ -28,6 +28,7 @@ const WITHOUT_PLAYERS: &[&str] = &[
     "module_code",
     "module_store_usage",
     "module_state_usage",
+    "module_secrets",
     "handlers",
     "handler_positions",
     "handler_cascades",

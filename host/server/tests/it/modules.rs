@@ -4,6 +4,7 @@ mod author_tools;
 mod chain_swap;
 mod cli;
 mod compiling;
+pub mod endpoints;
 pub mod handlers;
 mod hostile;
 mod large;

@@ -16,10 +16,9 @@ use crate::cluster::ShardRegistry;
 use crate::events::{self, EventKind};
 use crate::limits;
 use crate::modules::Modules;
+use crate::modules::applying::{NotCommitted, RefusedEffect, prepare};
 use crate::modules::handlers::call_id::{call_of, of_attempt};
-use crate::modules::handlers::commit::{
-    CommittedCall, NotCommitted, PreparedEffect, RefusedEffect, Source, commit, end, refused_by,
-};
+use crate::modules::handlers::commit::{CommittedCall, Source, commit, end};
 use crate::modules::handlers::dead_letters::DeadLetterEvent;
 use crate::modules::handlers::effects::{HandledEvent, ModuleActor};
 use crate::modules::handlers::model::{DeadLetterRow, EventCause, LetterKind, QueueRow, QueuedEvent};
@@ -255,19 +254,10 @@ impl Attempt<'_> {
             grants: self.handler.grants.clone(),
         };
         let handled = HandledEvent { name: &event.name, data: &event.data };
-        let mut prepared = vec![];
-        let applier = self.app.state::<Modules>().effects;
-        for (at, effect) in effects.iter().enumerate() {
-            let preparing = applier.prepare(self.app, self.network, &actor, handled, &effect.action);
-            match preparing.await {
-                Ok(ready) => prepared.push(PreparedEffect::Ready(ready)),
-                Err(error) if error.status().is_server_error() => {
-                    return Ok(Err(NotCommitted::Unavailable(error.message().to_owned())));
-                }
-                Err(_) if effect.optional => prepared.push(PreparedEffect::LeftOut),
-                Err(error) => return Ok(Err(refused_by(at, effect, &error))),
-            }
-        }
+        let prepared = match prepare(self.app, self.network, &actor, handled, effects).await {
+            Ok(prepared) => prepared,
+            Err(reason) => return Ok(Err(reason)),
+        };
         let cause = EventCause {
             call: Cause {
                 call_id: context.call_id.clone(),
@@ -290,7 +280,7 @@ impl Attempt<'_> {
             prepared: &prepared,
             cause: cause.into(),
         };
-        let _ordered = applier.order(self.app, self.network, effects).await;
+        let _ordered = self.app.state::<Modules>().effects.order(self.app, self.network, effects).await;
         Ok(commit(self.app, &call).await)
     }
 

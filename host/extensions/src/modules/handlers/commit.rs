@@ -4,19 +4,15 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use hub_db::{AmbientOutcome, Error, OnBegin, Tx};
-use hub_sandbox::contract::effects::{Action, Effect};
+use hub_sandbox::contract::effects::Effect;
 use hub_sandbox::contract::state::StateChanges;
 
 use crate::app::App;
 use crate::clock::Millis;
 use crate::cluster::ShardRegistry;
-use crate::events;
-use crate::http::error::ApiError;
-use crate::modules::Modules;
-use crate::modules::handlers::effects::{ModuleActor, Prepared};
-use crate::modules::handlers::emitted;
+use crate::modules::applying::{CallEffects, NotCommitted, PreparedEffect, apply, change_state, refused};
+use crate::modules::handlers::effects::ModuleActor;
 use crate::modules::handlers::model::QueuedEvent;
-use crate::modules::handlers::state::{self, StateConflict};
 use crate::modules::handlers::store::{cascades, dead_letters, handlers, queue};
 use crate::values::NetworkId;
 
@@ -45,56 +41,19 @@ pub(super) struct CommittedCall<'a> {
     pub(super) cause: Arc<str>,
 }
 
-/// Outcome of an effect's preparation.
-pub(super) enum PreparedEffect {
-    Ready(Option<Prepared>),
-    /// It was refused, and is optional.
-    LeftOut,
-}
-
-/// An effect, or the writes to the state, that the hub refuses.
-#[derive(Clone, Debug)]
-pub(super) struct RefusedEffect {
-    /// Index of the effect; none for the state.
-    pub(super) effect: Option<usize>,
-    pub(super) code: String,
-    pub(super) message: String,
-}
-
-/// Reason for which nothing of a call was committed.
-#[derive(Debug)]
-pub(super) enum NotCommitted {
-    Refused(RefusedEffect),
-    /// The call itself failed.
-    Failed {
-        code: &'static str,
-        message: String,
-    },
-    /// Something that it read has changed: it runs again.
-    Conflict,
-    /// Its event is not there: it was handled, deleted or erased.
-    Gone,
-    /// Another node owns the network.
-    Moved,
-    /// The database failed.
-    Unavailable(String),
-}
-
-impl From<Error> for NotCommitted {
-    fn from(error: Error) -> Self {
-        Self::Unavailable(error.to_string())
-    }
-}
-
 /// Commits a call, or nothing of it.
 pub(super) async fn commit(app: &App, call: &CommittedCall<'_>) -> Result<(), NotCommitted> {
     let on_begin: OnBegin = Arc::new(|_| async { Ok(true) }.boxed());
     let work = || async {
         app.db.transaction(async |mut tx| begin(app, &mut tx, call).await).await?;
-        for at in 0..call.effects.len() {
-            apply(app, call, at).await?;
-        }
-        Ok(())
+        let effects = CallEffects {
+            network: call.network,
+            actor: call.actor,
+            effects: call.effects,
+            prepared: call.prepared,
+            cause: Arc::clone(&call.cause),
+        };
+        apply(app, &effects).await
     };
     let ended = app.db.ambient_transaction(on_begin, work, |_, result: &Result<(), NotCommitted>| {
         let is_good = result.is_ok();
@@ -123,21 +82,7 @@ async fn begin(app: &App, tx: &mut Tx, call: &CommittedCall<'_>) -> Result<(), N
             return Err(refused(None, "cascade_limit", message));
         }
     }
-    let clock = &app.clock;
-    match state::commit(tx, network, module, call.state, (call.now, clock.now(), clock.cutoff())).await? {
-        Ok(()) => Ok(()),
-        Err(StateConflict::Changed) => Err(NotCommitted::Conflict),
-        Err(StateConflict::Full) => Err(refused(None, "quota_exceeded", "the module's state is full".to_owned())),
-        Err(StateConflict::NotANumber) => Err(refused(
-            None,
-            "not_a_number",
-            "the value of a key to which the call adds is no whole number".to_owned(),
-        )),
-    }
-}
-
-fn refused(effect: Option<usize>, code: &str, message: String) -> NotCommitted {
-    NotCommitted::Refused(RefusedEffect { effect, code: code.to_owned(), message })
+    change_state(app, tx, network, module, call.state, call.now).await
 }
 
 /// Deletes the row of an event, and the event if no other handler waits for it. False if the row is not there.
@@ -162,40 +107,4 @@ pub(super) async fn end(
     let others: Vec<_> = others.filter(|other| other != module).collect();
     queue::delete_event(tx, network, (seq, &others)).await?;
     Ok(true)
-}
-
-/// Applies one effect. A refused one that is optional changes nothing.
-async fn apply(app: &App, call: &CommittedCall<'_>, at: usize) -> Result<(), NotCommitted> {
-    let (Some(effect), Some(PreparedEffect::Ready(prepared))) = (call.effects.get(at), call.prepared.get(at)) else {
-        return Ok(());
-    };
-    if let Some(scope) = effect.action.scope()
-        && !call.actor.grants.scopes.iter().any(|granted| granted == scope)
-    {
-        let message = format!("the link does not grant the scope `{scope}`");
-        return Err(refused(Some(at), "forbidden_scope", message));
-    }
-    let applying = async {
-        match &effect.action {
-            Action::Emit(emit) => emitted::publish(app, call.network, call.actor, emit).await,
-            action => {
-                let effects = app.state::<Modules>().effects;
-                effects.apply(app, call.network, call.actor, action, prepared.as_ref()).await
-            }
-        }
-    };
-    match events::caused_by(Arc::clone(&call.cause), applying).await {
-        Ok(()) => Ok(()),
-        Err(error) if error.status().is_server_error() || error.code() == "rate_limited" => {
-            Err(NotCommitted::Unavailable(error.message().to_owned()))
-        }
-        Err(_) if effect.optional => Ok(()),
-        Err(error) => Err(refused_by(at, effect, &error)),
-    }
-}
-
-/// Refusal of an effect with the words of the same request.
-pub(super) fn refused_by(at: usize, effect: &Effect, error: &ApiError) -> NotCommitted {
-    let message = format!("effect {at} ({}): {}", effect.action.name(), error.message());
-    NotCommitted::Refused(RefusedEffect { effect: Some(at), code: error.code().to_owned(), message })
 }

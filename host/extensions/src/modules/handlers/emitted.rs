@@ -45,7 +45,12 @@ impl ModuleEvent {
 }
 
 /// Publishes an event in the caller's transaction.
-pub(super) async fn publish(app: &App, network: NetworkId, actor: &ModuleActor, emit: &Emit) -> Result<(), ApiError> {
+pub(in crate::modules) async fn publish(
+    app: &App,
+    network: NetworkId,
+    actor: &ModuleActor,
+    emit: &Emit,
+) -> Result<(), ApiError> {
     let event = ModuleEvent::new(actor, &emit.name, emit.key.as_deref(), &emit.payload)?;
     app.db
         .transaction(async |mut tx| {

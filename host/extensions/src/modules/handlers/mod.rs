@@ -39,11 +39,14 @@ pub(super) use dead_letters::DeadLetterEvent;
 pub use emitted::ModuleEvent;
 
 pub(super) use dead_letters::{delete, letter_id, list, retry, retry_all};
+pub(super) use emitted::publish as publish_emitted;
 pub(super) use fan_out::FanOut;
 pub(super) use links::{
     Activation, CheckedLink, HandlerStats, authorize, begin, check, end_kept, end_of_module, follow, kept, stats,
 };
+pub(super) use model::EventCause;
 pub(super) use model::{DeadLetterRow, KeptHandler};
 pub(super) use registry::restore;
 pub(super) use state::answer as answer_state;
+pub(super) use state::{StateConflict, commit as commit_state, is_unchanged};
 pub(super) use watch::start;

@@ -84,12 +84,12 @@ pub(super) fn order_by_name(name: &str) -> Order {
 /// A module's call that caused an event, with the event's place among its causes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EventCause {
+pub(in crate::modules) struct EventCause {
     #[serde(flatten)]
-    pub(super) call: Cause,
+    pub(in crate::modules) call: Cause,
     /// Number of calls that led to the event.
-    pub(super) depth: i64,
-    pub(super) root_id: String,
+    pub(in crate::modules) depth: i64,
+    pub(in crate::modules) root_id: String,
 }
 
 /// An event that waits for handlers.

@@ -25,7 +25,7 @@ pub(in crate::modules) struct Handlers {
 
 /// Handlers of one network.
 #[derive(Debug, Default)]
-pub(super) struct NetworkHandlers {
+pub(in crate::modules) struct NetworkHandlers {
     /// True while a task hands its events over.
     has_turn: AtomicBool,
     /// Wakes that task.
@@ -49,7 +49,7 @@ impl Default for RetryPlaces {
 
 /// Figures of one module.
 #[derive(Debug, Default)]
-pub(super) struct ModuleHandlers {
+pub(in crate::modules) struct ModuleHandlers {
     /// Counted since the last time that they were stored.
     counts: Mutex<HandlerCounts>,
     /// Calls under way.
@@ -57,14 +57,14 @@ pub(super) struct ModuleHandlers {
     /// Dead letters that are being retried.
     pub(super) retrying: Mutex<HashSet<i64>>,
     /// Held by each call; alone by one that conflicts with others again and again.
-    pub(super) alone: tokio::sync::RwLock<()>,
+    pub(in crate::modules) alone: tokio::sync::RwLock<()>,
     /// Number of the OVERFLOW that takes the events beyond the bound.
     pub(super) overflow: Mutex<Option<i64>>,
 }
 
 impl Handlers {
     /// Handlers of a network.
-    pub(super) fn network(&self, network: NetworkId) -> Arc<NetworkHandlers> {
+    pub(in crate::modules) fn network(&self, network: NetworkId) -> Arc<NetworkHandlers> {
         Arc::clone(self.networks.lock().entry(network).or_default())
     }
 
@@ -139,7 +139,7 @@ impl NetworkHandlers {
     }
 
     /// Figures of a module.
-    pub(super) fn module(&self, name: &str) -> Arc<ModuleHandlers> {
+    pub(in crate::modules) fn module(&self, name: &str) -> Arc<ModuleHandlers> {
         let mut modules = self.modules.lock();
         if let Some(module) = modules.get(name) {
             return Arc::clone(module);

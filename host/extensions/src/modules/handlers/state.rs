@@ -18,7 +18,7 @@ const ENTRY_BYTES: i64 = 64;
 
 /// Reason for which a call's use of the state does not hold.
 #[derive(Debug)]
-pub(super) enum StateConflict {
+pub(in crate::modules) enum StateConflict {
     /// Something that the call read has changed: it runs again.
     Changed,
     /// The module's state would exceed its bound.
@@ -106,7 +106,7 @@ async fn check(tx: &mut Tx, of: StateOwner<'_>, reads: &[StateRead], now: Millis
 }
 
 /// True if all that a call read is still so, outside of any commit.
-pub(super) async fn is_unchanged(
+pub(in crate::modules) async fn is_unchanged(
     app: &App,
     network: NetworkId,
     module: &str,
@@ -122,7 +122,7 @@ pub(super) async fn is_unchanged(
 
 /// Checks what a call read and makes its changes. A call that uses the state locks it first, so that what it read stays
 /// so until the commit.
-pub(super) async fn commit(
+pub(in crate::modules) async fn commit(
     tx: &mut Tx,
     network: NetworkId,
     module: &str,

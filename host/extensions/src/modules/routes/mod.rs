@@ -10,6 +10,7 @@ mod report;
 mod versions;
 
 use crate::endpoints::{Endpoints, endpoints};
+use crate::modules::endpoints as of_networks;
 
 /// Routes of this component.
 pub(super) fn router() -> Endpoints {
@@ -34,4 +35,6 @@ pub(super) fn router() -> Endpoints {
         calls::list,
         calls::find,
     ]
+    .merge(of_networks::secrets::routes::router())
+    .merge(of_networks::routes::router())
 }

@@ -13,6 +13,7 @@ use crate::audit::{self, Action, Change};
 use crate::auth::{Origin, Scopes};
 use crate::cluster::{RequestLease, ShardRegistry};
 use crate::modules::Modules;
+use crate::modules::endpoints;
 use crate::modules::handlers::{self, Activation, CheckedLink};
 use crate::modules::limits::ModuleLimits;
 use crate::modules::model::{LinkSpec, MAX_CONFIG_BYTES, Mode};
@@ -131,28 +132,28 @@ fn normalize(specs: &mut [LinkSpec], point: Point) -> Result<(), ModulesError> {
         let (before, rest) = specs.split_at_mut(at);
         let Some(spec) = rest.first_mut() else { continue };
         (spec.granted_by, spec.granted_at) = (None, None);
-        if point != Point::Events {
+        if point != Point::Events && spec.from.is_some() {
+            return invalid(at, "from`: only modules at `events` have a beginning");
+        }
+        if point.is_override() {
             spec.on_failure.get_or_insert_default();
             if spec.grants.is_some() {
-                return invalid(at, "grants`: only modules at `events` have grants");
-            }
-            if spec.from.is_some() {
-                return invalid(at, "from`: only modules at `events` have a beginning");
+                return invalid(at, "grants`: only modules at `events` and `endpoints` have grants");
             }
             continue;
         }
         spec.on_failure = None;
         if spec.mode != Mode::Active {
-            return invalid(at, "mode`: must be ACTIVE at `events`");
+            return invalid(at, &format!("mode`: must be ACTIVE at `{point}`"));
         }
         if before.iter().any(|other| other.name == spec.name) {
-            return invalid(at, "name`: must be at most once in the chain of `events`");
+            return invalid(at, &format!("name`: must be at most once in the chain of `{point}`"));
         }
     }
     Ok(())
 }
 
-/// Checks links of `events` against their manifests and the rights of the caller, and writes down who gave the grants.
+/// Checks links of `events` and `endpoints` against their manifests and the rights of the caller, and writes down who gave the grants.
 async fn authorize(
     app: &App,
     network: NetworkId,
@@ -161,10 +162,12 @@ async fn authorize(
     specs: &mut [LinkSpec],
     caller: &ChainCaller,
 ) -> Result<Vec<CheckedLink>, ModulesError> {
-    if point != Point::Events {
-        return Ok(vec![]);
+    let mut checked = vec![];
+    match point {
+        Point::Matchmaking | Point::Chat | Point::Punishment => return Ok(checked),
+        Point::Events => checked = handlers::check(app, network, specs).await?,
+        Point::Endpoints => endpoints::check(app, network, specs).await?,
     }
-    let checked = handlers::check(app, network, specs).await?;
     let previous = chains.get(point);
     let stored = |name: &str| previous.iter().flat_map(|chain| &chain.specs).find(|spec| spec.name == name);
     for (at, spec) in specs.iter_mut().enumerate() {

@@ -84,6 +84,15 @@ pub enum ModulesError {
     /// The dead letter stands for events that were not kept, or for one that the module does not handle any more.
     #[error("The module is not handed the events of the dead letter `{0}` any more, or they were not kept.")]
     NothingToRetry(String),
+    /// The module names a secret that is not set.
+    #[error("The module names the secret `{0}`, which is not set.")]
+    SecretMissing(String),
+    /// There is no such secret.
+    #[error("No secret `{0}`.")]
+    UnknownSecret(String),
+    /// An active module names the secret.
+    #[error("The active module `{1}` is granted the secret `{0}`.")]
+    SecretInUse(String, String),
     /// The module is not in the chain of `events`.
     #[error("The module `{0}` is not active at the extension point `events`.")]
     NotHandling(String),
@@ -94,7 +103,7 @@ pub enum ModulesError {
     #[error("This network is moving to another of the hub's nodes; try again.")]
     Moving,
     /// There is no such point.
-    #[error("No extension point `{0}`; use matchmaking, chat, punishment or events.")]
+    #[error("No extension point `{0}`; use matchmaking, chat, punishment, events or endpoints.")]
     UnknownPoint(String),
     /// The point has no previous chain.
     #[error("The extension point `{0}` has no previous chain.")]
@@ -161,6 +170,9 @@ impl From<ModulesError> for ApiError {
             ModulesError::UnknownDeadLetter(..) => Self::not_found("unknown_dead_letter", message),
             ModulesError::Running(_) => Self::new(StatusCode::CONFLICT, "running", message),
             ModulesError::NotHandling(_) => Self::new(StatusCode::CONFLICT, "not_active_at_events", message),
+            ModulesError::SecretMissing(_) => Self::bad_request("secret_missing", message),
+            ModulesError::UnknownSecret(_) => Self::not_found("unknown_secret", message),
+            ModulesError::SecretInUse(..) => Self::new(StatusCode::CONFLICT, "in_use", message),
             ModulesError::InvalidModule(_) => Self::bad_request("invalid_module", message),
             ModulesError::UnknownModule(_) => Self::not_found("unknown_module", message),
             ModulesError::UnknownVersion(..) => Self::bad_request("unknown_module", message),

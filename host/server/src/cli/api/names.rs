@@ -37,6 +37,7 @@ const AREAS: &[Area] = &[
     area("Collections", "collection", "Read and write documents of collections"),
     area("Localization", "message", "Edit messages, languages and their catalogs"),
     area("Modules", "module", ""),
+    area("Secrets", "secret", "Set the secrets by which requests to a network's own routes are checked"),
     area("Webhooks", "webhook", ""),
     area("Imports", "import", ""),
     area("Keys", "api-key", "Create, list, rotate and revoke the API keys of a network"),

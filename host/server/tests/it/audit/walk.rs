@@ -117,6 +117,9 @@ impl Walk {
         self.json("POST /api/manage/keys/{keyId}/roll", &format!("{path}/roll"), json!({})).await;
         self.json("DELETE /api/manage/keys/{keyId}", &path, json!({})).await;
         self.plain("POST /api/manage/signing-secret/rotate", json!({})).await;
+        let (path, route) = ("/api/manage/secrets/VOTES", "/api/manage/secrets/{name}");
+        self.json(&format!("PUT {route}"), path, json!({"value": "sesame"})).await;
+        self.json(&format!("DELETE {route}"), path, json!({})).await;
     }
 
     async fn settings(&mut self) {

@@ -212,6 +212,8 @@ async fn things(owner: &Client) {
         owner.get("/api/manage/extension-points/events").await.expect(200)["modules"][0]["delivered"] == 1
     })
     .await;
+    crate::modules::endpoints::install(owner, serde_json::json!({})).await;
+    crate::modules::endpoints::vote(owner, r#"{"id": "8812", "player": "Notch"}"#).await.expect(200);
     chat(owner, "one").await.expect(204);
     chat(owner, "two").await.expect(204);
     // Whoever reads lines has them stored first.

@@ -34,6 +34,12 @@ impl Client {
         Self { network: Some(network), ..self }
     }
 
+    /// The same caller without a key.
+    #[allow(dead_code)]
+    pub fn without_key(&self) -> Self {
+        Self { key: None, ..self.clone() }
+    }
+
     /// The same caller with another key.
     pub fn with_key(&self, key: &str) -> Self {
         Self { key: Some(key.to_owned()), ..self.clone() }

@@ -1,0 +1,122 @@
+//! Requests and answers, between HTTP and the module.
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use axum::response::Response as HttpResponse;
+use hub_sandbox::contract::endpoints::Response;
+use hub_sandbox::manifest::Endpoint;
+
+use super::answers::KeptAnswer;
+use crate::http::error::ApiError;
+
+/// Largest body that is kept for repeats.
+const MAX_KEPT: usize = 64 << 10;
+const MAX_QUERY_BYTES: usize = 4 << 10;
+const MAX_QUERY_PAIRS: usize = 64;
+
+/// The query, decoded.
+pub(super) fn query(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
+    let text = uri.query().unwrap_or_default();
+    let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(uri);
+    let pairs = pairs.map_err(|error| ApiError::invalid(format!("Invalid query: {error}.")))?.0;
+    if text.len() > MAX_QUERY_BYTES || pairs.len() > MAX_QUERY_PAIRS {
+        let message = format!("A query has at most {MAX_QUERY_PAIRS} pairs and {MAX_QUERY_BYTES} bytes.");
+        return Err(ApiError::invalid(message));
+    }
+    Ok(pairs)
+}
+
+/// Headers that the module sees: repeated ones are joined.
+pub(super) fn headers(endpoint: &Endpoint, sent: &HeaderMap) -> Vec<(String, String)> {
+    let names = std::iter::once("content-type").chain(endpoint.headers.iter().map(String::as_str));
+    let mut seen: Vec<(String, String)> = vec![];
+    for name in names {
+        let values: Vec<_> = sent.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+        if !values.is_empty() && seen.iter().all(|(before, _)| before != name) {
+            seen.push((name.to_owned(), values.join(", ")));
+        }
+    }
+    seen
+}
+
+/// Headers that keep an answer from acting as a page of the hub.
+pub(super) fn protect(mut response: HttpResponse, is_public: bool) -> HttpResponse {
+    let headers = response.headers_mut();
+    let policy = HeaderValue::from_static("sandbox; default-src 'none'");
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let resources = HeaderName::from_static("cross-origin-resource-policy");
+    headers.insert(resources, HeaderValue::from_static("cross-origin"));
+    if is_public {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+    response
+}
+
+/// The module's answer as a response.
+pub(super) fn to_http(answer: Response) -> Result<HttpResponse, ApiError> {
+    let mut response = HttpResponse::builder().status(answer.status);
+    let has_type = answer.headers.iter().any(|(name, _)| name == "content-type");
+    for (name, value) in answer.headers {
+        response = response.header(name, value);
+    }
+    if !has_type && !answer.body.is_empty() {
+        response = response.header(header::CONTENT_TYPE, "application/octet-stream");
+    }
+    response.body(Body::from(answer.body)).map_err(ApiError::internal)
+}
+
+/// The form in which an answer is kept: of a large one, that it was given.
+pub(super) fn kept_form(answer: &Response, fingerprint: Option<Vec<u8>>) -> KeptAnswer {
+    let fingerprint = fingerprint.unwrap_or_default();
+    if answer.body.len() > MAX_KEPT {
+        return KeptAnswer { fingerprint, status: 200, headers: "[]".to_owned(), body: vec![] };
+    }
+    let headers = serde_json::to_string(&answer.headers).unwrap_or_default();
+    KeptAnswer { fingerprint, status: answer.status.into(), headers, body: answer.body.clone() }
+}
+
+/// The answer that was kept.
+pub(super) fn answer_of(kept: &KeptAnswer) -> Response {
+    Response {
+        status: u16::try_from(kept.status).unwrap_or(200),
+        headers: serde_json::from_str(&kept.headers).unwrap_or_default(),
+        body: kept.body.clone(),
+        effects: vec![],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_sees_the_headers_that_it_lists() {
+        let endpoint: Endpoint =
+            serde_json::from_str(r#"{"name": "a", "method": "POST", "path": "a", "headers": ["x-a", "content-type"]}"#)
+                .unwrap();
+        let sent = [("x-a", "1"), ("x-a", "2"), ("authorization", "secret"), ("content-type", "text/plain")];
+        let sent: HeaderMap = sent
+            .iter()
+            .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), HeaderValue::from_static(value)))
+            .collect();
+        let seen = headers(&endpoint, &sent);
+        assert_eq!(seen, [("content-type".into(), "text/plain".into()), ("x-a".to_owned(), "1, 2".to_owned())]);
+    }
+
+    #[test]
+    fn an_answer_is_kept_up_to_64_kib() {
+        let headers = vec![("etag".to_owned(), "a".to_owned())];
+        let answer = Response { status: 201, headers, body: vec![7; MAX_KEPT], effects: vec![] };
+        assert_eq!(answer_of(&kept_form(&answer, None)), answer);
+        let large = Response { body: vec![7; MAX_KEPT + 1], ..answer };
+        assert_eq!(answer_of(&kept_form(&large, None)), Response { status: 200, ..Response::default() });
+    }
+
+    #[test]
+    fn a_query_is_decoded_and_bounded() {
+        let read = |text: &str| query(&format!("/a?{text}").parse().unwrap());
+        assert_eq!(read("a=1&a=b%20c").unwrap(), [("a".into(), "1".into()), ("a".to_owned(), "b c".to_owned())]);
+        assert!(read(&"a=1&".repeat(65)).is_err());
+    }
+}

@@ -1,0 +1,69 @@
+//! `/api/plugin/x/…` and `/api/public/x/…`: the networks' own routes. They are in no document of the hub: each network's are
+//! those of its modules.
+
+use axum::extract::{Request as HttpRequest, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use hub_db::with_tenant;
+use hub_sandbox::contract::endpoints::{Caller, CallerKind};
+
+use super::message::protect;
+use super::serve::{self, unknown};
+use crate::app::App;
+use crate::auth::{ActorType, Plugin};
+use crate::endpoints::{Endpoints, RouteFacts, authorize_of};
+use crate::http::error::ApiError;
+use crate::values::NetworkId;
+
+/// Path of the routes with a key.
+const PRIVATE: &str = "/api/plugin/x/{module}/{*path}";
+/// Path of the routes without one.
+const PUBLIC: &str = "/api/public/x/{network}/{module}/{*path}";
+
+/// Routes of this part.
+pub(in crate::modules) fn router() -> Endpoints {
+    Endpoints::default()
+        .undocumented_with(PRIVATE, any(private), RouteFacts::guarded(authorize_of(&private)))
+        .undocumented_with(PUBLIC, any(public), RouteFacts::default().public())
+}
+
+/// Segments after `/api/plugin/x/`: encoded, as parameters are split before they are decoded.
+fn rest(path: &str, segments: usize) -> Vec<&str> {
+    path.splitn(4 + segments, '/').skip(4).collect()
+}
+
+async fn private(Plugin(caller): Plugin, State(app): State<App>, request: HttpRequest) -> Response {
+    let is_person = matches!(caller.origin(&app).actor.kind, ActorType::Person);
+    let kind = if is_person { CallerKind::Person } else { CallerKind::Key };
+    let servers = caller.bindings.servers.iter().flatten().map(ToString::to_string).collect();
+    let by = Caller { kind, id: caller.key.0.clone(), servers };
+    let path = request.uri().path().to_owned();
+    let [module, path] = rest(&path, 2)[..] else { return unknown().into_response() };
+    let served = serve::serve(&app, caller.network, module, path, Some(by), request).await;
+    protect(served.unwrap_or_else(ApiError::into_response), false)
+}
+
+async fn public(State(app): State<App>, request: HttpRequest) -> Response {
+    if request.method() == Method::OPTIONS {
+        return protect(preflight(), true);
+    }
+    let path = request.uri().path().to_owned();
+    let [network, module, path] = rest(&path, 3)[..] else { return unknown().into_response() };
+    let served = match network.parse().map(NetworkId) {
+        Ok(id) => with_tenant(id.0, serve::serve(&app, id, module, path, None, request)).await,
+        Err(_) => Err(unknown()),
+    };
+    protect(served.unwrap_or_else(ApiError::into_response), true)
+}
+
+/// Answer to a browser that asks what pages of others may send.
+fn preflight() -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    let methods = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
+    response
+}

@@ -1,0 +1,171 @@
+//! Endpoints in memory, at the owner of their network.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_sandbox::Link;
+use hub_sandbox::contract::Point;
+use hub_sandbox::manifest::{Endpoint, Grants, Manifest};
+use moka::sync::Cache;
+use parking_lot::Mutex;
+use tokio::sync::Semaphore;
+
+use super::secrets::SecretRow;
+use crate::app::App;
+use crate::modules::Modules;
+use crate::modules::limits::ModuleLimits;
+use crate::modules::service::ModulesError;
+use crate::modules::state::ActiveChain;
+use crate::modules::store::versions;
+use crate::values::NetworkId;
+use hub_base::keyed_lock::KeyedLock;
+use hub_platform::networks::service as networks;
+
+/// Time for which it is remembered whether a network may be asked without a key.
+const OPEN_TTL: Duration = Duration::from_secs(1);
+const MAX_OPEN: u64 = 10_000;
+
+/// Endpoints of the networks that this node owns.
+pub(in crate::modules) struct EndpointState {
+    networks: Mutex<HashMap<NetworkId, Arc<NetworkEndpoints>>>,
+    /// Networks that exist and are not suspended, and others.
+    open: Cache<NetworkId, bool>,
+    secrets: Mutex<KnownSecrets>,
+    /// Held while a request runs under its key.
+    pub(super) keys: KeyedLock<(NetworkId, Vec<u8>)>,
+}
+
+impl fmt::Debug for EndpointState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EndpointState")
+    }
+}
+
+impl Default for EndpointState {
+    fn default() -> Self {
+        Self {
+            networks: Mutex::default(),
+            open: Cache::builder().max_capacity(MAX_OPEN).time_to_live(OPEN_TTL).build(),
+            secrets: Mutex::default(),
+            keys: KeyedLock::default(),
+        }
+    }
+}
+
+/// A secret's row; none if there is none.
+type KnownSecret = Arc<Option<SecretRow>>;
+
+/// Secrets that were looked up, sealed.
+#[derive(Default)]
+struct KnownSecrets {
+    networks: HashMap<NetworkId, HashMap<String, KnownSecret>>,
+    /// Number of changes: what was read before the latest is not remembered.
+    changes: u64,
+}
+
+/// Endpoints of one network, as its chain is now.
+pub(super) struct NetworkEndpoints {
+    chain: Arc<ActiveChain>,
+    pub(super) routes: Vec<ServedEndpoint>,
+    /// Calls at once.
+    pub(super) calls: Semaphore,
+}
+
+/// One endpoint of an active module.
+#[derive(Clone)]
+pub(super) struct ServedEndpoint {
+    pub(super) module: String,
+    pub(super) version: i64,
+    pub(super) endpoint: Endpoint,
+    /// None for a module that could not be loaded.
+    pub(super) link: Option<Arc<Link>>,
+    pub(super) grants: Grants,
+}
+
+impl EndpointState {
+    /// Drops what is known of a network that another node owns now, or that was deleted.
+    pub(in crate::modules) fn evict(&self, network: NetworkId) {
+        self.networks.lock().remove(&network);
+        self.open.invalidate(&network);
+        self.forget_secrets(network);
+    }
+
+    /// A secret that was looked up, or the number of changes so far.
+    pub(super) fn secret(&self, network: NetworkId, name: &str) -> Result<KnownSecret, u64> {
+        let known = self.secrets.lock();
+        let found = known.networks.get(&network).and_then(|secrets| secrets.get(name));
+        found.map(Arc::clone).ok_or(known.changes)
+    }
+
+    /// Remembers a secret that was looked up after so many changes.
+    pub(super) fn remember_secret(&self, network: NetworkId, name: &str, row: KnownSecret, changes: u64) {
+        let mut known = self.secrets.lock();
+        if known.changes == changes {
+            known.networks.entry(network).or_default().insert(name.to_owned(), row);
+        }
+    }
+
+    /// Has the network's secrets looked up again.
+    pub(super) fn forget_secrets(&self, network: NetworkId) {
+        let mut known = self.secrets.lock();
+        known.networks.remove(&network);
+        known.changes += 1;
+    }
+
+    /// Drops what is known of all networks.
+    pub(in crate::modules) fn evict_all(&self) {
+        self.networks.lock().clear();
+        self.open.invalidate_all();
+        let mut known = self.secrets.lock();
+        known.networks.clear();
+        known.changes += 1;
+    }
+}
+
+/// True for a network that exists and is not suspended.
+pub(super) async fn is_open(app: &App, network: NetworkId) -> Result<bool, ModulesError> {
+    let open = &app.state::<EndpointState>().open;
+    if let Some(is_open) = open.get(&network) {
+        return Ok(is_open);
+    }
+    let is_open = match networks::require_active(&app.db, network).await {
+        Ok(()) => true,
+        Err(networks::NetworksError::Database(error)) => return Err(error.into()),
+        Err(_) => false,
+    };
+    open.insert(network, is_open);
+    Ok(is_open)
+}
+
+/// A network's endpoints; none if it has none.
+pub(super) async fn of(app: &App, network: NetworkId) -> Result<Option<Arc<NetworkEndpoints>>, ModulesError> {
+    let chains = app.state::<Modules>().load_chains(app, network).await?;
+    let state = app.state::<EndpointState>();
+    let Some(chain) = chains.get(Point::Endpoints).filter(|chain| !chain.specs.is_empty()) else {
+        return Ok(None);
+    };
+    let known = state.networks.lock().get(&network).map(Arc::clone);
+    if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.chain, &chain)) {
+        return Ok(Some(known));
+    }
+    let mut routes = vec![];
+    for (spec, link) in chain.links() {
+        let row = versions::find(&app.db, network, &spec.name, spec.version).await?;
+        let manifest = row.and_then(|row| Manifest::parse(row.manifest?.as_bytes()).ok());
+        routes.extend(manifest.unwrap_or_default().endpoints.into_iter().map(|endpoint| ServedEndpoint {
+            module: spec.name.clone(),
+            version: spec.version,
+            endpoint,
+            link: link.map(Arc::clone),
+            grants: spec.grants.clone().unwrap_or_default(),
+        }));
+    }
+    let limits = ModuleLimits::of(app, network).await?;
+    chain.set_limits(limits);
+    let calls = Semaphore::new(limits.max_calls(Point::Endpoints));
+    let loaded = Arc::new(NetworkEndpoints { chain, routes, calls });
+    state.networks.lock().insert(network, Arc::clone(&loaded));
+    Ok(Some(loaded))
+}

@@ -1,0 +1,93 @@
+//! Modules that fail, and effects that the hub refuses: nothing of the request is kept.
+
+use hub_sandbox::manifest::embed;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{by_voter, coins, configure, install, vote};
+use crate::modules::wasm::{component, module_of};
+use crate::modules::{chain, upload};
+use crate::support::{Answer, Client, on_both};
+
+/// A module that traps for a body of 1 byte, loops for ever for one of 3, has an answer with a cookie for one of 4, and
+/// answers 200 otherwise.
+fn fragile() -> Vec<u8> {
+    let text = r#"(module
+        (memory (export "memory") 4)
+        (global $free (mut i32) (i32.const 65536))
+        (func (export "cabi_realloc") (param $old i32) (param $old_size i32) (param $align i32) (param $size i32)
+            (result i32)
+            (local $at i32)
+            (local.set $at (i32.and (i32.add (global.get $free) (i32.const 7)) (i32.const -8)))
+            (global.set $free (i32.add (local.get $at) (local.get $size)))
+            (local.get $at))
+        (data (i32.const 1024) "set-cookiea=b")
+        (func (export "network-hub:module/endpoints@1.1.0#answer") (param $in i32) (result i32)
+            (local $length i32)
+            (local.set $length (i32.load offset=148 (local.get $in)))
+            (if (i32.eq (local.get $length) (i32.const 1)) (then unreachable))
+            (if (i32.eq (local.get $length) (i32.const 3)) (then (loop $again (br $again))))
+            (i32.store16 (i32.const 20) (i32.const 200))
+            (if (i32.eq (local.get $length) (i32.const 4)) (then
+                (i32.store (i32.const 512) (i32.const 1024)) (i32.store (i32.const 516) (i32.const 10))
+                (i32.store (i32.const 520) (i32.const 1034)) (i32.store (i32.const 524) (i32.const 3))
+                (i32.store (i32.const 24) (i32.const 512)) (i32.store (i32.const 28) (i32.const 1))))
+            (i32.const 16)))"#;
+    let manifest = json!({"manifest": 1, "contract": "1.1.0", "name": "fragile", "endpoints": [
+        {"name": "open", "method": "POST", "path": "open/{id}", "public": true},
+    ]});
+    let module = component(&module_of("1.1", "endpoints-module", text));
+    embed(module, manifest.to_string().as_bytes())
+}
+
+async fn sent(owner: &Client, body: &'static str) -> Answer {
+    let request = owner.request(Method::POST, "/api/plugin/x/fragile/open/1");
+    owner.send(request.header("Idempotency-Key", format!("k{body}")).body(body)).await
+}
+
+on_both! {
+    async fn a_module_that_fails_is_told_from_the_hub(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "fragile", fragile()).await.expect(201);
+        chain(&owner, "endpoints", json!([{"name": "fragile", "version": 1}])).await.expect(200);
+        sent(&owner, "ok").await.expect(200);
+        for body in ["a", "abc", "abcd"] {
+            sent(&owner, body).await.expect_error(502, "module_failed");
+        }
+        // Failures are not kept, answers are.
+        let kept: (i64,) = hub.app.db.query("SELECT COUNT(*) FROM endpoint_answers").one().await.unwrap();
+        assert_eq!(kept, (1,));
+        let calls = owner.get("/api/manage/extension-points/endpoints/calls").await;
+        assert!(calls.body.to_string().contains("trap"), "{}", calls.body);
+        let point = owner.get("/api/manage/extension-points/endpoints").await.expect(200)["modules"][0].clone();
+        assert_eq!(point["failures"], 3, "{point}");
+        let request = owner.request(Method::POST, "/api/plugin/x/fragile/open/2");
+        let reused = owner.send(request.header("Idempotency-Key", "kok").body("ok")).await;
+        reused.expect_error(400, "idempotency_mismatch");
+    }
+
+    async fn a_refused_effect_keeps_nothing(hub: Hub) {
+        let owner = hub.network().await;
+        // Deliveries take no control characters.
+        install(&owner, json!({"delivery": "a\u{7}b"})).await;
+        let refused = vote(&owner, &by_voter("1")).await;
+        assert_eq!((refused.status.as_u16(), &refused.body["code"]), (502, &json!("refused_effect")));
+        assert_eq!((&refused.body["effect"], refused.body["reason"].is_string()), (&json!(1), true), "{}", refused.body);
+        assert_eq!(coins(&owner).await, 0, "the effect before it");
+        configure(&owner, json!({"delivery": "crate"})).await.expect(200);
+        assert_eq!(vote(&owner, &by_voter("1")).await.expect(200), &json!({"votes": 1}), "nor the count");
+        assert_eq!(coins(&owner).await, 25);
+    }
+
+    async fn a_stranger_cannot_take_up_keys(hub: Hub) {
+        let owner = hub.network().await;
+        upload(&owner, "fragile", fragile()).await.expect(201);
+        chain(&owner, "endpoints", json!([{"name": "fragile", "version": 1}])).await.expect(200);
+        let stranger = owner.without_key();
+        let path = super::public(&owner, "fragile/open/1");
+        let request = stranger.request(Method::POST, &path).header("Idempotency-Key", "k").body("ok");
+        assert_eq!(stranger.send(request).await.expect(200), &Value::Null);
+        let kept: (i64,) = hub.app.db.query("SELECT COUNT(*) FROM endpoint_answers").one().await.unwrap();
+        assert_eq!(kept, (0,));
+    }
+}
