@@ -17,6 +17,8 @@ pub const MAX_FOLLOW_UPS: usize = 8;
 const WAIT_FACTOR: u32 = 10;
 /// Waiting time of handlers, for which no player waits.
 const HANDLER_WAIT: Duration = Duration::from_secs(30);
+/// Waiting time of schedules and timers.
+const SCHEDULE_WAIT: Duration = Duration::from_mins(1);
 
 /// Limits of one call of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,12 +48,14 @@ impl Limits {
             Point::Chat => (10, 50_000_000, 8),
             Point::Punishment => (50, 200_000_000, 8),
             Point::Events => (100, 400_000_000, 32),
+            Point::Schedules => (1_000, 4_000_000_000, 128),
         };
         let compute = Duration::from_millis(compute_ms);
         Self {
             compute,
             wait: match point {
                 Point::Events => HANDLER_WAIT,
+                Point::Schedules => SCHEDULE_WAIT,
                 Point::Matchmaking | Point::Chat | Point::Punishment => compute.saturating_mul(WAIT_FACTOR),
             },
             fuel,

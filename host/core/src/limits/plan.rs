@@ -212,7 +212,7 @@ impl ModuleLimits {
             Point::Matchmaking => &self.matchmaking,
             Point::Chat => &self.chat,
             Point::Punishment => &self.punishment,
-            Point::Events => &POINT_DEFAULTS,
+            Point::Events | Point::Schedules => &POINT_DEFAULTS,
         }
     }
 }

@@ -10,6 +10,7 @@ mod json_form;
 pub mod matchmaking;
 pub mod players;
 pub mod punishment;
+pub mod schedules;
 pub mod state;
 mod types;
 
@@ -24,7 +25,10 @@ pub const PACKAGE: &str = "network-hub:module";
 /// Interfaces of types alone, which a module may import without any of their functions.
 pub(crate) const TYPE_INTERFACES: &[&str] = &["types", "effects"];
 /// Interfaces of the contract that this hub does not call yet.
-pub(crate) const UNSERVED_POINTS: &[&str] = &["endpoints", "schedules", "timers", "login", "economy", "queue"];
+pub(crate) const UNSERVED_POINTS: &[&str] = &["endpoints", "login", "economy", "queue"];
+
+/// Interface of timers, which belong to the point `schedules`.
+pub(crate) const TIMERS: &str = "timers";
 
 /// An extension point: a decision of the hub that a network's modules make, or events that they handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -38,11 +42,13 @@ pub enum Point {
     Punishment,
     /// Events of the network, after they happened.
     Events,
+    /// Times that the manifest lists, and timers that effects set.
+    Schedules,
 }
 
 impl Point {
     /// All points, in their listing order.
-    pub const ALL: [Self; 4] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events];
+    pub const ALL: [Self; 5] = [Self::Matchmaking, Self::Chat, Self::Punishment, Self::Events, Self::Schedules];
 
     /// The points of [`Point::is_override`], in their listing order.
     pub const OVERRIDES: [Self; 3] = [Self::Matchmaking, Self::Chat, Self::Punishment];
@@ -52,13 +58,14 @@ impl Point {
         matches!(self, Self::Matchmaking | Self::Chat | Self::Punishment)
     }
 
-    /// The name in the API, which is also the name of its WIT interface.
+    /// The name in the API, which is also the name of its first WIT interface.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Matchmaking => "matchmaking",
             Self::Chat => "chat",
             Self::Punishment => "punishment",
             Self::Events => "events",
+            Self::Schedules => "schedules",
         }
     }
 
@@ -67,13 +74,19 @@ impl Point {
         Self::ALL.into_iter().find(|point| point.name() == name)
     }
 
-    /// The functions its WIT interface exports.
-    pub(crate) const fn functions(self) -> &'static [&'static str] {
+    /// The point that a WIT interface belongs to.
+    pub(crate) fn of_interface(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|point| point.interfaces().iter().any(|(interface, _)| *interface == name))
+    }
+
+    /// Its WIT interfaces, of which a module exports one or more, and the functions that each exports.
+    pub(crate) const fn interfaces(self) -> &'static [(&'static str, &'static [&'static str])] {
         match self {
-            Self::Matchmaking => &["rank-servers", "rank-worlds"],
-            Self::Chat => &["filter"],
-            Self::Punishment => &["review"],
-            Self::Events => &["handle"],
+            Self::Matchmaking => &[("matchmaking", &["rank-servers", "rank-worlds"])],
+            Self::Chat => &[("chat", &["filter"])],
+            Self::Punishment => &[("punishment", &["review"])],
+            Self::Events => &[("events", &["handle"])],
+            Self::Schedules => &[("schedules", &["tick"]), (TIMERS, &["fire"])],
         }
     }
 }

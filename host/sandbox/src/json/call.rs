@@ -6,7 +6,8 @@ use crate::host::Host;
 use crate::limits::Limits;
 use crate::module::ModuleHandle;
 use crate::operation::{
-    AnyAnswer, AnyInput, FilterChat, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
+    AnyAnswer, AnyInput, FilterChat, FireTimer, HandleEvent, Operation, RankServers, RankWorlds, ReviewPunishment,
+    RunTick,
 };
 use crate::report::CallReport;
 use crate::sandbox::Sandbox;
@@ -68,6 +69,8 @@ impl Sandbox {
                 self.call_as::<ReviewPunishment>(options, module, limits, host, context, it).await
             }
             AnyInput::Event(it) => self.call_as::<HandleEvent>(options, module, limits, host, context, it).await,
+            AnyInput::Tick(it) => self.call_as::<RunTick>(options, module, limits, host, context, it).await,
+            AnyInput::Timer(it) => self.call_as::<FireTimer>(options, module, limits, host, context, it).await,
         }
     }
 

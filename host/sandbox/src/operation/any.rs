@@ -4,6 +4,7 @@ use super::candidates::{Candidates, RankAnswer};
 use super::handle::Handled;
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{Point, chat, punishment};
 use std::fmt;
 use std::sync::Arc;
@@ -21,6 +22,10 @@ pub enum AnyInput {
     Proposal(Arc<punishment::Proposal>),
     /// An event.
     Event(Arc<Event>),
+    /// A tick of a schedule.
+    Tick(Arc<Tick>),
+    /// A timer.
+    Timer(Arc<Timer>),
 }
 
 impl AnyInput {
@@ -31,6 +36,7 @@ impl AnyInput {
             Self::Line(_) => Point::Chat,
             Self::Proposal(_) => Point::Punishment,
             Self::Event(_) => Point::Events,
+            Self::Tick(_) | Self::Timer(_) => Point::Schedules,
         }
     }
 
@@ -42,6 +48,8 @@ impl AnyInput {
             (Self::Line(one), Self::Line(other)) => Arc::ptr_eq(one, other),
             (Self::Proposal(one), Self::Proposal(other)) => Arc::ptr_eq(one, other),
             (Self::Event(one), Self::Event(other)) => Arc::ptr_eq(one, other),
+            (Self::Tick(one), Self::Tick(other)) => Arc::ptr_eq(one, other),
+            (Self::Timer(one), Self::Timer(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -62,7 +70,7 @@ pub enum AnyAnswer {
     Chat(chat::Verdict),
     /// On a punishment.
     Review(punishment::Verdict),
-    /// On an event.
+    /// On an event, a tick or a timer.
     Handled(Handled),
 }
 

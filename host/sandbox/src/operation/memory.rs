@@ -5,6 +5,7 @@ use super::candidates::{Candidate, Candidates};
 use super::handle::Handled;
 use crate::contract::effects::{Action, Effect};
 use crate::contract::events::Event;
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::state::{StateEntry, StateRead};
 use crate::contract::{chat, punishment};
 use crate::host::{HostAnswer, HostCall};
@@ -39,6 +40,8 @@ impl AnyInput {
                 let texts = [&it.id, &it.kind, &it.key, &it.data];
                 size_of::<Event>() + optional + texts.map(String::len).iter().sum::<usize>()
             }
+            Self::Tick(it) => size_of::<Tick>() + it.schedule.len(),
+            Self::Timer(it) => size_of::<Timer>() + it.key.len() + it.payload.len(),
         }
     }
 }

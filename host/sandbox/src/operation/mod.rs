@@ -8,6 +8,7 @@ mod handle;
 mod matchmaking;
 mod memory;
 mod punishment;
+mod schedules;
 
 pub use any::{AnyAnswer, AnyInput};
 pub use candidates::{Candidate, Candidates, RankAnswer};
@@ -15,6 +16,7 @@ pub use chat::FilterChat;
 pub use handle::{HandleEvent, Handled, HandlerAnswer};
 pub use matchmaking::{Rank, RankServers, RankWorlds, Ranking};
 pub use punishment::ReviewPunishment;
+pub use schedules::{FireTimer, RunTick};
 
 use crate::contract::Point;
 use crate::texts::CandidateTexts;
@@ -22,8 +24,8 @@ use crate::versions::Running;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`] or
-/// [`HandleEvent`].
+/// A function of an extension point: [`RankServers`], [`RankWorlds`], [`FilterChat`], [`ReviewPunishment`],
+/// [`HandleEvent`], [`RunTick`] or [`FireTimer`].
 pub trait Operation: 'static {
     /// The extension point it belongs to.
     const POINT: Point;

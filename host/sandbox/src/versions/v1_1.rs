@@ -3,6 +3,7 @@
 use super::version::{Running, Version, call};
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{HostError, Point, chat, punishment};
 use crate::linker;
 use crate::operation::HandlerAnswer;
@@ -57,6 +58,16 @@ impl Version for V1_1 {
 
     fn handle(&self, running: Running<'_>, event: &Event) -> Result<HandlerAnswer> {
         let params = (running.context, event);
+        call(running, params)
+    }
+
+    fn tick(&self, running: Running<'_>, tick: &Tick) -> Result<HandlerAnswer> {
+        let params = (running.context, tick);
+        call(running, params)
+    }
+
+    fn fire(&self, running: Running<'_>, timer: &Timer) -> Result<HandlerAnswer> {
+        let params = (running.context, timer);
         call(running, params)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::contract::events::Event;
 use crate::contract::matchmaking::{ServerCandidate, WorldCandidate};
+use crate::contract::schedules::{Tick, Timer};
 use crate::contract::{CallContext, Point, chat, punishment};
 use crate::operation::HandlerAnswer;
 use crate::operation::candidates::{Candidates, RankAnswer};
@@ -40,6 +41,16 @@ pub(crate) trait Version: Sync {
     /// `events.handle`, since 1.1.
     fn handle(&self, _: Running<'_>, _: &Event) -> Result<HandlerAnswer> {
         Err(Error::msg("this version of the contract has no handlers"))
+    }
+
+    /// `schedules.tick`, since 1.1.
+    fn tick(&self, _: Running<'_>, _: &Tick) -> Result<HandlerAnswer> {
+        Err(Error::msg("this version of the contract has no schedules"))
+    }
+
+    /// `timers.fire`, since 1.1.
+    fn fire(&self, _: Running<'_>, _: &Timer) -> Result<HandlerAnswer> {
+        Err(Error::msg("this version of the contract has no timers"))
     }
 }
 
