@@ -80,10 +80,12 @@ actions! {
     ServerStopped = "server.stopped";
     StaffNoteCreated = "staff_note.created";
     StaffNoteDeleted = "staff_note.deleted";
+    ScheduleRun = "schedule.run";
     SecretsRotated = "secrets.rotated";
     SigningSecretRotated = "signing_secret.rotated";
     TicketChanged = "ticket.changed";
     TicketDeleted = "ticket.deleted";
+    TimerDeleted = "timer.deleted";
     WaitlistEntryInvited = "waitlist_entry.invited";
     WaitlistEntryDeleted = "waitlist_entry.deleted";
     WebhookChanged = "webhook.changed";

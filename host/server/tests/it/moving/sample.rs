@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::deliveries;
 use crate::imports::import;
+use crate::modules::handlers::schedules;
 use crate::modules::wasm::padded;
 use crate::servers::{join, register, uuid};
 use crate::support::{Answer, Client, Hub, NOW};
@@ -210,6 +211,12 @@ async fn things(owner: &Client) {
     crate::modules::handlers::vote(owner, "a").await;
     crate::support::Hub::eventually("the handler has a state", async || {
         owner.get("/api/manage/extension-points/events").await.expect(200)["modules"][0]["delivered"] == 1
+    })
+    .await;
+    schedules::activate(owner, 1, &[("Set", "0 0 1 1 *", "ONCE")]).await;
+    schedules::run(owner, "Set").await;
+    crate::support::Hub::eventually("the timer is set", async || {
+        owner.get(schedules::TIMERS).await.expect(200)["total"] == 1
     })
     .await;
     chat(owner, "one").await.expect(204);
